@@ -192,8 +192,8 @@ export const callbacks = [
         },
         {
             name: 'promise_answer',
-            doc: 'Settles a promise with texts.',
-            params: { promise: 'int', texts: 'text' },
+            doc: 'Settles a promise with what the call that made it says that it answers.',
+            params: { promise: 'int', answer: 'packed' },
         },
         {
             name: 'promise_reject',
@@ -233,10 +233,28 @@ export const coordinationCallbacks = [
             params: { watch: 'int' },
         },
         {
-            name: 'queue_callback',
-            method: 'queueCallback',
-            doc: 'Something has happened in a queue.',
-            params: { queue: 'int', what: 'number', first: 'text', second: 'text' },
+            name: 'queue_run',
+            method: 'queueRun',
+            doc: 'A job begins here.',
+            params: { queue: 'int', run: 'int', job: 'JobInfo' },
+        },
+        {
+            name: 'queue_lost',
+            method: 'queueLost',
+            doc: 'The claim on a job that runs here is lost.',
+            params: { queue: 'int', run: 'int', reason: 'text' },
+        },
+        {
+            name: 'queue_settled',
+            method: 'queueSettled',
+            doc: 'Jobs that were enqueued here have ended.',
+            params: { queue: 'int', jobs: 'list<EndedJob>' },
+        },
+        {
+            name: 'queue_event',
+            method: 'queueEvent',
+            doc: 'Something has happened in a queue, in any tab.',
+            params: { queue: 'int', event: 'QueueEvent' },
         },
     ]),
 ];

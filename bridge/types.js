@@ -19,7 +19,7 @@
  * @typedef {object} Enum
  * @property {string} doc
  * @property {string} [cpp] its name in C++, if not its own
- * @property {string} header that declares it
+ * @property {string} [header] that declares it; the bridge declares an enumeration without one
  * @property {Record<string, string>} values the enumerators of C++, in their order: what JavaScript calls them
  * @property {string} [letters] what the enumerators are in C++ if they are not 0, 1, 2, …: a letter each
  */
@@ -69,6 +69,78 @@ export const enums = {
             page_show: 'pageShow',
         },
     },
+    Strategy: {
+        doc: 'The strategies beside the default one.',
+        header: 'tabacus/strategy/catalogue.hpp',
+        values: {
+            naive: 'naive',
+            log: 'log',
+            lamport: 'lamport',
+            eventual: 'eventual',
+            transactional: 'transactional',
+            locked: 'locked',
+            optimistic: 'optimistic',
+            deltas: 'deltas',
+            batched: 'batched',
+        },
+    },
+    FaultClass: {
+        doc: 'What may make a strategy count wrongly, as the public API says it.',
+        header: 'tabacus/common/guarantee.hpp',
+        values: {
+            none: 'concurrent updates',
+            kill: 'tab killed',
+            freeze: 'tab frozen',
+            throttle: 'timers throttled',
+            bfcache: 'page in the back/forward cache',
+            connection_closed: 'connection closed',
+            database_lost: 'database lost',
+            storage_cleared: 'site data cleared',
+            quota: 'quota exceeded',
+            corrupt_record: 'record corrupted',
+            browser_crash: 'browser crashed',
+        },
+    },
+    Exclusion: {
+        doc: "How tabs keep out of each other's way.",
+        header: 'tabacus/lock/lock.hpp',
+        values: { web_locks: 'web-locks', lease: 'lease', page: 'page' },
+    },
+    JobState: {
+        doc: 'Where a job is.',
+        cpp: 'JobInfo::State',
+        header: 'tabacus/queue/queue.hpp',
+        values: { queued: 'queued', delayed: 'delayed', running: 'running', dead: 'dead' },
+    },
+    JobEnd: {
+        doc: 'How a job ended.',
+        cpp: 'JobOutcome::Kind',
+        header: 'tabacus/queue/queue.hpp',
+        values: { done: 'done', failed: 'failed', cancelled: 'cancelled' },
+        letters: 'sfx',
+    },
+    QueueEventKind: {
+        doc: 'What has happened in a queue.',
+        cpp: 'QueueEvent::Kind',
+        header: 'tabacus/queue/queue.hpp',
+        values: {
+            queued: 'queued',
+            running: 'running',
+            progress: 'progress',
+            done: 'done',
+            failed: 'failed',
+            returned: 'returned',
+            cancelled: 'cancelled',
+            paused: 'paused',
+            resumed: 'resumed',
+            changed: 'changed',
+        },
+        letters: 'qrpdfbxzcm',
+    },
+    JobList: {
+        doc: 'Which jobs of a queue are listed.',
+        values: { jobs: 'jobs', running: 'running', dead_letters: 'deadLetters' },
+    },
 };
 
 /**
@@ -82,7 +154,7 @@ export const enums = {
  * @property {string} doc
  * @property {string} [cpp] its name in C++, if not its own
  * @property {string} [header] that declares it; the bridge declares a record without one
- * @property {'js' | 'cpp'} to which side it goes
+ * @property {'js' | 'cpp' | 'both'} to which side it goes
  * @property {Record<string, string | Field>} fields
  */
 
@@ -100,5 +172,213 @@ export const records = {
             subject: 'text',
             recovered: 'int',
         },
+    },
+    Capabilities: {
+        doc: 'What this context has, in the words of the public API.',
+        header: 'tabacus/replica/tab.hpp',
+        to: 'js',
+        fields: {
+            store: 'text',
+            exclusion: 'text',
+            durability: 'text',
+            mirror: { type: 'bool', cpp: 'backup' },
+            channel: 'bool',
+        },
+    },
+    Guarantee: {
+        doc: 'What a counter promises. The sets of faults are of the storage models mutexed, interleaved and cached.',
+        header: 'tabacus/common/guarantee.hpp',
+        to: 'js',
+        fields: {
+            strategy: 'text',
+            lost: 'text',
+            reads_wait: 'text',
+            accuracy: 'text',
+            rows: 'text',
+            needs: 'text',
+            durability: 'text',
+            losses: { type: 'list<bits<FaultClass>>', cpp: 'losses.lost' },
+            excesses: { type: 'list<bits<FaultClass>>', cpp: 'losses.exceeded' },
+            flush_needed: { type: 'bool', cpp: 'losses.before_flush' },
+        },
+    },
+    StrategyTimes: {
+        doc: 'Times in milliseconds, each of some strategies; what is not given is their default.',
+        header: 'tabacus/strategy/catalogue.hpp',
+        to: 'cpp',
+        fields: {
+            delay: 'number?',
+            back_off: 'number?',
+            force_after: 'number?',
+            fold_after: 'number?',
+            threshold: 'number?',
+            interval: 'number?',
+        },
+    },
+    CounterOptions: {
+        doc: 'What a counter of the catalogue is made with.',
+        header: 'tabacus/strategy/catalogue.hpp',
+        to: 'cpp',
+        fields: { strategy: 'Strategy', durability: 'Durability', times: 'StrategyTimes' },
+    },
+    LockCapabilities: {
+        doc: 'What the locks of this context are built on, and how query() names this context.',
+        to: 'js',
+        fields: { exclusion: 'Exclusion', fenced: 'bool', tab: 'text' },
+    },
+    LockOptions: {
+        doc: 'How a lock is requested.',
+        header: 'tabacus/lock/lock.hpp',
+        to: 'cpp',
+        fields: {
+            mode: 'LockMode',
+            if_available: 'bool',
+            steal: 'bool',
+            timeout_ms: 'number?',
+            max_hold_ms: 'number?',
+            label: 'text',
+        },
+    },
+    LockRequestInfo: {
+        doc: 'A request for a lock, of any tab.',
+        header: 'tabacus/lock/lock.hpp',
+        to: 'js',
+        fields: { held: 'bool', mode: 'LockMode', label: 'text', since_ms: 'number', tab: 'text' },
+    },
+    OnceAge: {
+        doc: 'Which finished run of a single flight will do.',
+        header: 'tabacus/lock/once.hpp',
+        to: 'cpp',
+        fields: { ttl_ms: 'number', called_ms: 'number' },
+    },
+    OnceOutcome: {
+        doc: 'How a run of a single flight ended. The text is a number of js/host/values.js.',
+        header: 'tabacus/lock/once.hpp',
+        to: 'both',
+        fields: { succeeded: 'bool', text: 'text' },
+    },
+    OnceEntry: {
+        doc: 'An outcome to use, or the number of the held lock under which to run.',
+        to: 'js',
+        fields: { outcome: 'OnceOutcome?', held: 'int' },
+    },
+    LeaderCallOptions: {
+        doc: 'How a leader is called.',
+        header: 'tabacus/lock/leader.hpp',
+        to: 'cpp',
+        fields: { key: 'text?', timeout_ms: 'number?' },
+    },
+    LeaderCall: {
+        doc: 'A call as the leader is given it. The request is a number of js/host/values.js.',
+        header: 'tabacus/lock/leader.hpp',
+        to: 'js',
+        fields: { id: 'text', request: 'text' },
+    },
+    LeaderAnswer: {
+        doc: 'The answer of a leader. The text is a number of js/host/values.js.',
+        header: 'tabacus/lock/leader.hpp',
+        to: 'both',
+        fields: { succeeded: 'bool', text: 'text' },
+    },
+    StoredValue: {
+        doc: 'What an application keeps under a key. The value is a number of js/host/values.js.',
+        cpp: 'Row',
+        header: 'tabacus/common/world.hpp',
+        to: 'js',
+        fields: { key: 'text', value: 'text' },
+    },
+    FencedWrite: {
+        doc: 'A write under the fence of a lock; a removal has no value.',
+        to: 'cpp',
+        fields: { store: 'text', key: 'text', value: 'text?' },
+    },
+    QueueOptions: {
+        doc: 'What all tabs of a queue agree on.',
+        header: 'tabacus/queue/queue.hpp',
+        to: 'cpp',
+        fields: {
+            concurrency: 'int',
+            lifo: 'bool',
+            attempts: 'int',
+            back_off_ms: 'number',
+            pause_on_failure: 'bool',
+            limit: 'int64',
+            durability: 'Durability',
+        },
+    },
+    QueueValue: {
+        doc: 'A payload or a result: a text, or, `by_value`, a number of js/host/values.js.',
+        header: 'tabacus/queue/queue.hpp',
+        to: 'both',
+        fields: { text: 'text', by_value: 'bool' },
+    },
+    JobSpec: {
+        doc: 'A job to enqueue.',
+        header: 'tabacus/queue/queue.hpp',
+        to: 'cpp',
+        fields: {
+            payload: 'QueueValue',
+            key: 'text',
+            kind: 'text',
+            priority: 'int',
+            optional: 'bool',
+            at_most_once: 'bool',
+            delay_ms: 'number',
+        },
+    },
+    JobReceipt: {
+        doc: 'A job that was enqueued, and the number of jobs in the queue.',
+        header: 'tabacus/queue/queue.hpp',
+        to: 'js',
+        fields: { id: 'text', joined: 'bool', count: 'int64' },
+    },
+    QueueCount: {
+        doc: 'The number of jobs in a queue, and whether it is paused.',
+        to: 'js',
+        fields: { count: 'int64', paused: 'bool' },
+    },
+    JobInfo: {
+        doc: 'A job of a queue. `attempts` are those that failed.',
+        header: 'tabacus/queue/queue.hpp',
+        to: 'js',
+        fields: {
+            id: 'text',
+            key: 'text',
+            kind: 'text',
+            payload: 'QueueValue',
+            priority: 'int',
+            optional: 'bool',
+            at_most_once: 'bool',
+            state: 'JobState',
+            attempts: 'int',
+            lost_workers: 'int',
+            enqueued_ms: 'number',
+            due_ms: 'number',
+            error: 'text',
+            tab: 'text',
+        },
+    },
+    EndedJob: {
+        doc: 'A job that has ended, and its result or error.',
+        cpp: 'std::pair<std::string, JobOutcome>',
+        header: 'tabacus/queue/queue.hpp',
+        to: 'js',
+        fields: {
+            id: { type: 'text', cpp: 'first' },
+            end: { type: 'JobEnd', cpp: 'second.kind' },
+            value: { type: 'QueueValue', cpp: 'second.value' },
+        },
+    },
+    QueueEvent: {
+        doc: 'An event of a queue. What its fields are stands beside QueueEvent::Kind.',
+        header: 'tabacus/queue/queue.hpp',
+        to: 'js',
+        fields: { kind: 'QueueEventKind', tab: 'text', count: 'int64', fields: 'list<text>' },
+    },
+    TransferredRow: {
+        doc: 'The committed totals of one replica of a counter.',
+        header: 'tabacus/replica/counter_transfer.hpp',
+        to: 'both',
+        fields: { node: 'text', record: 'text' },
     },
 };

@@ -40,7 +40,10 @@ export class Bridge {
 
     /** @type {import('./load-module.js').Glue} */
     glue;
-    #tab = 0;
+
+    /** The address of the program's core. */
+    core = 0;
+
     #last = 0;
 
     /** @type {Set<string>} */
@@ -168,11 +171,11 @@ export class Bridge {
      * @param {number} program see Numbers in wasm/src/browser/core/operations.hpp
      */
     start(namespace, program) {
-        this.#pack([namespace]);
-        this.#tab = this.glue._tab_new(program);
+        this.pack([namespace]);
+        this.core = this.glue._tab_new(program);
         const events = hostEvents((event, number, values) => {
-            this.#pack(values);
-            this.glue._tab_event(this.#tab, event, number);
+            this.pack(values);
+            this.glue._tab_event(this.core, event, number);
         });
         this.host.connect({ ...events, settled: (...report) => this.#settle(events, ...report) }, program);
     }
@@ -195,88 +198,20 @@ export class Bridge {
     }
 
     /**
-     * Calls an export of the module about its tab, with texts where it unpacks them.
-     *
-     * @param {string} name
-     * @param {(string | null)[]} texts
-     * @param {number[]} numbers
-     * @returns {any}
-     */
-    invoke(name, texts, ...numbers) {
-        this.#pack(texts);
-        return this.number(name, ...numbers);
-    }
-
-    /**
-     * Calls an export of the module about its tab that unpacks no texts.
-     *
-     * @param {string} name
-     * @param {number[]} numbers
-     * @returns {any}
-     */
-    number(name, ...numbers) {
-        return /** @type {any} */ (this.glue)[name](this.#tab, ...numbers);
-    }
-
-    /** @returns {Promise<unknown>} */
-    open() {
-        return this.promises.make((id) => this.glue._tab_open(this.#tab, id));
-    }
-
-    /** @returns {Promise<void>} */
-    close() {
-        return this.promises.make((id) => this.glue._tab_close(this.#tab, id));
-    }
-
-    /**
-     * The guarantee of a counter, field by field.
-     *
-     * @param {number} address
-     * @returns {string[]}
-     */
-    guarantee(address) {
-        return this.promises.now((id) => this.glue._count_guarantee(address, id));
-    }
-
-    /** @returns {string[]} */
-    capabilities() {
-        return this.promises.now((id) => this.glue._tab_capabilities(this.#tab, id));
-    }
-
-    /**
-     * The counter's address in the core.
-     *
-     * @param {string[]} args its name; for the catalogue also its strategy, and its times
-     * @param {boolean} strict
-     * @returns {number}
-     */
-    counter(args, strict) {
-        this.admit(`counter/${args.join()}/${strict}`);
-        this.#pack(args);
-        let address = 0;
-        this.promises.now((id) => (address = this.glue._tab_counter(this.#tab, strict ? 1 : 0, id)));
-        return address;
-    }
-
-    /**
      * Packs values for the call that follows, which unpacks them.
      * @param {import('./packed.js').Packed[]} values
      */
-    #pack(values) {
+    pack(values) {
         if (values.length === 0) return void this.glue._tab_buffer(0);
         let size = 0;
         const encoded = values.map((value) => {
-            const isNumber = typeof value === 'number' || typeof value === 'boolean';
-            // A strange host may give anything.
-            const bytes = isNumber
-                ? Number(value)
-                : value
-                  ? this.#encode(String(value))
-                  : value === null
-                    ? null
-                    : '';
-            size += typeof bytes === 'number' ? 8 : 4 + (bytes?.length ?? 0);
-            return bytes;
+            if (typeof value === 'string') {
+                const bytes = this.#encode(value);
+                size += 4 + bytes.length;
+                return bytes;
+            }
+            size += value === null ? 4 : 8;
+            return value === null ? null : Number(value);
         });
         let at = size > textBytesMax ? 0 : this.glue._tab_buffer(size);
         if (at === 0) throw new TabacusError('out-of-memory', `no memory for ${size} bytes`);

@@ -1,7 +1,22 @@
 /** The bridge to the program of all that a tab has beside its replicated counters. */
 
 import { Bridge } from './bridge.js';
+import { coordinationClose } from './generated/coordination.js';
 import { callCoordination } from './generated/coordination-calls.js';
+
+/** @typedef {import('./generated/coordination-calls.js').JobInfo} JobInfo */
+/** @typedef {import('./generated/coordination-calls.js').EndedJob} EndedJob */
+/** @typedef {import('./generated/coordination-calls.js').QueueEvent} QueueEvent */
+
+/**
+ * What a queue is told.
+ *
+ * @typedef {object} QueueListener
+ * @property {(run: number, job: JobInfo) => void} begin
+ * @property {(run: number, reason: string) => void} lose
+ * @property {(jobs: EndedJob[]) => void} settle
+ * @property {(event: QueueEvent) => void} receive
+ */
 
 /** Calls those who use the program, each by the number under which the program knows it. */
 export class CoordinationBridge extends Bridge {
@@ -11,7 +26,7 @@ export class CoordinationBridge extends Bridge {
     /** Watches of locks that were taken or let go. @type {Map<number, () => void>} */
     unlocked = new Map();
 
-    /** Queues. @type {Map<number, (what: number, first: string, second: string) => void>} */
+    /** @type {Map<number, QueueListener>} */
     queues = new Map();
 
     /**
@@ -37,11 +52,40 @@ export class CoordinationBridge extends Bridge {
 
     /**
      * @param {number} queue
-     * @param {number} what
-     * @param {string} first
-     * @param {string} second
+     * @param {number} run
+     * @param {JobInfo} job
      */
-    queueCallback(queue, what, first, second) {
-        this.queues.get(queue)?.(what, first, second);
+    queueRun(queue, run, job) {
+        this.queues.get(queue)?.begin(run, job);
+    }
+
+    /**
+     * @param {number} queue
+     * @param {number} run
+     * @param {string} reason
+     */
+    queueLost(queue, run, reason) {
+        this.queues.get(queue)?.lose(run, reason);
+    }
+
+    /**
+     * @param {number} queue
+     * @param {EndedJob[]} jobs
+     */
+    queueSettled(queue, jobs) {
+        this.queues.get(queue)?.settle(jobs);
+    }
+
+    /**
+     * @param {number} queue
+     * @param {QueueEvent} event
+     */
+    queueEvent(queue, event) {
+        this.queues.get(queue)?.receive(event);
+    }
+
+    /** Loses every lock. */
+    close() {
+        coordinationClose(this);
     }
 }

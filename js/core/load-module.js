@@ -14,26 +14,10 @@ import { compile, instantiated } from './module.js';
  */
 
 /**
- * An instance of a module: its exports, and its one import. The counters (wasm/src/bindings/tab.cpp) have all
- * but _count_add, what coordinates tabs (wasm/src/bindings/coordination) all but _tab_open, _tab_close,
- * _tab_capabilities and _count_increment. The other exports of the latter Bridge.invoke() calls by their names.
+ * An instance of a module: its exports, and its one import.
  *
- * @typedef {object} Glue
- * @property {Uint8Array} HEAPU8
- * @property {(...call: HostCallArguments) => unknown} tabacusCall
- * @property {(size: number) => number} _tab_buffer
- * @property {(program: number) => number} _tab_new
- * @property {(tab: number, event: number, number: number) => void} _tab_event
- * @property {(tab: number, promise: number) => void} _tab_open
- * @property {(tab: number, promise: number) => void} _tab_close
- * @property {(tab: number, promise: number) => void} _tab_capabilities
- * @property {(tab: number, strict: number, promise: number) => number} _tab_counter
- * @property {(counter: number, n: number) => number} _count_increment
- * @property {(counter: number) => number} _count_value
- * @property {(counter: number, n: number, promise: number) => void} _count_add
- * @property {(counter: number, promise: number) => void} _count_read
- * @property {(counter: number, promise: number) => void} _count_flush
- * @property {(counter: number, promise: number) => void} _count_guarantee
+ * @typedef {{ HEAPU8: Uint8Array, tabacusCall: (...call: HostCallArguments) => unknown } &
+ *   import('./generated/glue.js').Exports} Glue
  */
 
 /**

@@ -46,10 +46,10 @@ export class Unpacker {
 
     /**
      * @template T
-     * @param {() => T} readOne
+     * @param {(from: Unpacker) => T} readOne
      * @returns {T[]}
      */
     list(readOne) {
-        return Array.from({ length: this.number() }, readOne);
+        return Array.from({ length: this.number() }, () => readOne(this));
     }
 }

@@ -15,27 +15,36 @@ const errorOf = (code, message) =>
 const openMax = 2 ** 20;
 
 /**
+ * A call that is not answered. `read` makes the result of what answers it.
+ *
+ * @typedef {{ resolve: (value: any) => void, reject: (error: Error) => void, read: Read | undefined }} Open
+ */
+
+/** What answers a call is a number, or is packed. @typedef {(answer: any) => unknown} Read */
+
+/**
  * Calls of the core that have not been answered, by number. None outlives the tab: what the core
  * leaves open at the end is refused.
  */
 export class Promises {
-    /** @type {Map<number, { resolve: (value: any) => void, reject: (error: Error) => void }>} */
+    /** @type {Map<number, Open>} */
     #open = new Map();
 
     #last = 0;
 
     /**
      * @param {(id: number) => void} start
+     * @param {Read} [read]
      * @returns {Promise<any>}
      */
-    make(start) {
+    make(start, read) {
         if (this.#open.size === openMax) {
             const message = `this tab has ${openMax} calls that are not answered, and no room for another`;
             return Promise.reject(new TabacusError('out-of-memory', message));
         }
         return new Promise((resolve, reject) => {
             const id = ++this.#last;
-            this.#open.set(id, { resolve, reject });
+            this.#open.set(id, { resolve, reject, read });
             start(id);
         });
     }
@@ -44,14 +53,19 @@ export class Promises {
      * For calls that are answered before they return: throws what they are rejected with.
      *
      * @param {(id: number) => void} start
+     * @param {Read} [read]
      * @returns {any} what they are resolved with, if with anything
      */
-    now(start) {
+    now(start, read) {
         /** @type {Error | undefined} */
         let failure;
         let result;
         const id = ++this.#last;
-        this.#open.set(id, { resolve: (value) => (result = value), reject: (error) => (failure = error) });
+        this.#open.set(id, {
+            resolve: (value) => (result = value),
+            reject: (error) => (failure = error),
+            read,
+        });
         start(id);
         this.#open.delete(id);
         if (failure) throw failure;
@@ -60,18 +74,19 @@ export class Promises {
 
     /**
      * @param {number} id
-     * @param {unknown} value
+     * @param {unknown} answer as `read` takes it
      */
-    resolve(id, value) {
-        this.#take(id)?.resolve(value);
+    resolve(id, answer) {
+        const call = this.#take(id);
+        call?.resolve(call.read ? call.read(answer) : answer);
     }
 
     /**
      * @param {number} id
-     * @param {string} texts each ended by a zero
+     * @param {import('./packed.js').Unpacker} answer
      */
-    answer(id, texts) {
-        this.resolve(id, texts ? texts.split('\0') : 0);
+    answer(id, answer) {
+        this.resolve(id, answer);
     }
 
     /**

@@ -245,7 +245,7 @@ export class DatabaseHost {
         if (event.oldVersion > 0) return;
         // Chromium's own: it may have thrown a database away, and reports it only here.
         const { dataLoss = 'none' } = /** @type {{ dataLoss?: string }} */ (event);
-        this.#report.databaseCreated(dataLoss);
+        this.#report.databaseCreated(String(dataLoss));
     }
 
     /**

@@ -11,7 +11,10 @@ const valueUnitsMax = 2 ** 16;
 const unreadable = '?';
 
 /** @param {string | null | undefined} value */
-const bounded = (value) => (value && value.length > valueUnitsMax ? unreadable : (value ?? null));
+const bounded = (value) => {
+    if (value && value.length > valueUnitsMax) return unreadable;
+    return value === null || value === undefined ? null : String(value); // a strange host may give anything
+};
 
 /** localStorage and its events. A failing read is an absent value: it can only be a hint anyway. */
 export class StorageHost {

@@ -155,9 +155,9 @@ function refusal(error) {
 const rowsOf = (infos = [], held) =>
     infos.flatMap(({ name = '', mode, clientId = '' }) => [
         yes(held),
-        name,
+        String(name),
         yes(mode === 'exclusive'),
-        clientId,
+        String(clientId),
     ]);
 
 /** @param {boolean} answer as the core reads it */

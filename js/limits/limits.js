@@ -2,9 +2,28 @@
 
 import { invalid, TabacusError } from '../common/errors.js';
 import { checkAmount } from './handles.js';
-import { stateFrom, textsFrom } from './transfer.js';
+import { rowsFrom, stateFrom } from './transfer.js';
+import {
+    budgetAsk,
+    budgetGive,
+    budgetNew,
+    budgetRefresh,
+    counterMerge,
+    counterState,
+    limitsClose,
+    limitsDurable,
+    rateAbort,
+    rateNew,
+    rateTake,
+    rateTry,
+    sequenceNew,
+    sequenceReserve,
+} from '../core/generated/limits.js';
 
-/** The module's functions. @typedef {any} LimitsGlue */
+/** The functions that are called without waiting. @typedef {Pick<Glue, '_sequence_next' | '_budget_take' | '_budget_available'>} LimitsGlue */
+
+/** @typedef {import('../core/load-module.js').Glue} Glue */
+/** @typedef {import('../core/coordination-bridge.js').CoordinationBridge} CoordinationBridge */
 
 /** @returns {never} */
 const refuse = () => {
@@ -39,7 +58,7 @@ export class Limits {
      * @throws {TabacusError} `weaker-guarantee`
      */
     assertDurable() {
-        if (this.#bridge.invoke('_limits_durable', [])) return;
+        if (limitsDurable(this.#bridge)) return;
         throw new TabacusError(
             'weaker-guarantee',
             'without IndexedDB a limit holds within this page only: open({ allowWeaker: true }) allows that',
@@ -52,7 +71,8 @@ export class Limits {
      * @param {number} gapless 1, or 0
      */
     sequence(name, block, gapless) {
-        return this.#keep(new Numbers(this, this.#glue, this.#make('_sequence_new', name, block, gapless)));
+        const bridge = this.#admitting(`sequence/${name}`);
+        return this.#keep(new Numbers(this, bridge, sequenceNew(bridge, name, block, gapless > 0)));
     }
 
     /**
@@ -60,7 +80,8 @@ export class Limits {
      * @param {number} limit
      */
     budget(name, limit) {
-        return this.#keep(new Rights(this, this.#glue, this.#make('_budget_new', name, limit)));
+        const bridge = this.#admitting(`budget/${name}`);
+        return this.#keep(new Rights(this, bridge, budgetNew(bridge, name, limit)));
     }
 
     /**
@@ -69,7 +90,8 @@ export class Limits {
      * @param {number} interval
      */
     rateLimit(name, limit, interval) {
-        return this.#keep(new Rate(this, this.#glue, this.#make('_rate_new', name, limit, interval)));
+        const bridge = this.#admitting(`rate/${name}`);
+        return this.#keep(new Rate(this, bridge, rateNew(bridge, name, limit, interval)));
     }
 
     /**
@@ -78,10 +100,7 @@ export class Limits {
      */
     async stateOf(counter) {
         if (this.#closed) throw closedError();
-        const texts = await this.#bridge.promises.make((id) =>
-            this.#bridge.invoke('_counter_state', [counter], id),
-        );
-        return stateFrom(texts ? texts.slice(0, -1) : []);
+        return stateFrom(await counterState(this.#bridge, counter));
     }
 
     /**
@@ -89,12 +108,10 @@ export class Limits {
      * @param {unknown} state
      */
     async merge(counter, state) {
-        const texts = textsFrom(state);
+        const rows = rowsFrom(state);
         if (this.#closed) throw closedError();
         try {
-            await this.#bridge.promises.make((id) =>
-                this.#bridge.invoke('_counter_merge', [counter, ...texts], id),
-            );
+            await counterMerge(this.#bridge, counter, rows);
         } catch (error) {
             if (/** @type {TabacusError} */ (error).code !== 'invalid-argument') throw error;
             throw invalid(
@@ -110,20 +127,19 @@ export class Limits {
         if (this.#closed) return;
         this.#closed = true;
         for (const one of this.#made) one._glue = closed;
-        await this.#bridge.promises.make((id) => this.#bridge.invoke('_limits_close', [], id));
+        await limitsClose(this.#bridge);
     }
 
     /**
      * A call of the module that it answers later.
      *
-     * @param {string} call
-     * @param {number[]} numbers
-     * @returns {Promise<any>}
+     * @template T
+     * @param {(bridge: CoordinationBridge) => Promise<T>} call
      * @internal
      */
-    async ask(call, ...numbers) {
+    async ask(call) {
         if (this.#closed) throw closedError();
-        return this.#bridge.promises.make((id) => this.#bridge.invoke(call, [], ...numbers, id));
+        return call(this.#bridge);
     }
 
     /**
@@ -136,7 +152,7 @@ export class Limits {
         signal?.throwIfAborted();
         if (timeout > 0 && (await this.#turn(rate, signal, timeout))) return;
         // Within so short a time the store may not have answered yet.
-        if (timeout < answer_ms && (await this.ask('_rate_try', rate))) return;
+        if (timeout < answer_ms && (await this.ask((bridge) => rateTry(bridge, rate)))) return;
         signal?.throwIfAborted();
         throw new DOMException('the rate limit was reached until the timeout', 'TimeoutError');
     }
@@ -149,10 +165,11 @@ export class Limits {
      */
     async #turn(rate, signal, timeout) {
         const request = this.#bridge.take();
-        const abort = () => this.#bridge.invoke('_rate_abort', [], request);
+        const abort = () => rateAbort(this.#bridge, request);
         signal?.addEventListener('abort', abort);
         try {
-            await this.ask('_rate_take', rate, timeout === Infinity ? -1 : timeout, request);
+            const limit = timeout === Infinity ? undefined : timeout;
+            await this.ask((bridge) => rateTake(bridge, rate, limit, request));
             return true;
         } catch (error) {
             const { code } = /** @type {{ code?: string }} */ (error); // the platform's errors have names instead
@@ -163,21 +180,14 @@ export class Limits {
         }
     }
 
-    /** @returns {LimitsGlue} */
-    get #glue() {
-        return this.#bridge.glue;
-    }
-
     /**
-     * @param {string} call
+     * The bridge, to make what the program keeps something of.
      * @param {string} name
-     * @param {number[]} numbers
-     * @returns {number}
      */
-    #make(call, name, ...numbers) {
+    #admitting(name) {
         if (this.#closed) throw closedError();
-        this.#bridge.admit(`${call}/${name}`);
-        return this.#bridge.invoke(call, [name], ...numbers);
+        this.#bridge.admit(name);
+        return this.#bridge;
     }
 
     /**
@@ -196,23 +206,24 @@ class Made {
 
     /**
      * @param {Limits} limits
-     * @param {LimitsGlue} glue
+     * @param {CoordinationBridge} bridge
      * @param {number} address
      */
-    constructor(limits, glue, address) {
+    constructor(limits, bridge, address) {
         this.#limits = limits;
-        this._glue = glue;
+        /** @type {LimitsGlue} */
+        this._glue = bridge.glue;
         /** @protected */
         this._address = address;
     }
 
     /**
-     * @param {string} call
-     * @param {number[]} numbers
+     * @template T
+     * @param {(bridge: CoordinationBridge, address: number) => Promise<T>} call
      * @protected
      */
-    _ask(call, ...numbers) {
-        return this.#limits.ask(call, this._address, ...numbers);
+    _ask(call) {
+        return this.#limits.ask((bridge) => call(bridge, this._address));
     }
 
     /**
@@ -229,13 +240,18 @@ class Made {
 class Numbers extends Made {
     next() {
         const number = this._glue._sequence_next(this._address);
-        return number ? Promise.resolve(number) : this._ask('_sequence_reserve', 1);
+        return number ? Promise.resolve(number) : this.#reserve(1);
     }
 
     /** @param {number} count */
     async reserve(count) {
-        const first = await this._ask('_sequence_reserve', count);
+        const first = await this.#reserve(count);
         return { first, last: first + count - 1 };
+    }
+
+    /** @param {number} count */
+    #reserve(count) {
+        return this._ask((bridge, address) => sequenceReserve(bridge, address, count));
     }
 }
 
@@ -249,12 +265,13 @@ class Rights extends Made {
 
     /** @param {unknown} n */
     async #ask(n) {
-        return (await this._ask('_budget_ask', checkAmount(n))) > 0;
+        const amount = checkAmount(n);
+        return this._ask((bridge, address) => budgetAsk(bridge, address, amount));
     }
 
     /** @param {number} n */
     async give(n) {
-        await this._ask('_budget_give', n);
+        await this._ask((bridge, address) => budgetGive(bridge, address, n));
     }
 
     get available() {
@@ -262,7 +279,7 @@ class Rights extends Made {
     }
 
     refresh() {
-        return this._ask('_budget_refresh');
+        return this._ask(budgetRefresh);
     }
 }
 
@@ -277,6 +294,6 @@ class Rate extends Made {
     }
 
     async tryTake() {
-        return (await this._ask('_rate_try')) > 0;
+        return this._ask(rateTry);
     }
 }

@@ -29,35 +29,39 @@ import { invalid } from '../common/errors.js';
 /** As CounterTransfer::rows_max. */
 const rowsMax = 100_000;
 
+/** @typedef {import('../core/generated/limits.js').TransferredRow} TransferredRow */
+
 /**
- * @param {string[]} texts node and record in turn, as the core returns them
+ * @param {TransferredRow[]} rows
  * @returns {CounterState}
  */
-export const stateFrom = (texts) => ({
+export const stateFrom = (rows) => ({
     version: 1,
-    rows: texts.flatMap((node, at) => {
-        if (at % 2) return [];
-        const [, epoch, plus = '', minus = ''] = /** @type {string} */ (texts[at + 1]).split(';');
-        return [{ node, epoch: Number(epoch), plus, minus }];
+    rows: rows.map(({ node, record }) => {
+        const [, epoch, plus = '', minus = ''] = record.split(';');
+        return { node, epoch: Number(epoch), plus, minus };
     }),
 });
 
 /**
  * @param {unknown} state
- * @returns {string[]} node and record in turn
+ * @returns {TransferredRow[]}
  */
-export function textsFrom(state) {
+export function rowsFrom(state) {
     if (typeof state !== 'object' || state === null)
         throw invalid('state', state, 'a value that state() returned');
     const { version, rows } = /** @type {{ version?: unknown, rows?: unknown }} */ (state);
     if (version !== 1) throw invalid('state.version', version, '1');
     if (!Array.isArray(rows) || rows.length > rowsMax)
         throw invalid('state.rows', rows, `an array of at most ${rowsMax} rows`);
-    // A copy has no holes, which flatMap() would pass over.
-    return [...rows].flatMap((row) => {
+    // A copy has no holes, which map() would pass over.
+    return [...rows].map((row) => {
         const { node, epoch, plus, minus } = row ?? {};
         if (typeof node !== 'string') throw invalid('state.rows', node, 'rows whose node is a string');
-        return [node, `1;${digits('epoch', epoch)};${digits('plus', plus)};${digits('minus', minus)}`];
+        return {
+            node,
+            record: `1;${digits('epoch', epoch)};${digits('plus', plus)};${digits('minus', minus)}`,
+        };
     });
 }
 

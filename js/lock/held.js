@@ -220,15 +220,16 @@ export class FencedTransaction {
     }
 
     /**
-     * Takes nothing more. Store, key, value or null, …
+     * Takes nothing more, and returns what shall be written.
      *
      * @param {(value: unknown) => string} keep
+     * @returns {import('../core/generated/locks.js').FencedWrite[]}
      * @internal
      */
     _end(keep) {
         this.#ended = true;
         return [...this.#writes].flatMap(([store, rows]) =>
-            [...rows].flatMap(([key, written]) => [store, key, written && keep(written.value)]),
+            [...rows].map(([key, written]) => ({ store, key, value: written && keep(written.value) })),
         );
     }
 

@@ -81,8 +81,8 @@ export function checkLockOptions(given = {}) {
         ifAvailable,
         steal,
         signal,
-        timeout: timeout ?? NaN,
-        maxHold: /** @type {number | undefined} */ (maxHold) ?? NaN,
+        timeout_ms: timeout,
+        maxHold_ms: /** @type {number | undefined} */ (maxHold),
         label: checkLabel(options.label === undefined ? '' : options.label),
         within,
     };

@@ -1,6 +1,32 @@
 /** The locks of a tab. */
 
 import { DeadlockError, invalid, TabacusError } from '../common/errors.js';
+import {
+    fencedBegin,
+    fencedCommit,
+    fencedEnd,
+    fencedGet,
+    fencedList,
+    leaderAnswer,
+    leaderAnswering,
+    leaderBegin,
+    leaderCall,
+    leaderNext,
+    lockAbort,
+    lockAcquire,
+    lockCheck,
+    lockNames,
+    lockQuery,
+    lockRelease,
+    lockToken,
+    lockUnwatch,
+    lockWait,
+    lockWatch,
+    locksCapabilities,
+    onceEnter,
+    onceSettle,
+    semaphoreAcquire,
+} from '../core/generated/locks.js';
 import { reportTo } from '../host/failure.js';
 import { checkTimeout, checkOptions, checkSignal } from '../common/check-arguments.js';
 import { FencedTransaction, Held } from './held.js';
@@ -24,6 +50,9 @@ import { isThenable, cloneError, unlessLost, unwrapOutcome } from './outcome.js'
  *   this page only
  * @property {boolean} fenced whether held.commit() works
  */
+
+/** @typedef {import('../core/generated/locks.js').LockOptions} RequestOptions */
+/** @typedef {import('../core/generated/locks.js').FencedWrite} FencedWrite */
 
 /** @param {TabacusError} error */
 const raise = (error) => {
@@ -56,21 +85,16 @@ export class TabLocks {
         this.#host = bridge.host;
         this.#platform = platform;
         this.#bridge = bridge;
-        const [exclusion, fenced, tab] = bridge.promises.now((id) =>
-            bridge.invoke('_locks_capabilities', [], id),
-        );
+        const { exclusion, fenced, tab } = locksCapabilities(bridge);
         /** @type {Readonly<LockCapabilities>} */
-        this.capabilities = Object.freeze({
-            exclusion: /** @type {any} */ (exclusion),
-            fenced: fenced !== '',
-        });
+        this.capabilities = Object.freeze({ exclusion, fenced });
         this.tab = tab;
         this.#allowed = allowWeaker || this.capabilities.fenced;
     }
 
     /** Loses the lock if its maxHold is over. @param {number} id @internal */
     _checkMaxHold(id) {
-        if (!this.#closed) this.#bridge.number('_lock_check', id);
+        if (!this.#closed) lockCheck(this.#bridge, id);
     }
 
     /**
@@ -82,9 +106,7 @@ export class TabLocks {
      * @returns {Promise<T>}
      */
     async run(names, use, options, all) {
-        return this.#acquire('_lock_acquire', [], names, checkLockOptions(options), (held) =>
-            this.use(held, use, all),
-        );
+        return this.#acquireAll(names, options, (held) => this.use(held, use, all));
     }
 
     /**
@@ -125,7 +147,23 @@ export class TabLocks {
      * @returns {Promise<Held[]>} none: not available
      */
     async acquire(names, given) {
-        return this.#acquire('_lock_acquire', [], names, checkLockOptions(given), (held) => held);
+        return this.#acquireAll(names, given, (held) => held);
+    }
+
+    /**
+     * @template T
+     * @param {string[]} names
+     * @param {unknown} given
+     * @param {(held: Held[]) => T | Promise<T>} granted
+     * @returns {Promise<T>}
+     */
+    #acquireAll(names, given, granted) {
+        return this.#acquire(
+            (known, options, within, request) => lockAcquire(this.#bridge, known, options, within, request),
+            names,
+            checkLockOptions(given),
+            granted,
+        );
     }
 
     /**
@@ -136,8 +174,8 @@ export class TabLocks {
      */
     async permit(name, permits, given) {
         return this.#acquire(
-            '_semaphore_acquire',
-            [permits],
+            ([known = ''], options, within, request) =>
+                semaphoreAcquire(this.#bridge, known, permits, options, within, request),
             [name],
             checkSemaphoreOptions(given),
             (held) => held,
@@ -146,42 +184,25 @@ export class TabLocks {
 
     /**
      * @template T
-     * @param {string} call
-     * @param {number[]} numbers
+     * @param {(names: string[], options: RequestOptions, within: number, request: number) => Promise<number[]>} start
      * @param {string[]} names
      * @param {ReturnType<typeof checkLockOptions>} options
      * @param {(held: Held[]) => T | Promise<T>} granted called as soon as it is
      * @returns {Promise<T>}
      */
-    #acquire(call, numbers, names, options, granted) {
+    #acquire(start, names, options, granted) {
         this.#assertOpen();
-        const bits =
-            (options.mode === 'shared' ? 1 : 0) | (options.ifAvailable ? 2 : 0) | (options.steal ? 4 : 0);
-        const { within } = options;
+        const { within, maxHold_ms, label } = options;
         if (within && !within._isOf(this)) throw invalid('within', within, 'what holds a lock of this tab');
-        const { timeout, maxHold, label } = options;
-        const limited = maxHold >= 0 || within !== undefined;
-        /** @param {string | number} number @param {number} index */
-        const hold = (number, index) =>
-            this.#hold(Number(number), /** @type {string} */ (names[index]), label, limited);
+        const limited = maxHold_ms !== undefined || within !== undefined;
+        const known = names.map((name) => this.#name(name));
         return this.#wait(
             options.signal,
-            (request, id) =>
-                this.#bridge.invoke(
-                    call,
-                    [label, ...names.map((name) => this.#name(name))],
-                    ...numbers,
-                    bits,
-                    timeout,
-                    maxHold,
-                    within?._id ?? 0,
-                    request,
-                    id,
-                ),
-            (answer) => {
-                const held = answer
-                    ? (typeof answer === 'number' ? [answer] : answer.slice(0, -1)).map(hold)
-                    : [];
+            (request) => start(known, options, within?._id ?? 0, request),
+            (numbers) => {
+                const held = numbers.map((number, index) =>
+                    this.#hold(number, /** @type {string} */ (names[index]), label, limited),
+                );
                 this.#assertKept(held);
                 return granted(held);
             },
@@ -197,26 +218,18 @@ export class TabLocks {
      * @returns {Promise<T>}
      */
     async once(key, make, called_ms, given) {
-        const { signal, timeout, maxHold, ttl } = checkOnceOptions(given);
+        const { signal, ttl, ...options } = checkOnceOptions(given);
         this.#assertOpen();
         this.#assertStore('outcomes');
-        const [kind, text] = await this.#wait(
+        const age = { ttl_ms: ttl, called_ms };
+        const entered = this.#name(key);
+        const { outcome: other, held: number } = await this.#wait(
             signal,
-            (request, id) =>
-                this.#bridge.invoke(
-                    '_once_enter',
-                    [this.#name(key)],
-                    timeout,
-                    maxHold,
-                    ttl,
-                    called_ms,
-                    request,
-                    id,
-                ),
-            (answer) => answer,
+            (request) => onceEnter(this.#bridge, entered, options, age, request),
+            (entry) => entry,
         );
-        if (kind !== 'h') return unwrapOutcome(kind === 's', this.#host.values.take(text));
-        const held = this.#hold(Number(text), key, '', maxHold >= 0);
+        if (other) return unwrapOutcome(other.succeeded, this.#host.values.take(other.text));
+        const held = this.#hold(number, key, '', options.maxHold_ms !== undefined);
         this.#assertKept([held]);
         /** @type {{ succeeded: boolean, result: any }} */
         let outcome;
@@ -246,13 +259,11 @@ export class TabLocks {
     async #settle(key, held, { succeeded, result }) {
         this.#held.delete(held._id);
         const { values } = this.#host;
-        const number = values.keep(result);
+        const text = values.keep(result);
         try {
-            await this.#bridge.promises.make((id) =>
-                this.#bridge.invoke('_once_settle', [coreName(key), number], held._id, succeeded ? 1 : 0, id),
-            );
+            await onceSettle(this.#bridge, coreName(key), held._id, { succeeded, text });
         } finally {
-            values.take(number);
+            values.take(text);
         }
     }
 
@@ -263,7 +274,7 @@ export class TabLocks {
      * @param {boolean} limited whether it may have a maxHold
      */
     #hold(id, name, label, limited) {
-        const token = this.#bridge.number('_lock_token', id);
+        const token = lockToken(this.#bridge, id);
         // Also one that was entered again as shared is what it is held as.
         const mode = Number.isNaN(token) ? 'shared' : 'exclusive';
         const held = new Held(
@@ -291,7 +302,7 @@ export class TabLocks {
     #forget(id) {
         this.#held.delete(id);
         this.#bridge.lost.delete(id);
-        this.#bridge.number('_lock_release', id);
+        lockRelease(this.#bridge, id);
     }
 
     /**
@@ -305,10 +316,7 @@ export class TabLocks {
     /** @param {string} name */
     async #requestsOf(name) {
         this.#assertOpen();
-        const texts = await this.#bridge.promises.make((id) =>
-            this.#bridge.invoke('_lock_query', [this.#name(name)], id),
-        );
-        return requestsFrom(texts ? texts.slice(0, -1) : []);
+        return (await lockQuery(this.#bridge, this.#name(name))).map(requestFrom);
     }
 
     /**
@@ -317,11 +325,11 @@ export class TabLocks {
      */
     async queryAll() {
         this.#assertOpen();
-        const names = await this.#bridge.promises.make((id) => this.#bridge.invoke('_lock_names', [], id));
+        const names = (await lockNames(this.#bridge)).map(domName);
         const found = await Promise.all(
-            (names ? names.slice(0, -1).map(domName) : []).map(async (/** @type {string} */ name) =>
-                (await this.#requestsOf(name)).map(({ since_us, info }) => ({
-                    since_us,
+            names.map(async (name) =>
+                (await this.#requestsOf(name)).map(({ since_ms, info }) => ({
+                    since_ms,
                     info: { name, ...info },
                 })),
             ),
@@ -329,7 +337,7 @@ export class TabLocks {
         const held = (/** @type {LockRequestInfo} */ { state }) => Number(state === 'held');
         return found
             .flat()
-            .sort((a, b) => held(b.info) - held(a.info) || a.since_us - b.since_us)
+            .sort((a, b) => held(b.info) - held(a.info) || a.since_ms - b.since_ms)
             .map(({ info }) => info);
     }
 
@@ -339,11 +347,12 @@ export class TabLocks {
      */
     async waitForUnlock(name, given = {}) {
         const { signal, timeout } = checkOptions(given, ['signal', 'timeout']);
-        const limit = checkTimeout(timeout) ?? -1;
+        const limit = checkTimeout(timeout);
         this.#assertOpen();
+        const known = this.#name(name);
         await this.#wait(
             checkSignal(signal),
-            (request, id) => this.#bridge.invoke('_lock_wait', [this.#name(name)], limit, request, id),
+            (request) => lockWait(this.#bridge, known, limit, request),
             () => {},
         );
     }
@@ -373,7 +382,7 @@ export class TabLocks {
         };
         this.#watches.set(watch, () => void report());
         this.#bridge.unlocked.set(watch, () => this.#changed(watch));
-        this.#bridge.invoke('_lock_watch', [this.#name(name)], watch);
+        lockWatch(this.#bridge, this.#name(name), watch);
         void report();
         return () => {
             if (this.#watches.delete(watch)) this.#unwatch(watch);
@@ -383,24 +392,25 @@ export class TabLocks {
     /**
      * @param {string} name of a leader
      * @param {object} kept the request
-     * @param {{ key: string | undefined, signal: AbortSignal | undefined, timeout: number | undefined }} options
+     * @param {{ key: string | null | undefined, signal: AbortSignal | undefined, timeout: number | undefined }} options
      * @returns {Promise<any>} what the leader answers
      */
-    async callLeader(name, kept, { key, signal, timeout = -1 }) {
+    async callLeader(name, kept, { key = null, signal, timeout }) {
         this.#assertOpen();
         this.#assertStore('calls');
         const { values } = this.#host;
-        const number = values.keep(kept);
-        const texts = [this.#name(name), number, ...(key === undefined ? [] : [key])];
+        const known = this.#name(name);
+        const call = values.keep(kept);
+        const options = { key, timeout_ms: timeout };
         try {
-            const [kind, text] = await this.#wait(
+            const answer = await this.#wait(
                 signal,
-                (request, id) => this.#bridge.invoke('_leader_call', texts, timeout, request, id),
-                (answer) => answer,
+                (request) => leaderCall(this.#bridge, known, call, options, request),
+                (one) => one,
             );
-            return unwrapOutcome(kind === 's', values.take(text));
+            return unwrapOutcome(answer.succeeded, values.take(answer.text));
         } finally {
-            values.take(number);
+            values.take(call);
         }
     }
 
@@ -412,9 +422,7 @@ export class TabLocks {
         this.#assertOpen();
         this.#assertStore('calls');
         term.assertHeld();
-        await this.#bridge.promises.make((id) =>
-            this.#bridge.invoke('_leader_begin', [this.#name(name)], term._id, id),
-        );
+        await leaderBegin(this.#bridge, this.#name(name), term._id);
     }
 
     /**
@@ -424,11 +432,9 @@ export class TabLocks {
      */
     async nextCall(name, term) {
         this.#assertOpen();
-        const found = await this.#bridge.promises.make((id) =>
-            this.#bridge.invoke('_leader_next', [coreName(name)], term._id, id),
-        );
+        const found = await leaderNext(this.#bridge, coreName(name), term._id);
         if (!found) return undefined;
-        return { id: found[0], request: /** @type {any} */ (this.#host.values.take(found[1])).request };
+        return { id: found.id, request: /** @type {any} */ (this.#host.values.take(found.request)).request };
     }
 
     /**
@@ -444,13 +450,11 @@ export class TabLocks {
     async answerCall(name, term, call, { succeeded, result }, writes) {
         this.#assertOpen();
         term.assertHeld();
-        const { promises } = this.#bridge;
-        const transaction = await promises.make((id) =>
-            this.#bridge.invoke('_leader_answering', [coreName(name), call], term._id, id),
-        );
+        const known = coreName(name);
+        const transaction = await leaderAnswering(this.#bridge, known, call, term._id);
         if (!transaction) return;
         const { values } = this.#host;
-        const number = values.keep(result);
+        const answer = { succeeded, text: values.keep(result) };
         try {
             await this.#transact(
                 transaction,
@@ -458,17 +462,10 @@ export class TabLocks {
                 async (tx) => {
                     for (const { write } of writes) await write(tx);
                 },
-                (texts, id) =>
-                    this.#bridge.invoke(
-                        '_leader_answer',
-                        [coreName(name), call, number, ...texts],
-                        transaction,
-                        succeeded ? 1 : 0,
-                        id,
-                    ),
+                (all) => leaderAnswer(this.#bridge, known, call, transaction, answer, all),
             );
         } finally {
-            values.take(number);
+            values.take(answer.text);
         }
     }
 
@@ -503,7 +500,7 @@ export class TabLocks {
     /** @param {number} watch */
     #unwatch(watch) {
         this.#bridge.unlocked.delete(watch);
-        if (!this.#closed || this.#closed.code === 'closed') this.#bridge.number('_lock_unwatch', watch);
+        if (!this.#closed || this.#closed.code === 'closed') lockUnwatch(this.#bridge, watch);
     }
 
     /**
@@ -523,11 +520,9 @@ export class TabLocks {
      * @internal
      */
     async _commit(held, stores, write) {
-        const transaction = await this.#bridge.promises.make((id) =>
-            this.#bridge.invoke('_fenced_begin', [], held, id),
-        );
-        return this.#transact(transaction, stores, write, (texts, id) =>
-            this.#bridge.invoke('_fenced_commit', texts, transaction, id),
+        const transaction = await fencedBegin(this.#bridge, held);
+        return this.#transact(transaction, stores, write, (writes) =>
+            fencedCommit(this.#bridge, transaction, writes),
         );
     }
 
@@ -536,11 +531,10 @@ export class TabLocks {
      * @param {number} transaction
      * @param {string[]} stores
      * @param {(tx: FencedTransaction) => T | Promise<T>} write
-     * @param {(texts: (string | null)[], promise: number) => void} commit
+     * @param {(writes: FencedWrite[]) => Promise<void>} commit
      * @returns {Promise<T>}
      */
     async #transact(transaction, stores, write, commit) {
-        const { promises } = this.#bridge;
         const { values } = this.#host;
         /** @type {string[]} */
         const kept = [];
@@ -548,27 +542,24 @@ export class TabLocks {
             const tx = new FencedTransaction(
                 stores,
                 async (store, key) => {
-                    const found = await promises.make((id) =>
-                        this.#bridge.invoke('_fenced_get', [store, key], transaction, id),
-                    );
-                    return found ? values.take(found[0]) : undefined;
+                    const found = await fencedGet(this.#bridge, transaction, store, key);
+                    return found === null ? undefined : values.take(found);
                 },
-                async (store, prefix) => {
-                    const found = await promises.make((id) =>
-                        this.#bridge.invoke('_fenced_list', [store, prefix], transaction, id),
-                    );
-                    return found ? pairs(found.slice(0, -1), (number) => values.take(number)) : [];
-                },
+                async (store, prefix) =>
+                    (await fencedList(this.#bridge, transaction, store, prefix)).map(({ key, value }) => [
+                        key,
+                        values.take(value),
+                    ]),
             );
             const result = await write(tx);
             const writes = tx._end((value) => {
                 kept.push(values.keep(value));
                 return /** @type {string} */ (kept.at(-1));
             });
-            await promises.make((id) => commit(writes, id));
+            await commit(writes);
             return result;
         } catch (error) {
-            if (!this.#closed) this.#bridge.invoke('_fenced_end', [], transaction);
+            if (!this.#closed) fencedEnd(this.#bridge, transaction);
             throw error;
         } finally {
             for (const number of kept) values.take(number);
@@ -585,34 +576,32 @@ export class TabLocks {
     /**
      * A call of the core that a signal can end.
      *
-     * @template T
+     * @template Answer, T
      * @param {AbortSignal | undefined} signal
-     * @param {(request: number, promise: number) => void} start
-     * @param {(answer: any) => T | Promise<T>} answered
+     * @param {(request: number) => Promise<Answer>} start
+     * @param {(answer: Answer) => T | Promise<T>} answered
      * @returns {Promise<T>}
      */
     #wait(signal, start, answered) {
         signal?.throwIfAborted();
         const request = this.#bridge.take();
-        const abort = () => this.#bridge.number('_lock_abort', request);
+        const abort = () => lockAbort(this.#bridge, request);
         const ended = () => {
             signal?.removeEventListener('abort', abort);
             this.#waiting.delete(abort);
         };
         signal?.addEventListener('abort', abort);
         this.#waiting.add(abort);
-        return this.#bridge.promises
-            .make((id) => start(request, id))
-            .then(
-                (answer) => {
-                    ended();
-                    return answered(answer);
-                },
-                (error) => {
-                    ended();
-                    throw this.#closed ?? platformError(error, signal);
-                },
-            );
+        return start(request).then(
+            (answer) => {
+                ended();
+                return answered(answer);
+            },
+            (error) => {
+                ended();
+                throw this.#closed ?? platformError(error, signal);
+            },
+        );
     }
 
     #assertOpen() {
@@ -655,30 +644,10 @@ function platformError(error, signal) {
 }
 
 /**
- * @param {string[]} texts five for each, as LocksCore::query gives them
- * @returns {{ since_us: number, info: LockRequestInfo }[]}
+ * @param {import('../core/generated/locks.js').LockRequestInfo} request
+ * @returns {{ since_ms: number, info: LockRequestInfo }}
  */
-const requestsFrom = (texts) =>
-    texts.flatMap((state, at) => {
-        if (at % 5) return [];
-        const [mode, label, since, tab] = texts.slice(at + 1, at + 5);
-        const since_us = Number(since);
-        const info = /** @type {LockRequestInfo} */ ({
-            state,
-            mode,
-            label,
-            since: Math.floor(since_us / 1000),
-            tab,
-        });
-        return [{ since_us, info }];
-    });
-
-/**
- * @param {string[]} texts
- * @param {(number: string) => unknown} take
- * @returns {[string, unknown][]}
- */
-const pairs = (texts, take) =>
-    texts.flatMap((text, index) =>
-        index % 2 ? [] : [[text, take(/** @type {string} */ (texts[index + 1]))]],
-    );
+const requestFrom = ({ held, mode, label, since_ms, tab }) => ({
+    since_ms,
+    info: { state: held ? 'held' : 'waiting', mode, label, since: Math.floor(since_ms), tab },
+});

@@ -1,4 +1,4 @@
-/** What users see of jobs and of a queue's state, made of the texts that the core returns. */
+/** What users see of jobs and of a queue's state, made of what the core returns. */
 
 import { errorFrom } from './payloads.js';
 
@@ -60,51 +60,25 @@ import { errorFrom } from './payloads.js';
  * @property {boolean} [final] of `failed`: it is not tried again
  */
 
-/** How many texts the core returns for a job. */
-export const fieldsPerJob = 15;
-
-const states = /** @type {const} */ (['queued', 'delayed', 'running', 'dead']);
-
 /**
- * But for its payload: `packed` is that, as unpacked() takes it.
+ * But for its payload.
  *
- * @param {string[]} fields as QueuesCore returns them
- * @returns {Job & { packed: [byValue: string, text: string] }}
+ * @param {import('../core/generated/queues.js').JobInfo} info
+ * @returns {Job}
  */
-export function jobFrom(fields) {
-    const [
-        id = '',
-        key,
-        kind = '',
-        priority,
-        optional,
-        once,
-        state,
-        attempts,
-        lost,
-        enqueued,
-        due,
-        error,
-        tab,
-        byValue = '',
-        text = '',
-    ] = fields;
-    const dead = Number(state) === 3;
-    return {
-        id,
-        key: key || undefined,
-        kind,
-        payload: undefined,
-        priority: Number(priority),
-        optional: optional !== '',
-        delivery: once ? 'at-most-once' : 'at-least-once',
-        state: states[Number(state)] ?? 'queued',
-        attempt: Number(attempts) + (dead ? 0 : 1),
-        lostWorkers: Number(lost),
-        enqueued: Number(enqueued),
-        due: Number(due) || undefined,
-        error: error ? errorFrom(error) : undefined,
-        tab: tab || undefined,
-        packed: [byValue, text],
-    };
-}
+export const jobFrom = ({ id, key, kind, priority, optional, state, lostWorkers, ...rest }) => ({
+    id,
+    key: key || undefined,
+    kind,
+    payload: undefined,
+    priority,
+    optional,
+    delivery: rest.atMostOnce ? 'at-most-once' : 'at-least-once',
+    state,
+    attempt: rest.attempts + (state === 'dead' ? 0 : 1),
+    lostWorkers,
+    enqueued: rest.enqueued_ms,
+    due: rest.due_ms || undefined,
+    error: rest.error ? errorFrom(rest.error) : undefined,
+    tab: rest.tab || undefined,
+});

@@ -1,12 +1,31 @@
 /** A queue once the core is there. */
 
 import { invalid, TabacusError } from '../common/errors.js';
+import {
+    queueCancel,
+    queueClear,
+    queueCount,
+    queueDiscard,
+    queueEnqueue,
+    queueFinish,
+    queueHandle,
+    queueHandleAll,
+    queueIdle,
+    queueLeave,
+    queueList,
+    queueOpen,
+    queuePause,
+    queueProgress,
+    queueResume,
+    queueRetry,
+    queueStop,
+} from '../core/generated/queues.js';
 import { reportTo } from '../host/failure.js';
 import { checkKey } from '../lock/store-arguments.js';
 import { checkInteger, checkOptions } from '../common/check-arguments.js';
 import { checkKind } from './queue-options.js';
 import { errorFrom, errorText, packed, unpacked } from './payloads.js';
-import { fieldsPerJob, jobFrom } from './job.js';
+import { jobFrom } from './job.js';
 
 /** @typedef {import('./job.js').Job} Job */
 /** @typedef {import('./job.js').QueueState} QueueState */
@@ -50,14 +69,14 @@ import { fieldsPerJob, jobFrom } from './job.js';
  *   settlement of this job: both or neither
  */
 
-/** A job as the core takes it. @typedef {{ texts: string[], numbers: number[], byValue: boolean }} Spec */
+/** A job as the core takes it. @typedef {import('../core/generated/queues.js').JobSpec} Spec */
+/** A job as the core gives it. @typedef {import('../core/coordination-bridge.js').JobInfo} JobInfo */
 
 /** @typedef {(work: Work) => unknown} Handler its result, or what it throws, goes to who enqueued the job */
 
 /** What a slot has claimed at once. @typedef {{ slot?: string, current?: string }} Claim */
 
 const delayMsMax = 2 ** 31 - 1;
-const deliveries = /** @type {const} */ (['at-least-once', 'at-most-once']);
 
 /** @param {unknown} key */
 function checkJobKey(key) {
@@ -65,25 +84,8 @@ function checkJobKey(key) {
     return checkKey('key', key);
 }
 
-/** The callbacks of the core, in the order of `enum class Callback` in wasm/src/browser/core/queues_core.cpp. */
-const callbacks = { run: 0, lost: 1, settled: 2, event: 3 };
-
-/** The events by their letters in the core. @type {Record<string, QueueState['type']>} */
-const types = {
-    q: 'queued',
-    r: 'running',
-    p: 'progress',
-    d: 'done',
-    f: 'failed',
-    b: 'returned',
-    x: 'cancelled',
-    z: 'paused',
-    c: 'resumed',
-    m: 'changed',
-};
-
-/** How many fields of an event are of one job. @type {Record<string, number>} */
-const fieldsOf = { q: 3, r: 4, p: 3, d: 3, f: 5, b: 3, x: 3 };
+/** How many fields of an event are of one job. @type {Partial<Record<QueueState['type'], number>>} */
+const fieldsOf = { queued: 3, running: 4, progress: 3, done: 3, failed: 5, returned: 3, cancelled: 3 };
 
 /** @typedef {{ value: unknown } | { failure: unknown }} Outcome */
 
@@ -186,18 +188,23 @@ export class OpenQueue {
      * @param {import('../core/coordination-bridge.js').CoordinationBridge} bridge
      * @param {import('../host/host.js').Platform} platform
      * @param {string} name
-     * @param {number[]} options checkQueueOptions()
+     * @param {ReturnType<typeof import('./queue-options.js').checkQueueOptions>} options
      */
     constructor(bridge, platform, name, options) {
         this.#bridge = bridge;
         this.#host = bridge.host;
         this.#platform = platform;
         this.#name = name;
-        this.#delivery = (Number(options[0]) & 8) > 0 ? deliveries[1] : deliveries[0];
-        this.#concurrency = Number(options[1]);
+        this.#delivery = options.delivery;
+        this.#concurrency = options.concurrency;
         bridge.admit(`queue/${name}`);
-        this.#number = bridge.invoke('_queue_open', [name], ...options);
-        bridge.queues.set(this.#number, (...told) => this.#callback(...told));
+        this.#number = queueOpen(bridge, name, options);
+        bridge.queues.set(this.#number, {
+            begin: (run, job) => this.#begin(run, job),
+            lose: (run, reason) => this.#lose(run, reason),
+            settle: (jobs) => this.#settled(jobs),
+            receive: (event) => this.#receive(event),
+        });
         void this.#refresh().catch(() => {}); // the next event reports it
     }
 
@@ -219,22 +226,23 @@ export class OpenQueue {
      * @returns {Promise<Receipt>}
      */
     async enqueue(payload, given) {
-        const { texts, numbers, byValue } = this.#spec(payload, given);
+        const job = this.#spec(payload, given);
         try {
-            const answer = await this.#write((id) => this.#invoke('enqueue', texts, ...numbers, id));
-            const [id, joined, size] = /** @type {[string, string, string]} */ (answer);
-            this.size = Math.max(this.size, Number(size));
+            const { id, joined, count } = await this.#write(() =>
+                queueEnqueue(this.#bridge, this.#number, job),
+            );
+            this.size = Math.max(this.size, count);
             const ending = this.#ending(id);
             return {
                 id,
-                key: texts[1] || undefined,
-                joined: joined !== '',
+                key: job.key || undefined,
+                joined,
                 get result() {
                     return ending.promise;
                 },
             };
         } finally {
-            if (byValue) this.#host.values.take(/** @type {string} */ (texts[0]));
+            if (job.payload.byValue) this.#host.values.take(job.payload.text);
         }
     }
 
@@ -256,28 +264,37 @@ export class OpenQueue {
 
     /** @param {string} key */
     async cancel(key) {
-        return (await this.#write((id) => this.#invoke('cancel', [checkJobKey(key)], id))) === 1;
+        return this.#write(() => queueCancel(this.#bridge, this.#number, checkJobKey(key)));
     }
 
-    /** @param {'pause' | 'resume' | 'clear' | 'idle'} what @returns {Promise<any>} */
-    ask(what) {
-        const start = (/** @type {number} */ id) => this.#invoke(what, [], id);
-        return what === 'idle' ? this.#make(start) : this.#write(start);
+    pause() {
+        return this.#write(() => queuePause(this.#bridge, this.#number));
+    }
+
+    resume() {
+        return this.#write(() => queueResume(this.#bridge, this.#number));
+    }
+
+    clear() {
+        return this.#write(() => queueClear(this.#bridge, this.#number));
+    }
+
+    idle() {
+        return queueIdle(this.#bridge, this.#number);
     }
 
     /** @returns {Promise<Job[]>} */
     jobs() {
-        return this.#list(0);
+        return this.#list('jobs');
     }
 
     /** @returns {Promise<import('./job.js').DeadLetter[]>} */
     async deadLetters() {
-        const end = (/** @type {string} */ job, /** @type {number} */ again) => async () =>
-            (await this.#write((id) => this.#invoke('end_dead_letter', [job], again, id))) === 1;
-        return (await this.#list(2)).map((job) => ({
+        const queue = this.#number;
+        return (await this.#list('deadLetters')).map((job) => ({
             ...job,
-            retry: end(job.id, 1),
-            discard: end(job.id, 0),
+            retry: () => this.#write(() => queueRetry(this.#bridge, queue, job.id)),
+            discard: () => this.#write(() => queueDiscard(this.#bridge, queue, job.id)),
         }));
     }
 
@@ -300,18 +317,6 @@ export class OpenQueue {
     }
 
     /**
-     * @param {number} what
-     * @param {string} first
-     * @param {string} second
-     */
-    #callback(what, first, second) {
-        if (what === callbacks.run) this.#begin(first.split('\0'));
-        else if (what === callbacks.lost) this.#lose(Number(first), second);
-        else if (what === callbacks.settled) this.#settled(first.split('\0'));
-        else this.#receive(first.split('\0'));
-    }
-
-    /**
      * Begins no job any more, and leaves those that run.
      *
      * @returns {Promise<unknown>} when what was asked of the queue before is done, what had ended is settled, and
@@ -320,7 +325,7 @@ export class OpenQueue {
      */
     _end() {
         this.#ended = true;
-        return Promise.allSettled([...this.#writes, this.#make((id) => this.#invoke('leave', [], id))]);
+        return Promise.allSettled([...this.#writes, queueLeave(this.#bridge, this.#number)]);
     }
 
     /**
@@ -340,29 +345,19 @@ export class OpenQueue {
     }
 
     /**
-     * @param {string} what
-     * @param {string[]} texts
-     * @param {number[]} numbers
+     * @template T
+     * @param {() => Promise<T>} start
+     * @returns {Promise<T>}
      */
-    #invoke(what, texts, ...numbers) {
-        return this.#bridge.invoke(`_queue_${what}`, texts, this.#number, ...numbers);
-    }
-
-    /** @param {(id: number) => void} start */
     async #write(start) {
         if (this.#ended) throw new TabacusError('closed', 'the tab is closed: open() another');
-        const write = this.#make(start);
+        const write = start();
         this.#writes.add(write);
         try {
             return await write;
         } finally {
             this.#writes.delete(write);
         }
-    }
-
-    /** @param {(id: number) => void} start */
-    #make(start) {
-        return this.#bridge.promises.make(start);
     }
 
     /**
@@ -383,13 +378,17 @@ export class OpenQueue {
             throw invalid('delay', delay, `a number of milliseconds from 0 to ${delayMsMax}`);
         }
         const { delivery = this.#delivery } = options;
-        const once = deliveries.findIndex((one) => one === delivery);
-        if (once < 0) throw invalid('delivery', delivery, deliveries.join(' or '));
-        const texts = ['', key, checkKind(kind)];
-        const { text, byValue } = packed('payload', payload, this.#host.values);
-        texts[0] = text;
-        const bits = (byValue ? 1 : 0) | (optional ? 2 : 0) | (once * 4);
-        return { texts, numbers: [bits, level, delay], byValue };
+        if (delivery !== 'at-least-once' && delivery !== 'at-most-once')
+            throw invalid('delivery', delivery, 'at-least-once or at-most-once');
+        return {
+            key,
+            kind: checkKind(kind),
+            priority: level,
+            optional,
+            atMostOnce: delivery === 'at-most-once',
+            delay_ms: delay,
+            payload: packed('payload', payload, this.#host.values), // last: what is refused keeps nothing
+        };
     }
 
     /** @param {string} id */
@@ -400,25 +399,23 @@ export class OpenQueue {
     }
 
     #takePart() {
-        if (this.#handlers.length === 0) return this.#invoke('stop', []);
+        if (this.#handlers.length === 0) return queueStop(this.#bridge, this.#number);
+        if (this.#handlers.some(({ kinds }) => !kinds)) return queueHandleAll(this.#bridge, this.#number);
         const kinds = this.#handlers.flatMap(({ kinds: own }) => own ?? []);
-        this.#invoke('handle', this.#handlers.some(({ kinds: own }) => !own) ? [] : kinds);
+        return queueHandle(this.#bridge, this.#number, kinds);
     }
 
-    /** @param {number} view of QueuesCore @returns {Promise<Job[]>} */
-    async #list(view) {
-        const texts = (await this.#make((id) => this.#invoke('list', [], view, id))) || [];
-        const jobs = [];
-        for (let at = 0; at + fieldsPerJob <= texts.length; at += fieldsPerJob) {
-            const { packed: text, ...job } = jobFrom(texts.slice(at, at + fieldsPerJob));
+    /** @param {import('../core/generated/enums.js').JobListName} which @returns {Promise<Job[]>} */
+    async #list(which) {
+        return (await queueList(this.#bridge, this.#number, which)).map((info) => {
+            const job = jobFrom(info);
             try {
-                job.payload = unpacked(...text, this.#host.values);
+                job.payload = unpacked(info.payload, this.#host.values);
             } catch {
                 // Another script's. A worker that runs it fails.
             }
-            jobs.push(job);
-        }
-        return jobs;
+            return job;
+        });
     }
 
     // --- Running
@@ -426,30 +423,30 @@ export class OpenQueue {
     /**
      * Not from within the core: a handler may call it.
      *
-     * @param {string[]} fields the run's number, then what its handler receives of the job
+     * @param {number} run
+     * @param {JobInfo} job
      */
-    #begin(fields) {
-        const run = Number(fields[0]);
+    #begin(run, job) {
         const loss = new Loss();
         this.#runs.set(run, loss);
-        void Promise.resolve().then(() => this.#work(run, fields, loss));
+        void Promise.resolve().then(() => this.#work(run, job, loss));
     }
 
     /**
      * @param {number} run
-     * @param {string[]} fields
+     * @param {JobInfo} job
      * @param {Loss} loss
      */
-    async #work(run, fields, loss) {
+    async #work(run, job, loss) {
         const { values } = this.#host;
-        const [, id = ''] = fields;
+        const { id } = job;
         /** @type {{ following: Spec[], ended: boolean }} */
         const asked = { following: [], ended: false };
         /** @type {import('./payloads.js').Packed} */
         let outcome;
         let succeeded = true;
         try {
-            outcome = packed('result', await this.#handle(run, fields, loss, asked), values);
+            outcome = packed('result', await this.#handle(run, job, loss, asked), values);
         } catch (error) {
             succeeded = false;
             outcome = { text: errorText(error), byValue: false };
@@ -457,26 +454,24 @@ export class OpenQueue {
         asked.ended = true;
         if (!this.#runs.delete(run)) return;
         const { following } = asked;
-        const kept = following
-            .filter(({ byValue }) => byValue)
-            .map(({ texts }) => /** @type {string} */ (texts[0]));
-        if (outcome.byValue) kept.push(outcome.text);
+        const kept = [...following.map(({ payload }) => payload), outcome].flatMap(({ text, byValue }) =>
+            byValue ? [text] : [],
+        );
         if (kept.length > 0) this.#given.set(id, [...(this.#given.get(id) ?? []), ...kept]);
-        if (succeeded) for (const { texts, numbers } of following) this.#invoke('next', texts, ...numbers);
-        this.#invoke('finish', [outcome.text], run, succeeded ? 1 : 0, outcome.byValue ? 1 : 0);
+        queueFinish(this.#bridge, this.#number, run, succeeded, outcome, succeeded ? following : []);
     }
 
     /**
      * Calls the handler of the job's kind.
      *
      * @param {number} run
-     * @param {string[]} fields
+     * @param {JobInfo} job
      * @param {Loss} loss
      * @param {{ following: Spec[], ended: boolean }} asked collects what the handler gives to next()
      * @returns {Promise<unknown>} what the handler returns
      */
-    async #handle(run, [, id = '', named, kind = '', failures, lost, byValue = '', text = ''], loss, asked) {
-        const payload = unpacked(byValue, text, this.#host.values); // which may be another script's
+    async #handle(run, { id, key, kind, attempts, lostWorkers, payload: given }, loss, asked) {
+        const payload = unpacked(given, this.#host.values); // which may be another script's
         if (loss.reason) throw loss.reason;
         const handler = this.#handlers.find(({ kinds }) => !kinds || kinds.includes(kind))?.handler;
         if (!handler) throw new TabacusError('unavailable', 'the handler was removed');
@@ -487,9 +482,8 @@ export class OpenQueue {
             asked.following.push(this.#spec(what, options));
         };
         return handler({
-            ...{ payload, id, key: named || undefined, kind, progress, next },
-            attempt: Number(failures) + 1,
-            lostWorkers: Number(lost),
+            ...{ payload, id, key: key || undefined, kind, lostWorkers, progress, next },
+            attempt: attempts + 1,
             get signal() {
                 return loss.signal;
             },
@@ -505,8 +499,9 @@ export class OpenQueue {
         if (typeof fraction !== 'number' || !(fraction >= 0 && fraction <= 1)) {
             throw invalid('fraction', fraction, 'a number from 0 to 1');
         }
-        // U+0000 ends a text between here and the core.
-        if (this.#runs.has(run)) this.#invoke('progress', [String(note).replaceAll('\0', '')], run, fraction);
+        // U+0000 ends a text in tabs of version 0.1.0.
+        const text = String(note).replaceAll('\0', '');
+        if (this.#runs.has(run)) queueProgress(this.#bridge, this.#number, run, fraction, text);
     }
 
     /**
@@ -524,29 +519,27 @@ export class OpenQueue {
         void Promise.resolve().then(() => loss?.set(why));
     }
 
-    /** @param {string[]} texts of each job its id, and its outcome */
-    #settled(texts) {
-        for (let at = 0; at + 4 <= texts.length; at += 4) {
-            const [id = '', kind = '', byValue = '', text = ''] = texts.slice(at, at + 4);
+    /** @param {import('../core/coordination-bridge.js').EndedJob[]} jobs */
+    #settled(jobs) {
+        for (const { id, end, value } of jobs) {
             const ending = this.#waiting.get(id);
             this.#waiting.delete(id);
             const claim = this.#claimed.get(id)?.claim;
             if (claim?.current === id) claim.current = undefined;
-            ending?.settle(this.#outcome(kind, byValue, text));
+            ending?.settle(this.#outcome(end, value));
         }
     }
 
     /**
-     * @param {string} kind
-     * @param {string} byValue
-     * @param {string} text
+     * @param {'done' | 'failed' | 'cancelled'} end
+     * @param {import('./payloads.js').Packed} value
      * @returns {Outcome}
      */
-    #outcome(kind, byValue, text) {
-        if (kind === 'x') return { failure: new DOMException('the job was cancelled', 'AbortError') };
-        if (kind !== 's') return { failure: errorFrom(text) };
+    #outcome(end, value) {
+        if (end === 'cancelled') return { failure: new DOMException('the job was cancelled', 'AbortError') };
+        if (end === 'failed') return { failure: errorFrom(value.text) };
         try {
-            return { value: unpacked(byValue, text, this.#host.values) };
+            return { value: unpacked(value, this.#host.values) };
         } catch {
             return { failure: new TabacusError('store-failed', 'the result cannot be read') };
         }
@@ -556,11 +549,11 @@ export class OpenQueue {
 
     /** @param {string[]} [former] jobs that ran as last learnt */
     async #refresh(former = []) {
-        const counted = this.#make((id) => this.#invoke('count', [], id)).then(([size, paused]) => {
-            this.size = Number(size);
-            this.#paused = paused !== '';
+        const counted = queueCount(this.#bridge, this.#number).then(({ count, paused }) => {
+            this.size = count;
+            this.#paused = paused;
         });
-        const [running] = await Promise.all([this.#list(1), counted]);
+        const [running] = await Promise.all([this.#list('running'), counted]);
         for (const ended of former.filter((one) => !running.some(({ id }) => id === one)))
             this.#claimed.delete(ended);
         for (const { id, key, kind, tab = '', attempt } of running) {
@@ -588,15 +581,13 @@ export class OpenQueue {
         };
     }
 
-    /** @param {string[]} texts letter, tab, size, fields … and one that is empty */
-    #receive([letter = '', tab = '', size, ...rest]) {
-        const type = types[letter] ?? 'changed';
+    /** @param {import('../core/coordination-bridge.js').QueueEvent} event */
+    #receive({ kind: type, tab, count, fields }) {
         if (this.size === 0 && type === 'queued') this.#claimed.clear(); // events of them were lost
-        this.size = Number(size);
+        this.size = count;
         if (type === 'paused') this.#paused = true;
         if (type === 'resumed') this.#paused = false;
-        const fields = rest.slice(0, -1);
-        const step = fieldsOf[letter] ?? 0;
+        const step = fieldsOf[type] ?? 0;
         if (step === 0 || fields.length === 0) {
             if (type === 'cancelled') this.#claimed.clear();
             this.#emit({ type, tab });

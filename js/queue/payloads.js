@@ -10,7 +10,7 @@ import { describeError, ownError } from '../lock/outcome.js';
 /** What is nested deeper may be a cycle. */
 const depthMax = 32;
 
-/** @typedef {{ text: string, byValue: boolean }} Packed */
+/** @typedef {import('../core/generated/queues.js').QueueValue} Packed */
 
 /**
  * Whether JSON gives it back as it is.
@@ -66,12 +66,11 @@ export function packed(argument, value, values) {
 }
 
 /**
- * @param {string} byValue
- * @param {string} text
+ * @param {Packed} value
  * @param {import('../host/values.js').Values} values
  * @returns {any}
  */
-export function unpacked(byValue, text, values) {
+export function unpacked({ text, byValue }, values) {
     if (byValue) return values.take(text);
     return text === 'u' || text === '' ? undefined : JSON.parse(text);
 }

@@ -23,22 +23,6 @@ import { checkInteger, checkName, checkOptions } from '../common/check-arguments
  *   disk; `relaxed` by default
  */
 
-/** The choices of each option; the first is the default. */
-const choices = {
-    order: ['fifo', 'lifo'],
-    onFailure: ['continue', 'pause'],
-    durability: ['relaxed', 'strict'],
-    delivery: ['at-least-once', 'at-most-once'],
-};
-
-/** The least, the most and the default of each option. */
-const numbers = {
-    concurrency: [1, 64, 1],
-    attempts: [1, Infinity, 3],
-    backOff: [0, 3_600_000, 1_000],
-    limit: [1, Infinity, Infinity],
-};
-
 /** What the core counts with. */
 const integerMax = 2 ** 31 - 1;
 
@@ -62,24 +46,51 @@ export function checkKinds(given) {
 }
 
 /**
- * The options as queue_open() in wasm/src/bindings/queue takes them; the bits are those of `choices`, in order.
- *
  * @param {unknown} given
- * @returns {number[]}
+ * @returns {import('../core/generated/queues.js').QueueOptions & { delivery: 'at-least-once' | 'at-most-once' }}
  */
 export function checkQueueOptions(given) {
-    const options = checkOptions(given, [...Object.keys(choices), ...Object.keys(numbers)]);
-    let bits = 0;
-    Object.entries(choices).forEach(([name, [first, second]], index) => {
-        const { [name]: value = first } = options;
-        if (value === second) bits |= 1 << index;
-        else if (value !== first) throw invalid(name, value, `${first} or ${second}`);
-    });
-    const counts = Object.entries(numbers).map(([name, [least = 0, most = 0, otherwise]]) => {
-        const { [name]: value = otherwise } = options;
-        const endless = most === Infinity;
-        if (endless && value === Infinity) return 0;
-        return checkInteger(name, value, least, Math.min(most, integerMax), endless ? ', or Infinity' : '');
-    });
-    return [bits, ...counts];
+    const options = checkOptions(given, [
+        ...['order', 'onFailure', 'durability', 'delivery'],
+        ...['concurrency', 'attempts', 'backOff', 'limit'],
+    ]);
+    return {
+        lifo: checkChoice(options, 'order', 'fifo', 'lifo') === 'lifo',
+        pauseOnFailure: checkChoice(options, 'onFailure', 'continue', 'pause') === 'pause',
+        durability: checkChoice(options, 'durability', 'relaxed', 'strict'),
+        delivery: checkChoice(options, 'delivery', 'at-least-once', 'at-most-once'),
+        concurrency: checkCount(options, 'concurrency', 1, 1, 64),
+        attempts: checkCount(options, 'attempts', 3, 1, Infinity),
+        backOff_ms: checkCount(options, 'backOff', 1_000, 0, 3_600_000),
+        limit: checkCount(options, 'limit', Infinity, 1, Infinity),
+    };
+}
+
+/**
+ * @template {string} First, Second
+ * @param {Record<string, unknown>} options
+ * @param {string} name
+ * @param {First} first the default
+ * @param {Second} second
+ * @returns {First | Second}
+ */
+function checkChoice(options, name, first, second) {
+    const { [name]: value = first } = options;
+    if (value !== first && value !== second) throw invalid(name, value, `${first} or ${second}`);
+    return /** @type {First | Second} */ (value);
+}
+
+/**
+ * @param {Record<string, unknown>} options
+ * @param {string} name
+ * @param {number} otherwise
+ * @param {number} least
+ * @param {number} most
+ * @returns {number} 0 for Infinity
+ */
+function checkCount(options, name, otherwise, least, most) {
+    const { [name]: value = otherwise } = options;
+    const endless = most === Infinity;
+    if (endless && value === Infinity) return 0;
+    return checkInteger(name, value, least, Math.min(most, integerMax), endless ? ', or Infinity' : '');
 }

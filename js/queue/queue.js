@@ -102,12 +102,12 @@ export class Queue {
 
     /** No further job begins, in any tab, until resume(); those that run go on. @returns {Promise<void>} */
     async pause() {
-        await this.#ask((queue) => queue.ask('pause'));
+        await this.#ask((queue) => queue.pause());
     }
 
     /** @returns {Promise<void>} */
     async resume() {
-        await this.#ask((queue) => queue.ask('resume'));
+        await this.#ask((queue) => queue.resume());
     }
 
     /**
@@ -122,7 +122,7 @@ export class Queue {
 
     /** Removes all jobs, but dead letters. @returns {Promise<number>} how many */
     clear() {
-        return this.#ask((queue) => queue.ask('clear'));
+        return this.#ask((queue) => queue.clear());
     }
 
     /** Jobs in the queue, running ones among them, as this tab last learnt. */
@@ -142,7 +142,7 @@ export class Queue {
 
     /** When nothing is queued or running in any tab. @returns {Promise<void>} */
     async onIdle() {
-        await this.#ask((queue) => queue.ask('idle'));
+        await this.#ask((queue) => queue.idle());
     }
 
     /**

@@ -1,6 +1,7 @@
 /** The queues of a tab. */
 
 import { TabacusError } from '../common/errors.js';
+import { queuesClose, queuesOnline } from '../core/generated/queues.js';
 import { OpenQueue } from './open-queue.js';
 
 const closeWait_ms = 2_000;
@@ -14,7 +15,7 @@ export class Queues {
     /** @type {Map<string, OpenQueue>} */
     #opened = new Map();
 
-    #online = () => void this.#bridge.invoke('_queues_online', []);
+    #online = () => void queuesOnline(this.#bridge);
 
     /**
      * @param {import('../core/coordination-bridge.js').CoordinationBridge} bridge
@@ -36,7 +37,7 @@ export class Queues {
      * The one of that name, which the tabs of an engine share.
      *
      * @param {string} name
-     * @param {number[]} options checkQueueOptions(), of the first who opens it
+     * @param {ReturnType<typeof import('./queue-options.js').checkQueueOptions>} options of the first who opens it
      */
     open(name, options) {
         const queue = this.#opened.get(name) ?? new OpenQueue(this.#bridge, this.#platform, name, options);
@@ -66,7 +67,7 @@ export class Queues {
         await Promise.race([late, Promise.all([...this.#opened.values()].map((queue) => queue._end()))]);
         clearTimeout(timer);
         this.#platform.removeEventListener?.('online', this.#online);
-        this.#bridge.invoke('_queues_close', []);
+        queuesClose(this.#bridge);
         const closed = new TabacusError('closed', 'the tab was closed before this was done');
         for (const queue of this.#opened.values()) queue._close(closed);
     }

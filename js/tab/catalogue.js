@@ -1,5 +1,7 @@
 /** The strategies beside the default one: for the first counter that needs one. */
 
+import { catalogueClose, catalogueCounter } from '../core/generated/coordination.js';
+
 export class Catalogue {
     #bridge;
 
@@ -10,17 +12,18 @@ export class Catalogue {
 
     /**
      * @param {import('./counter.js').StoredCounter} counter
-     * @param {string[]} args see Bridge
-     * @param {boolean} strict
+     * @param {string} name
+     * @param {import('../core/generated/coordination.js').CounterOptions} options
      */
-    attach(counter, args, strict) {
-        const address = this.#bridge.counter(args, strict);
+    attach(counter, name, options) {
+        this.#bridge.admit(`counter/${name}/${JSON.stringify(options)}`);
+        const address = catalogueCounter(this.#bridge, name, options);
         this.#bridge.counterListeners.set(address, () => counter._changed());
         counter._attach(this.#bridge, address);
     }
 
     /** Flushes every counter, and lets its locks go, whether the last commits succeed or not. */
     async close() {
-        await this.#bridge.promises.make((id) => this.#bridge.invoke('_catalogue_close', [], id));
+        await catalogueClose(this.#bridge);
     }
 }

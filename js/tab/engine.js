@@ -4,6 +4,7 @@
  */
 
 import { Bridge } from '../core/bridge.js';
+import { tabClose, tabOpen } from '../core/generated/counters.js';
 import { moduleRegistry } from '../core/module-registry.js';
 import { loadModule } from '../core/load-module.js';
 import { Lazy } from '../common/lazy.js';
@@ -105,7 +106,7 @@ export class Engine {
             if (host.database.available) void host.database.ready();
             const engine = new Engine(await loading, host, options, ended);
             // Before all else: the core finds out what the platform has.
-            await engine.counters.open();
+            await tabOpen(engine.counters);
             await host.probe();
             return engine;
         } catch (error) {
@@ -162,7 +163,7 @@ export class Engine {
      */
     async close(asked) {
         try {
-            const closings = [this.counters.close(), asked.then(() => this.#closeCoordination())];
+            const closings = [tabClose(this.counters), asked.then(() => this.#closeCoordination())];
             const failed = (await Promise.allSettled(closings)).find(({ status }) => status === 'rejected');
             if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason;
         } finally {
@@ -185,7 +186,7 @@ export class Engine {
     async #closeQueues() {
         await this.queues.started?.then((queues) => queues.close()).catch(() => {});
         const bridge = await this.#coordination.started?.catch(() => undefined);
-        bridge?.invoke('_coordination_close', []);
+        bridge?.close();
     }
 
     /**

@@ -1,3 +1,5 @@
+import { faultClassNames } from '../core/generated/enums.js';
+
 /**
  * What a counter promises here, as data.
  *
@@ -28,57 +30,27 @@
  * @typedef {'mutexed' | 'interleaved' | 'cached'} StorageModel
  */
 
-/** @typedef {typeof causes[number]} LossCause */
-
-/** In the order of `enum class Fault` in wasm/include/tabacus/common/guarantee.hpp. */
-const causes = /** @type {const} */ ([
-    'concurrent updates',
-    'tab killed',
-    'tab frozen',
-    'timers throttled',
-    'page in the back/forward cache',
-    'connection closed',
-    'database lost',
-    'site data cleared',
-    'quota exceeded',
-    'record corrupted',
-    'browser crashed',
-]);
+/** @typedef {import('../core/generated/enums.js').FaultClassName} LossCause */
 
 /** @param {number[]} sets of faults, a bit for each, by storage model */
 function byModel(sets) {
     const [mutexed, interleaved, cached] = sets.map((bits) =>
-        Object.freeze(causes.filter((_, index) => bits & (1 << index))),
+        Object.freeze(faultClassNames.filter((_, index) => bits & (1 << index))),
     );
     return Object.freeze({ mutexed, interleaved, cached });
 }
 
 /**
- * @param {string[]} fields in the order of Guarantee in wasm/include/tabacus/common/guarantee.hpp
+ * @param {import('../core/generated/counters.js').Guarantee} record
  * @returns {Readonly<Guarantee>}
  */
-export function guaranteeFrom([
-    strategy,
-    lost,
-    readsWait,
-    accuracy,
-    rowsPerCounter,
-    needs = '',
-    durability,
-    numbers = '',
-]) {
-    const [flushNeeded = 0, ...sets] = numbers.split(' ').map(Number).reverse();
+export function guaranteeFrom({ rows, losses, excesses, needs, ...plain }) {
     const all = {
-        strategy,
-        lost,
-        losses: byModel(sets.reverse().slice(0, 3)),
-        excesses: byModel(sets.slice(3)),
-        flushNeeded: flushNeeded > 0,
-        readsWait,
-        accuracy,
-        rowsPerCounter,
+        ...plain,
+        losses: byModel(losses),
+        excesses: byModel(excesses),
+        rowsPerCounter: rows,
         needs: Object.freeze(needs.split(', ').filter(Boolean)),
-        durability,
     };
     return Object.freeze(/** @type {Guarantee} */ (/** @type {unknown} */ (all)));
 }
@@ -158,22 +130,19 @@ const stored = {
 
 /**
  * @param {string} strategy of the catalogue
- * @param {boolean} strict
+ * @param {import('./tab-options.js').Durability} durability
  * @returns {Readonly<Guarantee>}
  */
-export function storedGuarantee(strategy, strict) {
+export function storedGuarantee(strategy, durability) {
     const [lost, readsWait, accuracy, rows, needs, numbers] =
         /** @type {[string, string, string, string, string, string]} */ (stored[strategy]);
-    const isStrict = strict && needs === 'indexeddb';
-    const losses = isStrict ? numbers.replace(database, strictDatabase) : numbers;
-    return guaranteeFrom([
-        strategy,
-        lost,
-        readsWait,
-        accuracy,
-        rows,
-        needs,
-        isStrict ? 'strict' : 'relaxed',
-        losses,
-    ]);
+    const isStrict = durability === 'strict' && needs === 'indexeddb';
+    const bits = (isStrict ? numbers.replace(database, strictDatabase) : numbers).split(' ').map(Number);
+    return guaranteeFrom({
+        ...{ strategy, lost, readsWait, accuracy, rows, needs },
+        durability: isStrict ? 'strict' : 'relaxed',
+        losses: bits.slice(0, 3),
+        excesses: bits.slice(3, 6),
+        flushNeeded: bits[6] === 1,
+    });
 }

@@ -53,7 +53,7 @@ export function checkOpenOptions(given) {
  * @property {Strategy} strategy
  * @property {Durability} durability
  * @property {boolean} demanded the caller named the durability, so that less is an error
- * @property {string[]} times of the strategy, as far as given: names and milliseconds in turn
+ * @property {import('../core/generated/coordination.js').StrategyTimes} times of the strategy, as far as given
  */
 
 /**
@@ -77,8 +77,10 @@ export function checkCounterOptions(given) {
         strategy,
         durability: checkOneOf('durability', durability, durabilities),
         demanded: options.durability !== undefined,
-        times: Object.entries(ranges).flatMap(([name, [least, most]]) =>
-            options[name] === undefined ? [] : [name, String(checkInteger(name, options[name], least, most))],
+        times: Object.fromEntries(
+            Object.entries(ranges).flatMap(([name, [least, most]]) =>
+                options[name] === undefined ? [] : [[name, checkInteger(name, options[name], least, most)]],
+            ),
         ),
     };
 }

@@ -1,4 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import { countGuarantee, tabCapabilities, tabCounter } from '../core/generated/counters.js';
 import { moduleRegistry } from '../core/module-registry.js';
 import { invalid, TabacusError } from '../common/errors.js';
 import { reportTo } from '../host/failure.js';
@@ -136,7 +137,7 @@ export class Tab extends EventTarget {
         this.#engine = engine;
         this.#allowWeaker = allowWeaker;
         this.#leave = leave;
-        this.#capabilities = capabilitiesFrom(engine.counters.capabilities());
+        this.#capabilities = capabilitiesFrom(tabCapabilities(engine.counters));
         engine.join(this);
     }
 
@@ -167,7 +168,7 @@ export class Tab extends EventTarget {
     counter(name, options = /** @type {Options} */ ({})) {
         const checked = checkCounterOptions(options);
         const { strategy, durability, times } = checked;
-        const key = JSON.stringify([checkName(name), strategy, durability, ...times]);
+        const key = JSON.stringify([checkName(name), strategy, durability, times]);
         this.#assertOpen();
         const counter = this.#counters.get(key) ?? this.#make(name, checked);
         this.#counters.set(key, counter); // kept even if refused: the core has it until the tab closes
@@ -257,8 +258,8 @@ export class Tab extends EventTarget {
         checkName(name);
         this.#assertOpen();
         const known = this.#queues.get(name);
-        const agreed = this.#engine.agreed('queue', name, String(checked));
-        if (agreed !== String(checked) && options !== undefined) throw mismatch('queue', name);
+        const agreed = this.#engine.agreed('queue', name, JSON.stringify(checked));
+        if (agreed !== JSON.stringify(checked) && options !== undefined) throw mismatch('queue', name);
         if (known) return known;
         const load = async () => {
             this.#assertOpen();
@@ -470,8 +471,8 @@ export class Tab extends EventTarget {
      * @param {import('./tab-options.js').CheckedCounterOptions} options
      * @returns {Counter}
      */
-    #make(name, { strategy, durability, times }) {
-        const strict = durability === 'strict';
+    #make(name, { strategy, durability: asked, times }) {
+        const durability = asked === 'strict' ? 'strict' : 'relaxed';
         const owner = {
             report: (/** @type {unknown} */ error) => reportTo(this.#engine.platform, error),
             warn: (/** @type {import('./tabacus-event.js').WarningDetail} */ detail) =>
@@ -479,15 +480,16 @@ export class Tab extends EventTarget {
             limits: this.#loadLimits,
         };
         if (strategy !== 'replicated') {
-            const guarantee = storedGuarantee(strategy, strict);
+            const guarantee = storedGuarantee(strategy, durability);
             this.#checkNeeds(guarantee);
             return new StoredCounter(name, guarantee, owner, async (counter) =>
-                (await this.#engine.catalogue.get()).attach(counter, [name, strategy, ...times], strict),
+                (await this.#engine.catalogue.get()).attach(counter, name, { strategy, durability, times }),
             );
         }
         const bridge = this.#engine.counters;
-        const address = bridge.counter([name], strict);
-        const guarantee = guaranteeFrom(bridge.guarantee(address));
+        bridge.admit(`counter/${name}/${durability}`);
+        const address = tabCounter(bridge, name, durability);
+        const guarantee = guaranteeFrom(countGuarantee(bridge, address));
         const counter = new ReplicatedCounter(name, bridge.glue, bridge.promises, address, guarantee, owner);
         bridge.counterListeners.set(address, () => counter._changed());
         return counter;
@@ -594,11 +596,8 @@ export class Tab extends EventTarget {
     }
 }
 
-/** @param {string[]} fields in the order of TabCore::capabilities */
-function capabilitiesFrom([store, exclusion, durability, mirror, channel]) {
-    const all = { store, exclusion, durability, mirror: mirror !== '', channel: channel !== '' };
-    return Object.freeze(/** @type {Capabilities} */ (all));
-}
+/** @param {import('../core/generated/counters.js').Capabilities} all */
+const capabilitiesFrom = (all) => Object.freeze(/** @type {Capabilities} */ (all));
 
 /**
  * Of a tab that is closed while others of its engine are open. What could not be loaded has nothing to flush.

@@ -28,28 +28,6 @@ export function cppType(type) {
 
 // --- Values that are packed
 
-/**
- * The statement that packs a value.
- *
- * @param {string} type
- * @param {string} value
- * @returns {string}
- */
-function pack(type, value) {
-    if (type === 'text') return `to.text(${value});`;
-    if (type === 'text?') return `to.optional_text(${value});`;
-    if (type === 'number?') return `to.number(${value}.value_or(__builtin_nan("")));`;
-    if (parsed(type).of === 'bits') return `to.number(${value}.bits());`;
-    if (isNumber(type)) return `to.number(static_cast<double>(${value}));`;
-    if (parsed(type).of === 'list') {
-        const { inner } = parsed(type);
-        return `to.list(${value}, [](Packer& to, const auto& one) { ${pack(inner, 'one')} });`;
-    }
-    if (type.endsWith('?'))
-        return `to.number(${value} ? 1 : 0);\n    if (${value}) ${pack(type.slice(0, -1), `*${value}`)}`;
-    return `pack(to, ${value});`;
-}
-
 /** The expression that reads a value. @param {string} type @returns {string} */
 export function unpack(type) {
     const { of, inner } = parsed(type);
@@ -85,6 +63,14 @@ function enumChecks(name) {
 }
 
 /** @param {string} name */
+function enumeration(name) {
+    const { doc = '' } = enums[name] ?? {};
+    return `${comment(doc)}enum class ${name} : int { ${numbered(name)
+        .map(([value]) => value)
+        .join(', ')} };\n\n`;
+}
+
+/** @param {string} name */
 function struct(name) {
     const { doc = '' } = records[name] ?? {};
     const fields = fieldsOf(name).map(({ cpp, type }) => `    ${cppType(type)} ${cpp}{};\n`);
@@ -95,11 +81,11 @@ function struct(name) {
 function recordFunctions(name) {
     const { cpp = name, to } = recordOf(name) ?? {};
     const fields = fieldsOf(name);
-    const packs = fields.map((field) => `    ${pack(field.type, `value.${field.cpp}`)}\n`);
+    const packs = fields.map((field) => `    pack(to, value.${field.cpp});\n`);
     const reads = fields.map((field) => `    value.${field.cpp} = ${unpack(field.type)};\n`);
     const writer = `inline void pack(Packer& to, const ${cpp}& value) {\n${packs.join('')}}\n\n`;
     const reader = `inline ${cpp} unpack_${snake(name)}(Unpacker& from) {\n    ${cpp} value;\n${reads.join('')}    return value;\n}\n\n`;
-    return to === 'js' ? writer : reader;
+    return (to === 'cpp' ? '' : writer) + (to === 'js' ? '' : reader);
 }
 
 /** The enumerations and records: wasm/src/browser/generated/records.hpp. */
@@ -112,7 +98,7 @@ export function recordsHeader() {
         '\n#include "browser/bridge.hpp"\n',
         ...headers.map((header) => `#include "${header}"\n`),
         '\nnamespace tabacus::browser {\n\n',
-        ...Object.keys(enums).map(enumChecks),
+        ...Object.keys(enums).map((name) => (enums[name]?.header ? enumChecks(name) : enumeration(name))),
         ...own.map(struct),
         ...Object.keys(records).map(recordFunctions),
         '}  // namespace tabacus::browser\n',
@@ -178,7 +164,7 @@ function callFunction(call) {
         else if (slot === 4) slots[slot] = name;
         else if (type === 'text' || type === 'packed') slots[slot] = `${name}.data(), ${name}.size()`;
         else {
-            before += `    Packer to;\n    ${pack(type, name)}\n`;
+            before += `    Packer to;\n    pack(to, ${name});\n`;
             slots[slot] = 'to.packed().data(), to.packed().size()';
         }
     }
@@ -226,3 +212,64 @@ export function hostHeader() {
         '}  // namespace host\n\n}  // namespace tabacus::browser\n',
     ].join('');
 }
+
+// --- Exports
+
+/** @typedef {import('../../bridge/exports.js').ExportedCall} ExportedCall */
+
+/** @param {string} type @returns {string} as wasm has it */
+const wasmType = (type) => {
+    if (/[&*]$/.test(type)) return type.replace(/(?=[&*]$)/, '');
+    if (type === 'int64' || type === 'number?' || type === 'number') return 'double';
+    if (type === 'bool' || type === 'int') return type;
+    return cppType(type);
+};
+
+/** @param {string} name @param {string} type @returns {string} the argument that a parameter of wasm becomes */
+const argument = (name, type) =>
+    type === 'int64'
+        ? `static_cast<std::int64_t>(${name})`
+        : type === 'number?'
+          ? `optional_number(${name})`
+          : isNumber(type) || /[&*]$/.test(type)
+            ? name
+            : `std::move(${name})`;
+
+/** @param {ExportedCall} call */
+function shim({ name, doc, target, params = {}, answers, now, returns }) {
+    const entries = Object.entries(params);
+    const isPacked = (/** @type {string} */ type) => !isNumber(type) && !/[&*]$/.test(type);
+    const plain = entries.filter(([, type]) => !isPacked(type));
+    const packed = entries.filter(([, type]) => isPacked(type));
+    const head_ = target.startsWith('core.') ? ['Core& core'] : [];
+    const wasm = plain.map(([param, type]) => `${wasmType(type)} ${param}`);
+    const promised = answers !== undefined || now !== undefined;
+    const signature = [...head_, ...wasm, ...(promised ? ['PromiseId promise'] : [])];
+    const receiver = target.split('.')[0];
+    const args = entries
+        .filter(([param]) => param !== receiver)
+        .map(([param, type]) => argument(param, type));
+    if (promised) args.push('promise');
+    const reads = packed.map(([param, type]) => `    auto ${param} = ${unpack(type)};\n`);
+    const called = `${target}(${args.join(', ')})`;
+    const result =
+        returns === 'int64' ? `return static_cast<double>(${called})` : returns ? `return ${called}` : called;
+    return (
+        comment(doc) +
+        `EMSCRIPTEN_KEEPALIVE ${returns ? wasmType(returns) : 'void'} ${name}(${signature.join(', ')}) {\n` +
+        `${reads.length > 0 ? '    Unpacker from;\n' : ''}${reads.join('')}    ${result};\n}\n\n`
+    );
+}
+
+/**
+ * What a program exports: wasm/src/bindings/generated/<program>.hpp, which is included where `Core` is known.
+ * @param {ExportedCall[]} calls
+ */
+export const exportsHeader = (calls) =>
+    [
+        head,
+        '\n#include <emscripten/emscripten.h>\n\n#include <utility>\n\n#include "browser/generated/records.hpp"\n',
+        '\nnamespace tabacus::browser {\n\nextern "C" {\n\n',
+        ...calls.filter(({ byHand }) => !byHand).map(shim),
+        '}\n\n}  // namespace tabacus::browser\n',
+    ].join('');

@@ -2,8 +2,16 @@
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { hostHeader, recordsHeader } from './bridge-cpp.js';
-import { coordinationCallsModule, enumsModule, hostCallsModule, hostEventsModule } from './bridge-js.js';
+import { groups, programs } from '../../bridge/exports.js';
+import { exportsHeader, hostHeader, recordsHeader } from './bridge-cpp.js';
+import {
+    coordinationCallsModule,
+    enumsModule,
+    exportsModule,
+    glueModule,
+    hostCallsModule,
+    hostEventsModule,
+} from './bridge-js.js';
 import { repository } from './paths.js';
 
 /** Each file, and what is in it. A page loads a module only with what uses it, so there is one for each. */
@@ -14,6 +22,19 @@ const FILES = {
     'js/core/generated/host-calls.js': hostCallsModule,
     'js/core/generated/host-events.js': hostEventsModule,
     'js/core/generated/coordination-calls.js': coordinationCallsModule,
+    'js/core/generated/glue.js': glueModule,
+    ...Object.fromEntries(
+        Object.entries(groups).map(([name, calls]) => [
+            `js/core/generated/${name}.js`,
+            () => exportsModule(calls),
+        ]),
+    ),
+    ...Object.fromEntries(
+        Object.entries(programs).map(([name, calls]) => [
+            `wasm/src/bindings/generated/${name}.hpp`,
+            () => exportsHeader(calls),
+        ]),
+    ),
 };
 
 /** Leaves a file as it is if it would not change, so that nothing is compiled again for it. */

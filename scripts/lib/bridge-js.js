@@ -1,5 +1,6 @@
 /** The JavaScript side of the bridge, written from what bridge/ describes. */
 
+import { exported } from '../../bridge/exports.js';
 import { callbacks, coordinationCallbacks, hostCalls, hostEvents } from '../../bridge/host.js';
 import { enums, records } from '../../bridge/types.js';
 import { flatParams, numberedCalls, slotsOf } from './bridge-cpp.js';
@@ -54,7 +55,8 @@ const quoted = (name) => (/^\w+$/.test(name) ? name : `'${name}'`);
 /** @param {string} type @returns {string} the expression that reads a value from `from` */
 function unpack(type) {
     const { of, inner } = parsed(type);
-    if (of === 'list') return `from.list(() => ${unpack(inner)})`;
+    if (of === 'list')
+        return inner in records ? `from.list(unpack${inner})` : `from.list(() => ${unpack(inner)})`;
     if (type === 'text') return 'from.text()';
     if (type === 'text?') return 'from.optionalText()';
     if (type === 'bool') return 'from.number() > 0';
@@ -84,20 +86,41 @@ function pack(type, value) {
 const isPlain = (type) =>
     ['text', 'text?', 'number', 'int', 'int64', 'bool'].includes(type) || parsed(type).of === 'bits';
 
-/** @param {string} name */
-function recordCode(name) {
-    const { doc = '', to } = records[name] ?? {};
+/** The type of a record, and its two functions. @param {string} name */
+function recordParts(name) {
+    const { doc = '' } = records[name] ?? {};
     const fields = fieldsOf(name);
     const types = fields.map(({ js, type }) =>
         type === 'number?' ? `@property {number} [${js}]` : `@property {${jsType(type)}} ${js}`,
     );
-    const typedef = comment([doc, '', `@typedef {object} ${name}`, ...types]);
-    if (to === 'js') {
-        const reads = fields.map(({ js, type }) => `    ${js}: ${unpack(type)},\n`);
-        return `${typedef}\n${comment([`@param {import('../packed.js').Unpacker} from`, `@returns {${name}}`])}const unpack${name} = (from) => ({\n${reads.join('')}});\n\n`;
-    }
+    const reads = fields.map(({ js, type }) => `    ${js}: ${unpack(type)},\n`);
     const packs = fields.map(({ js, type }) => `    ${pack(type, `value.${js}`)},\n`);
-    return `${typedef}\n${comment([`@param {${name}} value`, `@returns {import('../packed.js').Packed[]}`])}const pack${name} = (value) => [\n${packs.join('')}];\n\n`;
+    const readerDoc = comment([`@param {import('../packed.js').Unpacker} from`, `@returns {${name}}`]);
+    const writerDoc = comment([`@param {${name}} value`, `@returns {import('../packed.js').Packed[]}`]);
+    return {
+        typedef: comment([doc, '', `@typedef {object} ${name}`, ...types]),
+        reader: `${readerDoc}const unpack${name} = (from) => ({\n${reads.join('')}});\n`,
+        writer: `${writerDoc}const pack${name} = (value) => [\n${packs.join('')}];\n`,
+    };
+}
+
+/**
+ * The records that the types name, with those of their functions that are used.
+ *
+ * @param {string[]} types
+ * @param {string} code that uses them
+ */
+function withRecords(types, code) {
+    let all = code;
+    for (const name of recordsIn(types).reverse()) {
+        const { typedef, reader, writer } = recordParts(name);
+        const used = [
+            ...(all.includes(`unpack${name}`) ? [reader] : []),
+            ...(new RegExp(`\\bpack${name}\\b`).test(all) ? [writer] : []),
+        ];
+        all = [typedef, ...used, all].join('\n');
+    }
+    return all;
 }
 
 /** The records that types name. @param {string[]} types */
@@ -117,7 +140,8 @@ const SLOTS = ['a', 'b', 'c', 'd', 'number', 'text(first, firstSize)', 'text(sec
 function slotValue(type, slot) {
     const value = SLOTS[slot] ?? '';
     if (type === 'packed') return 'bridge.unpack(first)';
-    if (type in records) return `unpack${type}(bridge.unpack(first))`;
+    if (namedIn(type).some((name) => name in records))
+        return unpack(type).replaceAll('from', 'bridge.unpack(first)');
     if (type === 'bool') return `${value} > 0`;
     if (type in enums) return `/** @type {any} */ (${namesOf(type)}[${value}])`;
     if (parsed(type).of === 'set')
@@ -201,8 +225,8 @@ const bridgeType = "import('../bridge.js').Bridge";
 /** js/core/generated/host-calls.js */
 export function hostCallsModule() {
     const calls = [...hostCalls, ...callbacks];
-    const code =
-        recordsIn(typesOf(calls)).map(recordCode).join('') +
+    const code = withRecords(
+        typesOf(calls),
         dispatcher(
             'Calls the part of the host, or of the bridge, that C++ calls.',
             'callHost',
@@ -211,20 +235,22 @@ export function hostCallsModule() {
                 ['bridge', bridgeType],
             ],
             calls,
-        );
+        ),
+    );
     return head + enumImports(enumsIn(typesOf(calls)), code) + code;
 }
 
 /** js/core/generated/coordination-calls.js */
 export function coordinationCallsModule() {
-    const code =
-        recordsIn(typesOf(coordinationCallbacks)).map(recordCode).join('') +
+    const code = withRecords(
+        typesOf(coordinationCallbacks),
         dispatcher(
             'Calls what the program of locks, queues and limits calls besides.',
             'callCoordination',
             [['bridge', "import('../coordination-bridge.js').CoordinationBridge"]],
             coordinationCallbacks,
-        );
+        ),
+    );
     return head + enumImports(enumsIn(typesOf(coordinationCallbacks)), code) + code;
 }
 
@@ -262,4 +288,113 @@ export function hostEventsModule() {
         ]) +
         `export const hostEvents = (send) => ({\n${methods.join('')}});\n`;
     return head + enumImports(Object.keys(enums), code) + code;
+}
+
+// --- Exports
+
+/** @typedef {import('../../bridge/exports.js').ExportedCall} ExportedCall */
+
+/** Whether a parameter is passed as a number, and not packed. @param {string} type */
+const isPassed = (type) => isNumber(type) || /[&*]$/.test(type);
+
+/** @param {string} name @param {string} type */
+function passed(name, type) {
+    if (type in enums) return `${type}[${name}]`;
+    if (type === 'number?') return `${name} ?? NaN`;
+    return type === 'bool' ? `Number(${name})` : name;
+}
+
+/** @param {ExportedCall} call @returns {[js: string, type: string][]} but for the core */
+const paramsOf = ({ params = {} }) =>
+    Object.entries(params)
+        .filter(([name]) => name !== 'core')
+        .map(([name, type]) => [camel(name), type]);
+
+/** The function that makes the answer of what C++ gives. @param {string} type */
+function reader(type) {
+    if (type === 'nothing' || type === 'number' || type === 'int') return '';
+    if (type === 'bool') return ', (answer) => answer > 0';
+    return type in records ? `, unpack${type}` : `, (from) => ${unpack(type)}`;
+}
+
+/** @param {string} type */
+const answerType = (type) => (type === 'nothing' ? 'void' : jsType(type));
+
+/** @param {string} type of a parameter */
+const paramType = (type) => (type === 'number?' ? 'number | undefined' : jsType(type));
+
+/** @param {ExportedCall} call */
+function exportFunction(call) {
+    const { name, doc, target, answers, now, returns } = call;
+    const params = paramsOf(call);
+    const packed = params.filter(([, type]) => !isPassed(type)).map(([param, type]) => pack(type, param));
+    const numbers = params.filter(([, type]) => isPassed(type)).map(([param, type]) => passed(param, type));
+    const promised = answers ?? now;
+    const args = [
+        ...(target.startsWith('core.') ? ['bridge.core'] : []),
+        ...numbers,
+        ...(promised === undefined ? [] : ['promise']),
+    ];
+    const called = `bridge.glue._${name}(${args.join(', ')})`;
+    const packing = packed.length === 0 ? '' : `bridge.pack([${packed.join(', ')}]);\n`;
+    const types = params.map(([param, type]) => `@param {${paramType(type)}} ${param}`);
+    const returned =
+        answers !== undefined
+            ? [`@returns {Promise<${answerType(answers)}>}`]
+            : now !== undefined
+              ? [`@returns {${answerType(now)}}`]
+              : returns
+                ? [`@returns {${returns === 'bool' ? 'boolean' : 'number'}}`]
+                : [];
+    let body;
+    if (promised === undefined) {
+        body = `${packing}${returns === 'bool' ? `return ${called} > 0` : returns ? `return ${called}` : called};\n`;
+    } else {
+        const how = answers === undefined ? 'now' : 'make';
+        const start = packing ? `{\n${indented(`${packing}${called};\n`)}}` : called;
+        body = `return bridge.promises.${how}((promise) => ${start}${reader(promised)});\n`;
+    }
+    return (
+        comment([doc, '', `@param {${bridgeType}} bridge`, ...types, ...returned]) +
+        `export function ${camel(name)}(${['bridge', ...params.map(([param]) => param)].join(', ')}) {\n${indented(body)}}\n\n`
+    );
+}
+
+/**
+ * The exports of a group: js/core/generated/<group>.js
+ * @param {ExportedCall[]} calls
+ */
+export function exportsModule(calls) {
+    const called = calls.filter(({ raw }) => !raw);
+    const types = called.flatMap(({ params = {}, answers = '', now = '' }) => [
+        ...Object.values(params),
+        answers,
+        now,
+    ]);
+    const code = withRecords(types, called.map(exportFunction).join(''));
+    return head + enumImports(enumsIn(types), code) + code.trimEnd() + '\n';
+}
+
+/** js/core/generated/glue.js */
+export function glueModule() {
+    const members = exported.map((call) => {
+        const { name, target, params = {}, answers, now, returns } = call;
+        const numbers = Object.entries(params).filter(([, type]) => isPassed(type));
+        const typed = [
+            ...(target.startsWith('core.') ? ['core: number'] : []),
+            ...numbers.map(([param]) => `${camel(param)}: number`),
+            ...((answers ?? now) ? ['promise: number'] : []),
+        ];
+        return `@property {(${typed.join(', ')}) => ${returns ? 'number' : 'void'}} _${name}`;
+    });
+    return (
+        head +
+        comment([
+            'What the programs export. Each has those that it is described with (bridge/exports.js).',
+            '',
+            '@typedef {object} Exports',
+            ...members,
+        ]) +
+        '\nexport {};\n'
+    );
 }

@@ -6,6 +6,8 @@ import { test } from 'node:test';
 import { open, TabacusError } from 'tabacus';
 import { createOrigin } from 'tabacus/emulator';
 import { Bridge } from '../../js/core/bridge.js';
+import { catalogueCounter } from '../../js/core/generated/coordination.js';
+import { countGuarantee } from '../../js/core/generated/counters.js';
 import { Host } from '../../js/host/host.js';
 import { guaranteeFrom } from '../../js/tab/guarantee.js';
 import { FakeOrigin, settled, until } from './fake-origin.js';
@@ -76,9 +78,9 @@ test('a counter has the same guarantee before its module is loaded as the module
     const bridge = new Bridge(await start({}), host, { notice() {}, fail() {} });
     bridge.start('guarantees', 1);
     for (const strategy of strategies) {
-        for (const durability of ['relaxed', 'strict']) {
-            const address = bridge.counter(['c', strategy], durability === 'strict');
-            const fromModule = guaranteeFrom(bridge.guarantee(address));
+        for (const durability of /** @type {const} */ (['relaxed', 'strict'])) {
+            const address = catalogueCounter(bridge, 'c', { strategy, durability, times: {} });
+            const fromModule = guaranteeFrom(countGuarantee(bridge, address));
             const counter = a.counter('c', { strategy });
             const strict =
                 fromModule.durability === 'strict' ? a.counter('c', { strategy, durability }) : counter;

@@ -1,22 +1,18 @@
-// What js/core/bridge.js calls in every module that has a core: plain exports over numbers and
+// What js/core/bridge.js calls in every program that has a core: plain exports over numbers and
 // addresses. embind, which they replace, weighs 9 KB more (browser/bridge.hpp).
 //
-// The bindings of a module name the type of its core, and then include this once:
+// The bindings of a program name the type of its core, and then include this and the generated exports once:
 //
 //     using Core = tabacus::browser::TabCore;
 //     #include "bindings/core_exports.hpp"
+//     #include "bindings/generated/counters.hpp"
 #pragma once
 
 #include <emscripten/emscripten.h>
 
 #include <memory>
 
-#include "browser/bridge.hpp"
-#include "browser/core/counter_core.hpp"
-
-using tabacus::browser::PromiseId;
-using tabacus::browser::text_at;
-using tabacus::browser::texts;
+#include "browser/generated/host.hpp"
 
 extern "C" {
 
@@ -24,10 +20,10 @@ EMSCRIPTEN_KEEPALIVE char* tab_buffer(std::size_t size) {
     return tabacus::browser::packed_buffer(size);
 }
 
-// Packed text: the namespace. `program`: see Numbers. The core lives as long as its instance of the
+// Packed: the namespace. `program`: see Numbers. The core lives as long as its instance of the
 // module does.
 EMSCRIPTEN_KEEPALIVE Core* tab_new(int program) {
-    return std::make_unique<Core>(text_at(0), program).release();
+    return std::make_unique<Core>(tabacus::browser::Unpacker().text(), program).release();
 }
 
 EMSCRIPTEN_KEEPALIVE void tab_event(Core* core, tabacus::browser::HostEvent event, int number) {

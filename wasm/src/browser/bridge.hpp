@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -35,12 +36,6 @@ class Packer {
     void text(std::string_view text);
     void optional_text(const Text& text);
     void number(double number);
-    /// Packs how many there are, then each by `pack_one`.
-    template <typename List, typename PackOne>
-    void list(const List& all, PackOne pack_one) {
-        number(static_cast<double>(all.size()));
-        for (const auto& one : all) pack_one(*this, one);
-    }
 
     [[nodiscard]] std::string_view packed() const { return bytes_; }
 
@@ -76,16 +71,46 @@ class Unpacker {
     std::string_view rest_;
 };
 
+// pack() of any value: of a list how many there are, then each; of what may be missing whether it is
+// there, then itself. Records have theirs in generated/records.hpp.
+
+template <typename Number>
+    requires(std::is_arithmetic_v<Number> || std::is_enum_v<Number>)
+void pack(Packer& to, Number number) {
+    to.number(static_cast<double>(number));
+}
+
+template <typename Set>
+    requires requires(const Set& set) { set.bits(); }
+void pack(Packer& to, const Set& set) {
+    to.number(set.bits());
+}
+
+template <typename String>
+    requires std::is_convertible_v<const String&, std::string_view>
+void pack(Packer& to, const String& text) {
+    to.text(text);
+}
+
+inline void pack(Packer& to, const Text& text) { to.optional_text(text); }
+
+template <typename T>
+void pack(Packer& to, const std::optional<T>& value) {
+    to.number(value ? 1 : 0);
+    if (value) pack(to, *value);
+}
+
+template <typename List>
+    requires(!std::is_convertible_v<const List&, std::string_view> &&
+             requires(const List& all) { all.begin(), all.size(); })
+void pack(Packer& to, const List& all) {
+    to.number(static_cast<double>(all.size()));
+    for (const auto& one : all) pack(to, one);
+}
+
 /// Makes the buffer `size` bytes long in which the host packs values for its next call. The address is
 /// good until the next packed_buffer(); null if there is no memory.
 char* packed_buffer(std::size_t size);
-
-/// Texts of one answer, each ended by a zero.
-inline void add_text(std::string& texts, std::string_view text) { (texts += text) += '\0'; }
-
-/// All texts that the host has packed, or one of them.
-inline Texts texts() { return Unpacker().texts(); }
-inline std::string text_at(std::size_t index) { return texts()[index].value_or(""); }
 
 /// NaN stands for none.
 inline std::optional<double> optional_number(double number) {

@@ -1,11 +1,6 @@
-// The names under which JavaScript finds the core of coordination.wasm itself; those of its parts are
-// in the files beside this one.
-#include "exports.hpp"
+// What the program of locks, queues, limits and strategies exports, as bridge/exports.js describes it.
+#include "browser/core/coordination_core.hpp"
 
-// Needs Core.
+using Core = tabacus::browser::CoordinationCore;
 #include "bindings/core_exports.hpp"
-
-extern "C" {
-
-EMSCRIPTEN_KEEPALIVE void coordination_close(Core* core) { core->close(); }
-}
+#include "bindings/generated/coordination.hpp"

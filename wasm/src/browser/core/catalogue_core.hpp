@@ -16,9 +16,9 @@ class CatalogueCore {
         : catalogue_(world, name_space, watch, notify) {}
 
     void close(PromiseId promise);
-    /// `arguments`: name, strategy, then names of times (js/tab/tab-options.js) and milliseconds in
-    /// turn. Nothing when the strategy cannot work here: the promise is rejected before it returns.
-    CounterCore* counter(const Texts& arguments, bool strict, PromiseId promise);
+    /// Settles the promise before it returns: with the counter's address, or with why the strategy
+    /// cannot work here.
+    void counter(const std::string& name, const CounterOptions& options, PromiseId promise);
 
   private:
     Catalogue catalogue_;

@@ -16,10 +16,16 @@ namespace tabacus::browser {
 struct Resolve {
     PromiseId promise;
     void operator()() const { host::promise_resolve(promise, 0); }
-    void operator()(std::int64_t value) const {
-        host::promise_resolve(promise, static_cast<double>(value));
+    template <typename T>
+    void operator()(const T& answer) const {
+        if constexpr (std::is_arithmetic_v<T>) {
+            host::promise_resolve(promise, static_cast<double>(answer));
+        } else {
+            Packer to;
+            pack(to, answer);
+            host::promise_answer(promise, to.packed());
+        }
     }
-    void operator()(std::string_view texts) const { host::promise_answer(promise, texts); }
 };
 
 struct Reject {
@@ -35,9 +41,6 @@ void settle(Scope& scope, Task<T> task, PromiseId promise) {
     run_in(scope, std::move(task), Resolve{promise}, Reject{promise});
 }
 
-/// Texts of ours in one, parted by zero bytes.
-std::string joined(std::initializer_list<std::string_view> texts);
-
 /// Hands a notice to the host.
 void notify(const Notice& notice);
 
@@ -50,9 +53,7 @@ class CounterCore {
     void flush(PromiseId promise);
     /// Beyond ±(2^53 − 1) it is rounded, and still beyond.
     [[nodiscard]] double value() const { return static_cast<double>(counter_.value()); }
-    /// The Guarantee's fields, in their order; of its losses, the bits of every set of faults, and
-    /// whether what was not flushed is lost.
-    void guarantee(PromiseId promise) const;
+    void guarantee(PromiseId promise) const { Resolve{promise}(counter_.guarantee()); }
 
   private:
     Scope& scope_;

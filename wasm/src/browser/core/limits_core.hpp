@@ -2,7 +2,9 @@
 // and a message.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "browser/core/abortable_requests.hpp"
 #include "browser/core/counter_core.hpp"
@@ -18,20 +20,33 @@ class LimitsCore {
 
     Limits& limits() { return limits_; }
     void close(PromiseId promise) { settle(scope_, limits_.close(), promise); }
+    Sequence* sequence(const std::string& name, std::int64_t block, bool gapless) {
+        return &limits_.sequence(name, {.block = block, .gapless = gapless});
+    }
+    Budget* budget(const std::string& name, std::int64_t limit) {
+        return &limits_.budget(name, limit);
+    }
+    RateLimit* rate_limit(const std::string& name, std::int64_t limit, std::int64_t interval_ms) {
+        return &limits_.rate_limit(name, limit, interval_ms);
+    }
     /// Resolves with the first of them.
-    void reserve(Sequence& sequence, double count, PromiseId promise);
-    /// Resolves with 1 or 0.
-    void take(Budget& budget, double n, PromiseId promise);
-    void give(Budget& budget, double n, PromiseId promise);
+    void reserve(Sequence& sequence, std::int64_t count, PromiseId promise);
+    void take(Budget& budget, std::int64_t n, PromiseId promise) {
+        settle(scope_, budget.take(n), promise);
+    }
+    void give(Budget& budget, std::int64_t n, PromiseId promise) {
+        settle(scope_, budget.give(n), promise);
+    }
     void refresh(Budget& budget, PromiseId promise) { settle(scope_, budget.refresh(), promise); }
-    /// Of no limit in time: timeout_ms < 0.
-    void pass(RateLimit& rate, double timeout_ms, int request, PromiseId promise);
-    void try_pass(RateLimit& rate, PromiseId promise);
+    void pass(RateLimit& rate, std::optional<double> timeout_ms, int request, PromiseId promise);
+    void try_pass(RateLimit& rate, PromiseId promise) { settle(scope_, rate.try_take(), promise); }
     void abort(int request) { requests_.abort(request); }
-    /// Resolves with node and record in turn.
-    void state(const std::string& counter, PromiseId promise);
-    /// `texts`: the counter, then node and record in turn.
-    void merge(const Texts& texts, PromiseId promise);
+    void state(const std::string& counter, PromiseId promise) {
+        settle(scope_, transfer_.state(counter), promise);
+    }
+    void merge(const std::string& counter, std::vector<TransferredRow> rows, PromiseId promise) {
+        settle(scope_, transfer_.merge(counter, std::move(rows)), promise);
+    }
 
   private:
     Limits limits_;

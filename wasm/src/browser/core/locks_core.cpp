@@ -1,7 +1,5 @@
 #include "browser/core/locks_core.hpp"
 
-#include "protocol/lock/lock_record.hpp"
-
 namespace tabacus::browser {
 namespace {
 
@@ -9,38 +7,25 @@ Error ended() { return {ErrorCode::closed, "the transaction has ended"}; }
 
 }  // namespace
 
-void LocksCore::prepare(LockOptions& options, const Texts& texts, int within, int request) {
+void LocksCore::prepare(LockOptions& options, int within, int request) {
     options.signal = requests_.begin(request);
-    options.label = texts[0].value_or("");
     if (const auto outer = held_.find(within); outer != held_.end()) {
         options.within = outer->second.grant();
     }
 }
 
-void LocksCore::settle_request(Task<Numbers> task, int request, PromiseId promise) {
-    requests_.run(scope_, std::move(task), request, promise, [promise](const Numbers& numbers) {
-        if (numbers.size() <= 1) {
-            return Resolve{promise}(std::int64_t{numbers.empty() ? 0 : numbers.front()});
-        }
-        std::string texts;
-        for (const auto number : numbers) add_text(texts, std::to_string(number));
-        Resolve{promise}(texts);
-    });
+void LocksCore::acquire(std::vector<std::string> names, LockOptions options, int within,
+                        int request, PromiseId promise) {
+    prepare(options, within, request);
+    requests_.run(scope_, take(std::move(names), std::move(options)), request, promise,
+                  Resolve{promise});
 }
 
-void LocksCore::acquire(const Texts& texts, LockOptions options, int within, int request,
-                        PromiseId promise) {
-    prepare(options, texts, within, request);
-    std::vector<std::string> names;
-    for (std::size_t i = 1; i < texts.size(); ++i) names.push_back(texts[i].value_or(""));
-    settle_request(take(std::move(names), std::move(options), texts.size() > 2), request, promise);
-}
-
-void LocksCore::acquire_permit(const Texts& texts, int permits, LockOptions options, int within,
-                               int request, PromiseId promise) {
-    prepare(options, texts, within, request);
-    settle_request(take_permit(texts[1].value_or(""), permits, std::move(options)), request,
-                   promise);
+void LocksCore::acquire_permit(const std::string& name, int permits, LockOptions options,
+                               int within, int request, PromiseId promise) {
+    prepare(options, within, request);
+    requests_.run(scope_, take_permit(name, permits, std::move(options)), request, promise,
+                  Resolve{promise});
 }
 
 Task<LocksCore::Numbers> LocksCore::take_permit(std::string name, int permits,
@@ -51,10 +36,9 @@ Task<LocksCore::Numbers> LocksCore::take_permit(std::string name, int permits,
     co_return numbers;
 }
 
-Task<LocksCore::Numbers> LocksCore::take(std::vector<std::string> names, LockOptions options,
-                                         bool all) {
+Task<LocksCore::Numbers> LocksCore::take(std::vector<std::string> names, LockOptions options) {
     std::vector<Held> taken;
-    if (all) {
+    if (names.size() > 1) {
         taken = co_await table_.acquire_all(std::move(names), std::move(options));
     } else {
         taken.push_back(co_await table_.acquire(names.front(), std::move(options)));
@@ -77,24 +61,18 @@ void LocksCore::enter(const std::string& key, LockOptions options, OnceAge age, 
     options.signal = requests_.begin(request);
     requests_.run(scope_, once_.enter(key, std::move(options), age), request, promise,
                   [this, promise](OnceTurn turn) {
-                      std::string texts;
-                      if (turn.outcome) {
-                          add_text(texts, turn.outcome->succeeded ? "s" : "f");
-                          add_text(texts, turn.outcome->text);
-                      } else {
-                          add_text(texts, "h");
-                          add_text(texts, std::to_string(keep(std::move(turn.held))));
-                      }
-                      Resolve{promise}(texts);
+                      const int held = turn.outcome ? 0 : keep(std::move(turn.held));
+                      Resolve{promise}(OnceEntry{std::move(turn.outcome), held});
                   });
 }
 
-void LocksCore::settle_once(const std::string& key, int held, bool succeeded,
-                            const std::string& text, PromiseId promise) {
+void LocksCore::settle_once(const std::string& key, int held, OnceOutcome outcome,
+                            PromiseId promise) {
     auto found = held_.extract(held);
-    settle(scope_,
-           once_.settle(key, found.empty() ? Held() : std::move(found.mapped()), {succeeded, text}),
-           promise);
+    settle(
+        scope_,
+        once_.settle(key, found.empty() ? Held() : std::move(found.mapped()), std::move(outcome)),
+        promise);
 }
 
 double LocksCore::token(int held) const {
@@ -113,40 +91,10 @@ void LocksCore::release(int held) {
     const auto released = held_.extract(held);
 }
 
-void LocksCore::query(const std::string& name, PromiseId promise) {
-    run_in(
-        scope_, table_.query(name),
-        [promise](const std::vector<LockRequestInfo>& infos) {
-            std::string texts;
-            for (const auto& info : infos) {
-                add_text(texts, info.held ? "held" : "waiting");
-                add_text(texts, info.mode == LockMode::exclusive ? "exclusive" : "shared");
-                add_text(texts, info.label);
-                add_text(texts, format_since(info.since_ms));
-                add_text(texts, info.tab);
-            }
-            Resolve{promise}(texts);
-        },
-        Reject{promise});
-}
-
-void LocksCore::names(PromiseId promise) {
-    run_in(
-        scope_, table_.names(),
-        [promise](const std::vector<std::string>& names) {
-            std::string texts;
-            for (const auto& name : names) add_text(texts, name);
-            Resolve{promise}(texts);
-        },
-        Reject{promise});
-}
-
-void LocksCore::wait_for_unlock(const std::string& name, double timeout_ms, int request,
-                                PromiseId promise) {
-    const auto timeout =
-        timeout_ms >= 0 ? std::optional<double>(timeout_ms) : std::optional<double>();
-    requests_.run(scope_, table_.wait_for_unlock(name, requests_.begin(request), timeout), request,
-                  promise, Resolve{promise});
+void LocksCore::wait_for_unlock(const std::string& name, std::optional<double> timeout_ms,
+                                int request, PromiseId promise) {
+    requests_.run(scope_, table_.wait_for_unlock(name, requests_.begin(request), timeout_ms),
+                  request, promise, Resolve{promise});
 }
 
 void LocksCore::watch(const std::string& name, int watch) {
@@ -154,14 +102,7 @@ void LocksCore::watch(const std::string& name, int watch) {
 }
 
 void LocksCore::capabilities(PromiseId promise) const {
-    std::string texts;
-    const auto exclusion = table_.exclusion();
-    add_text(texts, exclusion == Exclusion::web_locks ? "web-locks"
-                    : exclusion == Exclusion::lease   ? "lease"
-                                                      : "page");
-    add_text(texts, table_.fenced() ? "fenced" : "");
-    add_text(texts, table_.tab());
-    Resolve{promise}(texts);
+    Resolve{promise}(LockCapabilities{table_.exclusion(), table_.fenced(), table_.tab()});
 }
 
 // --- Fenced transactions ------------------------------------------------------------------------
@@ -186,55 +127,46 @@ void LocksCore::get(int transaction, const std::string& store, const std::string
                     PromiseId promise) {
     const auto found = transactions_.find(transaction);
     if (found == transactions_.end()) return Reject{promise}(failure_of(ended()));
-    run_in(
+    settle(
         scope_,
         [](std::shared_ptr<FencedTransaction> of, std::string from,
-           std::string what) -> Task<std::string> {
+           std::string what) -> Task<Text> {
             const auto read = std::move(of);  // a parameter would live as long as the frame
-            auto value = co_await read->get(std::move(from), std::move(what));
-            co_return value.value_or("");
+            co_return co_await read->get(std::move(from), std::move(what));
         }(found->second, store, key),
-        Resolve{promise}, Reject{promise});
+        promise);
 }
 
 void LocksCore::list(int transaction, const std::string& store, const std::string& prefix,
                      PromiseId promise) {
     const auto found = transactions_.find(transaction);
     if (found == transactions_.end()) return Reject{promise}(failure_of(ended()));
-    run_in(
+    settle(
         scope_,
         [](std::shared_ptr<FencedTransaction> of, std::string from,
-           std::string start) -> Task<std::string> {
+           std::string start) -> Task<std::vector<Row>> {
             const auto listed = std::move(of);
-            std::string texts;
-            const auto rows = co_await listed->list(std::move(from), std::move(start));
-            for (const auto& row : rows) {
-                add_text(texts, row.key);
-                add_text(texts, row.value);
-            }
-            co_return texts;
+            co_return co_await listed->list(std::move(from), std::move(start));
         }(found->second, store, prefix),
-        Resolve{promise}, Reject{promise});
+        promise);
 }
 
-void LocksCore::commit(int transaction, const Texts& texts, PromiseId promise) {
-    settle(scope_, write(transaction, texts), promise);
+void LocksCore::commit(int transaction, std::vector<FencedWrite> writes, PromiseId promise) {
+    settle(scope_, write(transaction, std::move(writes)), promise);
 }
 
-Task<void> LocksCore::write(int transaction, Texts texts) {
-    auto writing = co_await written(transaction, std::move(texts));
+Task<void> LocksCore::write(int transaction, std::vector<FencedWrite> writes) {
+    auto writing = co_await written(transaction, std::move(writes));
     co_await writing.commit();
 }
 
-Task<FencedTransaction> LocksCore::written(int transaction, Texts texts) {
+Task<FencedTransaction> LocksCore::written(int transaction, std::vector<FencedWrite> writes) {
     const auto found = transactions_.extract(transaction);
     if (found.empty()) co_await fail(ended());
     auto& writing = *found.mapped();
-    for (std::size_t i = 0; i + 2 < texts.size(); i += 3) {
-        const auto store = texts[i].value_or("");
-        const auto key = texts[i + 1].value_or("");
-        if (texts[i + 2]) {
-            writing.put(store, key, *texts[i + 2]);
+    for (const auto& [store, key, value] : writes) {
+        if (value) {
+            writing.put(store, key, *value);
         } else {
             writing.remove(store, key);
         }
@@ -244,19 +176,11 @@ Task<FencedTransaction> LocksCore::written(int transaction, Texts texts) {
 
 // --- Calls to a leader --------------------------------------------------------------------------
 
-void LocksCore::call_leader(const Texts& texts, double timeout_ms, int request, PromiseId promise) {
-    LeaderCallOptions options;
-    if (texts.size() > 2) options.key = texts[2];
-    if (timeout_ms >= 0) options.timeout_ms = timeout_ms;
+void LocksCore::call_leader(const std::string& name, const std::string& call,
+                            LeaderCallOptions options, int request, PromiseId promise) {
     options.signal = requests_.begin(request);
-    requests_.run(scope_,
-                  leader_.call(texts[0].value_or(""), texts[1].value_or(""), std::move(options)),
-                  request, promise, [promise](const LeaderAnswer& answer) {
-                      std::string outcome;
-                      add_text(outcome, answer.succeeded ? "s" : "f");
-                      add_text(outcome, answer.text);
-                      Resolve{promise}(outcome);
-                  });
+    requests_.run(scope_, leader_.call(name, call, std::move(options)), request, promise,
+                  Resolve{promise});
 }
 
 std::shared_ptr<Grant> LocksCore::term(int held) const {
@@ -272,17 +196,8 @@ void LocksCore::begin_term(const std::string& name, int held, PromiseId promise)
 
 void LocksCore::next_call(const std::string& name, int held, PromiseId promise) {
     const auto grant = term(held);
-    if (!grant) return Resolve{promise}();
-    run_in(
-        scope_, leader_.next(name, grant),
-        [promise](const std::optional<LeaderCall>& call) {
-            if (!call) return Resolve{promise}();
-            std::string texts;
-            add_text(texts, call->id);
-            add_text(texts, call->request);
-            Resolve{promise}(texts);
-        },
-        Reject{promise});
+    if (!grant) return Resolve{promise}(std::optional<LeaderCall>());
+    settle(scope_, leader_.next(name, grant), promise);
 }
 
 void LocksCore::begin_answer(const std::string& name, const std::string& id, int held,
@@ -297,15 +212,15 @@ Task<std::int64_t> LocksCore::open_answer(std::string name, std::string id,
     co_return transaction ? keep(std::move(*transaction)) : 0;
 }
 
-void LocksCore::answer(int transaction, Texts texts, bool succeeded, PromiseId promise) {
-    settle(scope_, give(transaction, std::move(texts), succeeded), promise);
+void LocksCore::answer(const std::string& name, const std::string& id, int transaction,
+                       LeaderAnswer answer, std::vector<FencedWrite> writes, PromiseId promise) {
+    settle(scope_, give(name, id, transaction, std::move(answer), std::move(writes)), promise);
 }
 
-Task<void> LocksCore::give(int transaction, Texts texts, bool succeeded) {
-    constexpr std::ptrdiff_t skipped = 3;  // name, id, answer
-    auto writing = co_await written(transaction, Texts(texts.begin() + skipped, texts.end()));
-    co_await leader_.answer(texts[0].value_or(""), texts[1].value_or(""), std::move(writing),
-                            {succeeded, texts[2].value_or("")});
+Task<void> LocksCore::give(std::string name, std::string id, int transaction, LeaderAnswer answer,
+                           std::vector<FencedWrite> writes) {
+    auto writing = co_await written(transaction, std::move(writes));
+    co_await leader_.answer(std::move(name), std::move(id), std::move(writing), std::move(answer));
 }
 
 }  // namespace tabacus::browser

@@ -14,17 +14,17 @@ class QueuesCore {
     QueuesCore(World& world, std::string_view name_space, LockTable& locks)
         : queues_(world, name_space, locks, notify) {}
 
-    /// Returns its number, by which the calls below and host::queue_callback know it.
+    /// Returns its number, by which the calls below and those of the host know it.
     int open(const std::string& name, const QueueOptions& options);
-    /// Resolves with the job's id, whether it was joined, and the number of jobs.
-    void enqueue(int queue, JobSpec spec, PromiseId promise);
-    /// No texts: all kinds.
-    void handle(int queue, const Texts& kinds);
+    void enqueue(int queue, JobSpec job, PromiseId promise) {
+        settle(scope_, at(queue).enqueue(std::move(job)), promise);
+    }
+    void handle(int queue, std::vector<std::string> kinds) { at(queue).handle(std::move(kinds)); }
+    void handle_all(int queue) { at(queue).handle_all(); }
     void stop(int queue) { at(queue).stop(); }
     void leave(int queue, PromiseId promise) { settle(scope_, at(queue).leave(), promise); }
-    /// A job that the next finish() enqueues; one call for each, before it.
-    void next(JobSpec spec) { next_.push_back(std::move(spec)); }
-    void finish(int queue, int run, bool succeeded, QueueValue value);
+    /// `next`: jobs that are enqueued with the settlement of the run.
+    void finish(int queue, int run, bool succeeded, QueueValue value, std::vector<JobSpec> next);
     void progress(int queue, int run, double fraction, const std::string& note) {
         at(queue).progress(run, fraction, note);
     }
@@ -32,14 +32,18 @@ class QueuesCore {
     void pause(int queue, PromiseId promise) { settle(scope_, at(queue).pause(), promise); }
     void resume(int queue, PromiseId promise) { settle(scope_, at(queue).resume(), promise); }
     void idle(int queue, PromiseId promise) { settle(scope_, at(queue).idle(), promise); }
-    /// Resolves with the number of jobs, and whether it is paused.
     void count(int queue, PromiseId promise);
     void clear(int queue, PromiseId promise) { settle(scope_, at(queue).clear(), promise); }
-    void cancel(int queue, const std::string& key, PromiseId promise);
-    void end_dead_letter(int queue, const std::string& id, bool again, PromiseId promise);
-    enum class View : int { jobs, running, dead_letters };
-    /// Resolves with the fields of each job.
-    void list(int queue, View view, PromiseId promise);
+    void cancel(int queue, const std::string& key, PromiseId promise) {
+        settle(scope_, at(queue).cancel(key), promise);
+    }
+    void retry(int queue, const std::string& id, PromiseId promise) {
+        settle(scope_, at(queue).retry(id), promise);
+    }
+    void discard(int queue, const std::string& id, PromiseId promise) {
+        settle(scope_, at(queue).discard(id), promise);
+    }
+    void list(int queue, JobList which, PromiseId promise);
 
     void online() { queues_.online(); }
     void close() { queues_.close(); }
@@ -49,7 +53,6 @@ class QueuesCore {
 
     Queues queues_;
     std::vector<Queue*> opened_;
-    std::vector<JobSpec> next_;
     Scope scope_;
 };
 

@@ -33,9 +33,8 @@ class TabCore {
 
     void open(PromiseId promise);
     void close(PromiseId promise);
-    /// The Capabilities' fields, in their order.
-    void capabilities(PromiseId promise) const;
-    ReplicatedCore* counter(const std::string& name, bool strict);
+    void capabilities(PromiseId promise) const { Resolve{promise}(tab_.capabilities()); }
+    ReplicatedCore* counter(const std::string& name, Durability durability);
 
     BrowserWorld& world() { return world_; }
 

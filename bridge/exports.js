@@ -1,0 +1,569 @@
+/**
+ * What JavaScript calls in C++: the exports of a tab's two programs. Each is a function of the module of its group in
+ * js/core/generated, and in C++ a function of the same name in wasm/src/bindings/generated, which calls `target`.
+ */
+
+/**
+ * @typedef {object} ExportedCall
+ * @property {string} name
+ * @property {string} doc
+ * @property {string} target what the export calls in C++, with its parameters in their order
+ * @property {Record<string, string>} [params] types by name; a class of C++ with & is an object of the program, by its
+ *   address. Numbers are passed as such, all others packed
+ * @property {string} [answers] the type that the promise it returns resolves with, or `nothing`
+ * @property {string} [now] the same if the answer is given before the call returns, which then returns it
+ * @property {string} [returns] the type that C++ returns; excludes an answer
+ * @property {boolean} [raw] it has no function in JavaScript: its callers call the export itself, as often as they can
+ * @property {boolean} [byHand] it is written by hand, in wasm/src/bindings/core_exports.hpp
+ */
+
+/** What js/core/bridge.js calls in each program. @type {ExportedCall[]} */
+const core = [
+    {
+        name: 'tab_buffer',
+        doc: 'Makes room for packed values, and returns its address.',
+        target: 'packed_buffer',
+        params: { size: 'int' },
+        returns: 'int',
+        raw: true,
+        byHand: true,
+    },
+    {
+        name: 'tab_new',
+        doc: 'Makes the core of a program; its namespace is packed.',
+        target: 'core',
+        params: { program: 'int' },
+        returns: 'int',
+        raw: true,
+        byHand: true,
+    },
+    {
+        name: 'tab_event',
+        doc: 'Reports an event of the host (bridge/host.js).',
+        target: 'core',
+        params: { core: 'Core&', event: 'int', number: 'int' },
+        raw: true,
+        byHand: true,
+    },
+];
+
+/** What both programs have for each counter. @type {ExportedCall[]} */
+const counter = [
+    {
+        name: 'count_value',
+        doc: 'The best-known value of a counter; beyond ±(2^53 − 1) it is rounded, and still beyond.',
+        target: 'counter.value',
+        params: { counter: 'CounterCore&' },
+        returns: 'number',
+        raw: true,
+    },
+    {
+        name: 'count_read',
+        doc: 'Reads the value of a counter.',
+        target: 'counter.read',
+        params: { counter: 'CounterCore&' },
+        answers: 'number',
+        raw: true,
+    },
+    {
+        name: 'count_flush',
+        doc: 'Commits what was added to a counter.',
+        target: 'counter.flush',
+        params: { counter: 'CounterCore&' },
+        answers: 'nothing',
+        raw: true,
+    },
+];
+
+/** @type {ExportedCall} */
+const guarantee = {
+    name: 'count_guarantee',
+    doc: 'What a counter promises.',
+    target: 'counter.guarantee',
+    params: { counter: 'CounterCore&' },
+    now: 'Guarantee',
+};
+
+/** @type {ExportedCall[]} */
+const counters = [
+    guarantee,
+    { name: 'tab_open', doc: 'Finds out what the platform has.', target: 'core.open', answers: 'nothing' },
+    {
+        name: 'tab_close',
+        doc: 'Commits what is pending, and lets everything go.',
+        target: 'core.close',
+        answers: 'nothing',
+    },
+    {
+        name: 'tab_capabilities',
+        doc: 'What this context has.',
+        target: 'core.capabilities',
+        now: 'Capabilities',
+    },
+    {
+        name: 'tab_counter',
+        doc: 'The replicated counter of that name.',
+        target: 'core.counter',
+        params: { name: 'text', durability: 'Durability' },
+        returns: 'ReplicatedCore*',
+    },
+    {
+        name: 'count_increment',
+        doc: 'Adds at once, and returns the value: NaN, and nothing is added, if it would be out of range.',
+        target: 'counter.increment',
+        params: { counter: 'ReplicatedCore&', n: 'number' },
+        returns: 'number',
+        raw: true,
+    },
+];
+
+/** @type {ExportedCall[]} */
+const coordination = [
+    { name: 'coordination_close', doc: 'Loses every lock.', target: 'core.close' },
+    {
+        name: 'catalogue_counter',
+        doc: 'The address of the counter of that name and those options. Fails if its strategy cannot work here.',
+        target: 'core.catalogue().counter',
+        params: { name: 'text', options: 'CounterOptions' },
+        now: 'number',
+    },
+    {
+        name: 'catalogue_close',
+        doc: 'Flushes every counter, and lets its locks go.',
+        target: 'core.catalogue().close',
+        answers: 'nothing',
+    },
+    {
+        name: 'count_add',
+        doc: 'Adds to a counter.',
+        target: 'counter.add',
+        params: { counter: 'CounterCore&', n: 'number' },
+        answers: 'number',
+        raw: true,
+    },
+];
+
+/** @type {ExportedCall[]} */
+const locks = [
+    {
+        name: 'locks_capabilities',
+        doc: 'What locks are built on here.',
+        target: 'core.locks().capabilities',
+        now: 'LockCapabilities',
+    },
+    {
+        name: 'lock_acquire',
+        doc: 'Acquires all of the names, or none. Answers the number of each held lock.',
+        target: 'core.locks().acquire',
+        params: { names: 'list<text>', options: 'LockOptions', within: 'int', request: 'int' },
+        answers: 'list<int>',
+    },
+    {
+        name: 'semaphore_acquire',
+        doc: 'Acquires one permit. Answers the number of the held lock, or none.',
+        target: 'core.locks().acquire_permit',
+        params: { name: 'text', permits: 'int', options: 'LockOptions', within: 'int', request: 'int' },
+        answers: 'list<int>',
+    },
+    {
+        name: 'once_enter',
+        doc: 'Enters a single flight.',
+        target: 'core.locks().enter',
+        params: { key: 'text', options: 'LockOptions', age: 'OnceAge', request: 'int' },
+        answers: 'OnceEntry',
+    },
+    {
+        name: 'once_settle',
+        doc: 'Keeps the outcome of a run, and releases its lock.',
+        target: 'core.locks().settle_once',
+        params: { key: 'text', held: 'int', outcome: 'OnceOutcome' },
+        answers: 'nothing',
+    },
+    {
+        name: 'lock_abort',
+        doc: 'Aborts a request that waits.',
+        target: 'core.locks().abort',
+        params: { request: 'int' },
+    },
+    {
+        name: 'lock_token',
+        doc: 'The fencing token of a held lock; NaN if it is shared.',
+        target: 'core.locks().token',
+        params: { held: 'int' },
+        returns: 'number',
+    },
+    {
+        name: 'lock_check',
+        doc: 'Loses a held lock if its maxHold is over.',
+        target: 'core.locks().check_max_hold',
+        params: { held: 'int' },
+    },
+    {
+        name: 'lock_release',
+        doc: 'Releases a held lock.',
+        target: 'core.locks().release',
+        params: { held: 'int' },
+    },
+    {
+        name: 'lock_query',
+        doc: 'Lists the requests for a lock, of all tabs.',
+        target: 'core.locks().query',
+        params: { name: 'text' },
+        answers: 'list<LockRequestInfo>',
+    },
+    {
+        name: 'lock_names',
+        doc: 'Lists the names of all locks that a tab holds or waits for.',
+        target: 'core.locks().names',
+        answers: 'list<text>',
+    },
+    {
+        name: 'lock_wait',
+        doc: 'Waits until nobody holds a lock.',
+        target: 'core.locks().wait_for_unlock',
+        params: { name: 'text', timeout_ms: 'number?', request: 'int' },
+        answers: 'nothing',
+    },
+    {
+        name: 'lock_watch',
+        doc: 'Calls lock_changed with this number from here on.',
+        target: 'core.locks().watch',
+        params: { name: 'text', watch: 'int' },
+    },
+    {
+        name: 'lock_unwatch',
+        doc: 'Ends a watch.',
+        target: 'core.locks().unwatch',
+        params: { watch: 'int' },
+    },
+    {
+        name: 'leader_call',
+        doc: 'Calls the leader. The request is a number of js/host/values.js.',
+        target: 'core.locks().call_leader',
+        params: { name: 'text', call: 'text', options: 'LeaderCallOptions', request: 'int' },
+        answers: 'LeaderAnswer',
+    },
+    {
+        name: 'leader_begin',
+        doc: 'Begins to answer calls, in the term of a held lock.',
+        target: 'core.locks().begin_term',
+        params: { name: 'text', term: 'int' },
+        answers: 'nothing',
+    },
+    {
+        name: 'leader_next',
+        doc: 'Waits for a call. Answers none if the term was handed over.',
+        target: 'core.locks().next_call',
+        params: { name: 'text', term: 'int' },
+        answers: 'LeaderCall?',
+    },
+    {
+        name: 'leader_answering',
+        doc: 'Begins the transaction that answers a call. Answers its number, or 0 if the call was taken back.',
+        target: 'core.locks().begin_answer',
+        params: { name: 'text', id: 'text', term: 'int' },
+        answers: 'int',
+    },
+    {
+        name: 'leader_answer',
+        doc: 'Commits an answer, with what is written beside it.',
+        target: 'core.locks().answer',
+        params: {
+            name: 'text',
+            id: 'text',
+            transaction: 'int',
+            answer: 'LeaderAnswer',
+            writes: 'list<FencedWrite>',
+        },
+        answers: 'nothing',
+    },
+    {
+        name: 'fenced_begin',
+        doc: 'Begins a transaction under the fence of a held lock. Answers its number.',
+        target: 'core.locks().begin',
+        params: { held: 'int' },
+        answers: 'int',
+    },
+    {
+        name: 'fenced_get',
+        doc: 'Reads a value: a number of js/host/values.js, or null.',
+        target: 'core.locks().get',
+        params: { transaction: 'int', store: 'text', key: 'text' },
+        answers: 'text?',
+    },
+    {
+        name: 'fenced_list',
+        doc: 'Reads the values whose keys begin with the prefix.',
+        target: 'core.locks().list',
+        params: { transaction: 'int', store: 'text', prefix: 'text' },
+        answers: 'list<StoredValue>',
+    },
+    {
+        name: 'fenced_commit',
+        doc: 'Writes, and commits.',
+        target: 'core.locks().commit',
+        params: { transaction: 'int', writes: 'list<FencedWrite>' },
+        answers: 'nothing',
+    },
+    {
+        name: 'fenced_end',
+        doc: 'Aborts a transaction.',
+        target: 'core.locks().end',
+        params: { transaction: 'int' },
+    },
+];
+
+/** @type {ExportedCall[]} */
+const queues = [
+    { name: 'queues_online', doc: 'The browser is online again.', target: 'core.queues().online' },
+    { name: 'queues_close', doc: 'Closes all queues.', target: 'core.queues().close' },
+    {
+        name: 'queue_open',
+        doc: 'Opens a queue, and returns its number.',
+        target: 'core.queues().open',
+        params: { name: 'text', options: 'QueueOptions' },
+        returns: 'int',
+    },
+    {
+        name: 'queue_enqueue',
+        doc: 'Enqueues a job.',
+        target: 'core.queues().enqueue',
+        params: { queue: 'int', job: 'JobSpec' },
+        answers: 'JobReceipt',
+    },
+    {
+        name: 'queue_handle',
+        doc: 'Takes part in the work on jobs of these kinds.',
+        target: 'core.queues().handle',
+        params: { queue: 'int', kinds: 'list<text>' },
+    },
+    {
+        name: 'queue_handle_all',
+        doc: 'Takes part in the work on all jobs.',
+        target: 'core.queues().handle_all',
+        params: { queue: 'int' },
+    },
+    {
+        name: 'queue_stop',
+        doc: 'Takes part in the work no more.',
+        target: 'core.queues().stop',
+        params: { queue: 'int' },
+    },
+    {
+        name: 'queue_leave',
+        doc: 'Settles what has ended, and gives all else back.',
+        target: 'core.queues().leave',
+        params: { queue: 'int' },
+        answers: 'nothing',
+    },
+    {
+        name: 'queue_finish',
+        doc: 'A run has ended; `next` are the jobs that are enqueued with its settlement.',
+        target: 'core.queues().finish',
+        params: { queue: 'int', run: 'int', succeeded: 'bool', value: 'QueueValue', next: 'list<JobSpec>' },
+    },
+    {
+        name: 'queue_progress',
+        doc: 'Notifies all tabs of the progress of a run.',
+        target: 'core.queues().progress',
+        params: { queue: 'int', run: 'int', fraction: 'number', note: 'text' },
+    },
+    {
+        name: 'queue_pause',
+        doc: 'Pauses a queue.',
+        target: 'core.queues().pause',
+        params: { queue: 'int' },
+        answers: 'nothing',
+    },
+    {
+        name: 'queue_resume',
+        doc: 'Resumes a queue.',
+        target: 'core.queues().resume',
+        params: { queue: 'int' },
+        answers: 'nothing',
+    },
+    {
+        name: 'queue_idle',
+        doc: 'Waits until nothing is queued or running.',
+        target: 'core.queues().idle',
+        params: { queue: 'int' },
+        answers: 'nothing',
+    },
+    {
+        name: 'queue_count',
+        doc: 'Reads how many jobs there are.',
+        target: 'core.queues().count',
+        params: { queue: 'int' },
+        answers: 'QueueCount',
+    },
+    {
+        name: 'queue_clear',
+        doc: 'Cancels all jobs. Answers how many.',
+        target: 'core.queues().clear',
+        params: { queue: 'int' },
+        answers: 'number',
+    },
+    {
+        name: 'queue_cancel',
+        doc: 'Cancels the job of a key. Answers whether there was one.',
+        target: 'core.queues().cancel',
+        params: { queue: 'int', key: 'text' },
+        answers: 'bool',
+    },
+    {
+        name: 'queue_retry',
+        doc: 'Makes a dead letter a job again. Answers whether there was one.',
+        target: 'core.queues().retry',
+        params: { queue: 'int', id: 'text' },
+        answers: 'bool',
+    },
+    {
+        name: 'queue_discard',
+        doc: 'Discards a dead letter. Answers whether there was one.',
+        target: 'core.queues().discard',
+        params: { queue: 'int', id: 'text' },
+        answers: 'bool',
+    },
+    {
+        name: 'queue_list',
+        doc: 'Lists jobs, in the order in which they will run.',
+        target: 'core.queues().list',
+        params: { queue: 'int', which: 'JobList' },
+        answers: 'list<JobInfo>',
+    },
+];
+
+/** @type {ExportedCall[]} */
+const limits = [
+    {
+        name: 'limits_close',
+        doc: 'Puts back what is held unspent.',
+        target: 'core.limits().close',
+        answers: 'nothing',
+    },
+    {
+        name: 'limits_durable',
+        doc: 'Whether limits hold over tabs.',
+        target: 'core.limits().limits().durable',
+        returns: 'bool',
+    },
+    {
+        name: 'sequence_new',
+        doc: 'The sequence of that name.',
+        target: 'core.limits().sequence',
+        params: { name: 'text', block: 'int64', gapless: 'bool' },
+        returns: 'Sequence*',
+    },
+    {
+        name: 'sequence_next',
+        doc: 'The next number; 0 if sequence_reserve must give it.',
+        target: 'sequence.next_now',
+        params: { sequence: 'Sequence&' },
+        returns: 'int64',
+        raw: true,
+    },
+    {
+        name: 'sequence_reserve',
+        doc: 'Reserves numbers. Answers the first.',
+        target: 'core.limits().reserve',
+        params: { sequence: 'Sequence&', count: 'int64' },
+        answers: 'number',
+    },
+    {
+        name: 'budget_new',
+        doc: 'The budget of that name.',
+        target: 'core.limits().budget',
+        params: { name: 'text', limit: 'int64' },
+        returns: 'Budget*',
+    },
+    {
+        name: 'budget_take',
+        doc: 'Takes n of what this tab holds; false if budget_ask must take them.',
+        target: 'budget.take_now',
+        params: { budget: 'Budget&', n: 'int64' },
+        returns: 'bool',
+        raw: true,
+    },
+    {
+        name: 'budget_ask',
+        doc: 'Takes n, if there are as many. Answers whether it did.',
+        target: 'core.limits().take',
+        params: { budget: 'Budget&', n: 'int64' },
+        answers: 'bool',
+    },
+    {
+        name: 'budget_give',
+        doc: 'Puts n back.',
+        target: 'core.limits().give',
+        params: { budget: 'Budget&', n: 'int64' },
+        answers: 'nothing',
+    },
+    {
+        name: 'budget_available',
+        doc: 'How many there are, as far as is known.',
+        target: 'budget.available',
+        params: { budget: 'Budget&' },
+        returns: 'int64',
+        raw: true,
+    },
+    {
+        name: 'budget_refresh',
+        doc: 'Reads how many there are.',
+        target: 'core.limits().refresh',
+        params: { budget: 'Budget&' },
+        answers: 'nothing',
+    },
+    {
+        name: 'rate_new',
+        doc: 'The rate limit of that name.',
+        target: 'core.limits().rate_limit',
+        params: { name: 'text', limit: 'int64', interval_ms: 'int64' },
+        returns: 'RateLimit*',
+    },
+    {
+        name: 'rate_take',
+        doc: 'Waits until the limit allows another call.',
+        target: 'core.limits().pass',
+        params: { rate: 'RateLimit&', timeout_ms: 'number?', request: 'int' },
+        answers: 'nothing',
+    },
+    {
+        name: 'rate_try',
+        doc: 'Takes a turn if the limit allows one now. Answers whether it did.',
+        target: 'core.limits().try_pass',
+        params: { rate: 'RateLimit&' },
+        answers: 'bool',
+    },
+    {
+        name: 'rate_abort',
+        doc: 'Aborts a request that waits.',
+        target: 'core.limits().abort',
+        params: { request: 'int' },
+    },
+    {
+        name: 'counter_state',
+        doc: 'Reads what is committed of a replicated counter.',
+        target: 'core.limits().state',
+        params: { counter: 'text' },
+        answers: 'list<TransferredRow>',
+    },
+    {
+        name: 'counter_merge',
+        doc: 'Merges rows into a replicated counter.',
+        target: 'core.limits().merge',
+        params: { counter: 'text', rows: 'list<TransferredRow>' },
+        answers: 'nothing',
+    },
+];
+
+/** The groups, each for the JavaScript that is loaded with it. */
+export const groups = { counters, coordination, locks, queues, limits };
+
+/** What the glue of the programs has. @type {ExportedCall[]} */
+export const exported = [...core, ...counter, ...counters, ...coordination, ...locks, ...queues, ...limits];
+
+/** What each program exports. @type {Record<string, ExportedCall[]>} */
+export const programs = {
+    counters: [...core, ...counter, ...counters],
+    coordination: [...core, ...counter, guarantee, ...coordination, ...locks, ...queues, ...limits],
+};
