@@ -43,6 +43,25 @@ const limits = {
     'no-warning-comments': ['error', { terms: ['todo', 'fixme', 'xxx'] }],
 };
 
+const named =
+    'a call across the bridge has its name in the source, so that searching for the name finds it (bridge/exports.js)';
+
+/**
+ * No call across the bridge between JavaScript and C++ is selected by a string or a position.
+ * @type {import('eslint').Linter.RulesRecord}
+ */
+const bridge = {
+    'no-restricted-syntax': [
+        'error',
+        {
+            selector:
+                'MemberExpression[computed=true] > :matches(Identifier[name=/^_?(glue|core|host|bridge|exports|report)$/i], MemberExpression[property.name=/^_?(glue|core|host|bridge|exports|report)$/i], TSAsExpression).object',
+            message: named,
+        },
+        { selector: 'CallExpression > MemberExpression[computed=true].callee', message: named },
+    ],
+};
+
 /**
  * Which folders of js may import which. `target` is what imports, `from` what it may not import.
  * @type {import('eslint').Linter.RulesRecord}
@@ -97,8 +116,9 @@ export default [
         settings: { 'import-x/extensions': ['.js'] },
         rules: layers,
     },
+    { files: ['js/{core,host,tab,lock,queue,limits}/**'], rules: bridge },
     {
-        files: ['js/core/generated/**'],
+        files: ['js/*/generated/**'],
         rules: { 'max-lines-per-function': 'off', 'no-unused-vars': 'off' },
     },
     {

@@ -123,14 +123,13 @@ export class Bridge {
      * @returns {import('./load-module.js').Glue}
      */
     #contained(glue) {
-        const exports = /** @type {Record<string, any>} */ (/** @type {unknown} */ (glue));
         const contained = Object.create(glue);
-        for (const name of Object.keys(exports).filter((key) => key.startsWith('_'))) {
-            const call = exports[name];
+        for (const [name, call] of Object.entries(glue)) {
+            if (!name.startsWith('_')) continue;
             const all = (/** @type {number[]} */ ...args) => {
                 if (this.#failure) throw this.#failure;
                 try {
-                    return call(...args);
+                    return /** @type {any} */ (call)(...args);
                 } catch (cause) {
                     throw this.#trapped(name.slice(1), cause);
                 }
@@ -138,13 +137,13 @@ export class Bridge {
             const two = (/** @type {number} */ object, /** @type {number} */ number) => {
                 if (this.#failure) throw this.#failure;
                 try {
-                    return call(object, number);
+                    return /** @type {any} */ (call)(object, number);
                 } catch (cause) {
                     throw this.#trapped(name.slice(1), cause);
                 }
             };
             // counter.add() and the like, which are called by the million, take no list of arguments.
-            contained[name] = call.length > 2 ? all : two;
+            contained[name] = /** @type {Function} */ (call).length > 2 ? all : two;
         }
         return contained;
     }

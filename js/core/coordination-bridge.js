@@ -9,7 +9,7 @@ import { callCoordination } from './generated/coordination-calls.js';
 /** @typedef {import('./generated/coordination-calls.js').QueueEvent} QueueEvent */
 
 /**
- * What a queue is told.
+ * What a queue receives from the program.
  *
  * @typedef {object} QueueListener
  * @property {(run: number, job: JobInfo) => void} begin

@@ -50,6 +50,8 @@ export class Unpacker {
      * @returns {T[]}
      */
     list(readOne) {
-        return Array.from({ length: this.number() }, () => readOne(this));
+        const all = [];
+        for (let left = this.number(); left > 0; left--) all.push(readOne(this));
+        return all;
     }
 }

@@ -36,16 +36,19 @@ class Handle {
     _real;
 
     #load;
+    #make;
 
     /**
      * @param {Load} load
      * @param {string} name
-     * @param {'sequence' | 'budget' | 'rateLimit'} kind the method that makes it
-     * @param {number[]} numbers what it is given
+     * @param {'sequence' | 'budget' | 'rateLimit'} kind
+     * @param {number[]} numbers what it is made with
+     * @param {(limits: import('./limits.js').Limits) => unknown} make
      */
-    constructor(load, name, kind, ...numbers) {
+    constructor(load, name, kind, numbers, make) {
         this.name = name;
         this.#load = load;
+        this.#make = make;
         /** @internal */
         this._kind = kind;
         /** @internal */
@@ -67,15 +70,14 @@ class Handle {
     }
 
     /**
-     * @param {string} method
-     * @param {unknown[]} args
+     * @param {(real: any) => unknown} call of what the module has
      * @returns {Promise<any>}
      * @protected
      */
-    async _later(method, ...args) {
-        const limits = /** @type {any} */ (await this.#load());
-        this._real ??= limits[this._kind](this.name, ...this._numbers);
-        return this._real[method](...args);
+    async _later(call) {
+        const limits = await this.#load();
+        this._real ??= this.#make(limits);
+        return call(this._real);
     }
 }
 
@@ -94,13 +96,11 @@ export class Sequence extends Handle {
      * @internal
      */
     constructor(name, options, load) {
-        const { block = 1000, gapless = false } = checkOptions(options, ['block', 'gapless']);
-        super(
-            load,
-            name,
-            'sequence',
-            checkInteger('block', block, 1, 1e9),
-            Number(checkBoolean('gapless', gapless)),
+        const given = checkOptions(options, ['block', 'gapless']);
+        const block = checkInteger('block', given.block === undefined ? 1000 : given.block, 1, 1e9);
+        const gapless = checkBoolean('gapless', given.gapless === undefined ? false : given.gapless);
+        super(load, name, 'sequence', [block, Number(gapless)], (limits) =>
+            limits.sequence(name, block, gapless),
         );
     }
 
@@ -111,7 +111,7 @@ export class Sequence extends Handle {
      *   `store-failed`, `unknown-commit` or `closed`
      */
     next() {
-        return this._real ? this._real.next() : this._later('next');
+        return this._real ? this._real.next() : this._later((real) => real.next());
     }
 
     /**
@@ -121,7 +121,8 @@ export class Sequence extends Handle {
      * @returns {Promise<{ first: number, last: number }>} the range, both ends in it; rejects as next()
      */
     async reserve(n) {
-        return this._later('reserve', checkAmount(n));
+        const count = checkAmount(n);
+        return this._later((real) => real.reserve(count));
     }
 }
 
@@ -146,13 +147,13 @@ export class Budget extends Handle {
             0,
             Number.MAX_SAFE_INTEGER,
         );
-        super(load, name, 'budget', limit);
+        super(load, name, 'budget', [limit], (limits) => limits.budget(name, limit));
         this.limit = limit;
     }
 
     /** @override @internal */
     _begin() {
-        this._later('refresh').catch(() => {}); // reported by the call that uses it
+        this._later((real) => real.refresh()).catch(() => {}); // reported by the call that uses it
     }
 
     /**
@@ -168,7 +169,8 @@ export class Budget extends Handle {
 
     /** @param {number} n */
     async #takeLater(n) {
-        return this._later('tryTake', checkAmount(n));
+        const amount = checkAmount(n);
+        return this._later((real) => real.tryTake(amount));
     }
 
     /**
@@ -179,7 +181,8 @@ export class Budget extends Handle {
      *   fewer are taken, and as tryTake(); with `unknown-commit` when the outcome is unknown
      */
     async give(n = 1) {
-        return this._later('give', checkAmount(n));
+        const amount = checkAmount(n);
+        return this._later((real) => real.give(amount));
     }
 
     /**
@@ -210,7 +213,10 @@ export class RateLimit extends Handle {
     constructor(name, options, load) {
         const given = checkOptions(options, ['limit', 'interval']);
         const limit = checkInteger('limit', given.limit, 1, 1e9);
-        super(load, name, 'rateLimit', limit, checkInteger('interval', given.interval, 1, intervalMsMax));
+        const interval = checkInteger('interval', given.interval, 1, intervalMsMax);
+        super(load, name, 'rateLimit', [limit, interval], (limits) =>
+            limits.rateLimit(name, limit, interval),
+        );
     }
 
     /**
@@ -222,7 +228,8 @@ export class RateLimit extends Handle {
      */
     async take(options = {}) {
         const { signal, timeout } = checkOptions(options, ['signal', 'timeout']);
-        return this._later('take', checkSignal(signal), checkTimeout(timeout));
+        const [ends, limit] = [checkSignal(signal), checkTimeout(timeout)];
+        return this._later((real) => real.take(ends, limit));
     }
 
     /**
@@ -231,7 +238,7 @@ export class RateLimit extends Handle {
      * @returns {Promise<boolean>} rejects as take()
      */
     tryTake() {
-        return this._later('tryTake');
+        return this._later((real) => real.tryTake());
     }
 }
 

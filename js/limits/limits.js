@@ -68,11 +68,11 @@ export class Limits {
     /**
      * @param {string} name
      * @param {number} block
-     * @param {number} gapless 1, or 0
+     * @param {boolean} gapless
      */
     sequence(name, block, gapless) {
         const bridge = this.#admitting(`sequence/${name}`);
-        return this.#keep(new Numbers(this, bridge, sequenceNew(bridge, name, block, gapless > 0)));
+        return this.#keep(new Numbers(this, bridge, sequenceNew(bridge, name, block, gapless)));
     }
 
     /**

@@ -1,4 +1,4 @@
-/** Names as the locks' core can have them: well-formed, and without U+0000, which stands between texts there. */
+/** Names as stores and other tabs have them: well-formed, and without U+0000, which ends a text in version 0.1.0. */
 
 /** Stands before the four digits of a unit that the core's names cannot have: itself, U+0000, lone surrogates. */
 const mark = '\uffff';

@@ -442,7 +442,7 @@ export class OpenQueue {
         const { id } = job;
         /** @type {{ following: Spec[], ended: boolean }} */
         const asked = { following: [], ended: false };
-        /** @type {import('./payloads.js').Packed} */
+        /** @type {import('./payloads.js').QueueValue} */
         let outcome;
         let succeeded = true;
         try {
@@ -532,7 +532,7 @@ export class OpenQueue {
 
     /**
      * @param {'done' | 'failed' | 'cancelled'} end
-     * @param {import('./payloads.js').Packed} value
+     * @param {import('./payloads.js').QueueValue} value
      * @returns {Outcome}
      */
     #outcome(end, value) {

@@ -10,7 +10,7 @@ import { describeError, ownError } from '../lock/outcome.js';
 /** What is nested deeper may be a cycle. */
 const depthMax = 32;
 
-/** @typedef {import('../core/generated/queues.js').QueueValue} Packed */
+/** @typedef {import('../core/generated/queues.js').QueueValue} QueueValue */
 
 /**
  * Whether JSON gives it back as it is.
@@ -46,7 +46,7 @@ function survives(value, depth, seen = new Set()) {
  * @param {string} argument
  * @param {unknown} value
  * @param {import('../host/values.js').Values} values keeps what is no text
- * @returns {Packed}
+ * @returns {QueueValue}
  */
 export function packed(argument, value, values) {
     if (value === undefined) return { text: 'u', byValue: false };
@@ -66,7 +66,7 @@ export function packed(argument, value, values) {
 }
 
 /**
- * @param {Packed} value
+ * @param {QueueValue} value
  * @param {import('../host/values.js').Values} values
  * @returns {any}
  */

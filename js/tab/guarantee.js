@@ -1,4 +1,5 @@
 import { faultClassNames } from '../core/generated/enums.js';
+import { guarantees } from './generated/guarantees.js';
 
 /**
  * What a counter promises here, as data.
@@ -55,94 +56,14 @@ export function guaranteeFrom({ rows, losses, excesses, needs, ...plain }) {
     return Object.freeze(/** @type {Guarantee} */ (/** @type {unknown} */ (all)));
 }
 
-/** The losses of a relaxed counter in the database; a strict one survives a crash of the browser. */
-const database = '1728 1728 1728 0 0 0';
-const strictDatabase = '704 704 704 0 0 0';
-const always = 2047;
-const transaction = 'one transaction';
-
 /**
- * The guarantees of the catalogue, which its module has too (a test compares them): a counter shows its
- * own before the module is loaded.
+ * What a counter of the catalogue promises, before its program is loaded.
  *
- * @type {Record<string, string[]>}
- */
-const stored = {
-    naive: [
-        'concurrent updates',
-        'never',
-        "other tabs' increments arrive late or never",
-        'one key',
-        'storage',
-        `1664 ${always} ${always} 0 0 0 0`,
-    ],
-    log: [
-        'the last updates of a process that dies',
-        'never',
-        "other tabs' increments arrive late",
-        'a key per increment, then one per tab ever opened',
-        'storage',
-        '1664 1664 1682 0 0 0 0',
-    ],
-    lamport: [
-        'concurrent updates of tabs in different processes, or of a slow tab',
-        'never',
-        "other tabs' increments arrive late or never",
-        'one key, and two for its lock',
-        'storage',
-        `1664 ${always} ${always} 0 0 0 0`,
-    ],
-    eventual: [
-        'concurrent updates that cross a read; unannounced updates with their tab',
-        'never',
-        "other tabs' increments arrive late, and seldom twice",
-        'two keys for increments, two for decrements',
-        'storage',
-        `1664 ${always} ${always} 1664 ${always} ${always} 0`,
-    ],
-    transactional: ['never once added', transaction, 'exact when read', 'one', 'indexeddb', `${database} 0`],
-    locked: [
-        'concurrent updates of tabs in different processes',
-        'never',
-        "other tabs' increments arrive late or never",
-        'one key',
-        'storage, web-locks',
-        `1664 1664 ${always} 0 0 0 0`,
-    ],
-    optimistic: ['never once added', transaction, 'exact when read', 'one', 'indexeddb', `${database} 0`],
-    deltas: [
-        'never once added',
-        'one transaction, once in a threshold',
-        "others' increments up to the threshold late",
-        'one, and one per increment until it is folded',
-        'indexeddb',
-        `${database} 0`,
-    ],
-    batched: [
-        "never once flushed; up to an interval's with their tab",
-        transaction,
-        "others' increments up to an interval late",
-        'one, and one per delta until it is folded',
-        'indexeddb',
-        `${database} 1`,
-    ],
-};
-
-/**
  * @param {string} strategy of the catalogue
- * @param {import('./tab-options.js').Durability} durability
+ * @param {'relaxed' | 'strict'} durability
  * @returns {Readonly<Guarantee>}
  */
 export function storedGuarantee(strategy, durability) {
-    const [lost, readsWait, accuracy, rows, needs, numbers] =
-        /** @type {[string, string, string, string, string, string]} */ (stored[strategy]);
-    const isStrict = durability === 'strict' && needs === 'indexeddb';
-    const bits = (isStrict ? numbers.replace(database, strictDatabase) : numbers).split(' ').map(Number);
-    return guaranteeFrom({
-        ...{ strategy, lost, readsWait, accuracy, rows, needs },
-        durability: isStrict ? 'strict' : 'relaxed',
-        losses: bits.slice(0, 3),
-        excesses: bits.slice(3, 6),
-        flushNeeded: bits[6] === 1,
-    });
+    const { relaxed, strict } = /** @type {typeof guarantees[string]} */ (guarantees[strategy]);
+    return guaranteeFrom(durability === 'strict' ? { ...relaxed, ...strict } : relaxed);
 }

@@ -13,6 +13,7 @@ import { basename, join } from 'node:path';
 import { checkAttach } from './attach-check.js';
 import { generateBridge } from './bridge-generator.js';
 import { Failure } from './failure.js';
+import { generateGuarantees } from './guarantees.js';
 import { withLock } from './lock.js';
 import { nodeModules } from './node-modules.js';
 import { buildFolder, distFolder, repository } from './paths.js';
@@ -69,6 +70,7 @@ export async function pack() {
     await nodeModules();
     generateBridge();
     await withLock(join(buildFolder, 'dist.lock'), async () => {
+        await generateGuarantees();
         for (const platform of PLATFORMS) {
             mkdirSync(join(distFolder, platform), { recursive: true });
             for (const [core, preset] of Object.entries(CORES)) await packCore(platform, core, preset);

@@ -1,0 +1,66 @@
+/** The bridge between C++ and JavaScript: what crosses it, and how its calls are written. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ESLint } from 'eslint';
+import { CoordinationBridge } from '../../js/core/coordination-bridge.js';
+import { queueEnqueue, queueList, queueOpen } from '../../js/core/generated/queues.js';
+import { Host } from '../../js/host/host.js';
+import { repository } from '../../scripts/lib/paths.js';
+import { slotsOf } from '../../scripts/lib/bridge-cpp.js';
+import { LockOrigin } from './fake-locks.js';
+import { FakeOrigin } from './fake-origin.js';
+
+/** Whether a line in js/lock breaks the rule. @param {string} line */
+async function isRefused(line) {
+    const eslint = new ESLint({ cwd: repository });
+    const [result] = await eslint.lintText(`${line}\n`, { filePath: `${repository}/js/lock/lock.js` });
+    return new Set(result?.messages.map(({ ruleId }) => ruleId)).has('no-restricted-syntax');
+}
+
+test('the linter refuses a call across the bridge that is selected by a string or a position', async () => {
+    for (const line of [
+        "export const f = (bridge, what) => bridge.glue['_lock_' + what](bridge.core);",
+        "export const f = (glue) => glue['_lock_abort'](1);",
+        'export const f = (host, part) => host[part].get(1);',
+        'export const f = (calls, what) => calls[what](1);',
+        'export const f = (bridge, name) => { const call = bridge.glue[name]; call(1); };',
+    ]) {
+        assert.ok(await isRefused(line), line);
+    }
+    assert.ok(!(await isRefused('export const f = (bridge) => bridge.glue._lock_abort(bridge.core, 1);')));
+});
+
+test('a text crosses the bridge as it is, with U+0000 and beyond ASCII, in both directions', async () => {
+    const origin = new FakeOrigin();
+    const locks = new LockOrigin();
+    const window = origin.window({ navigator: { locks: locks.manager('the tab') } });
+    const { default: start } = await import(new URL('../../dist/node/coordination.js', import.meta.url).href);
+    const host = new Host(/** @type {any} */ (window), 'texts');
+    await host.ready();
+    const bridge = new CoordinationBridge(await start({}), host, { notice() {}, fail() {} });
+    bridge.start('texts', 1);
+    const queue = queueOpen(bridge, 'q', {
+        ...{ concurrency: 1, lifo: false, attempts: 1, backOff_ms: 0, pauseOnFailure: false, limit: 0 },
+        durability: 'relaxed',
+    });
+    const texts = ['', '\0', 'a\0b', 'é😀'.repeat(200)];
+    for (const text of texts) {
+        const { id } = await queueEnqueue(bridge, queue, {
+            ...{ payload: { text, byValue: false }, key: text, kind: '', priority: -3 },
+            ...{ optional: true, atMostOnce: false, delay_ms: 0 },
+        });
+        assert.ok(id);
+    }
+    const jobs = await queueList(bridge, queue, 'jobs');
+    assert.deepEqual(jobs.map(({ payload }) => payload.text).sort(), [...texts].sort());
+    assert.deepEqual(jobs.map(({ key }) => key).sort(), [...texts].sort());
+    for (const { priority, optional, atMostOnce, state } of jobs)
+        assert.deepEqual([priority, optional, atMostOnce, state], [-3, true, false, 'queued']);
+    host.dispose();
+});
+
+test('a call with more parameters than can cross at once is refused when the bridge is written', () => {
+    const call = { name: 'too_many', doc: '', on: 'host', params: { a: 'text', b: 'text', c: 'text' } };
+    assert.throws(() => slotsOf(call), /too_many has more parameters/);
+});
