@@ -34,7 +34,7 @@ const events = /** @type {const} */ ([
  */
 
 /**
- * Who is told of what is about the program as a whole.
+ * Receives what concerns the whole program.
  *
  * @typedef {object} Owner
  * @property {(notice: Notice) => void} notice
@@ -54,9 +54,18 @@ const events = /** @type {const} */ ([
 /** The length that stands for null. */
 const nullSize = 0xffffffff;
 
-/** The limits of one program (docs/guarantees.md): beyond them a call fails, and nothing else does. */
+/** The limits of one program (docs/guarantees.md). A call beyond one fails, and nothing else does. */
 const textBytesMax = 2 ** 25;
 const namesMax = 2 ** 17;
+
+/** Called by the million: they take no list of arguments. */
+const hot = new Set([
+    '_count_increment',
+    '_count_value',
+    '_sequence_next',
+    '_budget_take',
+    '_budget_available',
+]);
 
 /** Up to here an encoder takes longer to call than ASCII does to copy. */
 const copiedUnitsMax = 256;
@@ -80,6 +89,9 @@ export class Bridge {
     /** @type {Set<string>} */
     #names = new Set();
 
+    /** By what they were asked for with. @type {Map<string, { address: number, listeners: Set<() => void> }>} */
+    #counters = new Map();
+
     /** Why the program is not to be called any more. @type {TabacusError | undefined} */
     #failure;
 
@@ -101,8 +113,27 @@ export class Bridge {
                 first: this.#text(first, firstSize),
                 second: this.#text(second, secondSize),
             };
-            return Number(/** @type {import('./calls.js').CallHandler} */ (calls[what])(this, args) ?? 0);
+            if (this.#failure) throw this.#failure;
+            const result = this.#answer(what, args);
+            // The program has trapped within this call, and its outer frames must not go on.
+            if (this.#failure) throw this.#failure;
+            return result;
         };
+    }
+
+    /**
+     * What a callback of ours throws must not pass through the frames of the program, which it would leave as a trap does.
+     *
+     * @param {number} what
+     * @param {import('./calls.js').Arguments} args
+     */
+    #answer(what, args) {
+        try {
+            return Number(/** @type {import('./calls.js').CallHandler} */ (calls[what])(this, args) ?? 0);
+        } catch (error) {
+            this.host.reportError(error);
+            return 0;
+        }
     }
 
     /** A number for a request or a watch, which no other of this program has. */
@@ -111,7 +142,7 @@ export class Bridge {
     }
 
     /**
-     * The program keeps something of each name for as long as it runs.
+     * Counts a name. The program keeps a record of each name for as long as it runs.
      *
      * @param {string} name
      * @throws {TabacusError} `out-of-memory`
@@ -128,16 +159,17 @@ export class Bridge {
     }
 
     /**
-     * What is open is rejected, since nothing settles it any more.
+     * Rejects all open calls: nothing settles them any more. Later calls throw the same.
      * @param {TabacusError} error
      */
     end(error) {
+        this.#failure ??= error;
         this.promises.rejectAll(error);
     }
 
     /**
-     * The exports, such that a trap (WebAssembly Core §4.4), after which the memory is in no state that can be relied
-     * on, ends the program instead of being met by whoever calls it next.
+     * Returns the exports, wrapped so that a trap (WebAssembly Core §4.4) ends the program. After a trap its memory
+     * cannot be relied on, so no later call may run.
      *
      * @param {import('./load-module.js').Glue} glue
      * @returns {import('./load-module.js').Glue}
@@ -163,8 +195,7 @@ export class Bridge {
                     throw this.#trapped(name.slice(1), cause);
                 }
             };
-            // counter.add() and the like, which are called by the million, take no list of arguments.
-            contained[name] = call.length > 2 ? all : two;
+            contained[name] = hot.has(name) ? two : all;
         }
         return contained;
     }
@@ -178,7 +209,7 @@ export class Bridge {
         if (this.#failure) return this.#failure;
         this.#failure = new TabacusError(
             'internal',
-            `tabacus ${version} failed in ${call}, and this tab of it is closed: open() another`,
+            `tabacus ${version} failed in ${call}; the tab is closed: open() another, and report this`,
             { cause },
         );
         this.owner.fail(this.#failure);
@@ -188,7 +219,7 @@ export class Bridge {
     /**
      * Makes the core's tab. Reports reach it from here on, with those that came before.
      * @param {string} namespace
-     * @param {number} program see Numbers in wasm/src/browser/core/operations.hpp
+     * @param {number} program see OperationNumbers in wasm/src/browser/core/operations.hpp
      */
     start(namespace, program) {
         this.#pack([namespace]);
@@ -196,7 +227,11 @@ export class Bridge {
         this.host.connect((event, number, texts = []) => {
             const failure = this.#packOrFail(texts);
             if (failure && event !== 'settled') throw failure;
-            this.glue._tab_event(this.#tab, events.indexOf(failure ? 'failed' : event), number);
+            try {
+                this.glue._tab_event(this.#tab, events.indexOf(failure ? 'failed' : event), number);
+            } catch (error) {
+                if (error !== this.#failure) throw error; // the owner has been told of it
+            }
         }, program);
     }
 
@@ -209,7 +244,7 @@ export class Bridge {
      * @returns {any}
      */
     invoke(name, texts, ...numbers) {
-        this.#pack(texts);
+        this.#pack(texts, textBytesMax);
         return this.number(name, ...numbers);
     }
 
@@ -231,7 +266,7 @@ export class Bridge {
 
     /** @returns {Promise<void>} */
     close() {
-        return this.promises.make((id) => this.glue._tab_close(this.#tab, id));
+        return this.promises.make((id) => this.glue._tab_close(this.#tab, id), Infinity);
     }
 
     /**
@@ -250,18 +285,36 @@ export class Bridge {
     }
 
     /**
-     * The counter's address in the core.
+     * The counter's address in the core, which is one for all who ask for it.
      *
      * @param {string[]} args its name; for the catalogue also its strategy, and its times
      * @param {boolean} strict
-     * @returns {number}
+     * @param {() => void} changed called when its value may have changed
+     * @returns {{ address: number, end: () => void }} `end` ends these calls
      */
-    counter(args, strict) {
-        this.admit(`counter/${args.join()}/${strict}`);
+    counter(args, strict, changed) {
+        const key = JSON.stringify([args, strict]);
+        const counter = this.#counters.get(key) ?? this.#makeCounter(args, strict);
+        this.#counters.set(key, counter);
+        counter.listeners.add(changed);
+        return { address: counter.address, end: () => void counter.listeners.delete(changed) };
+    }
+
+    /**
+     * @param {string[]} args
+     * @param {boolean} strict
+     */
+    #makeCounter(args, strict) {
+        this.admit(JSON.stringify(args));
         this.#pack(args);
         let address = 0;
         this.promises.now((id) => (address = this.glue._tab_counter(this.#tab, strict ? 1 : 0, id)));
-        return address;
+        /** @type {Set<() => void>} */
+        const listeners = new Set();
+        this.callbacks.changed.set(address, () => {
+            for (const listener of [...listeners]) listener();
+        });
+        return { address, listeners };
     }
 
     /**
@@ -284,8 +337,9 @@ export class Bridge {
     /**
      * The size and the UTF-8 of each text, where the core unpacks them.
      * @param {(string | null)[]} texts
+     * @param {number} [bytesMax] what a caller may pass; what the store holds is read, however long
      */
-    #pack(texts) {
+    #pack(texts, bytesMax = Infinity) {
         if (texts.length === 0) return void this.glue._tab_buffer(0);
         let size = 0;
         const encoded = texts.map((text) => {
@@ -294,7 +348,7 @@ export class Bridge {
             size += 4 + (bytes?.length ?? 0);
             return bytes;
         });
-        let at = size > textBytesMax ? 0 : this.glue._tab_buffer(size);
+        let at = size > bytesMax ? 0 : this.glue._tab_buffer(size);
         if (at === 0) throw new TabacusError('out-of-memory', `no memory for ${size} bytes`);
         const heap = this.glue.HEAPU8; // only here: the memory may have grown with the buffer
         const view = new DataView(heap.buffer);

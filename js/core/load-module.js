@@ -7,9 +7,9 @@ import { compile, instantiated } from './module.js';
 /** @typedef {'single' | 'coordination'} ModuleName */
 
 /**
- * An instance of a module: its exports, and its one import. The counters (wasm/src/bindings/tab.cpp) have all
- * but _count_add, what coordinates tabs (wasm/src/bindings/coordination) all but _tab_open, _tab_close,
- * _tab_capabilities and _count_increment. The other exports of the latter Bridge.invoke() calls by their names.
+ * An instance of a module: its exports, and its one import. The counters' program (wasm/src/bindings/tab.cpp)
+ * lacks _count_add. The coordination program (wasm/src/bindings/coordination) lacks _tab_open, _tab_close,
+ * _tab_capabilities and _count_increment; Bridge.invoke() calls its other exports by their names.
  *
  * @typedef {object} Glue
  * @property {Uint8Array} HEAPU8
@@ -31,7 +31,7 @@ import { compile, instantiated } from './module.js';
  */
 
 /**
- * An instance of its own for each tab: what a tab leaves behind goes with it.
+ * An instance of its own for each engine: what an engine leaves behind goes with it.
  *
  * @param {ModuleName} name
  * @param {import('./module.js').WasmSource | undefined} wasm nothing: beside the package's modules

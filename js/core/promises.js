@@ -11,7 +11,7 @@ const errorOf = (code, message) =>
         ? new TabacusRangeError(message)
         : new TabacusError(/** @type {import('../common/errors.js').TabacusErrorCode} */ (code), message);
 
-/** Of one program (docs/guarantees.md). */
+/** How many calls of one program may be unanswered at once (docs/guarantees.md). */
 const openMax = 2 ** 20;
 
 /**
@@ -26,17 +26,25 @@ export class Promises {
 
     /**
      * @param {(id: number) => void} start
-     * @returns {Promise<any>}
+     * @param {number} [most] how many may be unanswered at once
+     * @returns {Promise<any>} rejects with `out-of-memory` where there are as many
      */
-    make(start) {
-        if (this.#open.size === openMax) {
-            const message = `this tab has ${openMax} calls that are not answered, and no room for another`;
-            return Promise.reject(new TabacusError('out-of-memory', message));
-        }
+    make(start, most = openMax) {
         return new Promise((resolve, reject) => {
+            if (this.#open.size >= most) {
+                throw new TabacusError(
+                    'out-of-memory',
+                    `this tab has ${most} calls that are not answered, and no room for another`,
+                );
+            }
             const id = ++this.#last;
             this.#open.set(id, { resolve, reject });
-            start(id);
+            try {
+                start(id);
+            } catch (error) {
+                this.#open.delete(id);
+                throw error;
+            }
         });
     }
 
@@ -52,8 +60,11 @@ export class Promises {
         let result;
         const id = ++this.#last;
         this.#open.set(id, { resolve: (value) => (result = value), reject: (error) => (failure = error) });
-        start(id);
-        this.#open.delete(id);
+        try {
+            start(id);
+        } finally {
+            this.#open.delete(id);
+        }
         if (failure) throw failure;
         return result;
     }

@@ -1,5 +1,5 @@
 import { attempt, isOpaque, storeFailure } from './failure.js';
-import { isFirefox, isWebKit } from './engine.js';
+import { isFirefox, isWebKit } from './browser-engine.js';
 import { createStores, fits } from './schema.js';
 import { TransactionHost } from './transaction.js';
 
@@ -150,8 +150,8 @@ export class DatabaseHost {
     }
 
     /**
-     * Closes the connection, where the call asks for that, after the call: each program closes it when the page is
-     * left, and the last commit of the other must have begun by then.
+     * Runs `call`, and delays a close of the connection until it returns. When the page is left each program asks for
+     * the close, but the last commit of the other must begin first.
      *
      * @param {() => void} call
      */
@@ -183,8 +183,10 @@ export class DatabaseHost {
         for (const transaction of [...this.#transactions.values()]) transaction.connectionLost();
     }
 
+    /** What no commit was asked for is aborted, as when the page dies. */
     dispose() {
         this.#disposed = true;
+        for (const transaction of this.#transactions.values()) transaction.end();
         this.close();
     }
 

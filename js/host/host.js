@@ -8,6 +8,7 @@
 import { ChannelsHost } from './broadcast-channels.js';
 import { ClockHost } from './clock.js';
 import { DatabaseHost } from './database.js';
+import { TabacusError } from '../common/errors.js';
 import { reportTo } from './failure.js';
 import { LifecycleHost } from './lifecycle.js';
 import { LocksHost } from './web-locks.js';
@@ -39,7 +40,7 @@ import { Values } from './values.js';
 
 /** @typedef {import('../core/bridge.js').Report} Report */
 
-/** The events that are about something of one program's. @type {Set<Parameters<Report>[0]>} */
+/** The events that concern one program; the number's lowest bit names it. @type {Set<Parameters<Report>[0]>} */
 const numbered = new Set(['settled', 'failed', 'lockLost', 'message']);
 
 export class Host {
@@ -48,6 +49,8 @@ export class Host {
 
     /** @type {Platform} */
     #platform;
+
+    #disposed = false;
 
     /**
      * Reports from before the first program was there.
@@ -81,6 +84,7 @@ export class Host {
      * @param {number} index the lowest bit of the numbers of its operations, channels and locks
      */
     connect(program, index) {
+        if (this.#disposed) throw new TabacusError('closed', 'the tab was closed before this was loaded');
         this.#programs[index] = program;
         for (const call of this.#early.splice(0)) call();
     }
@@ -97,8 +101,14 @@ export class Host {
         if (this.database.refused || !this.database.available) await this.locks.probe();
     }
 
+    /** Reports an exception that a callback of ours has thrown. @param {unknown} error */
+    reportError(error) {
+        reportTo(this.#platform, error);
+    }
+
     /** Lets everything go. Nothing is reported any more. */
     dispose() {
+        this.#disposed = true;
         this.#programs = [];
         this.#early = [];
         for (const part of [
@@ -135,7 +145,7 @@ export class Host {
             program?.(...report);
         } catch (error) {
             // Not into the event handler that the report was made from.
-            reportTo(this.#platform, error);
+            this.reportError(error);
         }
     }
 }

@@ -1,4 +1,4 @@
-import { isFirefox } from './engine.js';
+import { isFirefox } from './browser-engine.js';
 
 /** The numbers of LifecycleEvent in wasm/include/tabacus/common/world.hpp. */
 const hidden = 0;

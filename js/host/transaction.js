@@ -114,9 +114,11 @@ export class TransactionHost {
         const end = prefix.replace(/[^\uffff]\uffff*$/, (tail) =>
             String.fromCharCode(tail.charCodeAt(0) + 1),
         );
-        const range =
-            end === prefix ? this.#keyRange.lowerBound(from) : this.#keyRange.bound(from, end, false, true);
         this.#read(operation, store, (objects) => {
+            const range =
+                end === prefix
+                    ? this.#keyRange.lowerBound(from)
+                    : this.#keyRange.bound(from, end, false, true);
             const keys = objects.getAllKeys(range, limit);
             const values = objects.getAll(range, limit);
             const row = (/** @type {IDBValidKey} */ key, /** @type {number} */ i) =>
@@ -165,8 +167,9 @@ export class TransactionHost {
      * @param {string} [last] of all from the one to the other
      */
     remove(store, key, last) {
-        const which = last ? this.#keyRange.bound(key, last) : key;
-        this.#write(() => this.#transaction.objectStore(store).delete(which));
+        this.#write(() =>
+            this.#transaction.objectStore(store).delete(last ? this.#keyRange.bound(key, last) : key),
+        );
     }
 
     /**

@@ -74,6 +74,7 @@ class Handle {
      */
     async _later(method, ...args) {
         const limits = /** @type {any} */ (await this.#load());
+        if (this._real === closed) throw closedError();
         this._real ??= limits[this._kind](this.name, ...this._numbers);
         return this._real[method](...args);
     }

@@ -26,8 +26,8 @@ export class Limits {
     #bridge;
     #closed = false;
 
-    /** @type {Set<{ _glue: LimitsGlue }>} */
-    #made = new Set();
+    /** By their addresses, which the handles of an engine share. @type {Map<number, { _glue: LimitsGlue }>} */
+    #made = new Map();
 
     /** @param {import('../core/bridge.js').Bridge} bridge */
     constructor(bridge) {
@@ -39,7 +39,7 @@ export class Limits {
      * @throws {TabacusError} `weaker-guarantee`
      */
     assertDurable() {
-        if (this.#bridge.invoke('_limits_durable', [])) return;
+        if (this.#bridge.number('_limits_durable')) return;
         throw new TabacusError(
             'weaker-guarantee',
             'without IndexedDB a limit holds within this page only: open({ allowWeaker: true }) allows that',
@@ -52,7 +52,8 @@ export class Limits {
      * @param {number} gapless 1, or 0
      */
     sequence(name, block, gapless) {
-        return this.#keep(new Numbers(this, this.#glue, this.#make('_sequence_new', name, block, gapless)));
+        const address = this.#make('_sequence_new', name, block, gapless);
+        return this.#keep(address, () => new Numbers(this, this.#glue, address));
     }
 
     /**
@@ -60,7 +61,8 @@ export class Limits {
      * @param {number} limit
      */
     budget(name, limit) {
-        return this.#keep(new Rights(this, this.#glue, this.#make('_budget_new', name, limit)));
+        const address = this.#make('_budget_new', name, limit);
+        return this.#keep(address, () => new Rights(this, this.#glue, address));
     }
 
     /**
@@ -69,7 +71,8 @@ export class Limits {
      * @param {number} interval
      */
     rateLimit(name, limit, interval) {
-        return this.#keep(new Rate(this, this.#glue, this.#make('_rate_new', name, limit, interval)));
+        const address = this.#make('_rate_new', name, limit, interval);
+        return this.#keep(address, () => new Rate(this, this.#glue, address));
     }
 
     /**
@@ -108,9 +111,14 @@ export class Limits {
     /** Puts back what is held unspent. */
     async close() {
         if (this.#closed) return;
+        this._fail();
+        await this.#bridge.promises.make((id) => this.#bridge.number('_limits_close', id), Infinity);
+    }
+
+    /** The program is not to be called any more. @internal */
+    _fail() {
         this.#closed = true;
-        for (const one of this.#made) one._glue = closed;
-        await this.#bridge.promises.make((id) => this.#bridge.invoke('_limits_close', [], id));
+        for (const one of this.#made.values()) one._glue = closed;
     }
 
     /**
@@ -149,7 +157,7 @@ export class Limits {
      */
     async #turn(rate, signal, timeout) {
         const request = this.#bridge.take();
-        const abort = () => this.#bridge.invoke('_rate_abort', [], request);
+        const abort = () => this.#closed || this.#bridge.number('_rate_abort', request);
         signal?.addEventListener('abort', abort);
         try {
             await this.ask('_rate_take', rate, timeout === Infinity ? -1 : timeout, request);
@@ -182,11 +190,14 @@ export class Limits {
 
     /**
      * @template {{ _glue: LimitsGlue }} One
-     * @param {One} one
+     * @param {number} address
+     * @param {() => One} make
+     * @returns {One}
      */
-    #keep(one) {
-        this.#made.add(one);
-        return one;
+    #keep(address, make) {
+        const one = this.#made.get(address) ?? make();
+        this.#made.set(address, one);
+        return /** @type {One} */ (one);
     }
 }
 

@@ -25,11 +25,6 @@ import { isThenable, cloneError, unlessLost, unwrapOutcome } from './outcome.js'
  * @property {boolean} fenced whether held.commit() works
  */
 
-/** @param {TabacusError} error */
-const raise = (error) => {
-    throw error;
-};
-
 export class TabLocks {
     #bridge;
     #host;
@@ -109,10 +104,8 @@ export class TabLocks {
         }
         // Before a function that does not wait has ended nothing can be lost but by its taking too long.
         try {
-            for (const one of held) {
-                one._checkMaxHold();
-                one._whenLost(raise);
-            }
+            for (const one of held) one._checkMaxHold();
+            for (const one of held) one._assertNotLost();
         } finally {
             release();
         }
@@ -245,6 +238,7 @@ export class TabLocks {
      */
     async #settle(key, held, { succeeded, result }) {
         this.#held.delete(held._id);
+        this.#bridge.callbacks.lost.delete(held._id);
         const { values } = this.#host;
         const number = values.keep(result);
         try {
@@ -355,6 +349,7 @@ export class TabLocks {
      */
     subscribe(name, listener) {
         this.#assertOpen();
+        const known = this.#name(name);
         const watch = this.#bridge.take();
         let asking = false;
         let again = false;
@@ -373,7 +368,7 @@ export class TabLocks {
         };
         this.#watches.set(watch, () => void report());
         this.#bridge.callbacks.unlocked.set(watch, () => this.#changed(watch));
-        this.#bridge.invoke('_lock_watch', [this.#name(name)], watch);
+        this.#bridge.invoke('_lock_watch', [known], watch);
         void report();
         return () => {
             if (this.#watches.delete(watch)) this.#unwatch(watch);
@@ -476,10 +471,7 @@ export class TabLocks {
     close() {
         if (this.#closed) return;
         this.#closed = new TabacusError('closed', 'the tab was closed before this was done');
-        for (const [watch, changed] of this.#watches) {
-            void Promise.resolve().then(changed);
-            this.#unwatch(watch);
-        }
+        for (const watch of this.#watches.keys()) this.#unwatch(watch);
         this.#watches.clear();
         for (const held of [...this.#held.values()]) {
             held._lose('closed');
@@ -594,13 +586,16 @@ export class TabLocks {
     #wait(signal, start, answered) {
         signal?.throwIfAborted();
         const request = this.#bridge.take();
-        const abort = () => this.#bridge.number('_lock_abort', request);
+        const withdraw = () => this.#bridge.number('_lock_abort', request);
+        const abort = () => {
+            if (!this.#closed) withdraw();
+        };
         const ended = () => {
             signal?.removeEventListener('abort', abort);
-            this.#waiting.delete(abort);
+            this.#waiting.delete(withdraw);
         };
         signal?.addEventListener('abort', abort);
-        this.#waiting.add(abort);
+        this.#waiting.add(withdraw);
         return this.#bridge.promises
             .make((id) => start(request, id))
             .then(

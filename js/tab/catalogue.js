@@ -14,13 +14,12 @@ export class Catalogue {
      * @param {boolean} strict
      */
     attach(counter, args, strict) {
-        const address = this.#bridge.counter(args, strict);
-        this.#bridge.callbacks.changed.set(address, () => counter._changed());
-        counter._attach(this.#bridge, address);
+        const { address, end } = this.#bridge.counter(args, strict, () => counter._changed());
+        counter._attach(this.#bridge, address, end);
     }
 
     /** Flushes every counter, and lets its locks go, whether the last commits succeed or not. */
     async close() {
-        await this.#bridge.promises.make((id) => this.#bridge.invoke('_catalogue_close', [], id));
+        await this.#bridge.promises.make((id) => this.#bridge.number('_catalogue_close', id), Infinity);
     }
 }

@@ -90,8 +90,8 @@ const always = 2047;
 const transaction = 'one transaction';
 
 /**
- * The guarantees of the catalogue, which its module has too (a test compares them): a counter shows its
- * own before the module is loaded.
+ * The guarantees of the catalogue, which coordination.wasm declares too (a test compares them): a counter shows its
+ * own before that program is loaded.
  *
  * @type {Record<string, string[]>}
  */

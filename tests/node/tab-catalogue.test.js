@@ -77,7 +77,7 @@ test('a counter has the same guarantee before its module is loaded as the module
     bridge.start('guarantees', 1);
     for (const strategy of strategies) {
         for (const durability of ['relaxed', 'strict']) {
-            const address = bridge.counter(['c', strategy], durability === 'strict');
+            const { address } = bridge.counter(['c', strategy], durability === 'strict', () => {});
             const fromModule = guaranteeFrom(bridge.guarantee(address));
             const counter = a.counter('c', { strategy });
             const strict =

@@ -24,7 +24,7 @@ EMSCRIPTEN_KEEPALIVE char* tab_buffer(std::size_t size) {
     return tabacus::browser::text_buffer(size);
 }
 
-// Packed text: the namespace. `program`: see Numbers. The core lives as long as its instance of the
+// Packed text: the namespace. `program`: see OperationNumbers. The core lives as long as its instance of the
 // module does.
 EMSCRIPTEN_KEEPALIVE Core* tab_new(int program) {
     return std::make_unique<Core>(text_at(0), program).release();

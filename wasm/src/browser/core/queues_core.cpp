@@ -4,7 +4,7 @@ namespace tabacus::browser {
 namespace {
 
 /// The callbacks of a queue into JavaScript: in one text where it can be, since each costs a call.
-/// js/queue/queues.js has the same list in the same order.
+/// js/queue/open-queue.js has the same list in the same order.
 enum class Callback : int { run, lost, settled, event };
 
 void notify_owner(int queue, Callback what, std::string_view first, std::string_view second) {
