@@ -1,5 +1,5 @@
 # attach.wasm and store.wasm: modules that a thread, a user's own Worker among them, attaches to the
-# memory of a threads core that already runs. They must have no data, no table and no start function
+# memory that the program of threads() already runs in. They must have no data, no table and no start function
 # (scripts/lib/attach-check.js asserts it): emcc would add a start function that writes into the main
 # module's data, so that wasm-ld links them, and their stack pointer is exported for the attaching side
 # to set.

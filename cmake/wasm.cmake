@@ -1,16 +1,12 @@
-# One WebAssembly core, with threads or without; and, without, the catalogue of the other strategies
-# the locks, the limits and the queues, which serve pages of both, and the laboratory. Each is linked
-# once, with glue for browsers and for Node; scripts/lib/pack.js makes a file of it for each.
+# The WebAssembly programs. With TABACUS_THREADS there is one, which threads() loads into memory that
+# threads share. Without it there are the tab's default counter, the program of the other strategies, the
+# locks, the limits and the queues, and the laboratory, each in memory of its own. Each is linked once, with
+# glue for browsers and for Node; scripts/lib/pack.js makes a file of it for each.
 
-option(TABACUS_THREADS "Shared memory and C++ threads" OFF)
-if(TABACUS_THREADS)
-    set(core threads)
-else()
-    set(core single)
-endif()
+option(TABACUS_THREADS "The program in shared memory, with C++ threads, instead of the others" OFF)
 
-# Without exceptions the core is a fifth smaller: task.hpp carries failures. Link-time optimisation
-# lets an export inline what it calls and drop what nobody does.
+# Without exceptions the programs are a fifth smaller: task.hpp carries failures. Link-time optimisation
+# lets an export inline what it calls and drops what no export calls.
 # The laboratory judges programs that throw: it has objects of its own, with exceptions.
 add_compile_options(-flto)
 add_link_options(-flto)
@@ -20,22 +16,20 @@ if(TABACUS_THREADS)
 endif()
 
 tabacus_sources(hot_sources wasm/src/sync)
+tabacus_sources(threads_sources wasm/src/bindings/threads)
 tabacus_sources(cold_sources ${protocol_folders} wasm/src/browser wasm/src/browser/core)
 tabacus_sources(binding_sources wasm/src/bindings)
-tabacus_sources(catalogue_sources wasm/src/bindings/catalogue)
-tabacus_sources(locks_sources wasm/src/bindings/locks)
-tabacus_sources(limits_sources wasm/src/bindings/limits)
-tabacus_sources(queue_sources wasm/src/bindings/queue)
+tabacus_sources(coordination_sources wasm/src/bindings/coordination)
 
 # Shared memory is the inner loop of other people's programs; all the rest waits for a browser.
 set_source_files_properties(${hot_sources} PROPERTIES COMPILE_OPTIONS -O3)
-set_source_files_properties(${binding_sources} PROPERTIES COMPILE_OPTIONS -Oz)
+set_source_files_properties(${threads_sources} PROPERTIES COMPILE_OPTIONS -Oz)
 # They ask for no type at run time, and the names of their types are a twentieth of the module. There
 # is one World in it: link-time optimisation calls it directly and drops what of it nobody calls. That
 # is sound only while every file that calls a World, a Counter or a part of them is compiled so.
 set(cold_options -Oz -fno-rtti -fvisibility=hidden -fwhole-program-vtables -fvirtual-function-elimination)
 set_source_files_properties(
-    ${catalogue_sources} ${locks_sources} ${limits_sources} ${queue_sources} wasm/src/bindings/tab.cpp
+    ${coordination_sources} ${binding_sources}
     PROPERTIES COMPILE_OPTIONS "${cold_options}")
 
 set(core_link_options
@@ -48,7 +42,7 @@ set(core_link_options
     -sFILESYSTEM=0
     -sMALLOC=emmalloc
     # Without memory malloc() returns null. Where it aborts, it does so while it holds its lock, for which
-    # the next caller in a build with threads spins for ever.
+    # the next caller in the program of threads() spins for ever.
     -sABORTING_MALLOC=0
     -sSTACK_SIZE=64KB
     # All that the facade may hand to the glue: a ready module or bytes, or another address.
@@ -57,14 +51,13 @@ set(core_link_options
     -sINCOMING_MODULE_JS_API=wasm,instantiateWasm,locateFile,wasmMemory,noExitRuntime
 )
 if(TABACUS_THREADS)
-    # Its invokers are written at link time (EMBIND_AOT), for the content security policy's sake.
-    list(APPEND core_link_options -lembind -sEMBIND_AOT)
     # Fixed: typed-array views over a memory that grows go stale.
     list(APPEND core_link_options -sINITIAL_MEMORY=32MB -sDEFAULT_PTHREAD_STACK_SIZE=64KB)
-    # For texts: js/core/bridge.js reads and writes them. PThread: js/threads.js ends the Workers.
-    list(APPEND core_link_options -sEXPORTED_RUNTIME_METHODS=HEAPU8,PThread)
+    # With it js/threads.js ends the Workers.
+    list(APPEND core_link_options -sEXPORTED_RUNTIME_METHODS=PThread)
     list(APPEND core_link_options --js-library ${PROJECT_SOURCE_DIR}/cmake/mailbox.js)
 else()
+    # For texts: js/core/bridge.js reads and writes them.
     list(APPEND core_link_options -sEXPORTED_RUNTIME_METHODS=HEAPU8)
     list(APPEND core_link_options -sINITIAL_MEMORY=1MB -sALLOW_MEMORY_GROWTH)
 endif()
@@ -88,17 +81,20 @@ function(tabacus_objects name options)
     target_compile_options(${name} PRIVATE ${options})
 endfunction()
 
-tabacus_units(${cold_sources})
-tabacus_objects(tabacus_protocols "-fno-exceptions;${cold_options}" ${cold_sources})
-set_target_properties(tabacus_protocols PROPERTIES UNITY_BUILD ON)
-tabacus_objects(tabacus_core "-fno-exceptions" ${hot_sources} ${binding_sources})
-tabacus_objects(tabacus_catalogue "-fno-exceptions" ${catalogue_sources})
-tabacus_objects(tabacus_locks "-fno-exceptions" ${locks_sources})
-tabacus_objects(tabacus_limits "-fno-exceptions" ${limits_sources})
-tabacus_objects(tabacus_queue "-fno-exceptions" ${queue_sources})
 set(small_options -Oz -fno-exceptions)
 
-if(NOT TABACUS_THREADS)
+if(TABACUS_THREADS)
+    tabacus_objects(tabacus_threads "-fno-exceptions" ${hot_sources} ${threads_sources})
+    tabacus_module(threads "${small_options}" tabacus_threads)
+    include(cmake/attach.cmake)
+    include(cmake/bench.cmake)
+    include(cmake/wasm-tests.cmake)
+else()
+    tabacus_units(${cold_sources})
+    tabacus_objects(tabacus_protocols "-fno-exceptions;${cold_options}" ${cold_sources})
+    set_target_properties(tabacus_protocols PROPERTIES UNITY_BUILD ON)
+    tabacus_objects(tabacus_single "-fno-exceptions" ${binding_sources})
+    tabacus_objects(tabacus_coordination "-fno-exceptions" ${coordination_sources})
     # The protocols once more: what is explored is compiled from the same sources. Engines that know
     # only the older encoding of exceptions are still about, Node 20 among them.
     set(lab_options -O3 -fwasm-exceptions -sWASM_LEGACY_EXCEPTIONS=1)
@@ -110,19 +106,10 @@ if(NOT TABACUS_THREADS)
     set_target_properties(tabacus_lab PROPERTIES UNITY_BUILD ON)
     tabacus_objects(tabacus_lab_bindings "${lab_options}" ${lab_binding_sources})
     tabacus_objects(tabacus_emulator_bindings "${lab_options}" ${emulator_binding_sources})
-endif()
-tabacus_module(${core} "${small_options}" tabacus_protocols tabacus_core)
-if(NOT TABACUS_THREADS)
-    foreach(module catalogue locks limits queue)
+    foreach(module single coordination)
         tabacus_module(${module} "${small_options}" tabacus_protocols tabacus_${module})
     endforeach()
     tabacus_module(lab "${lab_options}" tabacus_lab tabacus_lab_bindings)
     # It allocates with every call of a test's code: speed before size.
     tabacus_module(emulator "${lab_options};-sMALLOC=dlmalloc" tabacus_lab tabacus_emulator_bindings)
-endif()
-
-if(TABACUS_THREADS)
-    include(cmake/attach.cmake)
-    include(cmake/bench.cmake)
-    include(cmake/wasm-tests.cmake)
 endif()

@@ -22,16 +22,11 @@ const DURABILITY = {
     memory: 'None: nothing outlives the tabs.',
 };
 
-const MEMORY = {
-    threads: 'Shared. The page is isolated, and C++ threads and workers count in one memory.',
-    single: 'Not shared. The page is not cross-origin isolated, so it has the core without threads.',
-};
-
 /**
  * @param {Capabilities} capabilities
  * @returns {[string, string][]}
  */
-function sentences({ store, exclusion, durability, mirror, channel, memory }) {
+function sentences({ store, exclusion, durability, mirror, channel }) {
     return [
         ['Store', STORE[store]],
         ['Exclusion', EXCLUSION[exclusion]],
@@ -48,7 +43,6 @@ function sentences({ store, exclusion, durability, mirror, channel, memory }) {
                 ? 'BroadcastChannel. Other tabs see an increment at once.'
                 : 'None. Other tabs see an increment when they next read.',
         ],
-        ['Memory', MEMORY[memory]],
     ];
 }
 

@@ -1,6 +1,5 @@
 /**
- * `open()` for service workers, in which nothing can be loaded later: everything is imported at once. The build
- * is `single`.
+ * `open()` for service workers, in which nothing can be loaded later: everything is imported at once.
  *
  * @example
  * import { open } from 'tabacus/service-worker'; // in a worker registered with { type: 'module' }
@@ -15,31 +14,22 @@
  */
 
 // @ts-ignore: made by the build, and not there when types are checked
-import * as locksGlue from './locks.js';
-// @ts-ignore: as above
-import * as catalogueGlue from './catalogue.js';
-// @ts-ignore: as above
-import * as limitsGlue from './limits.js';
-// @ts-ignore: as above
-import * as queueGlue from './queue.js';
+import * as coordinationGlue from './coordination.js';
 // @ts-ignore: as above
 import * as singleGlue from './single.js';
+import * as coordination from './core/load-coordination.js';
 import { moduleRegistry } from './core/module-registry.js';
-import { invalid } from './common/errors.js';
 import * as limits from './limits/limits.js';
 import * as leaderCalls from './lock/leader-calls.js';
 import * as locks from './lock/tab-locks.js';
 import * as queues from './queue/queues.js';
 import * as catalogue from './tab/catalogue.js';
-import { open as openAnywhere } from './tab/open.js';
 
 for (const [name, module] of Object.entries({
     'glue single': singleGlue,
-    'glue locks': locksGlue,
-    'glue queue': queueGlue,
-    'glue limits': limitsGlue,
-    'glue catalogue': catalogueGlue,
+    'glue coordination': coordinationGlue,
     catalogue,
+    coordination,
     limits,
     'leader-calls': leaderCalls,
     locks,
@@ -48,19 +38,6 @@ for (const [name, module] of Object.entries({
     moduleRegistry.set(name, module);
 }
 
+export { open } from './tab/open.js';
 export { TabacusEvent } from './tab/tabacus-event.js';
 export { DeadlockError, TabacusError, TabacusRangeError } from './common/errors.js';
-
-/**
- * As `open` of 'tabacus'.
- *
- * @param {Omit<import('./tab/open.js').OpenOptions, 'build'>} [options]
- */
-export async function open(options = {}) {
-    // What is no object of options is refused as everywhere.
-    if (typeof options !== 'object' || options === null || Array.isArray(options))
-        return openAnywhere(options);
-    const { build = 'single' } = /** @type {{ build?: unknown }} */ (options);
-    if (build !== 'single') throw invalid('build', build, 'single');
-    return openAnywhere({ ...options, build });
-}

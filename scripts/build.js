@@ -2,8 +2,8 @@
  * node scripts/build.js [part…]: builds what has changed.
  *
  *   package   dist/, with its types: what npm publishes (the default)
- *   wasm      both cores and dist/ without its types
- *   js        dist/ from the cores as they are
+ *   wasm      the wasm programs and dist/ without its types
+ *   js        dist/ from the wasm programs as they are
  *   types     dist/types
  *   bench     the modules that the benchmarks need
  *   tests     the module that tests of C++ threads need

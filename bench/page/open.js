@@ -3,7 +3,6 @@
 // @ts-ignore: served by the benchmarks' server
 import { open } from '/dist/web/tabacus.js';
 import { done, openDatabase } from './database.js';
-import { PAGES } from './memory.js';
 
 async function ours() {
     const began_ms = performance.now();
@@ -16,14 +15,7 @@ async function ours() {
     return took_ms;
 }
 
-/** @typedef {{ module: string, name: string, kind: string }} Import */
-
-/** @param {string} kind */
-function standIn(kind) {
-    if (kind === 'function') return () => 0;
-    if (kind === 'memory') return new WebAssembly.Memory({ initial: PAGES, maximum: PAGES, shared: true });
-    throw new Error(`there is no stand-in for an import of kind ${kind}`);
-}
+/** @typedef {{ module: string, name: string }} Import of a function */
 
 /**
  * An object that the module can be instantiated with, and never run.
@@ -33,7 +25,7 @@ function standIn(kind) {
 function standIns(imports) {
     /** @type {Record<string, Record<string, any>>} */
     const all = {};
-    for (const { module, name, kind } of imports) (all[module] ??= {})[name] = standIn(kind);
+    for (const { module, name } of imports) (all[module] ??= {})[name] = () => 0;
     return all;
 }
 
@@ -49,13 +41,10 @@ async function readOneRow() {
     await done(database.transaction('rows').objectStore('rows').get('one'));
 }
 
-/**
- * @param {string} build
- * @param {Import[]} imports
- */
-async function bare(build, imports) {
+/** @param {Import[]} imports */
+async function bare(imports) {
     const given = standIns(imports);
-    const wasm = await timed(() => WebAssembly.instantiateStreaming(fetch(`/dist/web/${build}.wasm`), given));
+    const wasm = await timed(() => WebAssembly.instantiateStreaming(fetch('/dist/web/single.wasm'), given));
     const database = await timed(readOneRow);
     const lock = await timed(() => navigator.locks.request('bare', () => {}));
     return { wasm, database, lock };

@@ -12,43 +12,36 @@ const PAGES = 17;
 
 /**
  * @param {Context} context
- * @param {boolean} isolated
  * @param {string} name
  * @param {unknown[]} args
  */
-async function inFreshTab({ openTab }, isolated, name, ...args) {
-    const tab = await openTab('open.html', { isolated });
+async function inFreshTab({ openTab }, name, ...args) {
+    const tab = await openTab('open.html');
     const result = await call(tab, name, ...args);
     await tab.close();
     return result;
 }
 
-/**
- * @param {Context} context
- * @param {'threads' | 'single'} build
- * @returns {Promise<import('../lib/rows.js').Row>}
- */
-async function opening(context, build) {
-    const isolated = build === 'threads';
-    const module = new WebAssembly.Module(readFileSync(join(DIST, 'web', `${build}.wasm`)));
+/** @param {Context} context @returns {Promise<import('../lib/rows.js').Row[]>} */
+export async function open(context) {
+    const module = new WebAssembly.Module(readFileSync(join(DIST, 'web', 'single.wasm')));
     const imports = WebAssembly.Module.imports(module);
     /** @type {{ ours: number[], peer: number[] }} */
     const samples = { ours: [], peer: [] };
     for (let page = -WARMUPS; page < PAGES; page++) {
-        const ours = await inFreshTab(context, isolated, 'ours');
-        const bare = await inFreshTab(context, isolated, 'bare', build, imports);
+        const ours = await inFreshTab(context, 'ours');
+        const bare = await inFreshTab(context, 'bare', imports);
         if (page < 0) continue;
         samples.ours.push(ours);
         samples.peer.push(bare.wasm + bare.database + bare.lock);
     }
-    return {
-        name: `open() to first add, ${build}`,
-        unit: 'ms',
-        peer: 'bare wasm + database + lock',
-        samples,
-        target: { most: 1.5 },
-    };
+    return [
+        {
+            name: 'open() to first add',
+            unit: 'ms',
+            peer: 'bare wasm + database + lock',
+            samples,
+            target: { most: 1.5 },
+        },
+    ];
 }
-
-/** @param {Context} context */
-export const open = async (context) => [await opening(context, 'threads'), await opening(context, 'single')];

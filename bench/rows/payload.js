@@ -7,8 +7,8 @@ import { brotliCompressSync, constants } from 'node:zlib';
 
 import { call, DIST } from '../lib/context.js';
 
-/** Published, and held by tests/consumers/payload.test.js. In units of 1024 bytes. */
-export const LIMITS_KB = Object.freeze({ single: 30, threads: 40 });
+/** The targets that the README publishes, by the function of bench/page/payload.js. In units of 1024 bytes. */
+const LIMITS_KB = Object.freeze({ count: 30, countInThreads: 40 });
 
 const AT = '/dist/';
 
@@ -26,11 +26,11 @@ export function brotliBytes(path) {
  * Each file once, however many threads ask for it: browsers keep it.
  *
  * @param {import('../lib/context.js').Context} context
- * @param {keyof typeof LIMITS_KB} build
+ * @param {keyof typeof LIMITS_KB} name a function of bench/page/payload.js
+ * @param {{ isolated?: boolean }} [options]
  * @returns {Promise<{ file: string, bytes: number }[]>}
  */
-export async function loaded({ openTab, servers }, build) {
-    const isolated = build === 'threads';
+export async function loaded({ openTab, servers }, name, { isolated = true } = {}) {
     const { port } = isolated ? servers.isolated : servers.plain;
     /** @type {Set<string>} */
     const paths = new Set();
@@ -40,7 +40,7 @@ export async function loaded({ openTab, servers }, build) {
     };
     subscribe('http.server.request.start', onRequest);
     const tab = await openTab('payload.html', { isolated });
-    await call(tab, isolated ? 'countInThreads' : 'count');
+    await call(tab, name);
     await tab.close();
     unsubscribe('http.server.request.start', onRequest);
     return [...paths]
@@ -51,14 +51,14 @@ export async function loaded({ openTab, servers }, build) {
 /** @param {import('../lib/context.js').Context} context @returns {Promise<import('../lib/rows.js').Row[]>} */
 export async function payload(context) {
     const rows = [];
-    for (const build of /** @type {const} */ (['single', 'threads'])) {
-        const files = await loaded(context, build);
+    for (const page of /** @type {const} */ (['count', 'countInThreads'])) {
+        const files = await loaded(context, page);
         const bytes = files.reduce((sum, one) => sum + one.bytes, 0);
         rows.push({
-            name: build === 'single' ? 'payload without threads' : 'payload with threads',
+            name: page === 'count' ? 'payload of a page of counters' : 'payload with threads',
             unit: 'KB',
             peer: 'the limit; brotli',
-            samples: { ours: [bytes / 1024], peer: [LIMITS_KB[build]] },
+            samples: { ours: [bytes / 1024], peer: [LIMITS_KB[page]] },
             target: { most: 1 },
             note: files.map((one) => `${one.file.replace(/.*\//, '')} ${one.bytes}`).join(', '),
         });

@@ -6,6 +6,7 @@
 import { TabacusError } from '../common/errors.js';
 import { calls } from './calls.js';
 import { Promises } from './promises.js';
+import { version } from '../common/version.js';
 
 /** The reports, in the order of `enum class HostEvent` in wasm/src/browser/bridge.hpp. */
 const events = /** @type {const} */ ([
@@ -33,18 +34,29 @@ const events = /** @type {const} */ ([
  */
 
 /**
- * Callbacks of the core.
+ * Who is told of what is about the program as a whole.
  *
  * @typedef {object} Owner
- * @property {(counter: number) => void} changed
  * @property {(notice: Notice) => void} notice
- * @property {(held: number, reason: string) => void} [lost] a held lock
- * @property {(watch: number) => void} [unlocked] a lock that is watched was taken or let go
- * @property {(queue: number, what: number, first: string, second: string) => void} [callback] by a queue
+ * @property {(error: TabacusError) => void} fail the program has trapped; called once
+ */
+
+/**
+ * What the core calls, by the number under which the core knows it.
+ *
+ * @typedef {object} Callbacks
+ * @property {Map<number, () => void>} changed counters
+ * @property {Map<number, (reason: string) => void>} lost held locks
+ * @property {Map<number, () => void>} unlocked watches of locks that were taken or let go
+ * @property {Map<number, (what: number, first: string, second: string) => void>} queue
  */
 
 /** The length that stands for null. */
 const nullSize = 0xffffffff;
+
+/** The limits of one program (docs/guarantees.md): beyond them a call fails, and nothing else does. */
+const textBytesMax = 2 ** 25;
+const namesMax = 2 ** 17;
 
 /** Up to here an encoder takes longer to call than ASCII does to copy. */
 const copiedUnitsMax = 256;
@@ -57,9 +69,19 @@ export class Bridge {
 
     promises = new Promises();
 
+    /** @type {Callbacks} */
+    callbacks = { changed: new Map(), lost: new Map(), unlocked: new Map(), queue: new Map() };
+
     /** @type {import('./load-module.js').Glue} */
     glue;
     #tab = 0;
+    #last = 0;
+
+    /** @type {Set<string>} */
+    #names = new Set();
+
+    /** Why the program is not to be called any more. @type {TabacusError | undefined} */
+    #failure;
 
     /**
      * @param {import('./load-module.js').Glue} glue
@@ -67,7 +89,7 @@ export class Bridge {
      * @param {Owner} owner
      */
     constructor(glue, host, owner) {
-        this.glue = glue;
+        this.glue = this.#contained(glue);
         this.host = host;
         this.owner = owner;
         this.report = host.report;
@@ -83,18 +105,99 @@ export class Bridge {
         };
     }
 
+    /** A number for a request or a watch, which no other of this program has. */
+    take() {
+        return ++this.#last;
+    }
+
+    /**
+     * The program keeps something of each name for as long as it runs.
+     *
+     * @param {string} name
+     * @throws {TabacusError} `out-of-memory`
+     */
+    admit(name) {
+        if (this.#names.has(name)) return;
+        if (this.#names.size === namesMax) {
+            throw new TabacusError(
+                'out-of-memory',
+                `this tab uses ${namesMax} names, and has no room for another`,
+            );
+        }
+        this.#names.add(name);
+    }
+
+    /**
+     * What is open is rejected, since nothing settles it any more.
+     * @param {TabacusError} error
+     */
+    end(error) {
+        this.promises.rejectAll(error);
+    }
+
+    /**
+     * The exports, such that a trap (WebAssembly Core §4.4), after which the memory is in no state that can be relied
+     * on, ends the program instead of being met by whoever calls it next.
+     *
+     * @param {import('./load-module.js').Glue} glue
+     * @returns {import('./load-module.js').Glue}
+     */
+    #contained(glue) {
+        const exports = /** @type {Record<string, any>} */ (/** @type {unknown} */ (glue));
+        const contained = Object.create(glue);
+        for (const name of Object.keys(exports).filter((key) => key.startsWith('_'))) {
+            const call = exports[name];
+            const all = (/** @type {number[]} */ ...args) => {
+                if (this.#failure) throw this.#failure;
+                try {
+                    return call(...args);
+                } catch (cause) {
+                    throw this.#trapped(name.slice(1), cause);
+                }
+            };
+            const two = (/** @type {number} */ object, /** @type {number} */ number) => {
+                if (this.#failure) throw this.#failure;
+                try {
+                    return call(object, number);
+                } catch (cause) {
+                    throw this.#trapped(name.slice(1), cause);
+                }
+            };
+            // counter.add() and the like, which are called by the million, take no list of arguments.
+            contained[name] = call.length > 2 ? all : two;
+        }
+        return contained;
+    }
+
+    /**
+     * @param {string} call that trapped
+     * @param {unknown} cause
+     * @returns {TabacusError}
+     */
+    #trapped(call, cause) {
+        if (this.#failure) return this.#failure;
+        this.#failure = new TabacusError(
+            'internal',
+            `tabacus ${version} failed in ${call}, and this tab of it is closed: open() another`,
+            { cause },
+        );
+        this.owner.fail(this.#failure);
+        return this.#failure;
+    }
+
     /**
      * Makes the core's tab. Reports reach it from here on, with those that came before.
      * @param {string} namespace
+     * @param {number} program see Numbers in wasm/src/browser/core/operations.hpp
      */
-    start(namespace) {
+    start(namespace, program) {
         this.#pack([namespace]);
-        this.#tab = this.glue._tab_new();
+        this.#tab = this.glue._tab_new(program);
         this.host.connect((event, number, texts = []) => {
             const failure = this.#packOrFail(texts);
             if (failure && event !== 'settled') throw failure;
             this.glue._tab_event(this.#tab, events.indexOf(failure ? 'failed' : event), number);
-        });
+        }, program);
     }
 
     /**
@@ -126,7 +229,7 @@ export class Bridge {
         return this.promises.make((id) => this.glue._tab_open(this.#tab, id));
     }
 
-    /** @returns {Promise<unknown>} */
+    /** @returns {Promise<void>} */
     close() {
         return this.promises.make((id) => this.glue._tab_close(this.#tab, id));
     }
@@ -154,6 +257,7 @@ export class Bridge {
      * @returns {number}
      */
     counter(args, strict) {
+        this.admit(`counter/${args.join()}/${strict}`);
         this.#pack(args);
         let address = 0;
         this.promises.now((id) => (address = this.glue._tab_counter(this.#tab, strict ? 1 : 0, id)));
@@ -190,7 +294,7 @@ export class Bridge {
             size += 4 + (bytes?.length ?? 0);
             return bytes;
         });
-        let at = this.glue._tab_buffer(size);
+        let at = size > textBytesMax ? 0 : this.glue._tab_buffer(size);
         if (at === 0) throw new TabacusError('out-of-memory', `no memory for ${size} bytes`);
         const heap = this.glue.HEAPU8; // only here: the memory may have grown with the buffer
         const view = new DataView(heap.buffer);
@@ -217,10 +321,6 @@ export class Bridge {
      */
     #text(at, size) {
         if (size === 0) return '';
-        const heap = this.glue.HEAPU8;
-        // Browsers refuse to decode from memory that is shared: there, a copy.
-        const bytes =
-            heap.buffer instanceof ArrayBuffer ? heap.subarray(at, at + size) : heap.slice(at, at + size);
-        return this.#decoder.decode(bytes);
+        return this.#decoder.decode(this.glue.HEAPU8.subarray(at, at + size));
     }
 }

@@ -90,7 +90,7 @@ export const calls = [
     // the callers of the core
     ({ promises }, { object, number, first }) => promises.resolve(object, first ? first.split('\0') : number),
     ({ promises }, { object, first, second }) => promises.reject(object, first, second),
-    ({ owner }, { object }) => owner.changed(object),
+    ({ callbacks }, { object }) => callbacks.changed.get(object)?.(),
     ({ owner }, { object, number, first, second }) => {
         const [message = '', previous = '', ...subject] = second.split('\0');
         owner.notice({
@@ -102,8 +102,9 @@ export const calls = [
             recovered: number,
         });
     },
-    ({ owner }, { object, first }) => owner.lost?.(object, first),
-    ({ owner }, { object }) => owner.unlocked?.(object),
+    ({ callbacks }, { object, first }) => callbacks.lost.get(object)?.(first),
+    ({ callbacks }, { object }) => callbacks.unlocked.get(object)?.(),
     ({ host }) => host.clock.monotonic(),
-    ({ owner }, { object, number, first, second }) => owner.callback?.(object, number, first, second),
+    ({ callbacks }, { object, number, first, second }) =>
+        callbacks.queue.get(object)?.(number, first, second),
 ];

@@ -4,22 +4,19 @@ import { TabacusError } from '../common/errors.js';
 import { compileBeside, loadGlue } from './load.web.js';
 import { compile, instantiated } from './module.js';
 
-/** @typedef {'threads' | 'single'} Build the core's */
-
-/** @typedef {Build | 'catalogue' | 'locks' | 'limits' | 'queue'} ModuleName */
+/** @typedef {'single' | 'coordination'} ModuleName */
 
 /**
- * An instance of a module: its exports, and its one import. A core (wasm/src/bindings/tab.cpp) has all
- * but _count_add, the catalogue (wasm/src/bindings/catalogue) all but _tab_open, _tab_capabilities and
- * _count_increment. The locks, the limits and the queues (wasm/src/bindings/locks, limits, queue) have names
- * of their own, which Bridge.invoke() calls.
+ * An instance of a module: its exports, and its one import. The counters (wasm/src/bindings/tab.cpp) have all
+ * but _count_add, what coordinates tabs (wasm/src/bindings/coordination) all but _tab_open, _tab_close,
+ * _tab_capabilities and _count_increment. The other exports of the latter Bridge.invoke() calls by their names.
  *
  * @typedef {object} Glue
  * @property {Uint8Array} HEAPU8
  * @property {(what: number, operation: number, object: number, number: number, first: number,
  *   firstSize: number, second: number, secondSize: number) => number} tabacusCall
  * @property {(size: number) => number} _tab_buffer
- * @property {() => number} _tab_new
+ * @property {(program: number) => number} _tab_new
  * @property {(tab: number, event: number, number: number) => void} _tab_event
  * @property {(tab: number, promise: number) => void} _tab_open
  * @property {(tab: number, promise: number) => void} _tab_close
@@ -49,7 +46,7 @@ export async function loadModule(name, wasm) {
 }
 
 /**
- * @param {ModuleName} name
+ * @param {ModuleName | 'threads'} name
  * @returns {(cause: unknown) => never}
  */
 export const unavailable = (name) => (cause) => {
@@ -61,5 +58,5 @@ export const unavailable = (name) => (cause) => {
     });
 };
 
-/** How open() calls what a module is to be had from. @param {ModuleName} name */
-const optionOf = (name) => (name === 'threads' || name === 'single' ? 'wasm' : name);
+/** The option of open(), or of threads(), that says where a module's wasm is. @param {ModuleName | 'threads'} name */
+const optionOf = (name) => (name === 'single' || name === 'threads' ? 'wasm' : name);

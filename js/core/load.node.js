@@ -5,7 +5,7 @@ import { moduleRegistry } from './module-registry.js';
  * The glue of one module, from beside the bundled modules: a page loads what it uses, and no more. The
  * literal imports are what bundlers follow.
  *
- * @param {import('./load-module.js').ModuleName} name
+ * @param {import('./load-module.js').ModuleName | 'threads'} name
  * @returns {Promise<{ default: (options: object) => Promise<any> }>}
  */
 export function loadGlue(name) {
@@ -18,18 +18,9 @@ export function loadGlue(name) {
         case 'single':
             // @ts-ignore: as above
             return import('./single.js');
-        case 'locks':
-            // @ts-ignore: as above
-            return import('./locks.js');
-        case 'limits':
-            // @ts-ignore: as above
-            return import('./limits.js');
-        case 'queue':
-            // @ts-ignore: as above
-            return import('./queue.js');
         default:
             // @ts-ignore: as above
-            return import('./catalogue.js');
+            return import('./coordination.js');
     }
 }
 

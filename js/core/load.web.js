@@ -4,7 +4,7 @@ import { moduleRegistry } from './module-registry.js';
  * The glue of one module, from beside the bundled modules: a page loads what it uses, and no more. The
  * literal imports are what bundlers follow.
  *
- * @param {import('./load-module.js').ModuleName} name
+ * @param {import('./load-module.js').ModuleName | 'threads'} name
  * @returns {Promise<{ default: (options: object) => Promise<any> }>}
  */
 export function loadGlue(name) {
@@ -17,18 +17,9 @@ export function loadGlue(name) {
         case 'single':
             // @ts-ignore: as above
             return import('./single.js');
-        case 'locks':
-            // @ts-ignore: as above
-            return import('./locks.js');
-        case 'limits':
-            // @ts-ignore: as above
-            return import('./limits.js');
-        case 'queue':
-            // @ts-ignore: as above
-            return import('./queue.js');
         default:
             // @ts-ignore: as above
-            return import('./catalogue.js');
+            return import('./coordination.js');
     }
 }
 
@@ -45,18 +36,10 @@ export function compileBeside(name) {
 /** @param {import('./load-module.js').ModuleName} name */
 function wasmBeside(name) {
     switch (name) {
-        case 'threads':
-            return new URL('./threads.wasm', import.meta.url);
         case 'single':
             return new URL('./single.wasm', import.meta.url);
-        case 'locks':
-            return new URL('./locks.wasm', import.meta.url);
-        case 'limits':
-            return new URL('./limits.wasm', import.meta.url);
-        case 'queue':
-            return new URL('./queue.wasm', import.meta.url);
         default:
-            return new URL('./catalogue.wasm', import.meta.url);
+            return new URL('./coordination.wasm', import.meta.url);
     }
 }
 

@@ -11,6 +11,9 @@ const errorOf = (code, message) =>
         ? new TabacusRangeError(message)
         : new TabacusError(/** @type {import('../common/errors.js').TabacusErrorCode} */ (code), message);
 
+/** Of one program (docs/guarantees.md). */
+const openMax = 2 ** 20;
+
 /**
  * Calls of the core that have not been answered, by number. None outlives the tab: what the core
  * leaves open at the end is refused.
@@ -26,6 +29,10 @@ export class Promises {
      * @returns {Promise<any>}
      */
     make(start) {
+        if (this.#open.size === openMax) {
+            const message = `this tab has ${openMax} calls that are not answered, and no room for another`;
+            return Promise.reject(new TabacusError('out-of-memory', message));
+        }
         return new Promise((resolve, reject) => {
             const id = ++this.#last;
             this.#open.set(id, { resolve, reject });
@@ -68,9 +75,9 @@ export class Promises {
         this.#take(id)?.reject(errorOf(code, message));
     }
 
-    rejectAll() {
-        for (const id of [...this.#open.keys()])
-            this.reject(id, 'closed', 'the tab was closed before this was done');
+    /** @param {TabacusError} error */
+    rejectAll(error) {
+        for (const id of [...this.#open.keys()]) this.#take(id)?.reject(error);
     }
 
     /** @param {number} id */

@@ -62,6 +62,10 @@ export class DatabaseHost {
      */
     #fitting = new Set();
 
+    /** See keepOpenDuring(). */
+    #kept = false;
+    #closeLater = false;
+
     #disposed = false;
 
     /** Whether there is one; it may refuse to open all the same. */
@@ -181,8 +185,24 @@ export class DatabaseHost {
         this.#request(connection.version + 1);
     }
 
+    /**
+     * Closes the connection, where the call asks for that, after the call: each program closes it when the page is
+     * left, and the last commit of the other must have begun by then.
+     *
+     * @param {() => void} call
+     */
+    keepOpenDuring(call) {
+        const outer = this.#kept;
+        this.#kept = true;
+        call();
+        this.#kept = outer;
+        if (this.#closeLater && !outer) this.close();
+    }
+
     /** Lets the connection go once the transactions under way have ended. */
     close() {
+        this.#closeLater = this.#kept;
+        if (this.#kept) return;
         const connection = this.#connection;
         this.#connection = undefined;
         connection?.close();

@@ -33,22 +33,24 @@ import { Values } from './values.js';
  * @property {(type: string, listener: (event: any) => void, capture?: boolean) => void} [addEventListener]
  * @property {(type: string, listener: (event: any) => void, capture?: boolean) => void} [removeEventListener]
  * @property {(error: unknown) => void} [reportError]
- * @property {boolean} [crossOriginIsolated]
  * @property {string} [origin]
  * @property {{ readonly protocol: string }} [location]
  */
 
 /** @typedef {import('../core/bridge.js').Report} Report */
 
+/** The events that are about something of one program's. @type {Set<Parameters<Report>[0]>} */
+const numbered = new Set(['settled', 'failed', 'lockLost', 'message']);
+
 export class Host {
-    /** @type {Report | undefined} */
-    #core;
+    /** The programs that it serves: the counters, and what coordinates tabs. @type {(Report | undefined)[]} */
+    #programs = [];
 
     /** @type {Platform} */
     #platform;
 
     /**
-     * Reports from before the core was there.
+     * Reports from before the first program was there.
      * @type {(() => void)[]}
      */
     #early = [];
@@ -74,9 +76,12 @@ export class Host {
         this.channels = new ChannelsHost(platform, this.clock, this.lifecycle, report);
     }
 
-    /** @param {Report} core receives the reports from here on; all that it throws is a defect of ours */
-    connect(core) {
-        this.#core = core;
+    /**
+     * @param {Report} program receives the reports from here on; all that it throws is a defect of ours
+     * @param {number} index the lowest bit of the numbers of its operations, channels and locks
+     */
+    connect(program, index) {
+        this.#programs[index] = program;
         for (const call of this.#early.splice(0)) call();
     }
 
@@ -92,9 +97,9 @@ export class Host {
         if (this.database.refused || !this.database.available) await this.locks.probe();
     }
 
-    /** Lets everything go. Nothing is reported to the core any more. */
+    /** Lets everything go. Nothing is reported any more. */
     dispose() {
-        this.#core = undefined;
+        this.#programs = [];
         this.#early = [];
         for (const part of [
             this.clock,
@@ -110,13 +115,24 @@ export class Host {
 
     /** @type {Report} */
     #report(event, number, texts) {
-        const core = this.#core;
-        if (!core) {
+        if (this.#programs.length === 0) {
             if (event.startsWith('database')) this.#early.push(() => this.#report(event, number, texts));
             return;
         }
+        if (numbered.has(event)) this.#reportTo(this.#programs[number & 1], event, number, texts);
+        else
+            this.database.keepOpenDuring(() => {
+                for (const program of this.#programs) this.#reportTo(program, event, number, texts);
+            });
+    }
+
+    /**
+     * @param {Report | undefined} program
+     * @param {Parameters<Report>} report
+     */
+    #reportTo(program, ...report) {
         try {
-            core(event, number, texts);
+            program?.(...report);
         } catch (error) {
             // Not into the event handler that the report was made from.
             reportTo(this.#platform, error);

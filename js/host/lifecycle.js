@@ -16,6 +16,9 @@ export class LifecycleHost {
     /** @type {(() => void)[]} */
     #stops = [];
 
+    /** @type {(() => void)[]} */
+    #whenBack = [];
+
     #page;
 
     #locksBarCache;
@@ -54,8 +57,15 @@ export class LifecycleHost {
         if (this.#locksBarCache) this.#listenForGoing(platform, returned);
         this.#listen(platform, 'pagehide', () => notify(pageHide));
         this.#listen(platform, 'pageshow', ({ persisted }) => {
-            if (persisted) notify(pageShow);
+            if (!persisted) return;
+            notify(pageShow);
+            for (const back of this.#whenBack) back();
         });
+    }
+
+    /** @param {() => void} callback called when the page is back from the back/forward cache, after the report of it */
+    onBack(callback) {
+        this.#whenBack.push(callback);
     }
 
     /**
@@ -86,5 +96,6 @@ export class LifecycleHost {
 
     dispose() {
         for (const stop of this.#stops.splice(0)) stop();
+        this.#whenBack = [];
     }
 }

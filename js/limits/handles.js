@@ -10,6 +10,7 @@ import {
     checkSignal,
     checkTimeout,
 } from '../common/check-arguments.js';
+import { TabacusError } from '../common/errors.js';
 
 /** The longest that every engine's timers count. */
 const intervalMsMax = 2 ** 31 - 1;
@@ -18,6 +19,17 @@ const intervalMsMax = 2 ** 31 - 1;
 export const checkAmount = (n) => checkInteger('n', n, 1, Number.MAX_SAFE_INTEGER);
 
 /** Loads the limits of the tab. @typedef {() => Promise<import('./limits.js').Limits>} Load */
+
+const closedError = () => new TabacusError('closed', 'the tab is closed: open() another');
+
+/** In place of what the module has, when the tab is closed: what is used without loading it. */
+const closed = {
+    next: () => Promise.reject(closedError()),
+    tryTake: () => Promise.reject(closedError()),
+    get available() {
+        throw closedError();
+    },
+};
 
 class Handle {
     /** What the module has, once it is loaded. @type {any} @protected */
@@ -45,6 +57,14 @@ class Handle {
      * @internal
      */
     _begin() {}
+
+    /**
+     * For the tab: nothing is given out from here on.
+     * @internal
+     */
+    _close() {
+        this._real = closed;
+    }
 
     /**
      * @param {string} method

@@ -1,13 +1,8 @@
-/** Sequences, budgets and rate limits of a tab, on a module of their own (wasm/src/bindings/limits). */
+/** Sequences, budgets and rate limits of a tab. */
 
-import { Bridge } from '../core/bridge.js';
-import { loadModule } from '../core/load-module.js';
 import { invalid, TabacusError } from '../common/errors.js';
-import { Host } from '../host/host.js';
 import { checkAmount } from './handles.js';
 import { stateFrom, textsFrom } from './transfer.js';
-
-/** @typedef {import('../lock/tab-locks.js').Owner} Owner what a tab hands over */
 
 /** The module's functions. @typedef {any} LimitsGlue */
 
@@ -29,41 +24,26 @@ const taken = Promise.resolve(true);
 
 export class Limits {
     #bridge;
-    #host;
-    #last = 0;
     #closed = false;
 
     /** @type {Set<{ _glue: LimitsGlue }>} */
     #made = new Set();
 
-    /**
-     * @param {import('../core/load-module.js').Glue} glue
-     * @param {Host} host
-     * @param {Owner} owner
-     */
-    constructor(glue, host, { namespace, notice }) {
-        this.#host = host;
-        this.#bridge = new Bridge(glue, host, { changed: () => {}, notice });
-        this.#bridge.start(namespace);
+    /** @param {import('../core/bridge.js').Bridge} bridge */
+    constructor(bridge) {
+        this.#bridge = bridge;
     }
 
-    /** @param {Owner} owner */
-    static async load(owner) {
-        const host = new Host(owner.platform, owner.namespace);
-        try {
-            const [glue] = await Promise.all([loadModule('limits', owner.source), host.ready()]);
-            const limits = new Limits(glue, host, owner);
-            if (!owner.allowWeaker && !limits.#bridge.invoke('_limits_durable', [])) {
-                throw new TabacusError(
-                    'weaker-guarantee',
-                    'without IndexedDB a limit holds within this page only: open({ allowWeaker: true }) allows that',
-                );
-            }
-            return limits;
-        } catch (error) {
-            host.dispose();
-            throw error;
-        }
+    /**
+     * For a tab that does not allow weaker ones.
+     * @throws {TabacusError} `weaker-guarantee`
+     */
+    assertDurable() {
+        if (this.#bridge.invoke('_limits_durable', [])) return;
+        throw new TabacusError(
+            'weaker-guarantee',
+            'without IndexedDB a limit holds within this page only: open({ allowWeaker: true }) allows that',
+        );
     }
 
     /**
@@ -125,17 +105,12 @@ export class Limits {
         }
     }
 
-    /** Puts back what is held unspent, and lets everything go. */
+    /** Puts back what is held unspent. */
     async close() {
         if (this.#closed) return;
         this.#closed = true;
         for (const one of this.#made) one._glue = closed;
-        try {
-            await this.#bridge.close();
-        } finally {
-            this.#bridge.promises.rejectAll();
-            this.#host.dispose();
-        }
+        await this.#bridge.promises.make((id) => this.#bridge.invoke('_limits_close', [], id));
     }
 
     /**
@@ -173,7 +148,7 @@ export class Limits {
      * @returns {Promise<boolean>} false: not in time
      */
     async #turn(rate, signal, timeout) {
-        const request = ++this.#last;
+        const request = this.#bridge.take();
         const abort = () => this.#bridge.invoke('_rate_abort', [], request);
         signal?.addEventListener('abort', abort);
         try {
@@ -201,6 +176,7 @@ export class Limits {
      */
     #make(call, name, ...numbers) {
         if (this.#closed) throw closedError();
+        this.#bridge.admit(`${call}/${name}`);
         return this.#bridge.invoke(call, [name], ...numbers);
     }
 

@@ -126,12 +126,15 @@ export class Held {
     }
 
     /**
-     * @param {string} reason
+     * @param {string | TabacusError} reason an error that is to be reported as it is, or in one word
      * @internal
      */
     _lose(reason) {
         if (this.#released || this.#loss) return;
-        this.#loss = new TabacusError('lock-lost', `the lock "${this.name}" was lost: ${reason}`);
+        this.#loss =
+            typeof reason === 'string'
+                ? new TabacusError('lock-lost', `the lock "${this.name}" was lost: ${reason}`)
+                : reason;
         this.#lost?.abort(this.#loss);
         for (const listener of this.#listeners) listener(this.#loss);
     }

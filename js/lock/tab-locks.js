@@ -1,11 +1,7 @@
-/** The locks of a tab, on a module of their own (wasm/src/bindings/locks): loaded when the first is used. */
+/** The locks of a tab. */
 
-import { Bridge } from '../core/bridge.js';
-import { loadModule } from '../core/load-module.js';
 import { DeadlockError, invalid, TabacusError } from '../common/errors.js';
 import { reportTo } from '../host/failure.js';
-import { Host } from '../host/host.js';
-import { learnStorable } from '../host/learn-storable.js';
 import { checkTimeout, checkOptions, checkSignal } from '../common/check-arguments.js';
 import { FencedTransaction, Held } from './held.js';
 import { coreName, domName } from './names.js';
@@ -29,8 +25,6 @@ import { isThenable, cloneError, unlessLost, unwrapOutcome } from './outcome.js'
  * @property {boolean} fenced whether held.commit() works
  */
 
-/** What a tab hands over. @typedef {{ namespace: string, platform: import('../host/host.js').Platform, source: import('../core/module.js').WasmSource | undefined, allowWeaker: boolean, notice: (notice: import('../core/bridge.js').Notice) => void }} Owner */
-
 /** @param {TabacusError} error */
 const raise = (error) => {
     throw error;
@@ -40,9 +34,10 @@ export class TabLocks {
     #bridge;
     #host;
     #platform;
-    #last = 0;
-    #closed = false;
-    #allowed = true;
+
+    /** Why no call is taken any more. @type {TabacusError | undefined} */
+    #closed;
+    #allowed;
 
     /** @type {Map<number, Held>} */
     #held = new Map();
@@ -50,45 +45,27 @@ export class TabLocks {
     /** @type {Map<number, () => void>} */
     #watches = new Map();
 
+    /** Withdraws what waits. @type {Set<() => void>} */
+    #waiting = new Set();
+
     /**
-     * @param {import('../core/load-module.js').Glue} glue
-     * @param {Host} host
-     * @param {Owner} owner
+     * @param {import('../core/bridge.js').Bridge} bridge
+     * @param {{ platform: import('../host/host.js').Platform, allowWeaker: boolean }} options
      */
-    constructor(glue, host, { namespace, platform, notice }) {
-        this.#host = host;
+    constructor(bridge, { platform, allowWeaker }) {
+        this.#host = bridge.host;
         this.#platform = platform;
-        this.#bridge = new Bridge(glue, host, {
-            changed: () => {},
-            notice,
-            lost: (held, reason) => this.#held.get(held)?._lose(reason),
-            unlocked: (watch) => this.#changed(watch),
-        });
-        this.#bridge.start(namespace);
-        const [exclusion, fenced, tab] = this.#bridge.capabilities();
+        this.#bridge = bridge;
+        const [exclusion, fenced, tab] = bridge.promises.now((id) =>
+            bridge.invoke('_locks_capabilities', [], id),
+        );
         /** @type {Readonly<LockCapabilities>} */
         this.capabilities = Object.freeze({
             exclusion: /** @type {any} */ (exclusion),
             fenced: fenced !== '',
         });
         this.tab = tab;
-    }
-
-    /** @param {Owner} owner */
-    static async load(owner) {
-        const host = new Host(owner.platform, owner.namespace);
-        try {
-            const [glue] = await Promise.all([
-                loadModule('locks', owner.source),
-                host.ready().then(() => learnStorable(owner.platform, host.database)),
-            ]);
-            const locks = new TabLocks(glue, host, owner);
-            locks.#allowed = owner.allowWeaker || locks.capabilities.fenced;
-            return locks;
-        } catch (error) {
-            host.dispose();
-            throw error;
-        }
+        this.#allowed = allowWeaker || this.capabilities.fenced;
     }
 
     /** Loses the lock if its maxHold is over. @param {number} id @internal */
@@ -133,8 +110,8 @@ export class TabLocks {
         // Before a function that does not wait has ended nothing can be lost but by its taking too long.
         try {
             for (const one of held) {
-                one._whenLost(raise);
                 one._checkMaxHold();
+                one._whenLost(raise);
             }
         } finally {
             release();
@@ -192,7 +169,7 @@ export class TabLocks {
             (request, id) =>
                 this.#bridge.invoke(
                     call,
-                    [label, ...names.map(coreName)],
+                    [label, ...names.map((name) => this.#name(name))],
                     ...numbers,
                     bits,
                     timeout,
@@ -201,10 +178,13 @@ export class TabLocks {
                     request,
                     id,
                 ),
-            (answer) =>
-                granted(
-                    answer ? (typeof answer === 'number' ? [answer] : answer.slice(0, -1)).map(hold) : [],
-                ),
+            (answer) => {
+                const held = answer
+                    ? (typeof answer === 'number' ? [answer] : answer.slice(0, -1)).map(hold)
+                    : [];
+                this.#assertKept(held);
+                return granted(held);
+            },
         );
     }
 
@@ -225,7 +205,7 @@ export class TabLocks {
             (request, id) =>
                 this.#bridge.invoke(
                     '_once_enter',
-                    [coreName(key)],
+                    [this.#name(key)],
                     timeout,
                     maxHold,
                     ttl,
@@ -237,6 +217,7 @@ export class TabLocks {
         );
         if (kind !== 'h') return unwrapOutcome(kind === 's', this.#host.values.take(text));
         const held = this.#hold(Number(text), key, '', maxHold >= 0);
+        this.#assertKept([held]);
         /** @type {{ succeeded: boolean, result: any }} */
         let outcome;
         try {
@@ -292,7 +273,25 @@ export class TabLocks {
             limited,
         );
         this.#held.set(id, held);
+        this.#bridge.callbacks.lost.set(id, (reason) => held._lose(reason));
         return held;
+    }
+
+    /**
+     * What was granted while this was being closed is let go.
+     * @param {Held[]} held
+     */
+    #assertKept(held) {
+        if (!this.#closed) return;
+        for (const { _id } of held) this.#forget(_id);
+        throw this.#closed;
+    }
+
+    /** @param {number} id */
+    #forget(id) {
+        this.#held.delete(id);
+        this.#bridge.callbacks.lost.delete(id);
+        this.#bridge.number('_lock_release', id);
     }
 
     /**
@@ -307,7 +306,7 @@ export class TabLocks {
     async #requestsOf(name) {
         this.#assertOpen();
         const texts = await this.#bridge.promises.make((id) =>
-            this.#bridge.invoke('_lock_query', [coreName(name)], id),
+            this.#bridge.invoke('_lock_query', [this.#name(name)], id),
         );
         return requestsFrom(texts ? texts.slice(0, -1) : []);
     }
@@ -344,7 +343,7 @@ export class TabLocks {
         this.#assertOpen();
         await this.#wait(
             checkSignal(signal),
-            (request, id) => this.#bridge.invoke('_lock_wait', [coreName(name)], limit, request, id),
+            (request, id) => this.#bridge.invoke('_lock_wait', [this.#name(name)], limit, request, id),
             () => {},
         );
     }
@@ -356,7 +355,7 @@ export class TabLocks {
      */
     subscribe(name, listener) {
         this.#assertOpen();
-        const watch = ++this.#last;
+        const watch = this.#bridge.take();
         let asking = false;
         let again = false;
         const report = async () => {
@@ -373,10 +372,11 @@ export class TabLocks {
             if (again) void report();
         };
         this.#watches.set(watch, () => void report());
-        this.#bridge.invoke('_lock_watch', [coreName(name)], watch);
+        this.#bridge.callbacks.unlocked.set(watch, () => this.#changed(watch));
+        this.#bridge.invoke('_lock_watch', [this.#name(name)], watch);
         void report();
         return () => {
-            if (this.#watches.delete(watch) && !this.#closed) this.#bridge.invoke('_lock_unwatch', [], watch);
+            if (this.#watches.delete(watch)) this.#unwatch(watch);
         };
     }
 
@@ -391,7 +391,7 @@ export class TabLocks {
         this.#assertStore('calls');
         const { values } = this.#host;
         const number = values.keep(kept);
-        const texts = [coreName(name), number, ...(key === undefined ? [] : [key])];
+        const texts = [this.#name(name), number, ...(key === undefined ? [] : [key])];
         try {
             const [kind, text] = await this.#wait(
                 signal,
@@ -413,7 +413,7 @@ export class TabLocks {
         this.#assertStore('calls');
         term.assertHeld();
         await this.#bridge.promises.make((id) =>
-            this.#bridge.invoke('_leader_begin', [coreName(name)], term._id, id),
+            this.#bridge.invoke('_leader_begin', [this.#name(name)], term._id, id),
         );
     }
 
@@ -472,14 +472,38 @@ export class TabLocks {
         }
     }
 
+    /** Loses every lock, and withdraws what waits. */
     close() {
         if (this.#closed) return;
-        this.#closed = true;
-        for (const changed of this.#watches.values()) void Promise.resolve().then(changed);
+        this.#closed = new TabacusError('closed', 'the tab was closed before this was done');
+        for (const [watch, changed] of this.#watches) {
+            void Promise.resolve().then(changed);
+            this.#unwatch(watch);
+        }
         this.#watches.clear();
-        this.#bridge.invoke('_locks_close', []);
-        this.#bridge.promises.rejectAll();
-        this.#host.dispose();
+        for (const held of [...this.#held.values()]) {
+            held._lose('closed');
+            this.#forget(held._id);
+        }
+        for (const withdraw of [...this.#waiting]) withdraw();
+    }
+
+    /**
+     * The program has failed, and is not called any more.
+     * @param {TabacusError} error
+     */
+    _fail(error) {
+        if (this.#closed) return;
+        this.#closed = error;
+        for (const held of [...this.#held.values()]) held._lose(error);
+        this.#held.clear();
+        this.#watches.clear();
+    }
+
+    /** @param {number} watch */
+    #unwatch(watch) {
+        this.#bridge.callbacks.unlocked.delete(watch);
+        if (!this.#closed || this.#closed.code === 'closed') this.#bridge.number('_lock_unwatch', watch);
     }
 
     /**
@@ -487,8 +511,7 @@ export class TabLocks {
      * @internal
      */
     _release(id) {
-        this.#held.delete(id);
-        if (!this.#closed) this.#bridge.number('_lock_release', id);
+        if (!this.#closed) this.#forget(id);
     }
 
     /**
@@ -552,6 +575,13 @@ export class TabLocks {
         }
     }
 
+    /** A name as the core knows it, which keeps something of it. @param {string} name */
+    #name(name) {
+        const known = coreName(name);
+        this.#bridge.admit(known);
+        return known;
+    }
+
     /**
      * A call of the core that a signal can end.
      *
@@ -563,24 +593,30 @@ export class TabLocks {
      */
     #wait(signal, start, answered) {
         signal?.throwIfAborted();
-        const request = ++this.#last;
+        const request = this.#bridge.take();
         const abort = () => this.#bridge.number('_lock_abort', request);
+        const ended = () => {
+            signal?.removeEventListener('abort', abort);
+            this.#waiting.delete(abort);
+        };
         signal?.addEventListener('abort', abort);
+        this.#waiting.add(abort);
         return this.#bridge.promises
             .make((id) => start(request, id))
             .then(
                 (answer) => {
-                    signal?.removeEventListener('abort', abort);
+                    ended();
                     return answered(answer);
                 },
                 (error) => {
-                    signal?.removeEventListener('abort', abort);
-                    throw platformError(error, signal);
+                    ended();
+                    throw this.#closed ?? platformError(error, signal);
                 },
             );
     }
 
     #assertOpen() {
+        if (this.#closed?.code === 'internal') throw this.#closed; // called before the program failed
         if (this.#closed) throw new TabacusError('closed', 'the tab is closed: open() another');
         if (this.#allowed) return;
         throw new TabacusError(

@@ -195,7 +195,9 @@ export class OpenQueue {
         this.#name = name;
         this.#delivery = (Number(options[0]) & 8) > 0 ? deliveries[1] : deliveries[0];
         this.#concurrency = Number(options[1]);
+        bridge.admit(`queue/${name}`);
         this.#number = bridge.invoke('_queue_open', [name], ...options);
+        bridge.callbacks.queue.set(this.#number, (...told) => this.#callback(...told));
         void this.#refresh().catch(() => {}); // the next event reports it
     }
 
@@ -301,9 +303,8 @@ export class OpenQueue {
      * @param {number} what
      * @param {string} first
      * @param {string} second
-     * @internal
      */
-    _callback(what, first, second) {
+    #callback(what, first, second) {
         if (what === callbacks.run) this.#begin(first.split('\0'));
         else if (what === callbacks.lost) this.#lose(Number(first), second);
         else if (what === callbacks.settled) this.#settled(first.split('\0'));
@@ -322,12 +323,19 @@ export class OpenQueue {
         return Promise.allSettled([...this.#writes, this.#make((id) => this.#invoke('leave', [], id))]);
     }
 
-    /** @internal */
-    _close() {
+    /**
+     * Nothing reaches the core from here on.
+     *
+     * @param {TabacusError} error what becomes of jobs that are waited for
+     * @internal
+     */
+    _close(error) {
+        this.#ended = true;
         this.#handlers = [];
         this.#listeners.clear();
-        const closed = new TabacusError('closed', 'the tab was closed before this was done');
-        for (const ending of this.#waiting.values()) ending.settle({ failure: closed });
+        for (const loss of this.#runs.values()) loss.set(error);
+        this.#runs.clear();
+        for (const ending of this.#waiting.values()) ending.settle({ failure: error });
         this.#waiting.clear();
     }
 

@@ -28,6 +28,9 @@ export class Queue {
     /** Of each handler; undefined: all. @type {Set<{ kinds: string[] | undefined }>} */
     #handled = new Set();
 
+    /** What ends the handlers and listeners that are there. @type {Set<() => void>} */
+    #ends = new Set();
+
     /**
      * @param {string} name
      * @param {() => Promise<OpenQueue>} load
@@ -53,6 +56,7 @@ export class Queue {
      *   enqueued, except that with `unknown-commit` the outcome is unknown
      */
     async enqueue(payload, options) {
+        this.#assertOpen();
         if (this.#open) return this.#open.enqueue(payload, options);
         const [kept] = copied([payload]);
         const asked = asPassed(options);
@@ -159,6 +163,7 @@ export class Queue {
      * @returns {Promise<T>}
      */
     async #ask(use) {
+        this.#assertOpen();
         this.#opening ??= this.#load().catch((error) => {
             this.#opening = undefined;
             throw error;
@@ -177,11 +182,16 @@ export class Queue {
         this.#assertOpen();
         const begun = this.#open ? Promise.resolve(begin(this.#open)) : this.#ask(begin);
         begun.catch(this.#report);
-        return () =>
-            void begun.then(
-                (end) => end(),
-                () => {},
-            );
+        const end = () => {
+            if (this.#ends.delete(end)) void begun.then((stop) => stop()).catch(() => {});
+        };
+        this.#ends.add(end);
+        return end;
+    }
+
+    /** For the tab: its handlers and listeners are there no more. @internal */
+    _close() {
+        for (const end of [...this.#ends]) end();
     }
 }
 

@@ -208,6 +208,14 @@ class TabCounter {
      */
     _close() {
         this._changed(); // what the end of this turn would have reported
+        this._fail();
+    }
+
+    /**
+     * For the tab: the core is not to be asked any more.
+     * @internal
+     */
+    _fail() {
         this._core = closed;
         this.#subscribers.clear();
         for (const iteration of this.#iterations) iteration.end();

@@ -1,5 +1,5 @@
-import { loadModule } from '../core/load-module.js';
-import { Host } from '../host/host.js';
+import { show, TabacusError } from '../common/errors.js';
+import { Engine } from './engine.js';
 import { checkOpenOptions } from './tab-options.js';
 import { Tab } from './tab.js';
 
@@ -7,30 +7,35 @@ import { Tab } from './tab.js';
  * @typedef {object} OpenOptions
  * @property {string} [namespace] keeps counters of one name apart; `default` if it is not given.
  *   A well-formed string of 1 to 128 UTF-16 units
- * @property {import('../core/load-module.js').Build} [build] `threads` where memory can be shared (a
- *   cross-origin isolated page, Node), else `single`
- * @property {import('../core/module.js').WasmSource} [wasm] where the build's wasm is, if not beside the
+ * @property {import('../core/module.js').WasmSource} [wasm] where single.wasm is, if not beside the
  *   package's modules
- * @property {import('../core/module.js').WasmSource} [catalogue] where catalogue.wasm is, if not beside
- *   the package's modules; it is loaded by the first counter of a strategy but the default
- * @property {import('../core/module.js').WasmSource} [locks] where locks.wasm is, if not beside the
- *   package's modules; it is loaded by the first use of a lock or of what is built on locks
- * @property {import('../core/module.js').WasmSource} [limits] where limits.wasm is, if not beside the
- *   package's modules; it is loaded by the first sequence, budget or rate limit
- * @property {import('../core/module.js').WasmSource} [queue] where queue.wasm is, if not beside the
- *   package's modules; it is loaded by the first queue
+ * @property {import('../core/module.js').WasmSource} [coordination] where coordination.wasm is, if not beside
+ *   the package's modules; it is loaded by the first use of a lock, of what is built on locks, of a queue, a
+ *   sequence, a budget, a rate limit, or a counter of a strategy but the default
  * @property {boolean} [allowWeaker] whether counters may be less durable than was asked for, and locks
  *   exclude or fence less than they promise
  * @property {object} [window] the platform to use instead of `globalThis`
  */
 
+/** @typedef {ReturnType<typeof checkOpenOptions>} Checked */
+
+/**
+ * An engine that runs, or is being opened, and how many tabs it is open for.
+ * @typedef {{ engine: Promise<Engine>, options: Checked, tabs: number }} Running
+ */
+
+/** By window and namespace. @type {WeakMap<object, Map<string, Running>>} */
+const running = new WeakMap();
+
 /**
  * Opens a namespace in this context (a page, a worker, Node). Everything under it is shared with all
- * contexts of the same origin that open the same namespace.
+ * contexts of the same origin that open the same namespace. Within a context, all who open it share one
+ * engine; it is closed when the last of them has closed what it got.
  *
  * @param {OpenOptions} [options]
- * @returns {Promise<Tab>} rejects with `invalid-argument`, `unavailable` when the core cannot be loaded, and
- *   `out-of-memory` when the platform gives it no memory
+ * @returns {Promise<Tab>} rejects with `invalid-argument`, `unavailable` when the core cannot be loaded,
+ *   `out-of-memory` when the platform gives it no memory, and `kind-mismatch` when the namespace is open here
+ *   with other options
  * @example
  * import { open } from 'tabacus';
  * const tab = await open({ namespace: 'shop' });
@@ -40,16 +45,61 @@ import { Tab } from './tab.js';
  */
 export async function open(options = {}) {
     const checked = checkOpenOptions(options);
-    // Before the host is made: asking for localStorage may wait for the browser's process.
-    const loading = loadModule(checked.build, checked.wasm);
-    loading.catch(() => {}); // thrown below
-    const host = new Host(checked.platform, checked.namespace);
+    const engines = running.get(checked.platform) ?? new Map();
+    running.set(checked.platform, engines);
+    const entry = engines.get(checked.namespace) ?? start(checked, engines);
+    assertSame({ ...entry.options, allowWeaker: entry.options.allowWeaker ?? false }, checked);
+    ++entry.tabs;
+    const leave = () => {
+        if (--entry.tabs > 0) return false;
+        if (engines.get(checked.namespace) === entry) engines.delete(checked.namespace);
+        return true;
+    };
     try {
-        // Beside it: either takes milliseconds, and the core waits for the database by itself.
-        if (host.database.available) void host.database.ready();
-        return await new Tab(await loading, host, checked)._open();
+        return new Tab(await entry.engine, checked.allowWeaker ?? false, leave);
     } catch (error) {
-        host.dispose();
+        leave();
         throw error;
+    }
+}
+
+/**
+ * @param {Checked} options
+ * @param {Map<string, Running>} engines
+ * @returns {Running}
+ */
+function start(options, engines) {
+    /** @type {Running} */
+    const entry = {
+        engine: Engine.open(options, () => {
+            if (engines.get(options.namespace) === entry) engines.delete(options.namespace);
+        }),
+        options,
+        tabs: 0,
+    };
+    engines.set(options.namespace, entry);
+    return entry;
+}
+
+/**
+ * @param {unknown} a
+ * @param {unknown} b
+ */
+const same = (a, b) => a === b || (a instanceof URL ? a.href : a) === (b instanceof URL ? b.href : b);
+
+/**
+ * @param {Checked} has
+ * @param {Checked} asked what is not given contradicts nothing
+ * @throws {TabacusError} `kind-mismatch`
+ */
+function assertSame(has, asked) {
+    for (const option of /** @type {const} */ (['wasm', 'coordination', 'allowWeaker'])) {
+        const [known, value] = [has[option], asked[option]];
+        if (known === undefined || value === undefined || same(known, value)) continue;
+        throw new TabacusError(
+            'kind-mismatch',
+            `the namespace ${show(has.namespace)} is open here with the ${option} ${show(known)}, not ${show(value)}`,
+            { argument: option, value, allowed: show(known) },
+        );
     }
 }

@@ -22,8 +22,6 @@ import {
 /** From the weakest. */
 const durabilities = ['memory', 'relaxed', 'strict'];
 
-const builds = ['threads', 'single'];
-
 /** @param {unknown} value */
 function checkWindow(value) {
     if (typeof value !== 'object' || value === null)
@@ -31,55 +29,22 @@ function checkWindow(value) {
     return /** @type {import('../host/host.js').Platform} */ (value);
 }
 
-/**
- * Threads wherever memory can be shared. Node has no property for isolation, and needs none.
- *
- * @param {import('../host/host.js').Platform} platform
- * @returns {import('../core/load-module.js').Build}
- */
-function bestBuild(platform) {
-    if ('ServiceWorkerGlobalScope' in globalThis) return 'single'; // what it needs is imported, or nothing is
-    const isolated = platform.crossOriginIsolated ?? globalThis.crossOriginIsolated ?? true;
-    return isolated && typeof SharedArrayBuffer === 'function' ? 'threads' : 'single';
-}
-
 /** @param {unknown} given */
 export function checkOpenOptions(given) {
     // Defaults stand for undefined only: null is a mistake, and may not mix two applications' counters.
     const {
         namespace = 'default',
-        build,
         wasm,
-        catalogue,
-        locks,
-        limits,
-        queue,
-        allowWeaker = false,
+        coordination,
+        allowWeaker,
         window = globalThis,
-    } = checkOptions(given, [
-        'namespace',
-        'build',
-        'wasm',
-        'catalogue',
-        'locks',
-        'limits',
-        'queue',
-        'allowWeaker',
-        'window',
-    ]);
-    const platform = checkWindow(window);
+    } = checkOptions(given, ['namespace', 'wasm', 'coordination', 'allowWeaker', 'window']);
     return {
         namespace: checkName(namespace, 'namespace'),
-        platform,
-        build: /** @type {import('../core/load-module.js').Build} */ (
-            checkOneOf('build', build === undefined ? bestBuild(platform) : build, builds)
-        ),
+        platform: checkWindow(window),
         wasm: wasm === undefined ? undefined : checkWasm(wasm, 'wasm'),
-        catalogue: catalogue === undefined ? undefined : checkWasm(catalogue, 'catalogue'),
-        locks: locks === undefined ? undefined : checkWasm(locks, 'locks'),
-        limits: limits === undefined ? undefined : checkWasm(limits, 'limits'),
-        queue: queue === undefined ? undefined : checkWasm(queue, 'queue'),
-        allowWeaker: checkBoolean('allowWeaker', allowWeaker),
+        coordination: coordination === undefined ? undefined : checkWasm(coordination, 'coordination'),
+        allowWeaker: allowWeaker === undefined ? undefined : checkBoolean('allowWeaker', allowWeaker),
     };
 }
 

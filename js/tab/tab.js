@@ -1,5 +1,4 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { Bridge } from '../core/bridge.js';
 import { moduleRegistry } from '../core/module-registry.js';
 import { invalid, TabacusError } from '../common/errors.js';
 import { reportTo } from '../host/failure.js';
@@ -27,7 +26,6 @@ import { checkCounterOptions, isWeaker } from './tab-options.js';
  * @property {import('./tab-options.js').Durability} durability the best there is
  * @property {boolean} mirror whether totals are kept in localStorage too, against a lost database
  * @property {boolean} channel whether other tabs learn of an increment at once (BroadcastChannel)
- * @property {import('../core/load-module.js').Build} memory the build in use
  */
 
 /** @typedef {ReplicatedCounter | StoredCounter} Counter */
@@ -65,77 +63,48 @@ const keptEventsMax = 64;
 /** @type {typeof Symbol.asyncDispose} */
 const asyncDispose = /** @type {any} */ (Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose'));
 
+/**
+ * @param {string} kind
+ * @param {string} name
+ * @param {string} [what]
+ */
+const mismatch = (kind, name, what = 'other options') =>
+    new TabacusError('kind-mismatch', `this tab has the ${kind} ${name} with ${what}`);
+
 /** One namespace in one context. Made by `open()`. */
 export class Tab extends EventTarget {
-    #bridge;
-    #host;
-    #platform;
-    #build;
+    #engine;
     #allowWeaker;
-    #namespace;
-    #catalogueSource;
-    #locksSource;
-    #limitsSource;
-    #queueSource;
-    #capabilities = /** @type {Readonly<Capabilities>} */ ({});
+    #leave;
+    #capabilities;
 
     /** @type {Map<string, Counter>} */
     #counters = new Map();
 
-    /** Those of the default strategy, by their addresses in the core. @type {Map<number, Counter>} */
-    #byAddress = new Map();
-
-    /**
-     * What a module that is loaded later is given.
-     * @param {import('../core/module.js').WasmSource | undefined} source
-     */
-    #partOf = (source) => ({
-        namespace: this.#namespace,
-        platform: this.#platform,
-        source,
-        allowWeaker: this.#allowWeaker,
-        notice: (/** @type {import('../core/bridge.js').Notice} */ notice) => this.#notice(notice),
-    });
-
-    /** The other strategies. */
-    #catalogue = new Lazy(async () => {
-        /** @type {typeof import('./catalogue.js')} */
-        const { openCatalogue } = moduleRegistry.get('catalogue') ?? (await import('./catalogue.js'));
-        return openCatalogue(this.#partOf(this.#catalogueSource));
-    });
-
     /** @type {Promise<void> | undefined} */
     #closing;
 
-    #locks = new Lazy(async () => {
-        /** @type {typeof import('../lock/tab-locks.js')} */
-        const { TabLocks } = moduleRegistry.get('locks') ?? (await import('../lock/tab-locks.js'));
-        return TabLocks.load(this.#partOf(this.#locksSource));
-    });
-
-    /** Sequences, budgets, rate limits. */
-    #limits = new Lazy(async () => {
-        /** @type {typeof import('../limits/limits.js')} */
-        const { Limits } = moduleRegistry.get('limits') ?? (await import('../limits/limits.js'));
-        return Limits.load(this.#partOf(this.#limitsSource));
-    });
+    /** Those of this handle, which may be closed before the engine's others. */
+    #locks = new Lazy(() =>
+        this.#engine.part(
+            /** @type {Promise<typeof import('../lock/tab-locks.js')>} */ (
+                moduleRegistry.get('locks') ?? import('../lock/tab-locks.js')
+            ),
+            ({ TabLocks }, bridge) =>
+                new TabLocks(bridge, { platform: this.#engine.platform, allowWeaker: this.#allowWeaker }),
+        ),
+    );
 
     /** Throws when the tab is closed: its callers are asynchronous. */
-    #loadLimits = () => {
+    #loadLimits = async () => {
         this.#assertOpen();
-        return this.#limits.get();
+        const limits = await this.#engine.limits.get();
+        if (!this.#allowWeaker) limits.assertDurable();
+        return limits;
     };
-    #queues = new Lazy(async () => {
-        /** @type {typeof import('../queue/queues.js')} */
-        const { Queues } = moduleRegistry.get('queues') ?? (await import('../queue/queues.js'));
-        return Queues.load(this.#partOf(this.#queueSource));
-    });
 
-    /** By name, with the options that each was made with. @type {Map<string, { queue: Queue, options: string }>} */
-    #queuesByName = new Map();
-
-    /** Of semaphores, by name. @type {Map<string, number>} */
-    #permitsByName = new Map();
+    /** @type {Map<string, Queue>} */
+    #queues = new Map();
 
     /** One for each name: its first calls wait for their module together, in their order. @type {Map<string, Leader>} */
     #leaders = new Map();
@@ -157,44 +126,18 @@ export class Tab extends EventTarget {
     #listened = new Set();
 
     /**
-     * Ids of stores that were reported to have replaced a lost one.
-     * @type {Set<string>}
-     */
-    #lost = new Set();
-
-    /**
-     * @param {import('../core/load-module.js').Glue} glue
-     * @param {import('../host/host.js').Host} host
-     * @param {ReturnType<typeof import('./tab-options.js').checkOpenOptions>} options
+     * @param {import('./engine.js').Engine} engine
+     * @param {boolean} allowWeaker
+     * @param {() => boolean} leave called when it is closed; returns whether no other tab of the engine is open
      * @internal
      */
-    constructor(glue, host, { namespace, platform, allowWeaker, build, catalogue, locks, limits, queue }) {
+    constructor(engine, allowWeaker, leave) {
         super();
-        this.#namespace = namespace;
-        this.#catalogueSource = catalogue;
-        this.#locksSource = locks;
-        this.#limitsSource = limits;
-        this.#queueSource = queue;
-        this.#host = host;
-        this.#platform = platform;
+        this.#engine = engine;
         this.#allowWeaker = allowWeaker;
-        this.#bridge = new Bridge(glue, host, {
-            changed: (counter) => this.#byAddress.get(counter)?._changed(),
-            notice: (notice) => this.#notice(notice),
-        });
-        this.#bridge.start(namespace);
-        this.#build = build;
-    }
-
-    /**
-     * Before all else: the core finds out what the platform has.
-     * @internal
-     */
-    async _open() {
-        await this.#bridge.open();
-        await this.#host.probe();
-        this.#capabilities = capabilitiesFrom(this.#bridge.capabilities(), this.#build);
-        return this;
+        this.#leave = leave;
+        this.#capabilities = capabilitiesFrom(engine.counters.capabilities());
+        engine.join(this);
     }
 
     /**
@@ -261,13 +204,8 @@ export class Tab extends EventTarget {
     semaphore(name, permits) {
         checkName(name);
         checkInteger('permits', permits, 1, 64);
-        const known = this.#permitsByName.get(name) ?? permits;
-        if (known !== permits)
-            throw new TabacusError(
-                'kind-mismatch',
-                `this tab has the semaphore ${name} with ${known} permits`,
-            );
-        this.#permitsByName.set(name, permits);
+        const known = this.#engine.agreed('semaphore', name, String(permits));
+        if (known !== String(permits)) throw mismatch('semaphore', name, `${known} permits`);
         return new Semaphore(name, permits, () => this.#loadLocks());
     }
 
@@ -299,7 +237,7 @@ export class Tab extends EventTarget {
      * @returns {Serial<T>}
      */
     serial(name, initial) {
-        return new Serial(checkName(name), initial, this.#lock(`serial/${name}`), this.#platform);
+        return new Serial(checkName(name), initial, this.#lock(`serial/${name}`), this.#engine.platform);
     }
 
     /**
@@ -318,22 +256,18 @@ export class Tab extends EventTarget {
         const checked = checkQueueOptions(options === undefined ? {} : options);
         checkName(name);
         this.#assertOpen();
-        const known = this.#queuesByName.get(name);
-        const asked = String(checked);
-        if (known) {
-            if (options === undefined || known.options === asked) return known.queue;
-            throw new TabacusError('kind-mismatch', `this tab has the queue ${name} with other options`);
-        }
-        let opened = /** @type {import('../queue/open-queue.js').OpenQueue | undefined} */ (undefined);
+        const known = this.#queues.get(name);
+        const agreed = this.#engine.agreed('queue', name, String(checked));
+        if (agreed !== String(checked) && options !== undefined) throw mismatch('queue', name);
+        if (known) return known;
         const load = async () => {
             this.#assertOpen();
-            const queues = await this.#queues.get();
-            return (opened ??= queues.open(name, checked));
+            return (await this.#engine.queues.get()).open(name, checked);
         };
         const report = (/** @type {any} */ { code = 'unavailable', message }) =>
             this.#closing || this.#emit('warning', { code, message, subject: name });
         const queue = new Queue(name, load, report, () => this.#assertOpen());
-        this.#queuesByName.set(name, { queue, options: asked });
+        this.#queues.set(name, queue);
         return queue;
     }
 
@@ -355,7 +289,7 @@ export class Tab extends EventTarget {
         checkName(key, 'key');
         checkFunction('make', make);
         const asked = asPassed(options);
-        const called_ms = this.#host.clock.now();
+        const called_ms = this.#engine.host.clock.now();
         return (await this.#loadLocks()).once(key, make, called_ms, asked);
     }
 
@@ -443,13 +377,9 @@ export class Tab extends EventTarget {
      */
     #limit(made) {
         const key = `${made._kind}/${made.name}`;
+        const agreed = this.#engine.agreed(made._kind, made.name, String(made._numbers));
+        if (agreed !== String(made._numbers)) throw mismatch(made._kind, made.name);
         const known = this.#limitsByName.get(key);
-        if (known && String(known._numbers) !== String(made._numbers)) {
-            throw new TabacusError(
-                'kind-mismatch',
-                `this tab has the ${made._kind} ${made.name} with other options`,
-            );
-        }
         if (!known) {
             this.#limitsByName.set(key, made);
             made._begin();
@@ -543,7 +473,7 @@ export class Tab extends EventTarget {
     #make(name, { strategy, durability, times }) {
         const strict = durability === 'strict';
         const owner = {
-            report: (/** @type {unknown} */ error) => reportTo(this.#platform, error),
+            report: (/** @type {unknown} */ error) => reportTo(this.#engine.platform, error),
             warn: (/** @type {import('./tabacus-event.js').WarningDetail} */ detail) =>
                 this.#emit('warning', detail),
             limits: this.#loadLimits,
@@ -552,24 +482,25 @@ export class Tab extends EventTarget {
             const guarantee = storedGuarantee(strategy, strict);
             this.#checkNeeds(guarantee);
             return new StoredCounter(name, guarantee, owner, async (counter) =>
-                (await this.#catalogue.get()).attach(counter, [name, strategy, ...times], strict),
+                (await this.#engine.catalogue.get()).attach(counter, [name, strategy, ...times], strict),
             );
         }
-        const address = this.#bridge.counter([name], strict);
-        const guarantee = guaranteeFrom(this.#bridge.guarantee(address));
-        const { glue, promises } = this.#bridge;
-        const counter = new ReplicatedCounter(name, glue, promises, address, guarantee, owner);
-        this.#byAddress.set(address, counter);
+        const bridge = this.#engine.counters;
+        const address = bridge.counter([name], strict);
+        const guarantee = guaranteeFrom(bridge.guarantee(address));
+        const counter = new ReplicatedCounter(name, bridge.glue, bridge.promises, address, guarantee, owner);
+        bridge.callbacks.changed.set(address, () => counter._changed());
         return counter;
     }
 
     /** @param {Readonly<import('./guarantee.js').Guarantee>} guarantee */
     #checkNeeds({ strategy, needs }) {
+        const { storage, locks } = this.#engine.host;
         /** @type {Record<import('./guarantee.js').Need, [available: boolean, name: string]>} */
         const parts = {
-            storage: [this.#host.storage.available, 'localStorage'],
+            storage: [storage.available, 'localStorage'],
             indexeddb: [this.#capabilities.store === 'indexeddb', 'IndexedDB'],
-            'web-locks': [this.#host.locks.available, 'Web Locks'],
+            'web-locks': [locks.available, 'Web Locks'],
         };
         for (const need of needs) {
             const [available, name] = parts[need];
@@ -601,43 +532,51 @@ export class Tab extends EventTarget {
     }
 
     async #close() {
-        const limits = this.#limits.started?.then((loaded) => loaded.close()).catch(() => {}); // reported to the call that loaded them
-        const asked = [...this.#queuesByName.values()].map(({ queue }) => queue._asked());
-        const queues = Promise.all(asked)
-            .then(() => this.#queues.started?.then((loaded) => loaded.close()))
-            .catch(() => {}); // reported to the call that loaded them
-        void this.#locks.started?.then(
-            (locks) => locks.close(),
-            () => {}, // reported to the call that loaded them
-        );
+        const last = this.#leave();
+        this.#engine.leave(this);
+        const counters = [...this.#counters.values()];
+        const stored = counters.filter((counter) => counter instanceof StoredCounter);
+        const queues = [...this.#queues.values()];
+        const flushed = last ? undefined : flushAll(counters);
+        const asked = Promise.all([
+            this.#locks.started?.then((locks) => locks.close()).catch(() => {}), // reported to the call that loaded them
+            ...stored.map((counter) => counter._end()),
+            ...queues.map((queue) => queue._asked()),
+        ]);
+        const closing = flushed ?? this.#engine.close(asked);
+        for (const counter of counters) if (counter instanceof ReplicatedCounter) counter._close();
         try {
-            const counters = [...this.#counters.values()];
-            const stored = counters.filter((counter) => counter instanceof StoredCounter);
-            const catalogue = Promise.all(stored.map((counter) => counter._end())).then(() =>
-                this.#catalogue.started?.catch(() => undefined),
-            );
-            const closings = [this.#bridge.close(), catalogue.then((loaded) => loaded?.close())];
-            for (const counter of counters) if (counter instanceof ReplicatedCounter) counter._close();
-            await catalogue;
-            await limits;
-            await queues;
-            for (const counter of stored) counter._close();
-            const failed = (await Promise.allSettled(closings)).find(({ status }) => status === 'rejected');
-            if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason;
+            await Promise.all([closing, asked]);
         } finally {
-            this.#bridge.promises.rejectAll();
-            this.#host.dispose();
+            for (const queue of queues) queue._close();
+            for (const limit of this.#limitsByName.values()) limit._close();
+            for (const counter of stored) counter._close();
         }
     }
 
-    /** @param {import('../core/bridge.js').Notice} notice */
-    #notice({ lost, code, message, previous, subject, recovered }) {
+    /**
+     * For the engine.
+     * @param {import('../core/bridge.js').Notice} notice
+     * @internal
+     */
+    _notice({ lost, code, message, previous, subject, recovered }) {
         if (!lost) this.#emit('warning', { code, message, subject });
-        // Locks, queues and limits each check for themselves; the tab reports one loss once.
-        else if (!this.#lost.has(subject)) {
-            if (subject) this.#lost.add(subject);
-            this.#emit('storelost', { generation: subject, previous, healed: recovered, reason: message });
-        }
+        else this.#emit('storelost', { generation: subject, previous, healed: recovered, reason: message });
+    }
+
+    /**
+     * For the engine, which has ended by itself.
+     * @param {TabacusError} error
+     * @internal
+     */
+    _fail(error) {
+        if (this.#closing) return;
+        this.#closing = Promise.resolve();
+        this.#leave();
+        for (const counter of this.#counters.values()) counter._fail();
+        for (const limit of this.#limitsByName.values()) limit._close();
+        void this.#locks.started?.then((locks) => locks._fail(error)).catch(() => {});
+        this.#emit('warning', { code: error.code, message: error.message, subject: '' });
     }
 
     /**
@@ -655,11 +594,20 @@ export class Tab extends EventTarget {
     }
 }
 
-/**
- * @param {string[]} fields in the order of TabCore::capabilities
- * @param {import('../core/load-module.js').Build} memory
- */
-function capabilitiesFrom([store, exclusion, durability, mirror, channel], memory) {
-    const all = { store, exclusion, durability, mirror: mirror !== '', channel: channel !== '', memory };
+/** @param {string[]} fields in the order of TabCore::capabilities */
+function capabilitiesFrom([store, exclusion, durability, mirror, channel]) {
+    const all = { store, exclusion, durability, mirror: mirror !== '', channel: channel !== '' };
     return Object.freeze(/** @type {Capabilities} */ (all));
+}
+
+/**
+ * Of a tab that is closed while others of its engine are open. What could not be loaded has nothing to flush.
+ *
+ * @param {Counter[]} counters
+ * @returns {Promise<void>} rejects as `flush` does
+ */
+async function flushAll(counters) {
+    const flushed = await Promise.allSettled(counters.map((counter) => counter.flush()));
+    for (const one of flushed)
+        if (one.status === 'rejected' && one.reason.code !== 'unavailable') throw one.reason;
 }

@@ -8,12 +8,12 @@ import { sleepAsync } from './waiting.js';
 const threadsMax = 64;
 
 /**
- * What the main module's C++ side offers for it.
+ * The exports of wasm/src/bindings/threads/hammer.cpp.
  *
  * @typedef {object} HammerOps
  * @property {(kind: number, at: number, threads: number, adds: number, amount: number,
- *   request: number) => number} hammerStart
- * @property {(hammer: number) => void} hammerEnd
+ *   request: number) => number} _hammer_start
+ * @property {(hammer: number) => void} _hammer_end
  */
 
 /**
@@ -40,11 +40,11 @@ export async function hammer(core, hammers, counter, options) {
     const most = Number.MAX_SAFE_INTEGER;
     const amount = checkInteger('amount', given.amount ?? 1, -most, most);
     const request = given.lock === undefined ? 0 : lent(core, given.lock);
-    const address = hammers.hammerStart(kind, at, threads, adds, amount, request);
+    const address = hammers._hammer_start(kind, at, threads, adds, amount, request);
     try {
         await finished(core, address);
     } finally {
-        hammers.hammerEnd(address);
+        hammers._hammer_end(address);
         if (request && !core.closed) core.ops.request_close(core.root, request);
     }
 }

@@ -1,6 +1,6 @@
 /**
  * One thread's access to an arena: the functions that work on it, this thread's agent in it, and views
- * of its memory. The functions come from the main module or from attach.wasm; no other file depends on
+ * of its memory. The functions come from threads.wasm or from attach.wasm; no other file depends on
  * which.
  */
 

@@ -32,11 +32,13 @@ export async function formatCpp() {
 }
 
 /**
- * Over what the release and the threads builds compile; the latter has the browser's part.
+ * Over what the release build and both wasm builds compile.
  * @param {number} jobs
  */
 export async function clangTidy(jobs) {
-    const databases = ['native-release', 'wasm-threads'].map((preset) => join(buildFolder, preset));
+    const databases = ['native-release', 'wasm-threads', 'wasm-single'].map((preset) =>
+        join(buildFolder, preset),
+    );
     const missing = databases.find((folder) => !existsSync(join(folder, 'compile_commands.json')));
     if (missing) throw new Failure(`${missing} is not configured`);
     await tidyAll(await toolchain(), databases, freshLog('clang-tidy'), jobs);

@@ -41,12 +41,9 @@ const FACTS = {
 const CORES = {
     threads: 'wasm-threads',
     single: 'wasm-single',
-    catalogue: 'wasm-single',
+    coordination: 'wasm-single',
     lab: 'wasm-single',
     emulator: 'wasm-single',
-    locks: 'wasm-single',
-    limits: 'wasm-single',
-    queue: 'wasm-single',
 };
 
 /** Modules for a memory that another one's program runs in. */
@@ -187,12 +184,10 @@ const stale = (folder) =>
 const glue = {
     name: 'glue',
     setup({ onResolve }) {
-        onResolve(
-            { filter: /^\.\/(threads|single|catalogue|lab|emulator|locks|limits|queue)\.js$/ },
-            ({ importer, path }) =>
-                /^(load\.(web|node)|service-worker)\.js$/.test(basename(importer))
-                    ? { path, external: true }
-                    : undefined,
+        onResolve({ filter: /^\.\/(threads|single|coordination|lab|emulator)\.js$/ }, ({ importer, path }) =>
+            /^(load\.(web|node)|service-worker)\.js$/.test(basename(importer))
+                ? { path, external: true }
+                : undefined,
         );
     },
 };

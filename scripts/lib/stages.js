@@ -179,7 +179,7 @@ export const STAGES = [
     {
         name: 'clang-tidy',
         group: 'lint',
-        needs: ['build-native-release', 'build-wasm-threads'],
+        needs: ['build-native-release', 'build-wasm-threads', 'build-wasm-single'],
         cores: 1,
         run: check(() => clangTidy(1)),
         checks: true,

@@ -29,7 +29,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Limits over tab
                     },
                 });
                 const page = /** @type {any} */ (globalThis);
-                page.tab = await open({ namespace: name, build: 'single', window });
+                page.tab = await open({ namespace: name, window });
             },
             namespace,
             ahead_ms,

@@ -18,7 +18,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'LockManager', (
             const { open } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));
             const { LockManager } = await import(/** @type {any} */ ('/dist/web/tabacus-compat-locks.js'));
             const page = /** @type {any} */ (globalThis);
-            page.locks = new LockManager(await open({ namespace: name, build: 'single' }));
+            page.locks = new LockManager(await open({ namespace: name }));
         }, namespace);
         return tab;
     };

@@ -44,7 +44,7 @@ for (const { engine, jobs, tabsLost, end, turns } of PLANS) {
                     await tab.evaluate(async (name) => {
                         const { open } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));
                         const page = /** @type {any} */ (globalThis);
-                        page.queue = (await open({ namespace: name, build: 'single' })).queue('jobs', {
+                        page.queue = (await open({ namespace: name })).queue('jobs', {
                             concurrency: 2,
                         });
                         page.done = 0;
@@ -161,7 +161,7 @@ describeIn(Object.values(ENGINES), 'A payload that this browser may not store', 
             const answer = await tab.evaluate(
                 async (what, name) => {
                     const { open } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));
-                    const queue = (await open({ namespace: name, build: 'single' })).queue('jobs');
+                    const queue = (await open({ namespace: name })).queue('jobs');
                     const samples = {
                         f32: new Float32Array(1),
                         numberOfFrames: 1,
@@ -230,7 +230,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox], 'Jobs in workers', (engine) => {
                 async (namespace, which) => {
                     const url = `/queue-worker.js?namespace=${namespace}`;
                     const { open } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));
-                    const queue = (await open({ namespace, build: 'single' })).queue('q');
+                    const queue = (await open({ namespace })).queue('q');
                     const receipts = await Promise.all([1, 2, 3].map((n) => queue.enqueue(n)));
                     if (which === 'dedicated') {
                         new Worker(url, { type: 'module' });

@@ -82,7 +82,7 @@ describeIn([ENGINES.chromium], 'Counters over a server of the application', (eng
         await tab.evaluate(async () => {
             const { open } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));
             const page = /** @type {any} */ (globalThis);
-            page.counter = (await open({ namespace: 'shared', build: 'single' })).counter('likes');
+            page.counter = (await open({ namespace: 'shared' })).counter('likes');
         });
         return tab;
     };

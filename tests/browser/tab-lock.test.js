@@ -25,7 +25,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
             const { open } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));
             const { threads } = await import(/** @type {any} */ ('/dist/web/tabacus-threads.js'));
             const page = /** @type {any} */ (globalThis);
-            page.tab = await open({ namespace: name, build: 'single' });
+            page.tab = await open({ namespace: name });
             page.shared = await threads({ tab: page.tab });
             page.worker = new Worker('/programs/tab-locker.web.js', { type: 'module' });
             page.call = (/** @type {string} */ method, /** @type {unknown[]} */ ...args) =>
@@ -184,7 +184,7 @@ describeIn(
             const code = await tab.evaluate(async (namespace) => {
                 const { open } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));
                 const { threads } = await import(/** @type {any} */ ('/dist/web/tabacus-threads.js'));
-                return threads({ tab: await open({ namespace, build: 'single' }) }).catch(
+                return threads({ tab: await open({ namespace }) }).catch(
                     (/** @type {any} */ error) => error.code,
                 );
             }, browser.namespace());

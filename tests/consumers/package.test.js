@@ -18,7 +18,7 @@ const PUBLISHED = [
     /^bin\/tabacus\.js$/,
     /^docs\/[a-z-]+\.(md|png|svg|json|jsonl)$/,
     /^docs\/decisions\/(README|\d{4}-[a-z-]+)\.md$/,
-    /^dist\/(web|node)\/(single|threads|catalogue|lab|locks|limits|queue|emulator)\.(js|wasm)$/,
+    /^dist\/(web|node)\/(single|threads|coordination|lab|emulator)\.(js|wasm)$/,
     /^dist\/(web|node)\/(attach|store)\.wasm$/,
     /^dist\/(web|node)\/(tabacus|tabacus-threads|tabacus-worker|tabacus-lab|tabacus-emulator|tabacus-polyfill|tabacus-service-worker|tabacus-compat-[a-z-]+)\.js$/,
     /^dist\/(web|node)\/chunk-\w+\.js$/,
@@ -66,13 +66,10 @@ describe('The installed package', () => {
         assert.deepEqual(JSON.parse(stdout), {
             untouched: true,
             visits: 1000,
-            single: 7,
             orders: 3,
             clicks: 3000,
             oneErrorClass: true,
-            wasm: ['single', 'threads', 'catalogue', 'locks', 'limits', 'queue', 'attach'].map(
-                (name) => `dist/node/${name}.wasm`,
-            ),
+            wasm: ['single', 'threads', 'coordination', 'attach'].map((name) => `dist/node/${name}.wasm`),
         });
         assert.equal(stderr, '');
     });

@@ -14,9 +14,7 @@ async function tabs(count) {
     const locks = new LockOrigin();
     const window = (/** @type {number} */ at) =>
         origin.window({ navigator: { locks: locks.manager(`${at}`) } });
-    const all = await Promise.all(
-        Array.from({ length: count }, (_, at) => open({ build: 'single', window: window(at) })),
-    );
+    const all = await Promise.all(Array.from({ length: count }, (_, at) => open({ window: window(at) })));
     return { tabs: all, close: () => Promise.all(all.map((tab) => tab.close())) };
 }
 

@@ -9,7 +9,7 @@ import { createOrigin } from 'tabacus/emulator';
 async function inThreeTabs(seed, play) {
     const origin = await createOrigin({ seed });
     const opened = [origin.openTab(), origin.openTab(), origin.openTab()];
-    const ours = await Promise.all(opened.map((tab) => open({ build: 'single', window: tab.window })));
+    const ours = await Promise.all(opened.map((tab) => open({ window: tab.window })));
     await play(origin, ours);
     await Promise.all(ours.map((tab, at) => opened[at]?.closed || tab.close()));
     origin.close();

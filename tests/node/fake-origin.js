@@ -129,7 +129,6 @@ class FakeStorage {
 /** What open({ window }) takes, and what the test does to it. */
 class FakeWindow extends EventTarget {
     document = Object.assign(new EventTarget(), { visibilityState: 'visible' });
-    crossOriginIsolated = false;
     IDBKeyRange = IDBKeyRange;
     crypto = webcrypto;
     Date = Date;

@@ -64,12 +64,28 @@ test('a C++ layer includes only the layers below it', () => {
     }
 });
 
+/** The layers of a file and of all that it includes, directly or not. @param {string} root */
+function layersUnder(root) {
+    const reached = new Set([root]);
+    for (const file of reached) for (const included of includesOf(file)) reached.add(included);
+    return new Set([...reached].map(layerOf));
+}
+
 test('no program includes both the laboratory and the browser', () => {
     for (const root of files.filter((file) => file.endsWith('.cpp'))) {
-        const reached = new Set([root]);
-        for (const file of reached) for (const included of includesOf(file)) reached.add(included);
-        const layers = new Set([...reached].map(layerOf));
+        const layers = layersUnder(root);
         assert.ok(!(layers.has('lab') && layers.has('browser')), root);
+    }
+});
+
+test('the programs in shared memory contain what threads share, and no protocol', () => {
+    const roots = files.filter((file) =>
+        /^wasm\/src\/(sync|attach|store|bindings\/threads)\/[^/]+\.cpp$/.test(file),
+    );
+    assert.equal(roots.length, 4);
+    const allowed = ['sync', 'attach', 'store', 'threads', 'bindings'];
+    for (const root of roots) {
+        for (const layer of layersUnder(root)) assert.ok(allowed.includes(layer), `${root} (${layer})`);
     }
 });
 

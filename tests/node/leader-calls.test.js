@@ -15,7 +15,6 @@ async function tabs(count) {
     const opened = await Promise.all(
         Array.from({ length: count }, (_, at) =>
             open({
-                build: 'single',
                 window: origin.window({ navigator: { locks: locks.manager(`client ${at}`) } }),
             }),
         ),

@@ -8,8 +8,6 @@ import { LockOrigin } from './fake-locks.js';
 
 /** @typedef {import('tabacus').Tab} Tab */
 
-const build = 'single';
-
 /** @param {string} code */
 const failsWith = (code) => (/** @type {any} */ error) =>
     error instanceof TabacusError && error.code === code;
@@ -21,12 +19,11 @@ async function tabs(count, without = {}, options = {}) {
     const windows = Array.from({ length: count }, (_, index) =>
         origin.window({ navigator: { locks: locks.manager(`client ${index}`) }, ...without }),
     );
-    const opened = await Promise.all(windows.map((window) => open({ build, window, ...options })));
+    const opened = await Promise.all(windows.map((window) => open({ window, ...options })));
     const all = /** @type {[Tab, Tab, Tab]} */ (/** @type {unknown} */ (opened));
     /** One more. @param {object} [also] */
     const another = (also = {}) =>
         open({
-            build,
             window: origin.window({ navigator: { locks: locks.manager(`late ${Math.random()}`) }, ...also }),
         });
     return {

@@ -18,7 +18,6 @@ async function tabs(count) {
     const opened = await Promise.all(
         Array.from({ length: count }, (_, index) =>
             open({
-                build: 'single',
                 window: origin.window({ navigator: { locks: locks.manager(`client ${index}`) } }),
             }),
         ),

@@ -14,7 +14,7 @@ function openTabs(lease) {
     const browser = new LockOrigin();
     const window = (/** @type {number} */ at) =>
         origin.window({ navigator: lease ? {} : { locks: browser.manager(`${at}`) } });
-    return Promise.all([0, 1].map((at) => open({ build: 'single', window: window(at) })));
+    return Promise.all([0, 1].map((at) => open({ window: window(at) })));
 }
 
 for (const lease of [false, true]) {
@@ -49,7 +49,7 @@ describe('LockManager and its tab', () => {
 
     it('a document that is gone: InvalidStateError', async () => {
         const window = new FakeOrigin().window({ navigator: { locks: new LockOrigin().manager('gone') } });
-        const tab = await open({ build: 'single', window });
+        const tab = await open({ window });
         const manager = new LockManager(tab);
         await manager.request('n', () => {});
         await tab.close();

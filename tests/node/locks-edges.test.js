@@ -13,9 +13,7 @@ import { createOrigin } from 'tabacus/emulator';
 /** @param {(a: Tab, b: Tab, origin: import('tabacus/emulator').Origin) => Promise<void>} play @param {number} [seed] */
 async function inTwoTabs(play, seed = 1) {
     const origin = await createOrigin({ seed });
-    const [a, b] = await Promise.all(
-        [0, 1].map(() => open({ build: 'single', window: origin.openTab().window })),
-    );
+    const [a, b] = await Promise.all([0, 1].map(() => open({ window: origin.openTab().window })));
     if (!a || !b) throw new Error('no tab');
     await play(a, b, origin);
     await Promise.all([a.close(), b.close()]);
@@ -180,7 +178,7 @@ describe('locks at their edges', { timeout: 120_000 }, () => {
 });
 
 it('within one page, the previous holder is notified', async () => {
-    const tab = await open({ build: 'single', allowWeaker: true });
+    const tab = await open({ allowWeaker: true });
     const previous = await tab.lock('a').acquire({ label: 'previous' });
     const stealer = await tab.lock('a').acquire({ steal: true, label: 'stealer' });
     assert.deepEqual([previous?.held, previous?.signal.aborted, stealer?.held], [false, true, true]);
@@ -198,12 +196,12 @@ it('without Web Locks: a tab that is closed is not waited for, and leaves nothin
         const [first, second] = [origin.openTab(), origin.openTab()];
         const { localStorage } = second.window;
         localStorage.setItem('tabacus/default/gone/never asked for again/1', '1000');
-        const a = await open({ build: 'single', window: first.window });
-        const b = await open({ build: 'single', window: second.window });
+        const a = await open({ window: first.window });
+        const b = await open({ window: second.window });
         await b.lock('other').run(() => {}); // it has a channel, and has not asked for `l`
         await a.lock('l').acquire();
         await first[leave]();
-        const c = await open({ build: 'single', window: origin.openTab().window });
+        const c = await open({ window: origin.openTab().window });
         await c.lock('other').run(() => {});
         const { performance } = origin.openTab().window;
         for (const tab of [c, b]) {
@@ -227,8 +225,8 @@ it('a watcher is notified of a holder that died as soon as it held', { timeout: 
     for (let seed = 1; seed <= 5; ++seed) {
         const origin = await createOrigin({ seed });
         const [first, second] = [origin.openTab(), origin.openTab()];
-        const a = await open({ build: 'single', window: first.window });
-        const b = await open({ build: 'single', window: second.window });
+        const a = await open({ window: first.window });
+        const b = await open({ window: second.window });
         /** @type {string[][]} */
         const received = [];
         const stop = b.lock('l').subscribe((requests) => received.push(holders(requests)));

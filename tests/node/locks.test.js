@@ -10,8 +10,6 @@ import { LockOrigin } from './fake-locks.js';
 
 /** @typedef {import('tabacus').Tab} Tab */
 
-const build = 'single';
-
 /** @param {string} code */
 const failsWith = (code) => (/** @type {any} */ error) =>
     error instanceof TabacusError && error.code === code;
@@ -31,7 +29,7 @@ async function tabs(count, without = {}, options = {}) {
     const windows = Array.from({ length: count }, (_, index) =>
         origin.window({ navigator: { locks: locks.manager(`client ${index}`) }, ...without }),
     );
-    const opened = await Promise.all(windows.map((window) => open({ build, window, ...options })));
+    const opened = await Promise.all(windows.map((window) => open({ window, ...options })));
     // As many as were asked for.
     const all = /** @type {[Tab, Tab, Tab]} */ (/** @type {unknown} */ (opened));
     return { origin, locks, windows, tabs: all, close: () => Promise.all(opened.map((tab) => tab.close())) };

@@ -36,7 +36,7 @@ it('installs a LockManager over the lease, which excludes; tabacus itself does n
         await locks.request('l', { ifAvailable: true }, (/** @type {any} */ lock) => lock?.mode),
         'exclusive',
     );
-    const tab = await open({ build: 'single', namespace: 'other' });
+    const tab = await open({ namespace: 'other' });
     assert.notEqual(tab.capabilities.exclusion, 'web-locks');
     await tab.close();
     const same = await import('tabacus/compat/locks');

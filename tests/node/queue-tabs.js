@@ -6,8 +6,6 @@ import { FakeOrigin } from './fake-origin.js';
 
 /** @typedef {import('tabacus').Tab} Tab */
 
-export const build = 'single';
-
 /** @param {string} code */
 export const failsWith = (code) => (/** @type {any} */ error) =>
     error instanceof TabacusError && error.code === code;
@@ -22,7 +20,7 @@ export async function tabs(count, without = {}) {
     const windows = Array.from({ length: count }, (_, index) =>
         origin.window({ navigator: { locks: locks.manager(`client ${index}`) }, ...without }),
     );
-    const opened = await Promise.all(windows.map((window) => open({ build, window })));
+    const opened = await Promise.all(windows.map((window) => open({ window })));
     // As many as were asked for.
     const all = /** @type {[Tab, Tab, Tab]} */ (/** @type {unknown} */ (opened));
     return { origin, locks, windows, tabs: all, close: () => Promise.all(opened.map((tab) => tab.close())) };

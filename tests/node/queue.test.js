@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { open, TabacusError } from 'tabacus';
 import { LockOrigin } from './fake-locks.js';
 import { details, until } from './fake-origin.js';
-import { build, failsWith, tabs } from './queue-tabs.js';
+import { failsWith, tabs } from './queue-tabs.js';
 
 /** @typedef {import('tabacus').Tab} Tab */
 
@@ -280,7 +280,6 @@ test('a job whose end was never announced does not seem to run for ever', async 
         }
     }
     const lost = await open({
-        build,
         window: origin.window({
             BroadcastChannel: Muted,
             navigator: { locks: new LockOrigin().manager('lost') },

@@ -17,7 +17,6 @@ async function sessions(count) {
     const tabs = await Promise.all(
         Array.from({ length: count }, (_, index) =>
             open({
-                build: 'single',
                 window: origin.window({ navigator: { locks: locks.manager(`client ${index}`) } }),
             }),
         ),

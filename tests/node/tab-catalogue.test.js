@@ -12,8 +12,6 @@ import { FakeOrigin, settled, until } from './fake-origin.js';
 
 /** @typedef {import('tabacus').Strategy} Strategy */
 
-const build = 'single';
-
 /** @type {Exclude<Strategy, 'replicated'>[]} */
 const strategies = [
     'naive',
@@ -43,7 +41,7 @@ async function reads(counter, value) {
 const pair = async () => {
     const origin = new FakeOrigin();
     const windows = [origin.window(), origin.window()];
-    const [a, b] = await Promise.all(windows.map((window) => open({ build, window })));
+    const [a, b] = await Promise.all(windows.map((window) => open({ window })));
     return { origin, windows, a: /** @type {any} */ (a), b: /** @type {any} */ (b) };
 };
 
@@ -66,17 +64,17 @@ test('every strategy counts over two tabs, and holds nothing once they are close
     }
     await Promise.all([a.close(), b.close()]);
     assert.deepEqual(origin.locks.held(), []);
-    const c = await open({ build, window: origin.window() });
+    const c = await open({ window: origin.window() });
     for (const strategy of strategies) assert.equal(await c.counter('c', { strategy }).read(), 9, strategy);
     await c.close();
 });
 
 test('a counter has the same guarantee before its module is loaded as the module gives', async () => {
     const { windows, a, b } = await pair();
-    const { default: start } = await import(new URL('../../dist/node/catalogue.js', import.meta.url).href);
+    const { default: start } = await import(new URL('../../dist/node/coordination.js', import.meta.url).href);
     const host = new Host(/** @type {any} */ (windows[0]), 'guarantees');
-    const bridge = new Bridge(await start({}), host, { changed() {}, notice() {} });
-    bridge.start('guarantees');
+    const bridge = new Bridge(await start({}), host, { notice() {}, fail() {} });
+    bridge.start('guarantees', 1);
     for (const strategy of strategies) {
         for (const durability of ['relaxed', 'strict']) {
             const address = bridge.counter(['c', strategy], durability === 'strict');
@@ -192,17 +190,17 @@ test('records that cannot be read are warnings of the tab', async () => {
     await Promise.all([a.close(), b.close()]);
 });
 
-test('open() takes catalogue.wasm from elsewhere; each call rejects where it cannot be had', async () => {
-    const bytes = readFileSync(new URL('../../dist/node/catalogue.wasm', import.meta.url));
+test('open() takes coordination.wasm from elsewhere; each call rejects where it cannot be had', async () => {
+    const bytes = readFileSync(new URL('../../dist/node/coordination.wasm', import.meta.url));
     const origin = new FakeOrigin();
-    const good = await open({ build, window: origin.window(), catalogue: bytes });
+    const good = await open({ window: origin.window(), coordination: bytes });
     assert.equal(await good.counter('c', { strategy: 'log' }).add(4), 4);
     await good.close();
-    for (const [catalogue, code] of /** @type {[any, string][]} */ ([
+    for (const [coordination, code] of /** @type {[any, string][]} */ ([
         [new Uint8Array([1, 2, 3]), 'invalid-argument'],
         [await WebAssembly.compile(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])), 'unavailable'],
     ])) {
-        const tab = await open({ build, window: origin.window(), catalogue });
+        const tab = await open({ window: origin.window(), coordination });
         const counter = tab.counter('c', { strategy: 'log' });
         await assert.rejects(counter.add(1), failsWith(code));
         await assert.rejects(counter.read(), failsWith(code));
@@ -214,7 +212,7 @@ test('open() takes catalogue.wasm from elsewhere; each call rejects where it can
 test('flush() waits for the adds before it, and close() for all that was asked for', async () => {
     for (const strategy of strategies) {
         const origin = new FakeOrigin();
-        const tab = await open({ build, window: origin.window() });
+        const tab = await open({ window: origin.window() });
         const counter = tab.counter('c', { strategy });
         const adds = [counter.add(1), counter.add(2)];
         await counter.flush();
@@ -226,7 +224,7 @@ test('flush() waits for the adds before it, and close() for all that was asked f
             (await Promise.allSettled(adds)).every(({ status }) => status === 'fulfilled'),
             strategy,
         );
-        const later = await open({ build, window: origin.window() });
+        const later = await open({ window: origin.window() });
         const options = strategy === 'deltas' ? { strategy, threshold: 0 } : { strategy };
         // Two adds at once of one tab are what naive counting loses.
         const least = strategy === 'naive' ? 4 : 7;
@@ -279,7 +277,7 @@ test('a database that was lost is reported, where only the catalogue counts in i
     await until(() => origin.area.has('tabacus/default/database-generation'));
     await Promise.all([a.close(), b.close()]);
     await settled(origin.indexedDB.deleteDatabase('tabacus/default'));
-    const later = await open({ build, window: origin.window() });
+    const later = await open({ window: origin.window() });
     /** @type {import('../../js/tab/tabacus-event.js').StoreLostDetail[]} */
     const losses = [];
     later.addEventListener('storelost', ({ detail }) => losses.push(detail));
@@ -315,7 +313,7 @@ test('where storage is too full for quarantine, what cannot be read stays, is wa
     for (const strategy of /** @type {const} */ (['naive', 'log', 'eventual', 'locked'])) {
         const origin = await createOrigin({ storage: 'interleaved', quota_bytes: 20_000 });
         const { window } = origin.openTab();
-        const tab = await open({ build: 'single', window });
+        const tab = await open({ window });
         const counter = tab.counter('c', { strategy });
         await counter.add(1);
         const { localStorage } = window;

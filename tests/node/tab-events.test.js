@@ -6,7 +6,7 @@ import { open } from 'tabacus';
 import { FakeOrigin } from './fake-origin.js';
 
 test('a subscriber gets the value at once and once a turn, until it unsubscribes', async () => {
-    const tab = await open({ build: 'single' });
+    const tab = await open();
     const counter = tab.counter('c');
     counter.add(1);
     /** @type {number[]} */
@@ -25,7 +25,7 @@ test('a subscriber gets the value at once and once a turn, until it unsubscribes
 });
 
 test('one function subscribed twice is two subscriptions', async () => {
-    const tab = await open({ build: 'single' });
+    const tab = await open();
     const counter = tab.counter('c');
     let calls = 0;
     const subscriber = () => void calls++;
@@ -40,7 +40,7 @@ test('one function subscribed twice is two subscriptions', async () => {
 
 test('a subscriber that throws is reported and disturbs nobody', async () => {
     const window = new FakeOrigin().window();
-    const tab = await open({ build: 'single', window });
+    const tab = await open({ window });
     const counter = tab.counter('c');
     const fault = new Error('mine');
     counter.subscribe(() => {
@@ -57,7 +57,7 @@ test('a subscriber that throws is reported and disturbs nobody', async () => {
 });
 
 test('a subscriber may add, unsubscribe and open counters', async () => {
-    const tab = await open({ build: 'single' });
+    const tab = await open();
     const counter = tab.counter('c');
     const stop = counter.subscribe((value) => {
         if (value === 0) return;
@@ -75,7 +75,7 @@ test('a subscriber may add, unsubscribe and open counters', async () => {
 });
 
 test('iteration gives the current value, then the latest, and ends when the tab is closed', async () => {
-    const tab = await open({ build: 'single' });
+    const tab = await open();
     const counter = tab.counter('c');
     counter.add(1);
     const values = counter[Symbol.asyncIterator]();
@@ -98,7 +98,7 @@ test('iteration gives the current value, then the latest, and ends when the tab 
 });
 
 test('leaving a loop early ends the iteration', async () => {
-    const tab = await open({ build: 'single' });
+    const tab = await open();
     const counter = tab.counter('c');
     for await (const value of counter) {
         assert.equal(value, 0);
@@ -114,7 +114,7 @@ test('leaving a loop early ends the iteration', async () => {
 
 test('close() commits what is pending and settles what is open', async () => {
     const origin = new FakeOrigin();
-    const tab = await open({ build: 'single', window: origin.window() });
+    const tab = await open({ window: origin.window() });
     const counter = tab.counter('c');
     counter.add(7);
     const outcomes = Promise.allSettled([counter.read(), counter.flush(), counter.flush()]);
@@ -122,14 +122,14 @@ test('close() commits what is pending and settles what is open', async () => {
     const [, first, second] = await outcomes;
     assert.equal(first?.status, 'fulfilled');
     assert.equal(second?.status, 'fulfilled');
-    const other = await open({ build: 'single', window: origin.window() });
+    const other = await open({ window: origin.window() });
     assert.equal(await other.counter('c').read(), 7);
     await other.close();
     assert.deepEqual(origin.locks.held(), []);
 });
 
 test('await using closes the tab', async () => {
-    const tab = await open({ build: 'single' });
+    const tab = await open();
     const symbol = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
     await /** @type {any} */ (tab)[symbol]();
     assert.throws(() => tab.counter('c'), { code: 'closed' });

@@ -18,14 +18,14 @@ async function hostIn(origin, without) {
     await host.database.ready();
     /** @type {{ event: string, number: number, texts: (string | null)[] }[]} */
     const reports = [];
-    host.connect((event, number, texts = []) => void reports.push({ event, number, texts }));
-    let last = 100;
+    host.connect((event, number, texts = []) => void reports.push({ event, number, texts }), 0);
+    let last = 100; // even: of program 0
     /**
      * Begins an operation and gives the report that settles it.
      * @param {(operation: number) => unknown} start
      */
     const settling = async (start) => {
-        const operation = last++;
+        const operation = (last += 2);
         start(operation);
         const mine = () =>
             reports.find(({ event, number }) => /settled|failed/.test(event) && number === operation);
@@ -35,7 +35,7 @@ async function hostIn(origin, without) {
     };
     /** @param {boolean} [write] */
     const begin = (write = true) => {
-        const operation = last++;
+        const operation = (last += 2);
         host.database.begin(operation, { scope: stores, write, strict: false });
         const transaction = host.database.transaction(operation);
         assert.ok(transaction, 'ready at once');
@@ -125,7 +125,7 @@ test('where the browser drops the connection, open commits are unknown, even wit
 test('as many microtasks pass as are asked for', async () => {
     const { host, reports } = await hostIn(new FakeOrigin());
     const seen = [];
-    host.clock.afterMicrotasks(1, 3);
+    host.clock.afterMicrotasks(2, 3);
     for (let passed = 1; passed <= 4; passed++) {
         await undefined;
         seen.push(reports.some(({ event }) => event === 'settled'));
@@ -263,14 +263,14 @@ test('an opaque origin has neither locks nor a database, whatever objects it has
 test('a message on a channel that is no string is dropped', async () => {
     const origin = new FakeOrigin();
     const { host, reports } = await hostIn(origin);
-    assert.ok(host.channels.open(5, 'c'));
+    assert.ok(host.channels.open(4, 'c'));
     const stranger = new origin.BroadcastChannel('c');
     for (const message of [7, null, { a: 1 }, 'text']) stranger.postMessage(message);
     const received = () => reports.filter(({ event }) => event === 'message');
     await until(() => received().length > 0);
     assert.deepEqual(
         received().map(({ number, texts }) => [number, ...texts]),
-        [[5, 'text']],
+        [[4, 'text']],
     );
     stranger.close();
     host.dispose();
@@ -285,7 +285,7 @@ test('what can wait is posted before the next message, or in its time; at once i
         document: page,
         setTimeout: (/** @type {() => void} */ due) => timers.push(due),
     });
-    assert.ok(host.channels.open(5, 'c'));
+    assert.ok(host.channels.open(4, 'c'));
     /** @type {unknown[]} */
     const received = [];
     const other = new origin.BroadcastChannel('c');
@@ -295,21 +295,21 @@ test('what can wait is posted before the next message, or in its time; at once i
         assert.equal(received.join(''), all);
     };
     const before = timers.length;
-    for (const message of 'ab') host.channels.postDeferred(5, message);
-    host.channels.post(5, 'c');
+    for (const message of 'ab') host.channels.postDeferred(4, message);
+    host.channels.post(4, 'c');
     await expectReceived('abc');
     assert.equal(timers.length, before + 1);
-    for (const message of 'de') host.channels.postDeferred(5, message);
+    for (const message of 'de') host.channels.postDeferred(4, message);
     assert.equal(timers.length, before + 2);
     timers.at(-1)?.();
     await expectReceived('abcde');
     page.visibilityState = 'hidden';
-    host.channels.postDeferred(5, 'f');
+    host.channels.postDeferred(4, 'f');
     await expectReceived('abcdef');
     assert.equal(timers.length, before + 2);
     page.visibilityState = 'visible';
-    host.channels.postDeferred(5, 'g');
-    host.channels.close(5);
+    host.channels.postDeferred(4, 'g');
+    host.channels.close(4);
     await expectReceived('abcdefg');
     other.close();
     host.dispose();
@@ -337,7 +337,7 @@ test('what is granted after all was let go is let go', async () => {
     const origin = new FakeOrigin();
     const { host } = await hostIn(origin);
     const plain = { mode: /** @type {const} */ ('exclusive'), ifAvailable: true, steal: false };
-    host.locks.request(1, 'late', plain);
+    host.locks.request(2, 'late', plain);
     host.dispose();
     const { host: other, settling } = await hostIn(origin);
     assert.deepEqual(await settling((id) => other.locks.request(id, 'late', plain)), {
@@ -375,7 +375,7 @@ test('what the core throws reaches the window’s errors, and no event handler',
     host.storage.watch('tabacus/n/');
     host.connect(() => {
         throw fault;
-    });
+    }, 0);
     window.dispatchEvent(Object.assign(new Event('storage'), { key: null, oldValue: null, newValue: null }));
     assert.ok(window.errors.includes(fault));
     host.dispose();

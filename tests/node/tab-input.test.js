@@ -1,4 +1,4 @@
-/** Everything that a caller can pass wrongly to a tab, in both builds, on Node's bare platform. */
+/** Everything that a caller can pass wrongly to a tab, on Node's bare platform. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -11,8 +11,6 @@ const badNames = [undefined, null, 7, '', 'x'.repeat(129), '\ud800', 'a\udc00b',
 const badAmounts = [null, '1', 1.5, NaN, Infinity, max + 1, -max - 1, 1n, {}, true, Symbol('n')];
 
 const none = () => {};
-
-/** @typedef {'threads' | 'single'} Build */
 
 /**
  * @param {string} argument
@@ -33,7 +31,7 @@ const failsWith = (code) => (/** @type {any} */ error) =>
     error instanceof TabacusError && error.code === code;
 
 test('defaults stand for undefined, and never for null', async () => {
-    for (const name of ['namespace', 'build', 'wasm', 'allowWeaker', 'window']) {
+    for (const name of ['namespace', 'wasm', 'allowWeaker', 'window']) {
         await assert.rejects(open({ [name]: null }), refuses(name, null));
         const tab = await open({ [name]: undefined });
         await tab.close();
@@ -46,122 +44,113 @@ test('defaults stand for undefined, and never for null', async () => {
     await tab.close();
 });
 
-for (const build of /** @type {Build[]} */ (['single', 'threads'])) {
-    test(`${build}: a bad name is refused`, async () => {
-        const tab = await open({ build });
-        for (const name of badNames) {
-            assert.throws(() => tab.counter(/** @type {any} */ (name)), refuses('name', name));
-        }
-        assert.equal(tab.counter('x'.repeat(128)).add(1), 1);
-        assert.equal(tab.counter('\0😀').add(2), 2);
-        await tab.close();
-    });
+test('a bad name is refused', async () => {
+    const tab = await open();
+    for (const name of badNames) {
+        assert.throws(() => tab.counter(/** @type {any} */ (name)), refuses('name', name));
+    }
+    assert.equal(tab.counter('x'.repeat(128)).add(1), 1);
+    assert.equal(tab.counter('\0😀').add(2), 2);
+    await tab.close();
+});
 
-    test(`${build}: a bad amount is refused and changes nothing`, async () => {
-        const tab = await open({ build });
-        const counter = tab.counter('c');
-        counter.add(5);
-        for (const n of badAmounts) {
-            assert.throws(() => counter.add(/** @type {any} */ (n)), refuses('n', n));
-        }
-        assert.equal(counter.value, 5);
-        assert.equal(counter.add(-0), 5);
-        assert.equal(counter.add(undefined), 6);
-        await tab.close();
-    });
+test('a bad amount is refused and changes nothing', async () => {
+    const tab = await open();
+    const counter = tab.counter('c');
+    counter.add(5);
+    for (const n of badAmounts) {
+        assert.throws(() => counter.add(/** @type {any} */ (n)), refuses('n', n));
+    }
+    assert.equal(counter.value, 5);
+    assert.equal(counter.add(-0), 5);
+    assert.equal(counter.add(undefined), 6);
+    await tab.close();
+});
 
-    test(`${build}: beyond ±(2^53 − 1) is a RangeError that changes nothing`, async () => {
-        const tab = await open({ build });
-        const counter = tab.counter('c');
-        assert.equal(counter.add(max), max);
-        for (const n of [1, max]) {
-            assert.throws(
-                () => counter.add(n),
-                (/** @type {any} */ error) =>
-                    error instanceof RangeError &&
-                    error instanceof TabacusRangeError &&
-                    error instanceof TabacusError &&
-                    error.code === 'out-of-range' &&
-                    error.value === n,
-            );
-        }
-        assert.equal(counter.value, max);
-        assert.equal(counter.add(-max), 0);
-        assert.equal(counter.add(-max), -max);
-        assert.throws(() => counter.add(-1), failsWith('out-of-range'));
-        assert.equal(await counter.read(), -max);
-        await tab.close();
-    });
+test('beyond ±(2^53 − 1) is a RangeError that changes nothing', async () => {
+    const tab = await open();
+    const counter = tab.counter('c');
+    assert.equal(counter.add(max), max);
+    for (const n of [1, max]) {
+        assert.throws(
+            () => counter.add(n),
+            (/** @type {any} */ error) =>
+                error instanceof RangeError &&
+                error instanceof TabacusRangeError &&
+                error instanceof TabacusError &&
+                error.code === 'out-of-range' &&
+                error.value === n,
+        );
+    }
+    assert.equal(counter.value, max);
+    assert.equal(counter.add(-max), 0);
+    assert.equal(counter.add(-max), -max);
+    assert.throws(() => counter.add(-1), failsWith('out-of-range'));
+    assert.equal(await counter.read(), -max);
+    await tab.close();
+});
 
-    test(`${build}: unknown strategies, durabilities and options are refused`, async () => {
-        const tab = await open({ build });
-        const counter = (/** @type {any} */ options) => () => tab.counter('c', options);
-        assert.throws(counter({ strategy: 'best' }), refuses('strategy', 'best'));
-        assert.throws(counter({ strategy: null }), refuses('strategy', null));
-        assert.throws(counter({ durability: 'eternal' }), refuses('durability', 'eternal'));
-        assert.throws(counter({ durabilty: 'strict' }), refuses('options.durabilty', 'strict'));
-        assert.throws(counter('naive'), refuses('options', 'naive'));
-        assert.throws(() => tab.counter('c').subscribe(/** @type {any} */ (7)), refuses('subscriber', 7));
-        await tab.close();
-    });
+test('unknown strategies, durabilities and options are refused', async () => {
+    const tab = await open();
+    const counter = (/** @type {any} */ options) => () => tab.counter('c', options);
+    assert.throws(counter({ strategy: 'best' }), refuses('strategy', 'best'));
+    assert.throws(counter({ strategy: null }), refuses('strategy', null));
+    assert.throws(counter({ durability: 'eternal' }), refuses('durability', 'eternal'));
+    assert.throws(counter({ durabilty: 'strict' }), refuses('options.durabilty', 'strict'));
+    assert.throws(counter('naive'), refuses('options', 'naive'));
+    assert.throws(() => tab.counter('c').subscribe(/** @type {any} */ (7)), refuses('subscriber', 7));
+    await tab.close();
+});
 
-    test(`${build}: after close() every use is refused, and closing again is not`, async () => {
-        const tab = await open({ build });
-        const counter = tab.counter('c');
-        const stop = counter.subscribe(() => {});
-        counter.add(3);
-        await tab.close();
-        await tab.close();
-        stop();
-        assert.throws(() => tab.counter('c'), failsWith('closed'));
-        assert.throws(() => tab.counter('d'), failsWith('closed'));
-        assert.throws(() => counter.add(1), failsWith('closed'));
-        assert.throws(() => counter.value, failsWith('closed'));
-        assert.throws(() => counter.subscribe(() => {}), failsWith('closed'));
-        await assert.rejects(counter.read(), failsWith('closed'));
-        await assert.rejects(counter.flush(), failsWith('closed'));
-        assert.equal(counter.guarantee.strategy, 'replicated');
-        assert.equal(tab.capabilities.store, 'memory');
-    });
+test('after close() every use is refused, and closing again is not', async () => {
+    const tab = await open();
+    const counter = tab.counter('c');
+    const stop = counter.subscribe(() => {});
+    counter.add(3);
+    await tab.close();
+    await tab.close();
+    stop();
+    assert.throws(() => tab.counter('c'), failsWith('closed'));
+    assert.throws(() => tab.counter('d'), failsWith('closed'));
+    assert.throws(() => counter.add(1), failsWith('closed'));
+    assert.throws(() => counter.value, failsWith('closed'));
+    assert.throws(() => counter.subscribe(() => {}), failsWith('closed'));
+    await assert.rejects(counter.read(), failsWith('closed'));
+    await assert.rejects(counter.flush(), failsWith('closed'));
+    assert.equal(counter.guarantee.strategy, 'replicated');
+    assert.equal(tab.capabilities.store, 'memory');
+});
 
-    test(`${build}: without a platform there is memory, and the capabilities show it`, async () => {
-        const tab = await open({ build });
-        assert.deepEqual(tab.capabilities, {
-            store: 'memory',
-            exclusion: /** @type {any} */ (globalThis.navigator)?.locks ? 'web-locks' : 'none',
-            durability: 'memory',
-            mirror: false,
-            channel: true,
-            memory: build,
-        });
-        assert.ok(Object.isFrozen(tab.capabilities));
-        const counter = tab.counter('c');
-        assert.equal(counter.guarantee.durability, 'memory');
-        assert.ok(Object.isFrozen(counter.guarantee));
-        counter.add(4);
-        await counter.flush();
-        assert.equal(await counter.read(), 4);
-        for (const strategy of /** @type {const} */ ([
-            'naive',
-            'log',
-            'locked',
-            'transactional',
-            'batched',
-        ])) {
-            assert.throws(() => tab.counter('c', { strategy }), failsWith('unavailable'));
-        }
-        await tab.close();
+test('without a platform there is memory, and the capabilities show it', async () => {
+    const tab = await open();
+    assert.deepEqual(tab.capabilities, {
+        store: 'memory',
+        exclusion: /** @type {any} */ (globalThis.navigator)?.locks ? 'web-locks' : 'none',
+        durability: 'memory',
+        mirror: false,
+        channel: true,
     });
-}
+    assert.ok(Object.isFrozen(tab.capabilities));
+    const counter = tab.counter('c');
+    assert.equal(counter.guarantee.durability, 'memory');
+    assert.ok(Object.isFrozen(counter.guarantee));
+    counter.add(4);
+    await counter.flush();
+    assert.equal(await counter.read(), 4);
+    for (const strategy of /** @type {const} */ (['naive', 'log', 'locked', 'transactional', 'batched'])) {
+        assert.throws(() => tab.counter('c', { strategy }), failsWith('unavailable'));
+    }
+    await tab.close();
+});
 
 test('open() refuses bad options', async () => {
     const cases = /** @type {[any, string, unknown][]} */ ([
         [{ namespace: '' }, 'namespace', ''],
         [{ namespace: '\udfff' }, 'namespace', '\udfff'],
-        [{ build: 'double' }, 'build', 'double'],
+        [{ build: 'threads' }, 'options.build', 'threads'],
         [{ allowWeaker: 1 }, 'allowWeaker', 1],
         [{ wasm: 7 }, 'wasm', 7],
-        [{ catalogue: 7 }, 'catalogue', 7],
+        [{ coordination: 7 }, 'coordination', 7],
         [{ window: 'w' }, 'window', 'w'],
         [{ name: 'n' }, 'options.name', 'n'],
         [null, 'options', null],
@@ -174,29 +163,29 @@ test('open() refuses bad options', async () => {
 test('open() takes the wasm as bytes and as a module, and reports what was wrong with it', async () => {
     const bytes = readFileSync(new URL('../../dist/node/single.wasm', import.meta.url));
     for (const wasm of [bytes, await WebAssembly.compile(bytes)]) {
-        const tab = await open({ build: 'single', wasm });
+        const tab = await open({ wasm });
         assert.equal(tab.counter('c').add(2), 2);
         await tab.close();
     }
     const junk = new Uint8Array([1, 2, 3]);
-    await assert.rejects(open({ build: 'single', wasm: junk }), refuses('wasm', junk));
+    await assert.rejects(open({ wasm: junk }), refuses('wasm', junk));
     const empty = await WebAssembly.compile(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]));
-    await assert.rejects(open({ build: 'single', wasm: empty }), failsWith('unavailable'));
+    await assert.rejects(open({ wasm: empty }), failsWith('unavailable'));
 });
 
 test('durability asked for and not to be had is an error, unless allowed', async () => {
-    const tab = await open({ build: 'single' });
+    const tab = await open();
     assert.throws(() => tab.counter('c', { durability: 'strict' }), failsWith('weaker-guarantee'));
     assert.throws(() => tab.counter('c', { durability: 'relaxed' }), failsWith('weaker-guarantee'));
     assert.equal(tab.counter('c', { durability: 'memory' }).add(1), 1);
     await tab.close();
-    const lenient = await open({ build: 'single', allowWeaker: true });
+    const lenient = await open({ allowWeaker: true });
     assert.equal(lenient.counter('c', { durability: 'strict' }).guarantee.durability, 'memory');
     await lenient.close();
 });
 
 test('the same arguments give the same counter', async () => {
-    const tab = await open({ build: 'single', allowWeaker: true });
+    const tab = await open({ allowWeaker: true });
     assert.equal(tab.counter('c'), tab.counter('c', {}));
     assert.equal(tab.counter('c'), tab.counter('c', { strategy: 'replicated', durability: 'relaxed' }));
     assert.notEqual(tab.counter('c'), tab.counter('d'));
@@ -205,7 +194,7 @@ test('the same arguments give the same counter', async () => {
 });
 
 test('a wrong argument is reported before a missing part of the platform: the store of locks and limits', async () => {
-    const tab = /** @type {any} */ (await open({ build: 'single' }));
+    const tab = /** @type {any} */ (await open());
     for (const [ask, argument] of /** @type {[() => Promise<unknown>, string][]} */ ([
         [() => tab.lock('l').run(none, { mode: 'bad' }), 'mode'],
         [() => tab.lock('l').acquire({ tiemout: 1 }), 'options.tiemout'],
@@ -233,7 +222,6 @@ test('open() of service workers refuses as open() does', async () => {
     const { open: openWorker } = await import('tabacus/service-worker');
     for (const options of /** @type {any[]} */ ([null, 7, true, none, []]))
         await assert.rejects(openWorker(options), refuses('options', options));
-    await assert.rejects(openWorker(/** @type {any} */ ({ build: 'threads' })), refuses('build', 'threads'));
     await assert.rejects(
         openWorker(/** @type {any} */ ({ colour: 'red' })),
         refuses('options.colour', 'red'),

@@ -8,8 +8,6 @@ import { details, FakeOrigin, settled, until } from './fake-origin.js';
 
 /** @typedef {import('tabacus').Tab} Tab */
 
-const build = 'single';
-
 /** @type {Record<string, (tab: Tab) => Promise<unknown>>} */
 const uses = {
     'a transactional counter': (tab) => tab.counter('c', { strategy: 'transactional' }).add(1),
@@ -27,7 +25,7 @@ for (const [what, use] of Object.entries(uses)) {
         const locks = new LockOrigin();
         const window = (/** @type {number} */ i) =>
             origin.window({ navigator: { locks: locks.manager(`client ${i}`) } });
-        const tabs = await Promise.all([0, 1, 2].map((i) => open({ build, window: window(i) })));
+        const tabs = await Promise.all([0, 1, 2].map((i) => open({ window: window(i) })));
         const reported = tabs.map((tab) => details(tab, 'storelost'));
         for (const tab of tabs) await use(tab);
         await until(() => origin.area.has('tabacus/default/database-generation'));

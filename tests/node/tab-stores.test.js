@@ -6,25 +6,19 @@ import { open, TabacusError } from 'tabacus';
 import { nextMacrotask } from '../../js/common/macrotask.js';
 import { details, FakeOrigin, settled, until } from './fake-origin.js';
 
-const build = 'single';
-
 /** @param {string} code */
 const failsWith = (code) => (/** @type {any} */ error) =>
     error instanceof TabacusError && error.code === code;
 
 test('two tabs count exactly, see each other, and a third finds it all', async () => {
     const origin = new FakeOrigin();
-    const [a, b] = await Promise.all([
-        open({ build, window: origin.window() }),
-        open({ build, window: origin.window() }),
-    ]);
+    const [a, b] = await Promise.all([open({ window: origin.window() }), open({ window: origin.window() })]);
     assert.deepEqual(a.capabilities, {
         store: 'indexeddb',
         exclusion: 'web-locks',
         durability: 'strict',
         mirror: true,
         channel: true,
-        memory: build,
     });
     const [here, there] = [a.counter('c'), b.counter('c')];
     for (let i = 0; i < 1000; i++) {
@@ -39,7 +33,7 @@ test('two tabs count exactly, see each other, and a third finds it all', async (
     await a.close();
     there.add(1);
     await b.close();
-    const c = await open({ build, window: origin.window() });
+    const c = await open({ window: origin.window() });
     assert.equal(await c.counter('c').read(), 1001);
     await c.close();
     assert.deepEqual(origin.locks.held(), []);
@@ -49,7 +43,7 @@ test('open(), one add and its flush cost two transactions, whether the database 
     const origin = new FakeOrigin();
     for (const pause_ms of [undefined, undefined, 20]) {
         const before = origin.transactions.length;
-        const tab = await open({ build, window: origin.window() });
+        const tab = await open({ window: origin.window() });
         const counter = tab.counter('c');
         // The rows are read when the counter is made; a later add and its flush read nothing more.
         if (pause_ms) await new Promise((resolve) => setTimeout(resolve, pause_ms));
@@ -63,17 +57,14 @@ test('open(), one add and its flush cost two transactions, whether the database 
         );
         await tab.close();
     }
-    const reader = await open({ build, window: origin.window() });
+    const reader = await open({ window: origin.window() });
     assert.equal(await reader.counter('c').read(), 3);
     await reader.close();
 });
 
 test('transactional, locked and naive counters work over the stores, apart from each other', async () => {
     const origin = new FakeOrigin();
-    const [a, b] = await Promise.all([
-        open({ build, window: origin.window() }),
-        open({ build, window: origin.window() }),
-    ]);
+    const [a, b] = await Promise.all([open({ window: origin.window() }), open({ window: origin.window() })]);
     for (const strategy of /** @type {const} */ (['transactional', 'locked', 'naive'])) {
         const [here, there] = [a.counter('c', { strategy }), b.counter('c', { strategy })];
         const adds = [];
@@ -91,8 +82,8 @@ test('transactional, locked and naive counters work over the stores, apart from 
 
 test('namespaces are apart', async () => {
     const origin = new FakeOrigin();
-    const a = await open({ build, window: origin.window(), namespace: 'a/b %' });
-    const b = await open({ build, window: origin.window(), namespace: 'a' });
+    const a = await open({ window: origin.window(), namespace: 'a/b %' });
+    const b = await open({ window: origin.window(), namespace: 'a' });
     a.counter('c').add(1);
     await a.counter('c').flush();
     assert.equal(await b.counter('c').read(), 0);
@@ -102,7 +93,7 @@ test('namespaces are apart', async () => {
 
 test('records that cannot be read are put in quarantine with one warning each; all others count', async () => {
     const origin = new FakeOrigin();
-    const first = await open({ build, window: origin.window() });
+    const first = await open({ window: origin.window() });
     first.counter('c').add(5);
     await first.close();
     const [key] = await origin.records('default', 'rows', (rows) => rows.getAllKeys());
@@ -115,7 +106,7 @@ test('records that cannot be read are put in quarantine with one warning each; a
     ])) {
         await origin.records('default', 'rows', (rows) => rows.put(value, prefix + suffix));
     }
-    const tab = await open({ build, window: origin.window() });
+    const tab = await open({ window: origin.window() });
     const counter = tab.counter('c');
     assert.equal(await counter.read(), 5);
     const warnings = details(tab, 'warning'); // late, and nothing is missed
@@ -134,18 +125,18 @@ test('records that cannot be read are put in quarantine with one warning each; a
 test('a claim under a key that nobody can have keeps no slot', async () => {
     for (const key of [5, [1], '\ud800x']) {
         const origin = new FakeOrigin();
-        const first = await open({ build, window: origin.window() });
+        const first = await open({ window: origin.window() });
         first.counter('c').add(1);
         await first.close();
         await origin.records('default', 'claims', (claims) => claims.clear());
         await origin.records('default', 'claims', (claims) => claims.put({ subject: 'slot/0' }, key));
-        const tab = await open({ build, window: origin.window() });
+        const tab = await open({ window: origin.window() });
         const warnings = details(tab, 'warning');
         tab.counter('c').add(1);
         await tab.counter('c').flush();
         await until(() => warnings.length > 0);
         await tab.close();
-        const later = await open({ build, window: origin.window() });
+        const later = await open({ window: origin.window() });
         assert.equal(await later.counter('c').read(), 2);
         await later.close();
         assert.deepEqual(
@@ -157,7 +148,7 @@ test('a claim under a key that nobody can have keeps no slot', async () => {
 
 test('a tab makes way for an upgrade, and for a deletion, and goes on counting', async () => {
     const origin = new FakeOrigin();
-    const tab = await open({ build, window: origin.window() });
+    const tab = await open({ window: origin.window() });
     const lost = details(tab, 'storelost');
     const counter = tab.counter('c');
     counter.add(1);
@@ -180,7 +171,7 @@ test('a tab makes way for an upgrade, and for a deletion, and goes on counting',
 
 test('a connection dropped by the browser comes back', async () => {
     const origin = new FakeOrigin();
-    const tab = await open({ build, window: origin.window() });
+    const tab = await open({ window: origin.window() });
     const counter = tab.counter('c');
     const orders = tab.counter('orders', { strategy: 'transactional' });
     counter.add(1);
@@ -197,7 +188,7 @@ test('a connection dropped by the browser comes back', async () => {
 
 test('a commit cut off by a dropped connection is neither lost nor counted twice', async () => {
     const origin = new FakeOrigin();
-    const tab = await open({ build, window: origin.window() });
+    const tab = await open({ window: origin.window() });
     const counter = tab.counter('c');
     counter.add(1);
     await counter.flush();
@@ -208,7 +199,7 @@ test('a commit cut off by a dropped connection is neither lost nor counted twice
     counter.add(10);
     await counter.flush();
     assert.ok(cuts > 2, 'two transactions were cut off, and their work done by others');
-    const other = await open({ build, window: origin.window() });
+    const other = await open({ window: origin.window() });
     assert.equal(await other.counter('c').read(), 11);
     await other.close();
     await tab.close();
@@ -216,7 +207,7 @@ test('a commit cut off by a dropped connection is neither lost nor counted twice
 
 test('a transactional add of unknown outcome rejects with unknown-commit', async () => {
     const origin = new FakeOrigin();
-    const tab = await open({ build, window: origin.window() });
+    const tab = await open({ window: origin.window() });
     const counter = tab.counter('c', { strategy: 'transactional' });
     assert.equal(await counter.add(1), 1);
     // After the put, and so after commit() was called.
@@ -238,7 +229,7 @@ test('a transactional add of unknown outcome rejects with unknown-commit', async
 
 test('a full store rejects flush, keeps the increments, and takes them when there is space', async () => {
     const origin = new FakeOrigin();
-    const tab = await open({ build, window: origin.window() });
+    const tab = await open({ window: origin.window() });
     const warnings = details(tab, 'warning');
     const counter = tab.counter('c');
     const orders = tab.counter('orders', { strategy: 'transactional' });
@@ -266,12 +257,12 @@ test('localStorage refused or full costs the backup, and nothing else', async ()
             throw new DOMException('cookies are blocked', 'SecurityError');
         },
     });
-    const tab = await open({ build, window });
+    const tab = await open({ window });
     assert.equal(tab.capabilities.mirror, false);
     tab.counter('c').add(1);
     await tab.close();
     origin.storageFull = true;
-    const full = await open({ build, window: origin.window() });
+    const full = await open({ window: origin.window() });
     full.counter('c').add(1);
     await full.counter('c').flush();
     assert.equal(await full.counter('c').read(), 2);
@@ -286,7 +277,7 @@ test('without IndexedDB the slots are in localStorage, and the capabilities show
         },
     };
     for (const indexedDB of [undefined, refused]) {
-        const tab = await open({ build, window: origin.window({ indexedDB }) });
+        const tab = await open({ window: origin.window({ indexedDB }) });
         assert.equal(tab.capabilities.store, 'localstorage');
         assert.equal(tab.capabilities.durability, 'relaxed');
         assert.throws(() => tab.counter('c', { durability: 'strict' }), failsWith('weaker-guarantee'));
@@ -294,7 +285,7 @@ test('without IndexedDB the slots are in localStorage, and the capabilities show
         tab.counter('c').add(3);
         await tab.close();
     }
-    const reader = await open({ build, window: origin.window({ indexedDB: undefined }) });
+    const reader = await open({ window: origin.window({ indexedDB: undefined }) });
     assert.equal(await reader.counter('c').read(), 6);
     await reader.close();
 });
@@ -302,8 +293,8 @@ test('without IndexedDB the slots are in localStorage, and the capabilities show
 test('without locks or a channel two tabs are still exact', async () => {
     const origin = new FakeOrigin();
     const without = { navigator: {}, BroadcastChannel: undefined };
-    const a = await open({ build, window: origin.window(without) });
-    const b = await open({ build, window: origin.window(without) });
+    const a = await open({ window: origin.window(without) });
+    const b = await open({ window: origin.window(without) });
     assert.equal(a.capabilities.exclusion, 'lease');
     assert.equal(a.capabilities.channel, false);
     for (let i = 0; i < 50; i++) {
@@ -326,7 +317,7 @@ test('a stranger’s database of our name keeps its records and gets our stores'
         },
     });
     foreign.close();
-    const tab = await open({ build, window: origin.window() });
+    const tab = await open({ window: origin.window() });
     assert.equal(tab.capabilities.store, 'indexeddb');
     tab.counter('c').add(2);
     await tab.counter('c').flush();
@@ -353,8 +344,8 @@ test('messages of strangers on the channel disturb nobody and count for nothing'
             names.add(name);
         }
     }
-    const tab = await open({ build, window: origin.window({ BroadcastChannel: RecordingChannel }) });
-    const other = await open({ build, window: origin.window() });
+    const tab = await open({ window: origin.window({ BroadcastChannel: RecordingChannel }) });
+    const other = await open({ window: origin.window() });
     const counter = tab.counter('c');
     counter.add(1);
     await counter.flush();
@@ -386,7 +377,7 @@ test('messages of strangers on the channel disturb nobody and count for nothing'
 test('strangers’ storage events disturb nobody', async () => {
     const origin = new FakeOrigin();
     const window = origin.window({ indexedDB: undefined });
-    const tab = await open({ build, window });
+    const tab = await open({ window });
     const counter = tab.counter('c');
     counter.add(1);
     await counter.flush();
@@ -404,8 +395,8 @@ test('strangers’ storage events disturb nobody', async () => {
 test('a page on its way out commits at once, lets all go, and comes back counting', async () => {
     const origin = new FakeOrigin();
     const window = origin.window();
-    const tab = await open({ build, window });
-    const other = await open({ build, window: origin.window() });
+    const tab = await open({ window });
+    const other = await open({ window: origin.window() });
     const counter = tab.counter('c');
     counter.add(1);
     await counter.flush();
@@ -431,7 +422,7 @@ test('a database that refuses to open: the tab goes on without it, and warns', a
     const refusing = () => {
         throw new DOMException('not here', 'SecurityError');
     };
-    const tab = await open({ build, window: new FakeOrigin().window({ indexedDB: { open: refusing } }) });
+    const tab = await open({ window: new FakeOrigin().window({ indexedDB: { open: refusing } }) });
     assert.equal(tab.capabilities.store, 'localstorage');
     /** @type {string[]} */
     const codes = [];
@@ -453,7 +444,7 @@ test('a user who blocks site data has neither database nor locks, and may have w
     for (const allowWeaker of [false, true]) {
         const window = new FakeOrigin().window(without);
         Object.defineProperty(window, 'localStorage', { get: refusing });
-        const tab = await open({ build, window, allowWeaker });
+        const tab = await open({ window, allowWeaker });
         assert.deepEqual([tab.capabilities.store, tab.capabilities.exclusion], ['memory', 'none']);
         const asked = {
             lock: () => tab.lock('l').run(() => 1),
@@ -479,7 +470,7 @@ test('a database that never opens: the tab goes on without it', async () => {
     });
     /** @type {import('tabacus').Tab[]} */
     const opened = [];
-    void open({ build, window }).then((tab) => opened.push(tab));
+    void open({ window }).then((tab) => opened.push(tab));
     await until(() => {
         timers.splice(0).forEach((callback) => callback());
         return opened.length > 0;

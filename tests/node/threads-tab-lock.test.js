@@ -34,7 +34,7 @@ async function pages(count) {
     const locks = new LockOrigin();
     const made = Array.from({ length: count }, async (_, index) => {
         const window = origin.window({ navigator: { locks: locks.manager(`client ${index}`) } });
-        const tab = await open({ build: 'single', window });
+        const tab = await open({ window });
         const shared = await threads({ tab });
         endings.push(
             () => shared.close(),

@@ -26,7 +26,7 @@ const quotaDefault_bytes = 10 * 2 ** 20;
 const newId = () =>
     /** @type {[number, number]} */ (/** @type {unknown} */ (crypto.getRandomValues(new Uint32Array(2))));
 
-/** What the main module's C++ side offers for it. @typedef {{ _segment_alloc: (bytes: number) => number }} SegmentAllocator */
+/** The export of wasm/src/sync/abi.cpp for it. @typedef {{ _segment_alloc: (bytes: number) => number }} SegmentAllocator */
 
 class SegmentServer {
     #core;

@@ -7,7 +7,7 @@ import { sleepAsync } from '../waiting.js';
 export { SharedTabLock } from './shared-tab-lock.js';
 
 /**
- * What the main module's C++ side offers for it. A request is its address.
+ * The exports of wasm/src/sync/abi.cpp for it. A request is its address.
  *
  * @typedef {object} BrokerOps
  * @property {(root: number) => number} _request_bell

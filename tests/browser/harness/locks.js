@@ -15,7 +15,7 @@ export async function openLocks(browser, namespace, options = {}) {
             const { open } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));
             const page = /** @type {any} */ (globalThis);
             if (more.withoutLocks) Object.defineProperty(navigator, 'locks', { value: undefined });
-            page.tab = await open({ namespace: name, build: 'single' });
+            page.tab = await open({ namespace: name });
             page.held = {};
         },
         namespace,

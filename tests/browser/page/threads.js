@@ -29,9 +29,9 @@ const commands = {
     },
     threads: () => tabacus.threads(),
 
-    /** Opens and closes a tab of the threads build that often. @param {number} times */
+    /** Opens and closes a tab that often. @param {number} times */
     async openAndClose(times) {
-        for (let i = 0; i < times; i++) await (await open({ namespace: 'again', build: 'threads' })).close();
+        for (let i = 0; i < times; i++) await (await open({ namespace: 'again' })).close();
     },
 
     /** Makes a memory that often, has all its parts listen, and closes it. @param {number} times */

@@ -15,6 +15,7 @@
 #include "lab/origin.hpp"
 #include "lock/lock_scene.hpp"
 #include "protocol/queue/queue_record.hpp"
+#include "tabacus/lock/lock.hpp"
 #include "tabacus/queue/queue.hpp"
 
 namespace tabacus::test {
@@ -63,7 +64,9 @@ class QueuePage {
         : world_(world),
           judge_(judge),
           work_(work),
-          queues_(world, "test", [this](const Notice& notice) { notices.push_back(notice); }),
+          locks_(world, "test", [this](const Notice& notice) { notices.push_back(notice); }),
+          queues_(world, "test", locks_,
+                  [this](const Notice& notice) { notices.push_back(notice); }),
           queue_(queues_.queue("q", options,
                                {[this](int run, const JobInfo& job) { begin(run, job); },
                                 [this](int run, std::string_view) { end(run); },
@@ -127,9 +130,12 @@ class QueuePage {
     void steal(int slot) {
         scope_.spawn([](LockTable& locks, std::string name) -> Task<void> {
             const auto held = co_await locks.acquire(std::move(name), {.steal = true});
-        }(queues_.locks(), "queue/q/" + std::to_string(slot)));
+        }(locks_, "queue/q/" + std::to_string(slot)));
     }
-    void close() { queues_.close(); }
+    void close() {
+        queues_.close();
+        locks_.close();
+    }
     Scope& scope() { return scope_; }
 
     std::vector<Notice> notices;
@@ -204,6 +210,7 @@ class QueuePage {
     LabTab& world_;
     QueueJudge& judge_;
     Work work_;
+    LockTable locks_;
     Queues queues_;
     Queue& queue_;
     Scope scope_;  // last: what runs in it uses all of the above

@@ -13,6 +13,7 @@
 #include "explore/counter_judge.hpp"
 #include "lab/lab_tab.hpp"
 #include "lab/origin.hpp"
+#include "protocol/common/store_watch.hpp"
 #include "tabacus/replica/replicated.hpp"
 #include "tabacus/replica/tab.hpp"
 #include "tabacus/strategy/catalogue.hpp"
@@ -46,7 +47,9 @@ class Page {
           judge_(judge),
           random_(world.random().bits()),
           tab_(world, "test", [this](const Notice& notice) { notices.push_back(notice); }),
-          catalogue_(world, "test", [this](const Notice& notice) { notices.push_back(notice); }) {}
+          watch_(world, Names("test"), [this](const Notice& notice) { notices.push_back(notice); }),
+          catalogue_(world, "test", watch_,
+                     [this](const Notice& notice) { notices.push_back(notice); }) {}
 
     /// Opens, counts as planned and flushes; `done` is set when all has ended.
     void count(const Plan& plan) { scope_.spawn(live(plan)); }
@@ -210,6 +213,7 @@ class Page {
     CounterJudge& judge_;
     lab::SeededRandom random_;
     Tab tab_;
+    StoreWatch watch_;
     Catalogue catalogue_;
     CounterJudge::Sum unflushed_;  // all that this page counted
     CounterJudge::Sum acknowledged_;

@@ -10,6 +10,7 @@
 #include "explore/counter_judge.hpp"
 #include "lab/lab_tab.hpp"
 #include "lab/origin.hpp"
+#include "protocol/common/store_watch.hpp"
 #include "protocol/strategy/stored_counter.hpp"
 #include "tabacus/strategy/catalogue.hpp"
 #include "time_last_chooser.hpp"
@@ -23,12 +24,14 @@ class Counting {
 
     Counting(lab::LabTab& world, CounterJudge& judge, const CounterOptions& options)
         : judge_(judge),
-          catalogue_(world, "test", notices_to()),
+          watch_(world, Names("test"), notices_to()),
+          catalogue_(world, "test", watch_, notices_to()),
           counter_(&catalogue_.counter("c", options)) {}
     /// By a counter that is not in the catalogue.
     Counting(lab::LabTab& world, CounterJudge& judge, const Make& make)
         : judge_(judge),
-          catalogue_(world, "test", notices_to()),
+          watch_(world, Names("test"), notices_to()),
+          catalogue_(world, "test", watch_, notices_to()),
           own_(make({world, Names("test"), "c", notices_to()})),
           counter_(own_.get()) {}
 
@@ -54,6 +57,7 @@ class Counting {
     }
     void close() {
         ++pending;
+        watch_.stop();
         run_in(
             scope_, catalogue_.close(), [this] { --pending; },
             [this](const std::exception_ptr& error) { fail(error); });
@@ -101,6 +105,7 @@ class Counting {
     }
 
     CounterJudge& judge_;
+    StoreWatch watch_;
     Catalogue catalogue_;
     std::unique_ptr<StoredCounter> own_;
     Counter* counter_;

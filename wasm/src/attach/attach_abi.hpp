@@ -5,8 +5,8 @@
 #include "tabacus/sync/arena.hpp"
 #include "tabacus/sync/dispatch.hpp"
 
-// What JavaScript calls: one list of plain functions over numbers, exported by the main module and
-// by attach.wasm alike, so that js/threads is written once and takes either. Plain exports and not
+// What JavaScript calls: one list of plain functions over numbers, exported by threads.wasm and by
+// attach.wasm alike, so that js/threads is written once and takes either. Plain exports and not
 // embind: a bare Atomics.add costs 9 ns and such a call 11, an embind call would eat what is left
 // of a budget of two Atomics.add; and attach.wasm has no runtime that embind could live in.
 //

@@ -3,7 +3,7 @@
 //
 // The bindings of a module name the type of its core, and then include this once:
 //
-//     using Core = tabacus::browser::LocksCore;
+//     using Core = tabacus::browser::TabCore;
 //     #include "bindings/core_exports.hpp"
 #pragma once
 
@@ -24,8 +24,11 @@ EMSCRIPTEN_KEEPALIVE char* tab_buffer(std::size_t size) {
     return tabacus::browser::text_buffer(size);
 }
 
-// Packed text: the namespace. The core lives as long as its instance of the module does.
-EMSCRIPTEN_KEEPALIVE Core* tab_new() { return std::make_unique<Core>(text_at(0)).release(); }
+// Packed text: the namespace. `program`: see Numbers. The core lives as long as its instance of the
+// module does.
+EMSCRIPTEN_KEEPALIVE Core* tab_new(int program) {
+    return std::make_unique<Core>(text_at(0), program).release();
+}
 
 EMSCRIPTEN_KEEPALIVE void tab_event(Core* core, tabacus::browser::HostEvent event, int number) {
     core->world().dispatch(event, number, texts());

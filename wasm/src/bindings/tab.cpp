@@ -1,6 +1,5 @@
-// The names under which JavaScript finds a tab's core: plain exports over numbers and addresses, as
-// attach/attach_abi.hpp's. A call through embind would double the cost of the counter's add(),
-// which may be three Atomics.add.
+// The names under which JavaScript finds a tab's core: plain exports over numbers and addresses. A call
+// through embind would double the cost of the counter's add().
 #include "browser/core/tab_core.hpp"
 
 using Core = tabacus::browser::TabCore;

@@ -36,7 +36,7 @@ class BrowserChannel final : public Channel {
 }  // namespace
 
 std::unique_ptr<Channel> BrowserChannels::open(std::string_view name) {
-    const int id = ++last_id_;
+    const int id = numbers_.take();
     if (call(Call::channel_open, {.object = id, .first = name}) == 0) return nullptr;
     return std::make_unique<BrowserChannel>(id, listeners_);
 }

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "browser/bridge.hpp"
+#include "browser/core/operations.hpp"
 #include "protocol/common/listeners.hpp"
 #include "tabacus/common/world.hpp"
 
@@ -11,6 +11,8 @@ namespace tabacus::browser {
 
 class BrowserChannels {
   public:
+    explicit BrowserChannels(int program) : numbers_(program) {}
+
     /// Nothing where the platform has no BroadcastChannel.
     std::unique_ptr<Channel> open(std::string_view name);
 
@@ -22,7 +24,7 @@ class BrowserChannels {
 
   private:
     Listeners<Message> listeners_;
-    int last_id_ = 0;
+    Numbers numbers_;
 };
 
 }  // namespace tabacus::browser

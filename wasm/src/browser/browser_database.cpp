@@ -94,7 +94,7 @@ Async<std::unique_ptr<Transaction>> BrowserDatabase::begin(std::span<const Store
     unsigned bits =
         (access == Access::write ? 1U : 0U) | (durability == Durability::strict ? 2U : 0U);
     for (const Store store : scope) bits |= 4U << static_cast<unsigned>(store);
-    const int id = operations_.last() + 1;
+    const int id = operations_.next();
     const auto wrap = [this, id](const Texts&) -> std::unique_ptr<Transaction> {
         return std::make_unique<BrowserTransaction>(id, operations_);
     };

@@ -41,7 +41,7 @@ LockSnapshot read_snapshot(Texts& answer) {
 }  // namespace
 
 Async<std::unique_ptr<HeldLock>> BrowserLocks::request(LockRequest request) {
-    const int id = operations_.last() + 1;
+    const int id = operations_.next();
     // A text in the answer: an available lock was asked for in vain. A grant has none, as others
     // have waited for it.
     const auto wrap = [id, held = held_](const Texts& answer) -> std::unique_ptr<HeldLock> {

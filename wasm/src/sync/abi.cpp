@@ -1,4 +1,4 @@
-// The exports of attach_abi.hpp in the main module, which also owns the arena.
+// The exports of attach_abi.hpp in threads.wasm, which also owns the arena.
 #ifdef __EMSCRIPTEN_PTHREADS__
 
 #include "attach/attach_abi.hpp"

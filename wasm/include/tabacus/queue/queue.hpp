@@ -144,8 +144,10 @@ class Queue;
 /// All queues of a namespace in one tab.
 class Queues {
   public:
-    /// `world` must outlive them.
-    Queues(World& world, std::string_view name_space, NoticeHandler on_notice);
+    /// `world` and `locks` must outlive them. `locks` is the table of the same namespace, made before
+    /// them: it receives the events of the page's lifecycle first, and reports claims that are lost.
+    Queues(World& world, std::string_view name_space, LockTable& locks,
+           const NoticeHandler& on_notice);
     ~Queues();
     Queues(const Queues&) = delete;
     Queues& operator=(const Queues&) = delete;
@@ -154,7 +156,6 @@ class Queues {
 
     /// Returns false if there is no IndexedDB, so that no queue works.
     [[nodiscard]] bool available() const;
-    [[nodiscard]] LockTable& locks() const;
     /// The name of this tab in events.
     [[nodiscard]] const std::string& tab() const;
     /// The queue of that name, for as long as this lives; made with these options and callbacks the
@@ -162,7 +163,7 @@ class Queues {
     Queue& queue(const std::string& name, QueueOptions options, QueueCallbacks callbacks);
     /// The browser is online again: queues that a failure has paused go on.
     void online();
-    /// Loses all claims. Every later call fails with closed.
+    /// Every later call fails with closed. The claims are lost when `locks` is closed.
     void close();
 
   private:

@@ -40,7 +40,7 @@ class Tab {
 
     /// Finds out what the platform has. Call it once, before counter().
     Task<void> open();
-    /// Commits what is pending, then lets locks, channel and database go. Waits for the commit.
+    /// Commits what is pending, then lets locks and channel go. Waits for the commit.
     Task<void> close();
 
     [[nodiscard]] Capabilities capabilities() const;

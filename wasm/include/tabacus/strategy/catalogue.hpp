@@ -53,12 +53,14 @@ struct CounterOptions {
     friend bool operator==(const CounterOptions&, const CounterOptions&) = default;
 };
 
+class StoreWatch;
+
 class Catalogue {
   public:
-    /// `world` must outlive the catalogue, and should be its own: it lets the database go when a
-    /// page is hidden, which is not to come before a Tab's last commit. Names are validated by the
-    /// caller (js/).
-    Catalogue(World& world, std::string_view name_space, NoticeHandler on_notice);
+    /// `world` and `watch` must outlive the catalogue; the first counter in the database starts the
+    /// watch. Names are validated by the caller (js/).
+    Catalogue(World& world, std::string_view name_space, StoreWatch& watch,
+              NoticeHandler on_notice);
     ~Catalogue();
     Catalogue(const Catalogue&) = delete;
     Catalogue& operator=(const Catalogue&) = delete;
@@ -72,7 +74,7 @@ class Catalogue {
     /// aborts without exceptions, when something is missing().
     Counter& counter(std::string_view name, const CounterOptions& options);
 
-    /// Flushes every counter, then lets locks and the database go; no counter may be used after.
+    /// Flushes every counter, then lets locks go; no counter may be used after.
     /// Fails as flush() does, having let go.
     Task<void> close();
 

@@ -37,9 +37,6 @@ CounterOptions options_from(const Texts& arguments, bool strict) {
 
 }  // namespace
 
-CatalogueCore::CatalogueCore(const std::string& name_space)
-    : catalogue_(world_, name_space, notify) {}
-
 void CatalogueCore::close(PromiseId promise) { settle(scope_, catalogue_.close(), promise); }
 
 CounterCore* CatalogueCore::counter(const Texts& arguments, bool strict, PromiseId promise) {

@@ -1,13 +1,11 @@
-// What JavaScript holds of limits: sequences, budgets and rate limits on the World of this context.
-// Failures end here, as a code and a message.
+// What JavaScript holds of limits: sequences, budgets and rate limits. Failures end here, as a code
+// and a message.
 #pragma once
 
 #include <string>
 
-#include "browser/browser_world.hpp"
 #include "browser/core/abortable_requests.hpp"
 #include "browser/core/counter_core.hpp"
-#include "protocol/common/store_watch.hpp"
 #include "tabacus/limit/limits.hpp"
 #include "tabacus/replica/counter_transfer.hpp"
 
@@ -15,18 +13,11 @@ namespace tabacus::browser {
 
 class LimitsCore {
   public:
-    explicit LimitsCore(const std::string& name_space)
-        : limits_(world_, name_space, notify),
-          transfer_(world_, name_space),
-          watch_(world_, Names(name_space), notify) {
-        watch_.start();
-    }
+    LimitsCore(World& world, std::string_view name_space)
+        : limits_(world, name_space, notify), transfer_(world, std::string(name_space)) {}
 
     Limits& limits() { return limits_; }
-    void close(PromiseId promise) {
-        watch_.stop();
-        settle(scope_, limits_.close(), promise);
-    }
+    void close(PromiseId promise) { settle(scope_, limits_.close(), promise); }
     /// Resolves with the first of them.
     void reserve(Sequence& sequence, double count, PromiseId promise);
     /// Resolves with 1 or 0.
@@ -42,13 +33,9 @@ class LimitsCore {
     /// `texts`: the counter, then node and record in turn.
     void merge(const Texts& texts, PromiseId promise);
 
-    BrowserWorld& world() { return world_; }
-
   private:
-    BrowserWorld world_;
     Limits limits_;
     CounterTransfer transfer_;
-    StoreWatch watch_;
     AbortableRequests requests_;
     Scope scope_;
 };

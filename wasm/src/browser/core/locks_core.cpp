@@ -9,13 +9,6 @@ Error ended() { return {ErrorCode::closed, "the transaction has ended"}; }
 
 }  // namespace
 
-LocksCore::LocksCore(const std::string& name_space)
-    : table_(world_, name_space, notify),
-      leader_(world_, table_, notify),
-      watch_(world_, Names(name_space), notify) {
-    watch_.start();
-}
-
 void LocksCore::prepare(LockOptions& options, const Texts& texts, int within, int request) {
     options.signal = requests_.begin(request);
     options.label = texts[0].value_or("");

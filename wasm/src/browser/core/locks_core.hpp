@@ -1,15 +1,13 @@
-// What JavaScript holds of locks: a LockTable on the World of this context, whose results settle
-// promises of JavaScript's. Failures end here, as a code and a message.
+// What JavaScript holds of locks: those of the tab's LockTable, whose results settle promises of
+// JavaScript's. Failures end here, as a code and a message.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <string>
 
-#include "browser/browser_world.hpp"
 #include "browser/core/abortable_requests.hpp"
 #include "browser/core/counter_core.hpp"
-#include "protocol/common/store_watch.hpp"
 #include "tabacus/lock/leader.hpp"
 #include "tabacus/lock/lock.hpp"
 #include "tabacus/lock/once.hpp"
@@ -19,7 +17,11 @@ namespace tabacus::browser {
 
 class LocksCore {
   public:
-    explicit LocksCore(const std::string& name_space);
+    LocksCore(World& world, LockTable& table)
+        : table_(table),
+          once_(world, table),
+          semaphore_(world, table),
+          leader_(world, table, notify) {}
 
     /// `texts`: label, names. Resolves with the number of each held lock, as a number if it is
     /// one, or with 0: not available.
@@ -42,10 +44,6 @@ class LocksCore {
     void unwatch(int watch) { watches_.erase(watch); }
     /// exclusion, whether commits are fenced, the tab's identifier.
     void capabilities(PromiseId promise) const;
-    void close() {
-        watch_.stop();
-        table_.close();
-    }
 
     // Single flight. Resolves with an outcome ("s" or "f", text), or with the lock to run under
     // ("h", its number).
@@ -74,8 +72,6 @@ class LocksCore {
     void commit(int transaction, const Texts& texts, PromiseId promise);
     void end(int transaction) { transactions_.erase(transaction); }
 
-    BrowserWorld& world() { return world_; }
-
   private:
     using Numbers = std::vector<int>;
     Task<Numbers> take(std::vector<std::string> names, LockOptions options, bool all);
@@ -91,12 +87,10 @@ class LocksCore {
     int keep(FencedTransaction transaction);
     [[nodiscard]] std::shared_ptr<Grant> term(int held) const;
 
-    BrowserWorld world_;
-    LockTable table_;
-    Once once_{world_, table_};
-    Semaphore semaphore_{world_, table_};
+    LockTable& table_;
+    Once once_;
+    Semaphore semaphore_;
     Leader leader_;
-    StoreWatch watch_;
     int last_ = 0;
     std::map<int, Held> held_;
     std::map<int, std::shared_ptr<FencedTransaction>> transactions_;

@@ -21,8 +21,9 @@ ErrorCode code_named(std::string_view name) {
 }  // namespace
 
 int Operations::add(const detail::OperationHolder& asked, Answer answer) {
-    under_way_.push_back({++last_, answer, asked});
-    return last_;
+    const int number = numbers_.take();
+    under_way_.push_back({number, answer, asked});
+    return number;
 }
 
 std::optional<Operations::UnderWay> Operations::take(int number) {

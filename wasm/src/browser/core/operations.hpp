@@ -15,8 +15,25 @@
 
 namespace tabacus::browser {
 
+/// The numbers under which the host knows what a program has under way. The host serves two programs,
+/// and tells by the lowest bit whose number it is (js/host/host.js).
+class Numbers {
+  public:
+    /// `program`: 0 or 1.
+    explicit Numbers(int program) : next_(static_cast<unsigned>(program)) {}
+
+    [[nodiscard]] int next() const { return static_cast<int>(next_); }
+    /// Begins again at the lowest number after 2^31 of them.
+    int take() { return static_cast<int>(std::exchange(next_, next_ + 2)); }
+
+  private:
+    unsigned next_;
+};
+
 class Operations {
   public:
+    explicit Operations(int program) : numbers_(program) {}
+
     /// Asks the host; `read` makes the result of its answer.
     template <typename T, typename Read>
     Async<T> ask(Call what, Arguments arguments, Read read) {
@@ -29,8 +46,8 @@ class Operations {
         return Async<T>(asked);
     }
 
-    /// The number of the last operation asked for.
-    [[nodiscard]] int last() const { return last_; }
+    /// The number of the operation that is asked for next.
+    [[nodiscard]] int next() const { return numbers_.next(); }
 
     void settled(int operation, Texts answer);
     /// `report`: the code as the public API spells it, and a message.
@@ -55,7 +72,7 @@ class Operations {
     std::optional<UnderWay> take(int number);
 
     std::list<UnderWay> under_way_;
-    int last_ = 0;
+    Numbers numbers_;
 };
 
 /// For operations whose answer is that they happened.

@@ -42,11 +42,6 @@ void add(std::string& texts, const JobInfo& job) {
 
 }  // namespace
 
-QueuesCore::QueuesCore(const std::string& name_space)
-    : queues_(world_, name_space, notify), watch_(world_, Names(name_space), notify) {
-    watch_.start();
-}
-
 int QueuesCore::open(const std::string& name, const QueueOptions& options) {
     const int number = static_cast<int>(opened_.size());
     QueueCallbacks callbacks;
@@ -150,17 +145,6 @@ void QueuesCore::list(int queue, View view, PromiseId promise) {
             Resolve{promise}(texts);
         },
         Reject{promise});
-}
-
-void QueuesCore::capabilities(PromiseId promise) const {
-    std::string texts;
-    const auto exclusion = queues_.locks().exclusion();
-    add(texts, exclusion == Exclusion::web_locks ? "web-locks"
-               : exclusion == Exclusion::lease   ? "lease"
-                                                 : "page");
-    add(texts, queues_.available() ? "stored" : "");
-    add(texts, queues_.tab());
-    Resolve{promise}(texts);
 }
 
 }  // namespace tabacus::browser

@@ -1,20 +1,18 @@
-// What JavaScript holds of queues: Queues on the World of this context, whose results settle
-// promises of JavaScript's. Failures end here, as a code and a message.
+// What JavaScript holds of queues: the tab's Queues, whose results settle promises of JavaScript's. Failures end here, as a code and a message.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "browser/browser_world.hpp"
 #include "browser/core/counter_core.hpp"
-#include "protocol/common/store_watch.hpp"
 #include "tabacus/queue/queue.hpp"
 
 namespace tabacus::browser {
 
 class QueuesCore {
   public:
-    explicit QueuesCore(const std::string& name_space);
+    QueuesCore(World& world, std::string_view name_space, LockTable& locks)
+        : queues_(world, name_space, locks, notify) {}
 
     /// Returns its number, by which the calls below and Call::queue_callback know it.
     int open(const std::string& name, const QueueOptions& options);
@@ -43,21 +41,13 @@ class QueuesCore {
     /// Resolves with the fields of each job.
     void list(int queue, View view, PromiseId promise);
 
-    /// exclusion, whether there is a store, the tab's identifier.
-    void capabilities(PromiseId promise) const;
     void online() { queues_.online(); }
-    void close() {
-        watch_.stop();
-        queues_.close();
-    }
-    BrowserWorld& world() { return world_; }
+    void close() { queues_.close(); }
 
   private:
     Queue& at(int queue) { return *opened_[static_cast<std::size_t>(queue)]; }
 
-    BrowserWorld world_;
     Queues queues_;
-    StoreWatch watch_;
     std::vector<Queue*> opened_;
     std::vector<JobSpec> next_;
     Scope scope_;

@@ -2,7 +2,8 @@
 
 namespace tabacus::browser {
 
-TabCore::TabCore(const std::string& name_space) : tab_(world_, name_space, notify) {}
+TabCore::TabCore(const std::string& name_space, int program)
+    : world_(program), tab_(world_, name_space, notify) {}
 
 void TabCore::open(PromiseId promise) { settle(scope_, tab_.open(), promise); }
 

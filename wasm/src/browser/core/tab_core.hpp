@@ -29,7 +29,7 @@ class ReplicatedCore : public CounterCore {
 
 class TabCore {
   public:
-    explicit TabCore(const std::string& name_space);
+    TabCore(const std::string& name_space, int program);
 
     void open(PromiseId promise);
     void close(PromiseId promise);

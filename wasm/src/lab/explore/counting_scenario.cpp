@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/common/store_watch.hpp"
 #include "tabacus/replica/replicated.hpp"
 #include "tabacus/replica/tab.hpp"
 #include "tabacus/strategy/catalogue.hpp"
@@ -28,13 +29,18 @@ class TabHost final : public CounterHost {
 class CatalogueHost final : public CounterHost {
   public:
     CatalogueHost(LabTab& world, const CounterOptions& options)
-        : catalogue_(world, "t", [](const Notice&) {}),
+        : watch_(world, Names("t"), [](const Notice&) {}),
+          catalogue_(world, "t", watch_, [](const Notice&) {}),
           counter_(&catalogue_.counter("c", options)) {}
     Task<void> open() override { co_return; }
-    Task<void> close() override { return catalogue_.close(); }
+    Task<void> close() override {
+        watch_.stop();
+        return catalogue_.close();
+    }
     Counter& counter() override { return *counter_; }
 
   private:
+    StoreWatch watch_;
     Catalogue catalogue_;
     Counter* counter_;
 };

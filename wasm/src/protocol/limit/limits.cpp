@@ -199,7 +199,6 @@ Task<void> Limits::close() {
     parts_->lifecycle = {};
     parts_->liveness.reset();
     parts_->channel.reset();
-    parts_->world.database().close();
 }
 
 }  // namespace tabacus

@@ -214,7 +214,6 @@ void LockTable::close() {
     for (const auto& queue : parts_->all()) queue->close();
     parts_->lifecycle = {};
     parts_->context.channel.reset();
-    parts_->context.world.database().close();
 }
 
 bool LockTable::closed() const { return parts_->context.closed; }

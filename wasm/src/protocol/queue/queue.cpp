@@ -29,8 +29,9 @@ JobOutcome missing(std::string_view message) {
 
 // --- Queues -------------------------------------------------------------------------------------
 
-Queues::Queues(World& world, std::string_view name_space, NoticeHandler on_notice)
-    : parts_(std::make_unique<Parts>(world, name_space, on_notice)) {
+Queues::Queues(World& world, std::string_view name_space, LockTable& locks,
+               const NoticeHandler& on_notice)
+    : parts_(std::make_unique<Parts>(world, name_space, locks, on_notice)) {
     parts_->open_channel();
     parts_->lifecycle = world.lifecycle().on_event(
         [parts = parts_.get()](LifecycleEvent event) { parts->on_lifecycle(event); });
@@ -68,8 +69,6 @@ void Queues::Parts::on_lifecycle(LifecycleEvent event) {
 
 bool Queues::available() const { return parts_->world.database().available(); }
 
-LockTable& Queues::locks() const { return parts_->locks; }
-
 const std::string& Queues::tab() const { return parts_->context.tab; }
 
 Queue& Queues::queue(const std::string& name, QueueOptions options, QueueCallbacks callbacks) {
@@ -86,10 +85,8 @@ void Queues::close() {
     if (std::exchange(parts_->closed, true)) return;
     for (const auto& [key, queue] : parts_->queues) queue->close();
     parts_->transactions.resume();
-    parts_->locks.close();
     parts_->lifecycle = {};
     parts_->channel.reset();
-    parts_->world.database().close();
 }
 
 // --- Queue --------------------------------------------------------------------------------------

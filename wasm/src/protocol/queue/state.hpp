@@ -36,10 +36,10 @@ inline std::string slot_key(const std::string& queue, int slot) {
 }
 
 struct Queues::Parts {
-    Parts(World& of, std::string_view name_space, const NoticeHandler& on_notice)
+    Parts(World& of, std::string_view name_space, LockTable& table, const NoticeHandler& on_notice)
         : world(of),
           names(name_space),
-          locks(of, name_space, on_notice),
+          locks(table),
           context{of, locks.tab(), on_notice},
           transactions(of) {}
 
@@ -48,7 +48,7 @@ struct Queues::Parts {
 
     World& world;
     Names names;
-    LockTable locks;
+    LockTable& locks;
     QueueContext context;
     AbortableTransactions transactions;
     std::unique_ptr<Channel> channel;

@@ -117,6 +117,7 @@ void Replica::on_lifecycle(LifecycleEvent event) {
         case LifecycleEvent::page_hide:
             commit_before_sleep();
             hide();
+            world_.database().close();
             break;
         case LifecycleEvent::page_show:
             show();
@@ -157,7 +158,6 @@ void Replica::hide() {
     lose_slot();
     slot_lock_.reset();
     channel_.reset();
-    world_.database().close();
 }
 
 void Replica::show() {

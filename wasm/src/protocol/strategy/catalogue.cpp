@@ -118,7 +118,7 @@ struct Catalogue::Parts {
     Subscription lifecycle;
     std::unique_ptr<Channel> channel;
     bool listened = false;  // before the page was hidden
-    StoreWatch watch{world, names, on_notice};
+    StoreWatch& watch;
 
     /// A database has no events for changes: the counters in it notify each other.
     void open_channel() {
@@ -171,13 +171,15 @@ std::optional<Strategy> strategy_named(std::string_view name) {
     return std::nullopt;
 }
 
-Catalogue::Catalogue(World& world, std::string_view name_space, NoticeHandler on_notice)
+Catalogue::Catalogue(World& world, std::string_view name_space, StoreWatch& watch,
+                     NoticeHandler on_notice)
     : parts_(new Parts{.world = world,
                        .names = Names(name_space),
                        .on_notice = std::move(on_notice),
                        .opened = {},
                        .lifecycle = {},
-                       .channel = nullptr}) {
+                       .channel = nullptr,
+                       .watch = watch}) {
     parts_->lifecycle = world.lifecycle().on_event(
         [parts = parts_.get()](LifecycleEvent event) { parts->on_lifecycle(event); });
 }
@@ -210,14 +212,12 @@ Counter& Catalogue::counter(std::string_view name, const CounterOptions& options
 
 Task<void> Catalogue::close() {
     parts_->lifecycle = {};
-    parts_->watch.stop();
     std::optional<Error> failure;
     for (const auto& one : parts_->opened) {
         const auto flushed = co_await attempt(one.counter->flush());
         if (!flushed) failure = flushed.error();
         one.counter->on_lifecycle(LifecycleEvent::page_hide);
     }
-    parts_->world.database().close();
     if (failure) co_await fail(*failure);
 }
 

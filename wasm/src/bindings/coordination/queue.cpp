@@ -1,9 +1,6 @@
 // The names under which JavaScript finds the queues: plain exports over numbers and addresses, as
 // ../tab.cpp's.
-#include "browser/core/queues_core.hpp"
-
-using Core = tabacus::browser::QueuesCore;
-#include "bindings/core_exports.hpp"
+#include "exports.hpp"
 
 using tabacus::Durability;
 using tabacus::JobSpec;
@@ -29,13 +26,9 @@ JobSpec spec_of(unsigned bits, int priority, double delay_ms) {
 
 extern "C" {
 
-EMSCRIPTEN_KEEPALIVE void tab_capabilities(Core* core, PromiseId promise) {
-    core->capabilities(promise);
-}
+EMSCRIPTEN_KEEPALIVE void queues_online(Core* core) { core->queues().online(); }
 
-EMSCRIPTEN_KEEPALIVE void queues_online(Core* core) { core->online(); }
-
-EMSCRIPTEN_KEEPALIVE void queues_close(Core* core) { core->close(); }
+EMSCRIPTEN_KEEPALIVE void queues_close(Core* core) { core->queues().close(); }
 
 // Packed text: the name. Bits: lifo, pause on failure, strict, at most once.
 EMSCRIPTEN_KEEPALIVE int queue_open(Core* core, unsigned bits, int concurrency, int attempts,
@@ -48,72 +41,75 @@ EMSCRIPTEN_KEEPALIVE int queue_open(Core* core, unsigned bits, int concurrency, 
     options.attempts = attempts;
     options.back_off_ms = back_off_ms;
     options.limit = static_cast<std::int64_t>(limit);
-    return core->open(text_at(0), options);
+    return core->queues().open(text_at(0), options);
 }
 
 EMSCRIPTEN_KEEPALIVE void queue_enqueue(Core* core, int queue, unsigned bits, int priority,
                                         double delay_ms, PromiseId promise) {
-    core->enqueue(queue, spec_of(bits, priority, delay_ms), promise);
+    core->queues().enqueue(queue, spec_of(bits, priority, delay_ms), promise);
 }
 
 // Packed texts: kinds; none for all.
-EMSCRIPTEN_KEEPALIVE void queue_handle(Core* core, int queue) { core->handle(queue, texts()); }
+EMSCRIPTEN_KEEPALIVE void queue_handle(Core* core, int queue) {
+    core->queues().handle(queue, texts());
+}
 
-EMSCRIPTEN_KEEPALIVE void queue_stop(Core* core, int queue) { core->stop(queue); }
+EMSCRIPTEN_KEEPALIVE void queue_stop(Core* core, int queue) { core->queues().stop(queue); }
 
 EMSCRIPTEN_KEEPALIVE void queue_leave(Core* core, int queue, PromiseId promise) {
-    core->leave(queue, promise);
+    core->queues().leave(queue, promise);
 }
 
 // As queue_enqueue: a job that the next queue_finish enqueues.
 EMSCRIPTEN_KEEPALIVE void queue_next(Core* core, int, unsigned bits, int priority,
                                      double delay_ms) {
-    core->next(spec_of(bits, priority, delay_ms));
+    core->queues().next(spec_of(bits, priority, delay_ms));
 }
 
 // Packed text: the result, or an error.
 EMSCRIPTEN_KEEPALIVE void queue_finish(Core* core, int queue, int run, bool succeeded,
                                        bool by_value) {
-    core->finish(queue, run, succeeded, {text_at(0), by_value});
+    core->queues().finish(queue, run, succeeded, {text_at(0), by_value});
 }
 
 // Packed text: the note.
 EMSCRIPTEN_KEEPALIVE void queue_progress(Core* core, int queue, int run, double fraction) {
-    core->progress(queue, run, fraction, text_at(0));
+    core->queues().progress(queue, run, fraction, text_at(0));
 }
 
 EMSCRIPTEN_KEEPALIVE void queue_pause(Core* core, int queue, PromiseId promise) {
-    core->pause(queue, promise);
+    core->queues().pause(queue, promise);
 }
 
 EMSCRIPTEN_KEEPALIVE void queue_resume(Core* core, int queue, PromiseId promise) {
-    core->resume(queue, promise);
+    core->queues().resume(queue, promise);
 }
 
 EMSCRIPTEN_KEEPALIVE void queue_idle(Core* core, int queue, PromiseId promise) {
-    core->idle(queue, promise);
+    core->queues().idle(queue, promise);
 }
 
 EMSCRIPTEN_KEEPALIVE void queue_count(Core* core, int queue, PromiseId promise) {
-    core->count(queue, promise);
+    core->queues().count(queue, promise);
 }
 
 EMSCRIPTEN_KEEPALIVE void queue_clear(Core* core, int queue, PromiseId promise) {
-    core->clear(queue, promise);
+    core->queues().clear(queue, promise);
 }
 
 // Packed text: the key.
 EMSCRIPTEN_KEEPALIVE void queue_cancel(Core* core, int queue, PromiseId promise) {
-    core->cancel(queue, text_at(0), promise);
+    core->queues().cancel(queue, text_at(0), promise);
 }
 
 // Packed text: the id.
 EMSCRIPTEN_KEEPALIVE void queue_end_dead_letter(Core* core, int queue, bool again,
                                                 PromiseId promise) {
-    core->end_dead_letter(queue, text_at(0), again, promise);
+    core->queues().end_dead_letter(queue, text_at(0), again, promise);
 }
 
-EMSCRIPTEN_KEEPALIVE void queue_list(Core* core, int queue, Core::View view, PromiseId promise) {
-    core->list(queue, view, promise);
+EMSCRIPTEN_KEEPALIVE void queue_list(Core* core, int queue, tabacus::browser::QueuesCore::View view,
+                                     PromiseId promise) {
+    core->queues().list(queue, view, promise);
 }
 }

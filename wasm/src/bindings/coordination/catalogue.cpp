@@ -1,19 +1,18 @@
-// The names under which JavaScript finds the catalogue's core: those of a tab's core (../tab.cpp)
-// as far as it has them, so that one js/core/bridge.js serves both.
-#include "browser/core/catalogue_core.hpp"
-
-using Core = tabacus::browser::CatalogueCore;
-#include "bindings/core_exports.hpp"
+// The names under which JavaScript finds the catalogue: those of a tab's core (../tab.cpp) where both
+// have a function, so that one js/core/bridge.js serves both.
+#include "exports.hpp"
 
 using tabacus::browser::CounterCore;
 
 extern "C" {
 
-EMSCRIPTEN_KEEPALIVE void tab_close(Core* core, PromiseId promise) { core->close(promise); }
+EMSCRIPTEN_KEEPALIVE void catalogue_close(Core* core, PromiseId promise) {
+    core->catalogue().close(promise);
+}
 
 // Packed texts: name, strategy, and its times.
 EMSCRIPTEN_KEEPALIVE CounterCore* tab_counter(Core* core, bool strict, PromiseId promise) {
-    return core->counter(texts(), strict, promise);
+    return core->catalogue().counter(texts(), strict, promise);
 }
 
 EMSCRIPTEN_KEEPALIVE double count_value(const CounterCore* counter) { return counter->value(); }

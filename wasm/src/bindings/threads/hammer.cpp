@@ -1,7 +1,5 @@
-// C++ threads on the shared objects, for JavaScript. Hot calls are in attach/attach_abi.hpp.
-#ifdef __EMSCRIPTEN_PTHREADS__
-
-#include <emscripten/bind.h>
+// C++ threads on the shared objects, for js/threads/cpp-threads.js. Hot calls are in attach/attach_abi.hpp.
+#include <emscripten/emscripten.h>
 #include <pthread.h>
 
 #include <atomic>
@@ -76,29 +74,31 @@ void start_thread(Hammer& hammer) {
     }
 }
 
-std::uintptr_t start_hammer(std::uint32_t kind, std::uintptr_t counter, std::uint32_t threads,
-                            std::uint32_t adds, double amount, std::uintptr_t request) {
-    auto hammer = std::make_unique<Hammer>();
-    hammer->running = threads;
-    hammer->kind = static_cast<Kind>(kind);
-    hammer->counter = reinterpret_cast<void*>(counter);
-    hammer->adds = adds;
-    hammer->amount = static_cast<std::int64_t>(amount);
-    if (request != 0) hammer->lock.emplace(main_arena(), *reinterpret_cast<TabRequest*>(request));
-    for (std::uint32_t i = 0; i < threads; ++i) start_thread(*hammer);
-    return reinterpret_cast<std::uintptr_t>(hammer.release());
-}
-
-void end_hammer(std::uintptr_t hammer) {
-    const std::unique_ptr<Hammer> owned(reinterpret_cast<Hammer*>(hammer));
-}
-
-EMSCRIPTEN_BINDINGS(tabacus_shared) {
-    emscripten::function("hammerStart", &start_hammer);
-    emscripten::function("hammerEnd", &end_hammer);
-}
-
 }  // namespace
 }  // namespace tabacus::sync
 
-#endif
+using tabacus::sync::Hammer;
+using tabacus::sync::TabRequest;
+
+extern "C" {
+
+// Without a request no lock is held. The caller ends what this returns.
+EMSCRIPTEN_KEEPALIVE Hammer* hammer_start(tabacus::sync::Kind kind, void* counter,
+                                          std::uint32_t threads, std::uint32_t adds, double amount,
+                                          TabRequest* request) {
+    auto hammer = std::make_unique<Hammer>();
+    hammer->running = threads;
+    hammer->kind = kind;
+    hammer->counter = counter;
+    hammer->adds = adds;
+    hammer->amount = static_cast<std::int64_t>(amount);
+    if (request != nullptr) hammer->lock.emplace(tabacus::sync::main_arena(), *request);
+    for (std::uint32_t i = 0; i < threads; ++i) start_thread(*hammer);
+    return hammer.release();
+}
+
+// Requires that `running` is 0.
+EMSCRIPTEN_KEEPALIVE void hammer_end(Hammer* hammer) {
+    const std::unique_ptr<Hammer> owned(hammer);
+}
+}

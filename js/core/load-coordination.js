@@ -1,0 +1,35 @@
+/**
+ * The program of all that a tab has beside its replicated counters (wasm/src/bindings/coordination), on the host of
+ * the tab: loaded by the first use of any of it.
+ */
+
+import { learnStorable } from '../host/learn-storable.js';
+import { Bridge } from './bridge.js';
+import { loadModule } from './load-module.js';
+
+/**
+ * @typedef {object} CoordinationOptions
+ * @property {string} namespace
+ * @property {import('../host/host.js').Host} host
+ * @property {import('../host/host.js').Platform} platform
+ * @property {import('./module.js').WasmSource | undefined} source
+ * @property {(notice: import('./bridge.js').Notice) => void} notice
+ * @property {(error: import('../common/errors.js').TabacusError) => void} fail
+ */
+
+/** The counters' program is 0. */
+const program = 1;
+
+/**
+ * @param {CoordinationOptions} options
+ * @returns {Promise<Bridge>}
+ */
+export async function loadCoordination({ namespace, host, platform, source, notice, fail }) {
+    const [glue] = await Promise.all([
+        loadModule('coordination', source),
+        host.ready().then(() => learnStorable(platform, host.database)),
+    ]);
+    const bridge = new Bridge(glue, host, { notice, fail });
+    bridge.start(namespace, program);
+    return bridge;
+}

@@ -1,0 +1,138 @@
+/** A tab with every feature in use has one connection, one set of listeners and one table of locks. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { open } from 'tabacus';
+import { LockOrigin } from './fake-locks.js';
+import { FakeOrigin } from './fake-origin.js';
+
+/** @typedef {import('tabacus').Tab} Tab */
+
+const name = 'tabacus/default';
+
+/** An origin with one window, whose platform counts what is asked of it. */
+function instrumented() {
+    const origin = new FakeOrigin();
+    const locks = new LockOrigin();
+    const manager = locks.manager('the tab');
+    const window = origin.window({ navigator: { locks: manager } });
+    /** @type {string[]} */
+    const channels = [];
+    const { BroadcastChannel } = origin;
+    window.BroadcastChannel = class extends BroadcastChannel {
+        /** @param {string} asked */
+        constructor(asked) {
+            super(asked);
+            channels.push(asked);
+        }
+    };
+    /** @type {Map<string, number>} */
+    const opened = new Map();
+    const factory = window.indexedDB;
+    Object.defineProperty(window, 'indexedDB', {
+        value: {
+            open: (/** @type {string} */ asked, /** @type {number | undefined} */ version) => {
+                opened.set(asked, (opened.get(asked) ?? 0) + 1);
+                return factory.open(asked, version);
+            },
+        },
+    });
+    /** Listeners that are there, by their type. @type {Map<string, number>} */
+    const listeners = new Map();
+    for (const target of [window, window.document]) {
+        const { addEventListener, removeEventListener } = target;
+        const note = (/** @type {string} */ type, /** @type {number} */ by) =>
+            listeners.set(type, (listeners.get(type) ?? 0) + by);
+        target.addEventListener = (/** @type {string} */ type, /** @type {any[]} */ ...rest) => {
+            note(type, 1);
+            return Reflect.apply(addEventListener, target, [type, ...rest]);
+        };
+        target.removeEventListener = (/** @type {string} */ type, /** @type {any[]} */ ...rest) => {
+            note(type, -1);
+            return Reflect.apply(removeEventListener, target, [type, ...rest]);
+        };
+    }
+    return { origin, locks, window, channels, opened, listeners };
+}
+
+/** @param {Tab} tab */
+async function useEverything(tab) {
+    tab.counter('visits').add(1);
+    await tab.counter('visits').flush();
+    for (const strategy of /** @type {const} */ (['naive', 'transactional', 'deltas', 'batched', 'locked'])) {
+        await tab.counter('orders', { strategy }).add(1);
+    }
+    const order = await Promise.all(
+        [1, 2, 3].map((n) =>
+            tab.lock('refresh').run(async (held) => held.commit('kept', (tx) => tx.put('kept', 'n', n))),
+        ),
+    );
+    assert.equal(order.length, 3);
+    assert.equal(await tab.once('token', () => 7), 7);
+    await tab.semaphore('slots', 2).run(() => {});
+    await tab.leader('sync').run(() => {});
+    await tab.sequence('invoice').next();
+    assert.ok(await tab.budget('calls', { limit: 9 }).tryTake(2));
+    assert.ok(await tab.rateLimit('mails', { limit: 3, interval: 1_000 }).tryTake());
+    const queue = tab.queue('pages');
+    queue.handle(({ payload }) => payload + 1);
+    const receipt = await queue.enqueue(1);
+    assert.equal(await receipt.result, 2);
+    await queue.onIdle();
+}
+
+test('with every feature in use, a tab opens its database once and listens once', async () => {
+    const { window, opened, listeners, origin } = instrumented();
+    const tab = await open({ window });
+    const counting = Object.fromEntries(listeners);
+    await useEverything(tab);
+    assert.deepEqual([...opened], [[name, 1]]);
+    // A queue listens to the network, too, and a strategy in localStorage to what others write there.
+    assert.deepEqual(Object.fromEntries(listeners), { ...counting, online: 1, storage: 1 });
+    await tab.close();
+    assert.deepEqual([...opened], [[name, 1]], 'closing opens nothing');
+    assert.deepEqual([...listeners.values()].filter(Boolean), []);
+    assert.deepEqual(origin.locks.held(), []);
+});
+
+test('locks and queues have one table: one channel, and one queue for a name', async () => {
+    const { window, channels, locks } = instrumented();
+    const tab = await open({ window });
+    await useEverything(tab);
+    assert.deepEqual([...channels].sort(), [...new Set(channels)].sort());
+    const queue = tab.queue('slow');
+    /** @type {import('tabacus').LockRequestInfo[]} */
+    let seen = [];
+    queue.handle(async () => {
+        const second = tab.lock('queue/slow/0').run(() => {});
+        await new Promise((resolve) => setImmediate(resolve));
+        seen = await tab.lock('queue/slow/0').query();
+        void second.catch(() => {});
+    });
+    await (
+        await queue.enqueue(1)
+    ).result;
+    // The worker of the queue holds the lock of its slot, and the application waits behind it.
+    assert.deepEqual(
+        seen.map(({ state }) => state),
+        ['held', 'waiting'],
+    );
+    assert.equal(new Set(seen.map(({ tab: by }) => by)).size, 1, 'both are of this tab');
+    await tab.close();
+    assert.deepEqual(locks.held, []);
+});
+
+test('a page that is left commits before the connection closes, whatever it has used', async () => {
+    const { window, opened } = instrumented();
+    const tab = await open({ window });
+    await useEverything(tab);
+    tab.counter('visits').add(4);
+    window.dispatchEvent(Object.assign(new Event('pagehide'), { persisted: true }));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.deepEqual([...opened], [[name, 1]], 'what commits last uses the connection that is there');
+    window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
+    assert.equal(await tab.counter('visits').read(), 5);
+    assert.deepEqual([...opened], [[name, 2]]);
+    await tab.lock('refresh').run(() => {});
+    await tab.close();
+});

@@ -1,0 +1,147 @@
+/** A program that traps, or has no memory left, ends its engine with an error that says so. */
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { open, TabacusError } from 'tabacus';
+import { LockOrigin } from './fake-locks.js';
+import { FakeOrigin, until } from './fake-origin.js';
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+
+/** @param {RegExp} doing */
+const internal = (doing) => (/** @type {any} */ error) =>
+    error instanceof TabacusError &&
+    error.code === 'internal' &&
+    error.message.includes(version) &&
+    doing.test(error.message);
+
+/** The number that LEB128 encodes at `at`, and where it ends. @param {Uint8Array} bytes @param {number} at */
+function number(bytes, at) {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+        const byte = /** @type {number} */ (bytes[at++]);
+        value |= (byte & 0x7f) << shift;
+        if (byte < 0x80) return { value, at };
+    }
+}
+
+/**
+ * A program of the package whose memory cannot grow (WebAssembly Core §5.5.8: of the memory section's limits, the
+ * maximum becomes the minimum).
+ *
+ * @param {'single' | 'coordination'} name
+ */
+function withoutGrowth(name) {
+    const bytes = new Uint8Array(readFileSync(new URL(`../../dist/node/${name}.wasm`, import.meta.url)));
+    for (let at = 8; at < bytes.length;) {
+        const id = bytes[at];
+        const size = number(bytes, at + 1);
+        if (id !== 5) {
+            at = size.at + size.value;
+            continue;
+        }
+        const least = number(bytes, size.at + 2); // after the count of memories, and the flags
+        const most = number(bytes, least.at);
+        let left = least.value + 16; // pages of 64 KiB
+        for (let i = least.at; i < most.at; i++) {
+            bytes[i] = (left & 0x7f) | (i < most.at - 1 ? 0x80 : 0);
+            left >>= 7;
+        }
+        return bytes;
+    }
+    throw new Error('there is no memory section');
+}
+
+function oneWindow() {
+    const origin = new FakeOrigin();
+    const locks = new LockOrigin();
+    return { origin, locks, window: origin.window({ navigator: { locks: locks.manager('the tab') } }) };
+}
+
+test('where the counters have no memory left, all that is open gets an error, and the next open() works', async () => {
+    const { window, locks } = oneWindow();
+    const wasm = withoutGrowth('single');
+    const [tab, other] = await Promise.all([open({ window, wasm }), open({ window, wasm })]);
+    const counter = tab.counter('kept');
+    counter.add(5);
+    await counter.flush();
+    const held = await other.lock('l').acquire();
+    const waiting = [tab.lock('l').acquire(), tab.counter('kept').read()];
+    const values = counter[Symbol.asyncIterator]();
+    await values.next();
+    const ended = values.next();
+    /** @type {string[]} */
+    const warnings = [];
+    other.addEventListener('warning', ({ detail }) => warnings.push(detail.code));
+    assert.throws(
+        () => {
+            for (let i = 0; ; i++) tab.counter(`${'x'.repeat(100)}${i}`).add(1);
+        },
+        internal(/tab_counter|count_increment|tab_event/),
+    );
+    for (const one of waiting) await assert.rejects(one, internal(/tab_counter|count_increment/));
+    assert.equal((await ended).done, true);
+    await until(() => held?.held === false);
+    await assert.rejects(held?.commit('s', () => {}) ?? Promise.resolve(), internal(/./));
+    for (const closed of [tab, other]) {
+        assert.throws(() => closed.counter('kept').add(1), { code: 'closed' });
+        await assert.rejects(
+            closed.lock('l').run(() => {}),
+            { code: 'closed' },
+        );
+        await closed.close();
+    }
+    assert.throws(() => counter.add(1), { code: 'closed' });
+    assert.deepEqual(locks.held, []);
+    await until(() => warnings.length > 0);
+    assert.deepEqual(warnings, ['internal']);
+    const again = await open({ window });
+    assert.equal(await again.counter('kept').read(), 5, 'what was flushed is there');
+    assert.equal(await again.lock('l').run(() => 1), 1);
+    await again.close();
+});
+
+test('where locks and queues have no memory left, the jobs stay, and another tab runs them', async () => {
+    const { window } = oneWindow();
+    const tab = await open({ window, coordination: withoutGrowth('coordination') });
+    tab.counter('kept').add(2);
+    await tab.counter('kept').flush();
+    const queue = tab.queue('jobs');
+    const first = await queue.enqueue('a');
+    const running = tab.lock('l').run(() => new Promise(() => {}));
+    await tab.lock('l').query(); // it runs
+    // Jobs that wait under keys of their own are kept in memory, until there is none.
+    const codes = new Set();
+    const payload = 'x'.repeat(10_000);
+    for (let batch = 0; !codes.has('internal'); batch++) {
+        assert.ok(batch < 1_000, [...codes].join());
+        const jobs = Array.from({ length: 100 }, (_, i) => queue.enqueue(payload, { key: `${batch} ${i}` }));
+        for (const one of await Promise.allSettled(jobs)) {
+            if (one.status === 'rejected') codes.add(one.reason.code);
+        }
+    }
+    await assert.rejects(running, internal(/./));
+    await assert.rejects(first.result, internal(/./));
+    const again = await open({ window });
+    assert.equal(await again.counter('kept').read(), 2);
+    /** @type {unknown[]} */
+    const ran = [];
+    const jobs = again.queue('jobs');
+    jobs.handle(({ payload: one }) => void ran.push(one.slice(0, 1)));
+    await jobs.onIdle();
+    assert.equal(ran[0], 'a');
+    await again.close();
+});
+
+test('a payload that is too long is refused, and everything else goes on', async () => {
+    const { window } = oneWindow();
+    const tab = await open({ window });
+    const queue = tab.queue('jobs');
+    await assert.rejects(queue.enqueue('x'.repeat(2 ** 25)), { code: 'out-of-memory' });
+    await (
+        await queue.enqueue('y'.repeat(2 ** 20))
+    ).id;
+    assert.equal(await tab.lock('l').run(() => 1), 1);
+    await tab.close();
+});

@@ -1,0 +1,45 @@
+/** A version of the package as npm published it, loaded beside the present one. */
+
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import * as fakeIndexedDB from 'fake-indexeddb';
+
+/** @typedef {typeof import('tabacus/emulator')} Emulator */
+
+/**
+ * @typedef {object} PackedVersion
+ * @property {string} version
+ * @property {string} url of its `tabacus` entry
+ * @property {typeof import('tabacus').open} open
+ * @property {Emulator['createOrigin']} createOrigin
+ */
+
+/**
+ * Unpacks a tarball into a temporary folder, which exists until the process exits, and loads it from there.
+ * A module that this copy imports comes from the folder, not from this repository's `dist`.
+ *
+ * @param {URL} tarball
+ * @returns {Promise<PackedVersion>}
+ */
+export async function loadPackedVersion(tarball) {
+    const folder = mkdtempSync(join(tmpdir(), 'tabacus-version-'));
+    // Its modules import others when a feature is first used, so the files must outlive this call.
+    process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+    execFileSync('tar', ['-xzf', fileURLToPath(tarball), '-C', folder]);
+    const root = pathToFileURL(join(folder, 'package/'));
+    const { version, exports } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
+    const entry = (/** @type {string} */ name) => new URL(exports[name].node, root).href;
+    const [tabacus, emulator] = await Promise.all([import(entry('.')), import(entry('./emulator'))]);
+    // What 0.1.0 chooses by itself on a page that is not isolated. Later versions have no such option.
+    const build = version === '0.1.0' ? { build: 'single' } : {};
+    return {
+        version,
+        url: entry('.'),
+        open: (options) => tabacus.open({ ...build, ...options }),
+        // The folder has no node_modules, so the optional peer is handed over.
+        createOrigin: (options) => emulator.createOrigin({ fakeIndexedDB, ...options }),
+    };
+}

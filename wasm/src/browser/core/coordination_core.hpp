@@ -1,0 +1,69 @@
+// What JavaScript holds of all that is in a tab beside its replicated counters: the other strategies,
+// locks, limits and queues, each made by its first use, on one World, with one table of locks and
+// one watch over the store.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "browser/browser_world.hpp"
+#include "browser/core/catalogue_core.hpp"
+#include "browser/core/limits_core.hpp"
+#include "browser/core/locks_core.hpp"
+#include "browser/core/queues_core.hpp"
+#include "protocol/common/store_watch.hpp"
+
+namespace tabacus::browser {
+
+class CoordinationCore {
+  public:
+    /// `program`: see Numbers.
+    CoordinationCore(std::string name_space, int program)
+        : name_space_(std::move(name_space)), world_(program) {}
+
+    CatalogueCore& catalogue() {
+        if (!catalogue_) catalogue_.emplace(world_, name_space_, watch_);
+        return *catalogue_;
+    }
+    LocksCore& locks() {
+        if (!locks_) locks_.emplace(world_, watched_table());
+        return *locks_;
+    }
+    LimitsCore& limits() {
+        if (!limits_) {
+            watch_.start();
+            limits_.emplace(world_, name_space_);
+        }
+        return *limits_;
+    }
+    QueuesCore& queues() {
+        if (!queues_) queues_.emplace(world_, name_space_, watched_table());
+        return *queues_;
+    }
+
+    /// Loses every lock. What waits for one fails with closed.
+    void close() {
+        watch_.stop();
+        if (table_) table_->close();
+    }
+
+    BrowserWorld& world() { return world_; }
+
+  private:
+    LockTable& watched_table() {
+        watch_.start();
+        if (!table_) table_.emplace(world_, name_space_, notify);
+        return *table_;
+    }
+
+    std::string name_space_;
+    BrowserWorld world_;
+    StoreWatch watch_{world_, Names(name_space_), notify};
+    std::optional<LockTable> table_;
+    std::optional<CatalogueCore> catalogue_;
+    std::optional<LocksCore> locks_;
+    std::optional<LimitsCore> limits_;
+    std::optional<QueuesCore> queues_;
+};
+
+}  // namespace tabacus::browser
