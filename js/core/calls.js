@@ -37,6 +37,7 @@ export const calls = [
     ({ host }, { first }) => host.storage.watch(first),
     // database: a bit for writing, one for strict, then one for each store
     ({ host }) => host.database.available,
+    ({ host }, { operation }) => host.database.open(operation),
     ({ host }, { operation, number }) => {
         const scope = stores.filter((_, index) => number & (4 << index));
         host.database.begin(operation, { scope, write: (number & 1) > 0, strict: (number & 2) > 0 });

@@ -11,9 +11,11 @@ export const data = 'data';
 export const subject = 'subject';
 
 /**
+ * Whether a store that has one of our names has our shape.
+ *
  * @param {IDBObjectStore} store
  */
-function storeFits(store) {
+export function storeFits(store) {
     if (store.keyPath !== null || store.autoIncrement) return false;
     if (store.name !== claims) return true;
     if (!store.indexNames.contains(subject)) return false;
@@ -22,14 +24,12 @@ function storeFits(store) {
 }
 
 /**
- * Whether all our stores are there, in our shape.
+ * Whether all our stores are there, in whatever shape: that is seen by a transaction alone.
  *
  * @param {IDBDatabase} connection
  */
-export function fits(connection) {
-    if (!names.every((name) => connection.objectStoreNames.contains(name))) return false;
-    const transaction = connection.transaction(names, 'readonly');
-    return names.every((name) => storeFits(transaction.objectStore(name)));
+export function isComplete(connection) {
+    return names.every((name) => connection.objectStoreNames.contains(name));
 }
 
 /**
@@ -38,8 +38,10 @@ export function fits(connection) {
  *
  * @param {IDBDatabase} connection
  * @param {IDBTransaction} upgrade
+ * @param {string | undefined} generation of the counters' rows, if there is none yet: put here, so that the
+ *   first tab that commits need not make one
  */
-export function createStores(connection, upgrade) {
+export function createStores(connection, upgrade, generation) {
     for (const name of names) {
         if (connection.objectStoreNames.contains(name)) {
             const store = upgrade.objectStore(name);
@@ -48,5 +50,6 @@ export function createStores(connection, upgrade) {
         }
         const store = connection.createObjectStore(name);
         if (name === claims) store.createIndex(subject, subject, { unique: true });
+        if (name === 'meta' && generation) store.put(generation, 'generation');
     }
 }

@@ -20,6 +20,7 @@ enum class Call : int {
     storage_keys,
     storage_watch,
     database_available,
+    database_open,
     database_begin,
     database_close,
     transaction_get,

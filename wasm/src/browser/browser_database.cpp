@@ -76,11 +76,20 @@ class BrowserTransaction final : public Transaction {
 
 }  // namespace
 
-Async<std::unique_ptr<Transaction>> BrowserDatabase::begin(std::span<const Store> scope,
-                                                           Access access, Durability durability) {
+void BrowserDatabase::emit_undelivered() {
     if (undelivered_ && !listeners_.empty()) {
         listeners_.emit(*std::exchange(undelivered_, std::nullopt));
     }
+}
+
+Async<Unit> BrowserDatabase::open() {
+    emit_undelivered();
+    return operations_.ask<Unit>(Call::database_open, {}, read_unit);
+}
+
+Async<std::unique_ptr<Transaction>> BrowserDatabase::begin(std::span<const Store> scope,
+                                                           Access access, Durability durability) {
+    emit_undelivered();
     // A bit for each store, above one for writing and one for strict.
     unsigned bits =
         (access == Access::write ? 1U : 0U) | (durability == Durability::strict ? 2U : 0U);
