@@ -13,6 +13,7 @@
  * @property {string} [answers] the type that the promise it returns resolves with, or `nothing`
  * @property {string} [now] the same if the answer is given before the call returns, which then returns it
  * @property {string} [returns] the type that C++ returns; excludes an answer
+ * @property {boolean} [always] it may be called however many calls are unanswered
  * @property {boolean} [raw] it has no function in JavaScript: its callers call the export itself, as often as they can
  * @property {boolean} [byHand] it is written by hand, in wasm/src/bindings/core_exports.hpp
  */
@@ -93,6 +94,7 @@ const counters = [
         doc: 'Commits what is pending, and lets everything go.',
         target: 'core.close',
         answers: 'nothing',
+        always: true,
     },
     {
         name: 'tab_capabilities',
@@ -132,6 +134,7 @@ const coordination = [
         doc: 'Flushes every counter, and lets its locks go.',
         target: 'core.catalogue().close',
         answers: 'nothing',
+        always: true,
     },
     {
         name: 'count_add',
@@ -440,6 +443,7 @@ const limits = [
         doc: 'Puts back what is held unspent.',
         target: 'core.limits().close',
         answers: 'nothing',
+        always: true,
     },
     {
         name: 'limits_durable',

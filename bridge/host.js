@@ -63,6 +63,11 @@ export const hostCalls = [
             returns: 'bool',
         },
         {
+            name: 'database_open',
+            doc: 'Opens the connection, if it is not open.',
+            settles: 'nothing',
+        },
+        {
             name: 'database_begin',
             doc: 'Begins a transaction, which the number of this operation names.',
             settles: 'nothing',

@@ -112,7 +112,7 @@ const makeMemory = async () =>
  * @param {import('./core/module.js').WasmSource | undefined} wasm
  * @param {WebAssembly.Memory} memory
  */
-async function startCore(wasm, memory) {
+async function startProgram(wasm, memory) {
     const module = wasm === undefined ? undefined : await compile(wasm, 'wasm');
     const { default: start } = await loadGlue('threads').catch(unavailable('threads'));
     const options = { wasmMemory: memory };
@@ -164,7 +164,7 @@ async function compileAttach(source) {
 }
 
 /**
- * Makes a memory of 32 MiB that threads can share, and loads the C++ core into it. Each call makes
+ * Makes a memory of 32 MiB that threads can share, and loads threads.wasm into it. Each call makes
  * another one. Needs a cross-origin isolated page, or Node.
  *
  * @param {{ wasm?: WasmSource, attachWasm?: WasmSource, tab?: import('./tab/tab.js').Tab }} [options] where
@@ -180,7 +180,7 @@ export async function threads(options = {}) {
     const tab = given.tab === undefined ? undefined : checkTab(given.tab);
     assertIsolated();
     const memory = await makeMemory().catch(unavailable('threads'));
-    const [glue, module] = await Promise.all([startCore(wasm, memory), compileAttach(attachWasm)]);
+    const [glue, module] = await Promise.all([startProgram(wasm, memory), compileAttach(attachWasm)]);
     const root = glue._arena_root();
     const core = new ThreadCore(opsFrom(glue, '_'), memory, root);
     watchWorkers();

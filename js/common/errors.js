@@ -32,7 +32,8 @@
  * - `would-block`: A blocking call was made on a main thread, which must not block. What to do: Call the asynchronous
  *   variant.
  * - `would-deadlock`: A thread asked to block for a mutex that it already holds. What to do: Unlock it first.
- * - `kind-mismatch`: The name already belongs to an object of another kind. What to do: Choose another name.
+ * - `kind-mismatch`: The name is in use here with another kind or other options. What to do: Pass the same options, or
+ *   choose another name.
  * - `out-of-memory`: A table of fixed size is full, or the platform gives no memory. What to do: Use fewer names, or
  *   close what is not needed.
  * - `queue-full`: The queue is as long as its limit allows. What to do: Enqueue later, or raise `limit` in every tab.

@@ -10,6 +10,9 @@ export class Lazy {
     /** Undefined before the first get(), and after a failure. @type {Promise<T> | undefined} */
     started;
 
+    /** What was loaded, once it is. @type {T | undefined} */
+    value;
+
     /** @param {() => Promise<T>} load */
     constructor(load) {
         this.#load = load;
@@ -17,13 +20,16 @@ export class Lazy {
 
     /** @returns {Promise<T>} */
     get() {
-        this.started ??= this.#load().catch((error) => {
-            this.started = undefined;
-            if (error instanceof TabacusError) throw error;
-            throw new TabacusError('unavailable', 'a module of the package could not be loaded', {
-                cause: error,
-            });
-        });
+        this.started ??= this.#load().then(
+            (loaded) => (this.value = loaded),
+            (error) => {
+                this.started = undefined;
+                if (error instanceof TabacusError) throw error;
+                throw new TabacusError('unavailable', 'a module of the package could not be loaded', {
+                    cause: error,
+                });
+            },
+        );
         return this.started;
     }
 }

@@ -4,6 +4,7 @@
  */
 
 import { TabacusError } from '../common/errors.js';
+import { hotExports } from './generated/glue.js';
 import { callHost } from './generated/host-calls.js';
 import { hostEvents } from './generated/host-events.js';
 import { nullSize, Unpacker } from './packed.js';
@@ -13,14 +14,14 @@ import { version } from '../common/version.js';
 /** @typedef {import('./generated/host-calls.js').Notice} Notice */
 
 /**
- * Who is told of what is about the program as a whole.
+ * Receives what concerns the whole program.
  *
  * @typedef {object} Owner
  * @property {(notice: Notice) => void} notice
  * @property {(error: TabacusError) => void} fail the program has trapped; called once
  */
 
-/** The limits of one program (docs/guarantees.md): beyond them a call fails, and nothing else does. */
+/** The limits of one program (docs/guarantees.md). A call beyond one fails, and nothing else does. */
 const textBytesMax = 2 ** 25;
 const namesMax = 2 ** 17;
 
@@ -35,8 +36,11 @@ export class Bridge {
 
     promises = new Promises();
 
-    /** Called when the value of a counter may have changed, by its address. @type {Map<number, () => void>} */
-    counterListeners = new Map();
+    /** The listeners of each counter, by its address. @type {Map<number, Set<() => void>>} */
+    #counterListeners = new Map();
+
+    /** The addresses of counters, by what they were asked for with. @type {Map<string, number>} */
+    #counters = new Map();
 
     /** @type {import('./load-module.js').Glue} */
     glue;
@@ -61,8 +65,21 @@ export class Bridge {
         this.glue = this.#contained(glue);
         this.host = host;
         this.owner = owner;
-        glue.tabacusCall = (call, a, b, c, d, number, first, firstSize, second, secondSize) =>
-            callHost(host, this, call, a, b, c, d, number, first, firstSize, second, secondSize);
+        glue.tabacusCall = (call, a, b, c, d, number, first, firstSize, second, secondSize) => {
+            if (this.#failure) throw this.#failure;
+            let result;
+            try {
+                result = callHost(host, this, call, a, b, c, d, number, first, firstSize, second, secondSize);
+            } catch (error) {
+                // What a callback of ours throws must not pass through the frames of the program, which it would leave
+                // as a trap does.
+                host.reportError(error);
+                result = 0;
+            }
+            // The program has trapped within this call, and its outer frames must not go on.
+            if (this.#failure) throw this.#failure;
+            return result;
+        };
     }
 
     /**
@@ -82,7 +99,28 @@ export class Bridge {
 
     /** @param {number} counter */
     counterChanged(counter) {
-        this.counterListeners.get(counter)?.();
+        for (const listener of [...(this.#counterListeners.get(counter) ?? [])]) listener();
+    }
+
+    /**
+     * A counter of the program, which is one for all who ask for it with the same.
+     *
+     * @param {string} asked
+     * @param {() => number} make makes it, and returns its address
+     * @param {() => void} changed called when its value may have changed
+     * @returns {{ address: number, end: () => void }} `end` ends these calls
+     */
+    counter(asked, make, changed) {
+        let address = this.#counters.get(asked);
+        if (address === undefined) {
+            this.admit(`counter/${asked}`);
+            address = make();
+            this.#counters.set(asked, address);
+        }
+        const listeners = this.#counterListeners.get(address) ?? new Set();
+        this.#counterListeners.set(address, listeners);
+        listeners.add(changed);
+        return { address, end: () => void listeners.delete(changed) };
     }
 
     /** A number for a request or a watch, which no other of this program has. */
@@ -91,7 +129,7 @@ export class Bridge {
     }
 
     /**
-     * The program keeps something of each name for as long as it runs.
+     * Counts a name. The program keeps a record of each name for as long as it runs.
      *
      * @param {string} name
      * @throws {TabacusError} `out-of-memory`
@@ -108,16 +146,17 @@ export class Bridge {
     }
 
     /**
-     * What is open is rejected, since nothing settles it any more.
+     * Rejects all open calls: nothing settles them any more. Later calls throw the same.
      * @param {TabacusError} error
      */
     end(error) {
+        this.#failure ??= error;
         this.promises.rejectAll(error);
     }
 
     /**
-     * The exports, such that a trap (WebAssembly Core §4.4), after which the memory is in no state that can be relied
-     * on, ends the program instead of being met by whoever calls it next.
+     * Returns the exports, wrapped so that a trap (WebAssembly Core §4.4) ends the program. After a trap its memory
+     * cannot be relied on, so no later call may run.
      *
      * @param {import('./load-module.js').Glue} glue
      * @returns {import('./load-module.js').Glue}
@@ -142,8 +181,7 @@ export class Bridge {
                     throw this.#trapped(name.slice(1), cause);
                 }
             };
-            // counter.add() and the like, which are called by the million, take no list of arguments.
-            contained[name] = /** @type {Function} */ (call).length > 2 ? all : two;
+            contained[name] = hotExports.has(name) ? two : all;
         }
         return contained;
     }
@@ -157,7 +195,7 @@ export class Bridge {
         if (this.#failure) return this.#failure;
         this.#failure = new TabacusError(
             'internal',
-            `tabacus ${version} failed in ${call}, and this tab of it is closed: open() another`,
+            `tabacus ${version} failed in ${call}; the tab is closed: open() another, and report this`,
             { cause },
         );
         this.owner.fail(this.#failure);
@@ -167,14 +205,18 @@ export class Bridge {
     /**
      * Makes the core's tab. Reports reach it from here on, with those that came before.
      * @param {string} namespace
-     * @param {number} program see Numbers in wasm/src/browser/core/operations.hpp
+     * @param {number} program see OperationNumbers in wasm/src/browser/core/operations.hpp
      */
     start(namespace, program) {
         this.pack([namespace]);
         this.core = this.glue._tab_new(program);
         const events = hostEvents((event, number, values) => {
-            this.pack(values);
-            this.glue._tab_event(this.core, event, number);
+            this.#pack(values, Infinity); // what the store holds is read, however long
+            try {
+                this.glue._tab_event(this.core, event, number);
+            } catch (error) {
+                if (error !== this.#failure) throw error; // the owner has received it
+            }
         });
         this.host.connect({ ...events, settled: (...report) => this.#settle(events, ...report) }, program);
     }
@@ -198,9 +240,19 @@ export class Bridge {
 
     /**
      * Packs values for the call that follows, which unpacks them.
+     *
      * @param {import('./packed.js').Packed[]} values
+     * @throws {TabacusError} `out-of-memory`
      */
     pack(values) {
+        this.#pack(values, textBytesMax);
+    }
+
+    /**
+     * @param {import('./packed.js').Packed[]} values
+     * @param {number} bytesMax
+     */
+    #pack(values, bytesMax) {
         if (values.length === 0) return void this.glue._tab_buffer(0);
         let size = 0;
         const encoded = values.map((value) => {
@@ -212,7 +264,7 @@ export class Bridge {
             size += value === null ? 4 : 8;
             return value === null ? null : Number(value);
         });
-        let at = size > textBytesMax ? 0 : this.glue._tab_buffer(size);
+        let at = size > bytesMax ? 0 : this.glue._tab_buffer(size);
         if (at === 0) throw new TabacusError('out-of-memory', `no memory for ${size} bytes`);
         const heap = this.glue.HEAPU8; // only here: the memory may have grown with the buffer
         const view = new DataView(heap.buffer);

@@ -11,7 +11,7 @@ const errorOf = (code, message) =>
         ? new TabacusRangeError(message)
         : new TabacusError(/** @type {import('../common/errors.js').TabacusErrorCode} */ (code), message);
 
-/** Of one program (docs/guarantees.md). */
+/** How many calls of one program may be unanswered at once (docs/guarantees.md). */
 const openMax = 2 ** 20;
 
 /**
@@ -35,17 +35,25 @@ export class Promises {
     /**
      * @param {(id: number) => void} start
      * @param {Read} [read]
-     * @returns {Promise<any>}
+     * @param {number} [most] how many may be unanswered at once
+     * @returns {Promise<any>} rejects with `out-of-memory` where there are as many
      */
-    make(start, read) {
-        if (this.#open.size === openMax) {
-            const message = `this tab has ${openMax} calls that are not answered, and no room for another`;
-            return Promise.reject(new TabacusError('out-of-memory', message));
-        }
+    make(start, read, most = openMax) {
         return new Promise((resolve, reject) => {
+            if (this.#open.size >= most) {
+                throw new TabacusError(
+                    'out-of-memory',
+                    `this tab has ${most} calls that are not answered, and no room for another`,
+                );
+            }
             const id = ++this.#last;
             this.#open.set(id, { resolve, reject, read });
-            start(id);
+            try {
+                start(id);
+            } catch (error) {
+                this.#open.delete(id);
+                throw error;
+            }
         });
     }
 
@@ -66,8 +74,11 @@ export class Promises {
             reject: (error) => (failure = error),
             read,
         });
-        start(id);
-        this.#open.delete(id);
+        try {
+            start(id);
+        } finally {
+            this.#open.delete(id);
+        }
         if (failure) throw failure;
         return result;
     }

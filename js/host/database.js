@@ -1,6 +1,6 @@
 import { attempt, isOpaque, storeFailure } from './failure.js';
-import { isFirefox, isWebKit } from './engine.js';
-import { createStores, fits } from './schema.js';
+import { isFirefox, isWebKit } from './browser-engine.js';
+import { createStores, isComplete, storeFits } from './schema.js';
 import { TransactionHost } from './transaction.js';
 
 /**
@@ -19,6 +19,9 @@ import { TransactionHost } from './transaction.js';
  * without; nothing depends on the clock beyond that, since a connection that comes later is closed.
  */
 const openWait_ms = 30_000;
+
+/** Thrown where a store has one of our names and not our shape. */
+const foreign = new Error('a foreign database has the name');
 
 /** @typedef {{ scope: string[], access: 'readonly' | 'readwrite', durability: 'relaxed' | 'strict' }} TransactionOptions */
 
@@ -54,6 +57,12 @@ export class DatabaseHost {
      * @type {(() => void) | undefined}
      */
     #openAnew;
+
+    /**
+     * The stores of the connection whose shape was seen to be ours.
+     * @type {Set<string>}
+     */
+    #fitting = new Set();
 
     /** See keepOpenDuring(). */
     #kept = false;
@@ -94,6 +103,16 @@ export class DatabaseHost {
         return new Promise((resolve) => this.use(() => resolve()));
     }
 
+    /**
+     * Settles when it is open, at once where it is.
+     * @param {number} operation
+     */
+    open(operation) {
+        this.use((connection, why) =>
+            connection ? this.#report.settled(operation) : this.#report.failed(operation, ...why),
+        );
+    }
+
     /** @param {number} id */
     transaction(id) {
         return this.#transactions.get(id);
@@ -113,7 +132,7 @@ export class DatabaseHost {
      *
      * @param {number} operation
      * @param {TransactionOptions} options
-     * @param {boolean} [again] whether a connection that turns out dead may be opened anew
+     * @param {boolean} [again] whether a connection that turns out dead, or a stranger's, may be opened anew
      */
     begin(operation, options, again = true) {
         this.use((connection, why) => {
@@ -124,8 +143,9 @@ export class DatabaseHost {
             try {
                 this.#transactions.set(operation, this.#transaction(connection, options));
             } catch (error) {
-                // Closed under us without an event, or its stores are gone.
-                this.#drop(connection);
+                // Closed under us without an event, or its stores are gone, or have another shape.
+                if (again && error === foreign) this.#upgradeForeign(connection);
+                else this.#drop(connection);
                 if (again) this.begin(operation, options, false);
                 else this.#report.failed(operation, ...storeFailure(error));
                 return;
@@ -140,6 +160,11 @@ export class DatabaseHost {
      */
     #transaction(connection, { scope, access, durability }) {
         const transaction = connection.transaction(scope, access, { durability });
+        for (const name of scope) {
+            if (this.#fitting.has(name)) continue;
+            if (!storeFits(transaction.objectStore(name))) throw foreign;
+            this.#fitting.add(name);
+        }
         const keyRange = /** @type {typeof IDBKeyRange} */ (this.#keyRange);
         return new TransactionHost(
             transaction,
@@ -151,8 +176,19 @@ export class DatabaseHost {
     }
 
     /**
-     * Closes the connection, where the call asks for that, after the call: each program closes it when the page is
-     * left, and the last commit of the other must have begun by then.
+     * Opens a stranger's database of our name anew, to add what is missing and touch nothing else.
+     * @param {IDBDatabase} connection
+     */
+    #upgradeForeign(connection) {
+        this.#connection = undefined;
+        connection.close();
+        this.#waiting = [];
+        this.#request(connection.version + 1);
+    }
+
+    /**
+     * Runs `call`, and delays a close of the connection until it returns. When the page is left each program asks for
+     * the close, but the last commit of the other must begin first.
      *
      * @param {() => void} call
      */
@@ -184,8 +220,10 @@ export class DatabaseHost {
         for (const transaction of [...this.#transactions.values()]) transaction.connectionLost();
     }
 
+    /** What no commit was asked for is aborted, as when the page dies. */
     dispose() {
         this.#disposed = true;
+        for (const transaction of this.#transactions.values()) transaction.end();
         this.close();
     }
 
@@ -201,9 +239,13 @@ export class DatabaseHost {
         }
     }
 
-    /** @param {number | undefined} version nothing for whatever version it has */
-    #request(version) {
+    /**
+     * @param {number | undefined} version nothing for whatever version it has
+     * @param {boolean} [full] whether there was no room for a row, so that an upgrade puts none
+     */
+    #request(version, full = false) {
         let over = false;
+        let upgrading = false;
         /**
          * @param {IDBDatabase | undefined} connection
          * @param {import('./failure.js').Failure} [why]
@@ -214,22 +256,28 @@ export class DatabaseHost {
             stopWaiting();
             this.#opened(connection, why, version !== undefined);
         };
-        this.#openAnew = () => {
+        const openAnew = (/** @type {boolean} */ full) => {
             if (over) return;
             over = true;
             stopWaiting();
-            this.#request(version);
+            this.#request(version, full);
         };
+        this.#openAnew = () => openAnew(full);
         const stopWaiting = this.#host.clock.after(openWait_ms, () =>
             finish(undefined, ['store-failed', `the database did not open within ${openWait_ms} ms`]),
         );
         try {
             const request = /** @type {IDBFactory} */ (this.#factory).open(this.#name, version);
-            request.onupgradeneeded = (event) => this.#upgrade(request, event);
+            request.onupgradeneeded = (event) => {
+                upgrading = true;
+                this.#upgrade(request, event, full);
+            };
             request.onsuccess = () => finish(request.result);
             request.onerror = (event) => {
                 event.preventDefault();
-                finish(undefined, storeFailure(request.error));
+                // The error is an AbortError, whatever the reason was, such as the quota.
+                if (upgrading && !full) openAnew(true);
+                else finish(undefined, storeFailure(request.error));
             };
         } catch (error) {
             finish(undefined, storeFailure(error));
@@ -239,10 +287,14 @@ export class DatabaseHost {
     /**
      * @param {IDBOpenDBRequest} request
      * @param {IDBVersionChangeEvent} event
+     * @param {boolean} full
      */
-    #upgrade({ result, transaction }, event) {
-        createStores(result, /** @type {IDBTransaction} */ (transaction));
-        if (event.oldVersion > 0) return;
+    #upgrade({ result, transaction }, event, full) {
+        const { clock } = this.#host;
+        const [high, low] = [clock.random32().toString(36), clock.random32().toString(36)];
+        const generation = full ? undefined : high + low.padStart(7, '0');
+        createStores(result, /** @type {IDBTransaction} */ (transaction), generation);
+        if (event.oldVersion > 0 || full) return; // or was reported
         // Chromium's own: it may have thrown a database away, and reports it only here.
         const { dataLoss = 'none' } = /** @type {{ dataLoss?: string }} */ (event);
         this.#report.databaseCreated(String(dataLoss));
@@ -255,16 +307,11 @@ export class DatabaseHost {
      * @returns {void}
      */
     #opened(connection, why, upgraded) {
-        try {
-            if (connection && !fits(connection)) {
-                // A stranger's database of our name: add what is missing, touch nothing else, once.
-                connection.close();
-                if (!upgraded) return this.#request(connection.version + 1);
-                [connection, why] = [undefined, ['store-failed', 'a foreign database has the name']];
-            }
-        } catch (error) {
-            // Closed since it opened, by the browser or by another tab's upgrade.
-            [connection, why] = [undefined, storeFailure(error)];
+        if (connection && !isComplete(connection)) {
+            // A stranger's, as in #upgradeForeign(): it is upgraded once.
+            connection.close();
+            if (!upgraded) return this.#request(connection.version + 1);
+            [connection, why] = [undefined, ['store-failed', foreign.message]];
         }
         this.refused = !connection && why[1].startsWith('SecurityError');
         if (connection && this.#disposed) {
@@ -281,6 +328,7 @@ export class DatabaseHost {
     /** @param {IDBDatabase} connection */
     #keep(connection) {
         this.#connection = connection;
+        this.#fitting.clear();
         connection.onversionchange = () => {
             connection.close();
             this.#drop(connection);

@@ -8,6 +8,7 @@
 import { ChannelsHost } from './broadcast-channels.js';
 import { ClockHost } from './clock.js';
 import { DatabaseHost } from './database.js';
+import { TabacusError } from '../common/errors.js';
 import { reportTo } from './failure.js';
 import { LifecycleHost } from './lifecycle.js';
 import { LocksHost } from './web-locks.js';
@@ -46,6 +47,8 @@ export class Host {
     /** @type {Platform} */
     #platform;
 
+    #disposed = false;
+
     /**
      * Reports from before the first program was there.
      * @type {(() => void)[]}
@@ -76,6 +79,7 @@ export class Host {
      * @param {number} index the lowest bit of the numbers of its operations, channels and locks
      */
     connect(program, index) {
+        if (this.#disposed) throw new TabacusError('closed', 'the tab was closed before this was loaded');
         this.#programs[index] = program;
         for (const call of this.#early.splice(0)) call();
     }
@@ -92,8 +96,14 @@ export class Host {
         if (this.database.refused || !this.database.available) await this.locks.probe();
     }
 
+    /** Reports an exception that a callback of ours has thrown. @param {unknown} error */
+    reportError(error) {
+        reportTo(this.#platform, error);
+    }
+
     /** Lets everything go. Nothing is reported any more. */
     dispose() {
+        this.#disposed = true;
         this.#programs = [];
         this.#early = [];
         for (const part of [
@@ -159,7 +169,7 @@ export class Host {
             report(program);
         } catch (error) {
             // Not into the event handler that the report was made from.
-            reportTo(this.#platform, error);
+            this.reportError(error);
         }
     }
 }

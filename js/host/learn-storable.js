@@ -1,6 +1,6 @@
 /** What else this browser's IndexedDB does not keep: asked of it where it must be. */
 
-import { isFirefox, isWebKit } from './engine.js';
+import { isFirefox, isWebKit } from './browser-engine.js';
 import { attempt } from './failure.js';
 import { data } from './schema.js';
 import { admit, refuse } from './storable.js';

@@ -1,4 +1,4 @@
-import { isFirefox } from './engine.js';
+import { isFirefox } from './browser-engine.js';
 
 /**
  * The page's lifecycle (Page Visibility, Page Lifecycle, HTML §7.4.2.3). A worker has none of it. Never

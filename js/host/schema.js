@@ -4,7 +4,7 @@
  * transaction (browser_world.hpp, Transaction::claim).
  */
 
-import { storeNames } from '../core/generated/enums.js';
+import { storeNames } from '../core/generated/enums/store.js';
 
 export const claims = 'claims';
 /** What applications keep: any values, where all others are strings. */
@@ -12,9 +12,11 @@ export const data = 'data';
 export const subject = 'subject';
 
 /**
+ * Whether a store that has one of our names has our shape.
+ *
  * @param {IDBObjectStore} store
  */
-function storeFits(store) {
+export function storeFits(store) {
     if (store.keyPath !== null || store.autoIncrement) return false;
     if (store.name !== claims) return true;
     if (!store.indexNames.contains(subject)) return false;
@@ -23,14 +25,12 @@ function storeFits(store) {
 }
 
 /**
- * Whether all our stores are there, in our shape.
+ * Whether all our stores are there, in whatever shape: that is seen by a transaction alone.
  *
  * @param {IDBDatabase} connection
  */
-export function fits(connection) {
-    if (!storeNames.every((name) => connection.objectStoreNames.contains(name))) return false;
-    const transaction = connection.transaction(storeNames, 'readonly');
-    return storeNames.every((name) => storeFits(transaction.objectStore(name)));
+export function isComplete(connection) {
+    return storeNames.every((name) => connection.objectStoreNames.contains(name));
 }
 
 /**
@@ -39,8 +39,10 @@ export function fits(connection) {
  *
  * @param {IDBDatabase} connection
  * @param {IDBTransaction} upgrade
+ * @param {string | undefined} generation of the counters' rows, if there is none yet: put here, so that the
+ *   first tab that commits need not make one
  */
-export function createStores(connection, upgrade) {
+export function createStores(connection, upgrade, generation) {
     for (const name of storeNames) {
         if (connection.objectStoreNames.contains(name)) {
             const store = upgrade.objectStore(name);
@@ -49,5 +51,6 @@ export function createStores(connection, upgrade) {
         }
         const store = connection.createObjectStore(name);
         if (name === claims) store.createIndex(subject, subject, { unique: true });
+        if (name === 'meta' && generation) store.put(generation, 'generation');
     }
 }

@@ -114,11 +114,11 @@ export class TransactionHost {
         const end = prefix.replace(/[^\uffff]\uffff*$/, (tail) =>
             String.fromCharCode(tail.charCodeAt(0) + 1),
         );
-        const range =
-            end === prefix
-                ? this.#keyRange.lowerBound(from || prefix)
-                : this.#keyRange.bound(from || prefix, end, false, true);
         this.#read(operation, store, (objects) => {
+            const range =
+                end === prefix
+                    ? this.#keyRange.lowerBound(from || prefix)
+                    : this.#keyRange.bound(from || prefix, end, false, true);
             const keys = objects.getAllKeys(range, limit);
             const values = objects.getAll(range, limit);
             const row = (/** @type {IDBValidKey} */ key, /** @type {number} */ i) =>
@@ -165,7 +165,7 @@ export class TransactionHost {
      * @param {string} key
      */
     remove(store, key) {
-        this.#remove(store, key);
+        this.#write(() => this.#transaction.objectStore(store).delete(key));
     }
 
     /**
@@ -174,15 +174,7 @@ export class TransactionHost {
      * @param {string} last
      */
     removeRange(store, first, last) {
-        this.#remove(store, this.#keyRange.bound(first, last));
-    }
-
-    /**
-     * @param {string} store
-     * @param {string | IDBKeyRange} which
-     */
-    #remove(store, which) {
-        this.#write(() => this.#transaction.objectStore(store).delete(which));
+        this.#write(() => this.#transaction.objectStore(store).delete(this.#keyRange.bound(first, last)));
     }
 
     /**

@@ -76,6 +76,7 @@ class Handle {
      */
     async _later(call) {
         const limits = await this.#load();
+        if (this._real === closed) throw closedError();
         this._real ??= this.#make(limits);
         return call(this._real);
     }

@@ -45,8 +45,8 @@ export class Limits {
     #bridge;
     #closed = false;
 
-    /** @type {Set<{ _glue: LimitsGlue }>} */
-    #made = new Set();
+    /** By their addresses, which the handles of an engine share. @type {Map<number, { _glue: LimitsGlue }>} */
+    #made = new Map();
 
     /** @param {import('../core/coordination-bridge.js').CoordinationBridge} bridge */
     constructor(bridge) {
@@ -72,7 +72,8 @@ export class Limits {
      */
     sequence(name, block, gapless) {
         const bridge = this.#admitting(`sequence/${name}`);
-        return this.#keep(new Numbers(this, bridge, sequenceNew(bridge, name, block, gapless)));
+        const address = sequenceNew(bridge, name, block, gapless);
+        return this.#keep(address, () => new Numbers(this, bridge, address));
     }
 
     /**
@@ -81,7 +82,8 @@ export class Limits {
      */
     budget(name, limit) {
         const bridge = this.#admitting(`budget/${name}`);
-        return this.#keep(new Rights(this, bridge, budgetNew(bridge, name, limit)));
+        const address = budgetNew(bridge, name, limit);
+        return this.#keep(address, () => new Rights(this, bridge, address));
     }
 
     /**
@@ -91,7 +93,8 @@ export class Limits {
      */
     rateLimit(name, limit, interval) {
         const bridge = this.#admitting(`rate/${name}`);
-        return this.#keep(new Rate(this, bridge, rateNew(bridge, name, limit, interval)));
+        const address = rateNew(bridge, name, limit, interval);
+        return this.#keep(address, () => new Rate(this, bridge, address));
     }
 
     /**
@@ -125,9 +128,14 @@ export class Limits {
     /** Puts back what is held unspent. */
     async close() {
         if (this.#closed) return;
-        this.#closed = true;
-        for (const one of this.#made) one._glue = closed;
+        this._fail();
         await limitsClose(this.#bridge);
+    }
+
+    /** The program is not to be called any more. @internal */
+    _fail() {
+        this.#closed = true;
+        for (const one of this.#made.values()) one._glue = closed;
     }
 
     /**
@@ -165,7 +173,7 @@ export class Limits {
      */
     async #turn(rate, signal, timeout) {
         const request = this.#bridge.take();
-        const abort = () => rateAbort(this.#bridge, request);
+        const abort = () => this.#closed || rateAbort(this.#bridge, request);
         signal?.addEventListener('abort', abort);
         try {
             const limit = timeout === Infinity ? undefined : timeout;
@@ -192,11 +200,14 @@ export class Limits {
 
     /**
      * @template {{ _glue: LimitsGlue }} One
-     * @param {One} one
+     * @param {number} address
+     * @param {() => One} make
+     * @returns {One}
      */
-    #keep(one) {
-        this.#made.add(one);
-        return one;
+    #keep(address, make) {
+        const one = this.#made.get(address) ?? make();
+        this.#made.set(address, one);
+        return /** @type {One} */ (one);
     }
 }
 

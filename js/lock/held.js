@@ -140,6 +140,14 @@ export class Held {
     }
 
     /**
+     * @throws {TabacusError} why it was lost, if it was
+     * @internal
+     */
+    _assertNotLost() {
+        if (this.#loss) throw this.#loss;
+    }
+
+    /**
      * @param {(reason: TabacusError) => void} listener called once, when it is lost before it is released
      * @internal
      */

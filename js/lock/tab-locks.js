@@ -54,11 +54,6 @@ import { isThenable, cloneError, unlessLost, unwrapOutcome } from './outcome.js'
 /** @typedef {import('../core/generated/locks.js').LockOptions} RequestOptions */
 /** @typedef {import('../core/generated/locks.js').FencedWrite} FencedWrite */
 
-/** @param {TabacusError} error */
-const raise = (error) => {
-    throw error;
-};
-
 export class TabLocks {
     #bridge;
     #host;
@@ -131,10 +126,8 @@ export class TabLocks {
         }
         // Before a function that does not wait has ended nothing can be lost but by its taking too long.
         try {
-            for (const one of held) {
-                one._checkMaxHold();
-                one._whenLost(raise);
-            }
+            for (const one of held) one._checkMaxHold();
+            for (const one of held) one._assertNotLost();
         } finally {
             release();
         }
@@ -258,6 +251,7 @@ export class TabLocks {
      */
     async #settle(key, held, { succeeded, result }) {
         this.#held.delete(held._id);
+        this.#bridge.lost.delete(held._id);
         const { values } = this.#host;
         const text = values.keep(result);
         try {
@@ -364,6 +358,7 @@ export class TabLocks {
      */
     subscribe(name, listener) {
         this.#assertOpen();
+        const known = this.#name(name);
         const watch = this.#bridge.take();
         let asking = false;
         let again = false;
@@ -382,7 +377,7 @@ export class TabLocks {
         };
         this.#watches.set(watch, () => void report());
         this.#bridge.unlocked.set(watch, () => this.#changed(watch));
-        lockWatch(this.#bridge, this.#name(name), watch);
+        lockWatch(this.#bridge, known, watch);
         void report();
         return () => {
             if (this.#watches.delete(watch)) this.#unwatch(watch);
@@ -473,10 +468,7 @@ export class TabLocks {
     close() {
         if (this.#closed) return;
         this.#closed = new TabacusError('closed', 'the tab was closed before this was done');
-        for (const [watch, changed] of this.#watches) {
-            void Promise.resolve().then(changed);
-            this.#unwatch(watch);
-        }
+        for (const watch of this.#watches.keys()) this.#unwatch(watch);
         this.#watches.clear();
         for (const held of [...this.#held.values()]) {
             held._lose('closed');
@@ -585,13 +577,16 @@ export class TabLocks {
     #wait(signal, start, answered) {
         signal?.throwIfAborted();
         const request = this.#bridge.take();
-        const abort = () => lockAbort(this.#bridge, request);
+        const withdraw = () => lockAbort(this.#bridge, request);
+        const abort = () => {
+            if (!this.#closed) withdraw();
+        };
         const ended = () => {
             signal?.removeEventListener('abort', abort);
-            this.#waiting.delete(abort);
+            this.#waiting.delete(withdraw);
         };
         signal?.addEventListener('abort', abort);
-        this.#waiting.add(abort);
+        this.#waiting.add(withdraw);
         return start(request).then(
             (answer) => {
                 ended();

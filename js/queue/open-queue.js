@@ -405,7 +405,7 @@ export class OpenQueue {
         return queueHandle(this.#bridge, this.#number, kinds);
     }
 
-    /** @param {import('../core/generated/enums.js').JobListName} which @returns {Promise<Job[]>} */
+    /** @param {import('../core/generated/enums/job-list.js').JobListName} which @returns {Promise<Job[]>} */
     async #list(which) {
         return (await queueList(this.#bridge, this.#number, which)).map((info) => {
             const job = jobFrom(info);

@@ -110,7 +110,8 @@ export function errorFrom(text) {
     if (dom) return new DOMException(message, name);
     const own = ownError(name, code, message);
     if (own) return own;
-    const error = new (classes[name] ?? Error)(message);
+    const known = Object.hasOwn(classes, name) ? classes[name] : undefined; // not what every object inherits
+    const error = new (known ?? Error)(String(message));
     if (error.name !== name) Object.defineProperty(error, 'name', { value: name, configurable: true });
     return code === undefined ? error : Object.assign(error, { code });
 }

@@ -16,10 +16,12 @@ export class Catalogue {
      * @param {import('../core/generated/coordination.js').CounterOptions} options
      */
     attach(counter, name, options) {
-        this.#bridge.admit(`counter/${name}/${JSON.stringify(options)}`);
-        const address = catalogueCounter(this.#bridge, name, options);
-        this.#bridge.counterListeners.set(address, () => counter._changed());
-        counter._attach(this.#bridge, address);
+        const { address, end } = this.#bridge.counter(
+            JSON.stringify([name, options]),
+            () => catalogueCounter(this.#bridge, name, options),
+            () => counter._changed(),
+        );
+        counter._attach(this.#bridge, address, end);
     }
 
     /** Flushes every counter, and lets its locks go, whether the last commits succeed or not. */

@@ -3,10 +3,12 @@
  * when their store has answered.
  */
 
+import { countGuarantee, tabCounter } from '../core/generated/counters.js';
 import { Promises } from '../core/promises.js';
 import { invalid, TabacusError, TabacusRangeError } from '../common/errors.js';
 import { LatestValueIterator } from '../common/latest-value-iterator.js';
 import { checkFunction } from '../common/check-arguments.js';
+import { guaranteeFrom } from './guarantee.js';
 
 /** @typedef {import('./guarantee.js').Guarantee} Guarantee */
 
@@ -72,6 +74,9 @@ class TabCounter {
 
     /** @protected */
     _owner;
+
+    /** Ends the calls of _changed(). @protected */
+    _end = () => {};
 
     /** @type {Set<(value: number) => void>} */
     #subscribers = new Set();
@@ -217,6 +222,7 @@ class TabCounter {
      */
     _fail() {
         this._core = closed;
+        this._end();
         this.#subscribers.clear();
         for (const iteration of this.#iterations) iteration.end();
     }
@@ -268,6 +274,23 @@ class TabCounter {
 
 /** The default: exact, never blocking, and never losing what was flushed. */
 export class ReplicatedCounter extends TabCounter {
+    /**
+     * @param {string} name
+     * @param {import('../core/bridge.js').Bridge} bridge
+     * @param {'relaxed' | 'strict'} durability
+     * @param {Owner} owner
+     */
+    constructor(name, bridge, durability, owner) {
+        const { address, end } = bridge.counter(
+            JSON.stringify([name, durability]),
+            () => tabCounter(bridge, name, durability),
+            () => this._changed(),
+        );
+        const guarantee = guaranteeFrom(countGuarantee(bridge, address));
+        super(name, bridge.glue, bridge.promises, address, guarantee, owner);
+        this._end = end;
+    }
+
     /**
      * Adds at once, without waiting for anything: the commit and the news to other tabs follow by
      * themselves. `flush()` resolves when it is committed.
@@ -347,7 +370,7 @@ export class StoredCounter extends TabCounter {
      * @returns {Promise<number>} rejects with a TabacusRangeError when the value would leave ±(2^53 − 1)
      *   (nothing was added then), `invalid-argument`, `closed`, `quota-exceeded` or `store-failed`, with
      *   `unknown-commit` when the connection died during the commit, and with `unavailable` when
-     *   catalogue.wasm cannot be loaded
+     *   coordination.wasm cannot be loaded
      * @example
      * const next = await tab.counter('orders', { strategy: 'transactional' }).add(1);
      */
@@ -394,7 +417,7 @@ export class StoredCounter extends TabCounter {
      * For the tab: takes nothing on from here on, and resolves when all that it has is done.
      * @internal
      */
-    async _end() {
+    async _finish() {
         this.#ended = true;
         await Promise.allSettled(this.#open);
     }
@@ -420,10 +443,13 @@ export class StoredCounter extends TabCounter {
      *
      * @param {import('../core/bridge.js').Bridge} bridge
      * @param {number} address
+     * @param {() => void} end ends the calls of _changed()
      * @internal
      */
-    _attach(bridge, address) {
-        if (this._core === loading) this._use(bridge.glue, bridge.promises, address);
+    _attach(bridge, address, end) {
+        if (this._core !== loading) return end();
+        this._end = end;
+        this._use(bridge.glue, bridge.promises, address);
     }
 
     /** Loads what is not loaded; again, where that has failed. */

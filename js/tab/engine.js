@@ -1,6 +1,6 @@
 /**
- * What runs in this context for one namespace: the host, the counters' program, and the program of everything else
- * once something of it is used. The tabs that open() gives out for the namespace share it.
+ * An engine: what runs in one context for one namespace. It has the host, the counters' program, and, once used, the
+ * program of everything else. All handles that open() returns for the namespace share it.
  */
 
 import { Bridge } from '../core/bridge.js';
@@ -11,11 +11,10 @@ import { Lazy } from '../common/lazy.js';
 import { TabacusError } from '../common/errors.js';
 import { Host } from '../host/host.js';
 
-/** @typedef {import('../common/errors.js').TabacusErrorCode} TabacusErrorCode */
 /** @typedef {import('../core/coordination-bridge.js').CoordinationBridge} CoordinationBridge */
 
 /**
- * What an engine tells its tabs.
+ * How an engine notifies its handles.
  *
  * @typedef {object} EngineUser
  * @property {(notice: import('../core/bridge.js').Notice) => void} _notice
@@ -29,7 +28,7 @@ export class Engine {
     /** Notices of what opening has found, for the first user. @type {import('../core/bridge.js').Notice[]} */
     #early = [];
 
-    /** What the first user of a name has asked for, by kind and name. @type {Map<string, string>} */
+    /** The options that the first user of a name passed, by kind and name. @type {Map<string, string>} */
     #agreed = new Map();
 
     /** Ids of stores that were reported to have replaced a lost one. @type {Set<string>} */
@@ -43,7 +42,7 @@ export class Engine {
 
     /** The other strategies. */
     catalogue = new Lazy(() =>
-        this.part(
+        this.loadPart(
             /** @type {Promise<typeof import('./catalogue.js')>} */ (
                 moduleRegistry.get('catalogue') ?? import('./catalogue.js')
             ),
@@ -53,7 +52,7 @@ export class Engine {
 
     /** Sequences, budgets, rate limits. */
     limits = new Lazy(() =>
-        this.part(
+        this.loadPart(
             /** @type {Promise<typeof import('../limits/limits.js')>} */ (
                 moduleRegistry.get('limits') ?? import('../limits/limits.js')
             ),
@@ -62,7 +61,7 @@ export class Engine {
     );
 
     queues = new Lazy(() =>
-        this.part(
+        this.loadPart(
             /** @type {Promise<typeof import('../queue/queues.js')>} */ (
                 moduleRegistry.get('queues') ?? import('../queue/queues.js')
             ),
@@ -74,12 +73,13 @@ export class Engine {
      * @param {import('../core/load-module.js').Glue} glue of the counters' program
      * @param {Host} host
      * @param {ReturnType<typeof import('./tab-options.js').checkOpenOptions>} options
-     * @param {() => void} ended called when no further tab may join it
+     * @param {() => void} failed called when it has ended by itself
      */
-    constructor(glue, host, { namespace, platform, coordination }, ended) {
+    constructor(glue, host, options, failed) {
+        const { namespace, platform } = options;
         this.host = host;
         this.platform = platform;
-        this.ended = ended;
+        this.failed = failed;
         const fail = (/** @type {TabacusError} */ error) => this.#fail(error);
         const notice = (/** @type {import('../core/bridge.js').Notice} */ one) => this.#notice(one);
         this.counters = new Bridge(glue, host, { notice, fail });
@@ -88,23 +88,30 @@ export class Engine {
             /** @type {typeof import('../core/load-coordination.js')} */
             const { loadCoordination } =
                 moduleRegistry.get('coordination') ?? (await import('../core/load-coordination.js'));
-            return loadCoordination({ namespace, host, platform, source: coordination, notice, fail });
+            return loadCoordination({
+                namespace,
+                host,
+                platform,
+                source: options.coordination,
+                notice,
+                fail,
+            });
         });
     }
 
     /**
      * @param {ReturnType<typeof import('./tab-options.js').checkOpenOptions>} options
-     * @param {() => void} ended
+     * @param {() => void} failed
      */
-    static async open(options, ended) {
+    static async open(options, failed) {
         // Before the host is made: asking for localStorage may wait for the browser's process.
         const loading = loadModule('single', options.wasm);
         loading.catch(() => {}); // thrown below
         const host = new Host(options.platform, options.namespace);
         try {
-            // Beside it: either takes milliseconds, and the core waits for the database by itself.
+            // The database opens while the wasm loads: each takes milliseconds. The core waits for it by itself.
             if (host.database.available) void host.database.ready();
-            const engine = new Engine(await loading, host, options, ended);
+            const engine = new Engine(await loading, host, options, failed);
             // Before all else: the core finds out what the platform has.
             await tabOpen(engine.counters);
             await host.probe();
@@ -123,19 +130,19 @@ export class Engine {
     }
 
     /** @param {EngineUser} user */
-    leave(user) {
+    remove(user) {
         this.#users.delete(user);
     }
 
     /**
-     * A part of the program of all but replicated counters: `module` and the program are fetched at once.
+     * Loads a part of the program of all but replicated counters: `module` and the program are fetched at once.
      *
      * @template Module, Part
      * @param {Promise<Module>} module
      * @param {(module: Module, bridge: CoordinationBridge) => Part} make
      * @returns {Promise<Part>}
      */
-    async part(module, make) {
+    async loadPart(module, make) {
         const [loaded, bridge] = await Promise.all([module, this.#coordination.get()]);
         if (this.#failure) throw this.#failure;
         return make(loaded, bridge);
@@ -150,6 +157,7 @@ export class Engine {
      */
     agreed(kind, name, asked) {
         const key = `${kind}/${name}`;
+        this.counters.admit(key);
         const known = this.#agreed.get(key) ?? asked;
         this.#agreed.set(key, known);
         return known;
@@ -158,20 +166,22 @@ export class Engine {
     /**
      * Commits what is pending, and lets everything go.
      *
-     * @param {Promise<unknown>} asked resolves when all that the tabs have asked for was passed on
+     * @param {Promise<unknown>} asked resolves when all that was asked for has been passed on
+     * @param {() => void} done called before the programs are let go
      * @returns {Promise<void>} rejects as `flush` does when the last commit of a counter fails
      */
-    async close(asked) {
+    async close(asked, done) {
         try {
             const closings = [tabClose(this.counters), asked.then(() => this.#closeCoordination())];
             const failed = (await Promise.allSettled(closings)).find(({ status }) => status === 'rejected');
             if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason;
         } finally {
-            await this.#end(new TabacusError('closed', 'the tab was closed before this was done'));
+            done();
+            this.#end(new TabacusError('closed', 'the tab was closed before this was done'));
         }
     }
 
-    /** What failed to load was reported to the call that loaded it. */
+    /** A load that failed was already reported to the call that caused it. */
     async #closeCoordination() {
         const catalogue = this.catalogue.started?.catch(() => undefined).then((loaded) => loaded?.close());
         await Promise.allSettled([
@@ -182,7 +192,7 @@ export class Engine {
         await catalogue;
     }
 
-    /** What a queue has claimed it gives back under its locks, which are lost after that. */
+    /** Queues give back their claims under their locks, so the lock table closes after them. */
     async #closeQueues() {
         await this.queues.started?.then((queues) => queues.close()).catch(() => {});
         const bridge = await this.#coordination.started?.catch(() => undefined);
@@ -198,17 +208,18 @@ export class Engine {
     #fail(error) {
         if (this.#failure) return;
         this.#failure = error;
-        this.ended();
-        void this.#end(error);
+        this.failed();
+        this.#end(error);
         for (const user of [...this.#users]) user._fail(error);
-        void this.queues.started?.then((queues) => queues._fail(error)).catch(() => {});
+        this.queues.value?._fail(error);
+        this.limits.value?._fail();
     }
 
     /** @param {TabacusError} error what is open is rejected with it */
-    async #end(error) {
+    #end(error) {
         this.host.dispose();
         this.counters.end(error);
-        (await this.#coordination.started?.catch(() => undefined))?.end(error);
+        this.#coordination.value?.end(error);
     }
 
     /** @param {import('../core/bridge.js').Notice} notice */

@@ -1,5 +1,5 @@
-import { faultClassNames } from '../core/generated/enums.js';
-import { guarantees } from './generated/guarantees.js';
+import { faultClassNames } from '../core/generated/enums/fault-class.js';
+import { common, guarantees } from './generated/guarantees.js';
 
 /**
  * What a counter promises here, as data.
@@ -31,7 +31,7 @@ import { guarantees } from './generated/guarantees.js';
  * @typedef {'mutexed' | 'interleaved' | 'cached'} StorageModel
  */
 
-/** @typedef {import('../core/generated/enums.js').FaultClassName} LossCause */
+/** @typedef {import('../core/generated/enums/fault-class.js').FaultClassName} LossCause */
 
 /** @param {number[]} sets of faults, a bit for each, by storage model */
 function byModel(sets) {
@@ -65,5 +65,5 @@ export function guaranteeFrom({ rows, losses, excesses, needs, ...plain }) {
  */
 export function storedGuarantee(strategy, durability) {
     const { relaxed, strict } = /** @type {typeof guarantees[string]} */ (guarantees[strategy]);
-    return guaranteeFrom(durability === 'strict' ? { ...relaxed, ...strict } : relaxed);
+    return guaranteeFrom({ ...common, strategy, ...relaxed, ...(durability === 'strict' && strict) });
 }

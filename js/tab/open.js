@@ -20,12 +20,12 @@ import { Tab } from './tab.js';
 /** @typedef {ReturnType<typeof checkOpenOptions>} Checked */
 
 /**
- * An engine that runs, or is being opened, and how many tabs it is open for.
- * @typedef {{ engine: Promise<Engine>, options: Checked, tabs: number }} Running
+ * An engine that runs, or is being opened, and how many handles of it are open.
+ * @typedef {{ engine: Promise<Engine>, options: Checked, handles: number }} Running
  */
 
-/** By window and namespace. @type {WeakMap<object, Map<string, Running>>} */
-const running = new WeakMap();
+/** The running engines, by window and namespace. @type {WeakMap<object, Map<string, Running>>} */
+const everywhere = new WeakMap();
 
 /**
  * Opens a namespace in this context (a page, a worker, Node). Everything under it is shared with all
@@ -45,13 +45,16 @@ const running = new WeakMap();
  */
 export async function open(options = {}) {
     const checked = checkOpenOptions(options);
-    const engines = running.get(checked.platform) ?? new Map();
-    running.set(checked.platform, engines);
-    const entry = engines.get(checked.namespace) ?? start(checked, engines);
+    /** @type {Map<string, Running>} */
+    const engines = everywhere.get(checked.platform) ?? new Map();
+    everywhere.set(checked.platform, engines);
+    const running = engines.get(checked.namespace);
+    const entry = running ?? start(checked, engines);
     assertSame({ ...entry.options, allowWeaker: entry.options.allowWeaker ?? false }, checked);
-    ++entry.tabs;
+    entry.options.coordination ??= checked.coordination; // where nobody has said from where to load it
+    ++entry.handles;
     const leave = () => {
-        if (--entry.tabs > 0) return false;
+        if (--entry.handles > 0) return false;
         if (engines.get(checked.namespace) === entry) engines.delete(checked.namespace);
         return true;
     };
@@ -59,6 +62,8 @@ export async function open(options = {}) {
         return new Tab(await entry.engine, checked.allowWeaker ?? false, leave);
     } catch (error) {
         leave();
+        // Its options were another's.
+        if (running) return open(options);
         throw error;
     }
 }
@@ -75,11 +80,15 @@ function start(options, engines) {
             if (engines.get(options.namespace) === entry) engines.delete(options.namespace);
         }),
         options,
-        tabs: 0,
+        handles: 0,
     };
     engines.set(options.namespace, entry);
+    entry.engine.catch(() => engines.delete(options.namespace)); // thrown by open()
     return entry;
 }
+
+/** @param {unknown} value an option */
+const named = (value) => show(value instanceof URL ? value.href : value);
 
 /**
  * @param {unknown} a
@@ -89,7 +98,7 @@ const same = (a, b) => a === b || (a instanceof URL ? a.href : a) === (b instanc
 
 /**
  * @param {Checked} has
- * @param {Checked} asked what is not given contradicts nothing
+ * @param {Checked} asked an option that is not given contradicts nothing
  * @throws {TabacusError} `kind-mismatch`
  */
 function assertSame(has, asked) {
@@ -98,8 +107,8 @@ function assertSame(has, asked) {
         if (known === undefined || value === undefined || same(known, value)) continue;
         throw new TabacusError(
             'kind-mismatch',
-            `the namespace ${show(has.namespace)} is open here with the ${option} ${show(known)}, not ${show(value)}`,
-            { argument: option, value, allowed: show(known) },
+            `the namespace ${show(has.namespace)} is open here with the ${option} ${named(known)}, not ${named(value)}`,
+            { argument: option, value, allowed: named(known) },
         );
     }
 }

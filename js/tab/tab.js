@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { countGuarantee, tabCapabilities, tabCounter } from '../core/generated/counters.js';
+import { tabCapabilities } from '../core/generated/counters.js';
 import { moduleRegistry } from '../core/module-registry.js';
 import { invalid, TabacusError } from '../common/errors.js';
 import { reportTo } from '../host/failure.js';
@@ -14,7 +14,7 @@ import { asPassed, checkFunction, checkInteger, checkName } from '../common/chec
 import { Lazy } from '../common/lazy.js';
 import { ReplicatedCounter, StoredCounter } from './counter.js';
 import { TabacusEvent } from './tabacus-event.js';
-import { guaranteeFrom, storedGuarantee } from './guarantee.js';
+import { storedGuarantee } from './guarantee.js';
 import { checkCounterOptions, isWeaker } from './tab-options.js';
 
 /**
@@ -85,9 +85,9 @@ export class Tab extends EventTarget {
     /** @type {Promise<void> | undefined} */
     #closing;
 
-    /** Those of this handle, which may be closed before the engine's others. */
+    /** The locks of this handle, which may close before other handles of the engine. */
     #locks = new Lazy(() =>
-        this.#engine.part(
+        this.#engine.loadPart(
             /** @type {Promise<typeof import('../lock/tab-locks.js')>} */ (
                 moduleRegistry.get('locks') ?? import('../lock/tab-locks.js')
             ),
@@ -129,7 +129,7 @@ export class Tab extends EventTarget {
     /**
      * @param {import('./engine.js').Engine} engine
      * @param {boolean} allowWeaker
-     * @param {() => boolean} leave called when it is closed; returns whether no other tab of the engine is open
+     * @param {() => boolean} leave called when it is closed; returns whether no other handle of the engine is open
      * @internal
      */
     constructor(engine, allowWeaker, leave) {
@@ -263,7 +263,7 @@ export class Tab extends EventTarget {
         if (known) return known;
         const load = async () => {
             this.#assertOpen();
-            return (await this.#engine.queues.get()).open(name, checked);
+            return (await this.#engine.queues.get()).open(name, JSON.parse(agreed));
         };
         const report = (/** @type {any} */ { code = 'unavailable', message }) =>
             this.#closing || this.#emit('warning', { code, message, subject: name });
@@ -414,7 +414,9 @@ export class Tab extends EventTarget {
 
     /**
      * Commits what is pending, lets everything go, and ends every iteration and every call that is still
-     * open. The tab is closed even where this rejects.
+     * open. The tab is closed even where this rejects. While another handle of the namespace is open in this
+     * context, only what belongs to this handle is let go: its counters are flushed, its locks released, its
+     * handlers and listeners removed; a turn of a rate limit that it waits for, and a job that it runs, go on.
      *
      * @returns {Promise<void>} rejects as `flush` does when the last commit fails
      */
@@ -486,13 +488,7 @@ export class Tab extends EventTarget {
                 (await this.#engine.catalogue.get()).attach(counter, name, { strategy, durability, times }),
             );
         }
-        const bridge = this.#engine.counters;
-        bridge.admit(`counter/${name}/${durability}`);
-        const address = tabCounter(bridge, name, durability);
-        const guarantee = guaranteeFrom(countGuarantee(bridge, address));
-        const counter = new ReplicatedCounter(name, bridge.glue, bridge.promises, address, guarantee, owner);
-        bridge.counterListeners.set(address, () => counter._changed());
-        return counter;
+        return new ReplicatedCounter(name, this.#engine.counters, durability, owner);
     }
 
     /** @param {Readonly<import('./guarantee.js').Guarantee>} guarantee */
@@ -535,25 +531,26 @@ export class Tab extends EventTarget {
 
     async #close() {
         const last = this.#leave();
-        this.#engine.leave(this);
+        this.#engine.remove(this);
         const counters = [...this.#counters.values()];
         const stored = counters.filter((counter) => counter instanceof StoredCounter);
         const queues = [...this.#queues.values()];
+        this.#locks.value?.close();
         const flushed = last ? undefined : flushAll(counters);
         const asked = Promise.all([
-            this.#locks.started?.then((locks) => locks.close()).catch(() => {}), // reported to the call that loaded them
-            ...stored.map((counter) => counter._end()),
+            ...stored.map((counter) => counter._finish()),
             ...queues.map((queue) => queue._asked()),
         ]);
-        const closing = flushed ?? this.#engine.close(asked);
-        for (const counter of counters) if (counter instanceof ReplicatedCounter) counter._close();
-        try {
-            await Promise.all([closing, asked]);
-        } finally {
+        const done = () => {
             for (const queue of queues) queue._close();
             for (const limit of this.#limitsByName.values()) limit._close();
             for (const counter of stored) counter._close();
-        }
+        };
+        const closing = flushed
+            ? Promise.all([flushed, asked]).finally(done)
+            : this.#engine.close(asked, done);
+        for (const counter of counters) if (counter instanceof ReplicatedCounter) counter._close();
+        await Promise.all([closing, asked]);
     }
 
     /**
@@ -577,7 +574,7 @@ export class Tab extends EventTarget {
         this.#leave();
         for (const counter of this.#counters.values()) counter._fail();
         for (const limit of this.#limitsByName.values()) limit._close();
-        void this.#locks.started?.then((locks) => locks._fail(error)).catch(() => {});
+        this.#locks.value?._fail(error);
         this.#emit('warning', { code: error.code, message: error.message, subject: '' });
     }
 
@@ -600,7 +597,8 @@ export class Tab extends EventTarget {
 const capabilitiesFrom = (all) => Object.freeze(/** @type {Capabilities} */ (all));
 
 /**
- * Of a tab that is closed while others of its engine are open. What could not be loaded has nothing to flush.
+ * Flushes the counters of a handle that closes while others are open. Those that could not be loaded have nothing
+ * to flush.
  *
  * @param {Counter[]} counters
  * @returns {Promise<void>} rejects as `flush` does

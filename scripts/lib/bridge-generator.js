@@ -3,10 +3,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { groups, programs } from '../../bridge/exports.js';
+import { enums } from '../../bridge/types.js';
 import { exportsHeader, hostHeader, recordsHeader } from './bridge-cpp.js';
 import {
     coordinationCallsModule,
-    enumsModule,
+    enumFile,
+    enumModule,
     exportsModule,
     glueModule,
     hostCallsModule,
@@ -18,7 +20,12 @@ import { repository } from './paths.js';
 const FILES = {
     'wasm/src/browser/generated/records.hpp': recordsHeader,
     'wasm/src/browser/generated/host.hpp': hostHeader,
-    'js/core/generated/enums.js': enumsModule,
+    ...Object.fromEntries(
+        Object.keys(enums).map((name) => [
+            `js/core/generated/enums/${enumFile(name)}.js`,
+            () => enumModule(name),
+        ]),
+    ),
     'js/core/generated/host-calls.js': hostCallsModule,
     'js/core/generated/host-events.js': hostEventsModule,
     'js/core/generated/coordination-calls.js': coordinationCallsModule,

@@ -4,7 +4,17 @@ import { exported } from '../../bridge/exports.js';
 import { callbacks, coordinationCallbacks, hostCalls, hostEvents } from '../../bridge/host.js';
 import { enums, records } from '../../bridge/types.js';
 import { flatParams, numberedCalls, slotsOf } from './bridge-cpp.js';
-import { camel, fieldsOf, isNumber, jsType, namedIn, namesOf, numbered, parsed } from './bridge-types.js';
+import {
+    camel,
+    fieldsOf,
+    isNumber,
+    jsType,
+    namedIn,
+    namesOf,
+    numbered,
+    parsed,
+    snake,
+} from './bridge-types.js';
 
 const head = '/* Written by scripts/lib/bridge-js.js from what bridge/ describes: change it there. */\n\n';
 
@@ -17,34 +27,38 @@ const comment = (lines) =>
 /** @param {string} text @param {string} [by] */
 const indented = (text, by = '    ') => text.replace(/^(?=.)/gm, by);
 
-/** @param {Iterable<string>} names of enumerations, and their tables that are used @param {string} code */
+/** @param {string[]} names of enumerations @param {string} code that may use their tables */
 function enumImports(names, code) {
-    const used = [...new Set([...names].flatMap((name) => [name, namesOf(name)]))]
-        .filter((name) => new RegExp(`\\b${name}\\b[.[,)]`).test(code))
-        .sort();
-    return used.length === 0 ? '' : `import { ${used.join(', ')} } from './enums.js';\n\n`;
+    const imports = names.map((name) => {
+        const used = [name, namesOf(name)].filter((table) => new RegExp(`\\b${table}\\b[.[,)]`).test(code));
+        return used.length === 0
+            ? ''
+            : `import { ${used.join(', ')} } from './enums/${enumFile(name)}.js';\n`;
+    });
+    return imports.join('') + (imports.some(Boolean) ? '\n' : '');
 }
 
-/** js/core/generated/enums.js */
-export function enumsModule() {
-    const all = Object.entries(enums).map(([name, { doc, letters }]) => {
-        const values = numbered(name);
-        const byName = values.map(([, js, number]) => `    ${quoted(js)}: ${number},\n`);
-        const byNumber = values.map(([, js, number]) =>
-            letters ? `    ${number}: '${js}',\n` : `    '${js}',\n`,
-        );
-        const type = values.map(([, js]) => `'${js}'`).join(' | ');
-        const [open, close] = letters ? ['{', '}'] : ['[', ']'];
-        const table = letters ? `Record<number, ${name}Name>` : `${name}Name[]`;
-        return (
-            `/** @typedef {${type}} ${name}Name */\n\n` +
-            comment([`${doc} The number of each name.`]) +
-            `export const ${name} = /** @type {const} */ ({\n${byName.join('')}});\n\n` +
-            comment([`The name of each number.`, `@type {${table}}`]) +
-            `export const ${namesOf(name)} = ${open}\n${byNumber.join('')}${close};\n`
-        );
-    });
-    return head + all.join('\n');
+/** The name of its module. @param {string} name */
+export const enumFile = (name) => snake(name).replaceAll('_', '-');
+
+/** js/core/generated/enums/<name>.js: a page loads only those that it uses. @param {string} name */
+export function enumModule(name) {
+    const { doc = '', letters } = enums[name] ?? {};
+    const values = numbered(name);
+    const byName = values.map(([, js, number]) => `    ${quoted(js)}: ${number},\n`);
+    const byNumber = values.map(([, js, number]) =>
+        letters ? `    ${number}: '${js}',\n` : `    '${js}',\n`,
+    );
+    const type = values.map(([, js]) => `'${js}'`).join(' | ');
+    const [open, close] = letters ? ['{', '}'] : ['[', ']'];
+    const table = letters ? `Record<number, ${name}Name>` : `${name}Name[]`;
+    return (
+        `${head}/** @typedef {${type}} ${name}Name */\n\n` +
+        comment([`${doc} The number of each name.`]) +
+        `export const ${name} = /** @type {const} */ ({\n${byName.join('')}});\n\n` +
+        comment([`The name of each number.`, `@type {${table}}`]) +
+        `export const ${namesOf(name)} = ${open}\n${byNumber.join('')}${close};\n`
+    );
 }
 
 /** @param {string} name */
@@ -325,7 +339,7 @@ const paramType = (type) => (type === 'number?' ? 'number | undefined' : jsType(
 
 /** @param {ExportedCall} call */
 function exportFunction(call) {
-    const { name, doc, target, answers, now, returns } = call;
+    const { name, doc, target, answers, now, returns, always } = call;
     const params = paramsOf(call);
     const packed = params.filter(([, type]) => !isPassed(type)).map(([param, type]) => pack(type, param));
     const numbers = params.filter(([, type]) => isPassed(type)).map(([param, type]) => passed(param, type));
@@ -352,7 +366,8 @@ function exportFunction(call) {
     } else {
         const how = answers === undefined ? 'now' : 'make';
         const start = packing ? `{\n${indented(`${packing}${called};\n`)}}` : called;
-        body = `return bridge.promises.${how}((promise) => ${start}${reader(promised)});\n`;
+        const read = reader(promised) || (always ? ', undefined' : '');
+        body = `return bridge.promises.${how}((promise) => ${start}${read}${always ? ', Infinity' : ''});\n`;
     }
     return (
         comment([doc, '', `@param {${bridgeType}} bridge`, ...types, ...returned]) +
@@ -387,6 +402,7 @@ export function glueModule() {
         ];
         return `@property {(${typed.join(', ')}) => ${returns ? 'number' : 'void'}} _${name}`;
     });
+    const hot = exported.filter(({ raw, byHand, answers }) => raw && !byHand && answers === undefined);
     return (
         head +
         comment([
@@ -395,6 +411,8 @@ export function glueModule() {
             '@typedef {object} Exports',
             ...members,
         ]) +
-        '\nexport {};\n'
+        '\n' +
+        comment(['The exports that are called by the million, with two numbers at most.']) +
+        `export const hotExports = new Set([\n${hot.map(({ name }) => `    '_${name}',\n`).join('')}]);\n`
     );
 }

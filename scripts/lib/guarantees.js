@@ -41,15 +41,27 @@ async function program() {
     };
 }
 
-/** The fields of `one` that are others in `other`. @param {Guarantee} one @param {Guarantee} other */
+/** The fields of `one` that are others in `other`. @param {object} one @param {object} other */
 const differences = (one, other) =>
     Object.fromEntries(
         Object.entries(one).filter(
             ([name, value]) =>
                 JSON.stringify(value) !==
-                JSON.stringify(/** @type {Record<string, unknown>} */ ({ ...other })[name]),
+                JSON.stringify(/** @type {Record<string, unknown>} */ (other)[name]),
         ),
     );
+
+/** Of each field the value that most have. @param {Guarantee[]} all */
+function mostCommon(all) {
+    const fields = Object.keys(all[0] ?? {}).map((name) => {
+        const values = all.map((one) =>
+            JSON.stringify(/** @type {Record<string, unknown>} */ ({ ...one })[name]),
+        );
+        const count = (/** @type {string} */ value) => values.filter((one) => one === value).length;
+        return [name, JSON.parse([...values].sort((a, b) => count(b) - count(a))[0] ?? '')];
+    });
+    return /** @type {Guarantee} */ (Object.fromEntries(fields));
+}
 
 /** Writes the module, unless it would not change. Requires the programs, or the module of an earlier build. */
 export async function generateGuarantees() {
@@ -58,16 +70,21 @@ export async function generateGuarantees() {
         throw new Failure(`${FILE} is made from ${PROGRAM}: run node scripts/build.js wasm-single`);
     }
     const guarantee = await program();
-    const entries = Object.values(enums.Strategy?.values ?? {}).map((strategy) => {
+    const strategies = Object.values(enums.Strategy?.values ?? {});
+    const common = mostCommon(strategies.map((strategy) => guarantee(strategy, 'relaxed')));
+    const entries = strategies.map((strategy) => {
         const relaxed = guarantee(strategy, 'relaxed');
         const strict = differences(guarantee(strategy, 'strict'), relaxed);
-        return `    ${strategy}: ${JSON.stringify({ relaxed, strict })},\n`;
+        const own = { relaxed: differences(relaxed, { ...common, strategy }), strict };
+        return `    ${strategy}: ${JSON.stringify(own)},\n`;
     });
     const text =
         '/* Written by scripts/lib/guarantees.js from what coordination.wasm says. */\n\n' +
         "/** @typedef {import('../../core/generated/counters.js').Guarantee} Guarantee */\n\n" +
-        '/**\n * Of each strategy what it promises, and what of that is another promise if it is asked to be strict.\n *\n' +
-        ' * @type {Record<string, { relaxed: Guarantee, strict: Partial<Guarantee> }>}\n */\n' +
+        '/** What most strategies promise. */\n' +
+        `export const common = ${JSON.stringify(common)};\n\n` +
+        '/**\n * What each promises besides or instead, and what instead of that if it is asked to be strict.\n *\n' +
+        ' * @type {Record<string, { relaxed: Partial<Guarantee>, strict: Partial<Guarantee> }>}\n */\n' +
         `export const guarantees = {\n${entries.join('')}};\n`;
     if (existsSync(FILE) && readFileSync(FILE, 'utf8') === text) return;
     mkdirSync(dirname(FILE), { recursive: true });

@@ -53,10 +53,8 @@ const forNode = {
         onResolve({ filter: /\.web\.js$/ }, ({ path, resolveDir }) => ({
             path: join(resolveDir, path.replace('.web.', '.node.')),
         }));
-        onResolve(
-            { filter: /^\.\/(threads|single|catalogue|lab|emulator|locks|limits|queue)\.js$/ },
-            ({ importer, path }) =>
-                importer.endsWith('load.node.js') ? { path, external: true } : undefined,
+        onResolve({ filter: /^\.\/(threads|single|coordination|lab|emulator)\.js$/ }, ({ importer, path }) =>
+            importer.endsWith('load.node.js') ? { path, external: true } : undefined,
         );
     },
 };

@@ -1,4 +1,4 @@
-/** One engine in a real page: one connection, one set of listeners, handles that share it, and a trap that ends it. */
+/** One engine in a real page: one connection and one set of listeners, which the handles share. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';

@@ -15,9 +15,9 @@ import { requestText } from '../../js/lab/request.js';
 
 /** The native explorer's number of the same runs: tests/native/explore/explore_explorer.cpp. */
 const SAME_EVERYWHERE = [
-    ['replicated', '26f97cb23c75990c'],
+    ['replicated', '79b88c397e782d06'],
     ['log', '12452d53d54f0039'],
-    ['transactional', 'da447da2eee871f6'],
+    ['transactional', 'e76979380a4b8430'],
 ];
 
 const program = fileURLToPath(new URL('../../bin/tabacus.js', import.meta.url));

@@ -198,6 +198,68 @@ test('stores of our names in another shape give way, and keep their records', as
     database.close();
 });
 
+test('a database is made where there is no room for a row, and is reported once', async () => {
+    const origin = new FakeOrigin();
+    const { indexedDB } = /** @type {{ indexedDB: IDBFactory }} */ (/** @type {unknown} */ (origin.window()));
+    let puts = 0;
+    const full = {
+        open: (/** @type {[string, number?]} */ ...args) => {
+            const request = indexedDB.open(...args);
+            request.addEventListener('upgradeneeded', () => {
+                const create = request.result.createObjectStore.bind(request.result);
+                request.result.createObjectStore = (name, options) =>
+                    Object.assign(create(name, options), {
+                        put: () => {
+                            puts++;
+                            setImmediate(() => request.transaction?.abort());
+                        },
+                    });
+            });
+            return request;
+        },
+    };
+    const { host, reports, begin } = await hostIn(origin, { indexedDB: full });
+    begin();
+    assert.equal(puts, 1);
+    assert.deepEqual(
+        reports.map(({ event }) => event),
+        ['databaseCreated', 'settled'],
+    );
+    host.dispose();
+});
+
+test('a database with all our names and another shape gives way at its first use', async () => {
+    const origin = new FakeOrigin();
+    const own = await hostIn(origin);
+    own.host.dispose();
+    const foreign = await origin.connect('tabacus/n', {
+        version: 2,
+        upgrade: (database) => {
+            database.deleteObjectStore('rows');
+            database.createObjectStore('rows', { autoIncrement: true }).put('theirs');
+            database.deleteObjectStore('claims');
+            database.createObjectStore('claims');
+        },
+    });
+    foreign.close();
+    const { host, settling, begin } = await hostIn(origin);
+    /** @type {import('../../js/host/database.js').TransactionOptions} */
+    const options = { scope: ['meta', 'rows'], access: 'readwrite', durability: 'relaxed' };
+    const began = await Promise.all([1, 2].map(() => settling((id) => host.database.begin(id, options))));
+    assert.deepEqual(
+        began.map(({ event }) => event),
+        ['settled', 'settled'],
+    );
+    const { transaction } = begin();
+    transaction.put('rows', 'a', '1');
+    assert.equal((await settling((id) => transaction.commit(id))).event, 'settled');
+    host.dispose();
+    const database = await origin.connect('tabacus/n');
+    assert.equal(database.version, 3);
+    assert.ok(database.transaction('claims').objectStore('claims').indexNames.contains('subject'));
+    database.close();
+});
+
 test('keys that the core could not name are left alone, and hold up nobody', async () => {
     const origin = new FakeOrigin();
     const { host, settling, begin } = await hostIn(origin);
@@ -310,7 +372,7 @@ test('what is granted after all was let go is let go', async () => {
     other.dispose();
 });
 
-test('a connection that was lost as it opened: the next opening answers', async () => {
+test('where a connection was lost as it opened, the next transaction opens another', async () => {
     const origin = new FakeOrigin();
     const { indexedDB } = /** @type {{ indexedDB: IDBFactory }} */ (/** @type {unknown} */ (origin.window()));
     let losses = 1;
@@ -323,9 +385,10 @@ test('a connection that was lost as it opened: the next opening answers', async 
             return request;
         },
     };
-    const { begin, host } = await hostIn(origin, { indexedDB: losing });
-    await host.database.ready();
-    begin();
+    const { settling, host } = await hostIn(origin, { indexedDB: losing });
+    /** @type {import('../../js/host/database.js').TransactionOptions} */
+    const options = { scope: stores, access: 'readwrite', durability: 'relaxed' };
+    assert.equal((await settling((id) => host.database.begin(id, options))).event, 'settled');
     host.dispose();
 });
 

@@ -39,6 +39,29 @@ test('two tabs count exactly, see each other, and a third finds it all', async (
     assert.deepEqual(origin.locks.held(), []);
 });
 
+test('open(), one add and its flush cost two transactions, whether the database is there or not', async () => {
+    const origin = new FakeOrigin();
+    for (const pause_ms of [undefined, undefined, 20]) {
+        const before = origin.transactions.length;
+        const tab = await open({ window: origin.window() });
+        const counter = tab.counter('c');
+        // The rows are read when the counter is made; a later add and its flush read nothing more.
+        if (pause_ms) await new Promise((resolve) => setTimeout(resolve, pause_ms));
+        counter.add(1);
+        await counter.flush();
+        await new Promise((resolve) => setTimeout(resolve, 20)); // for what might follow
+        const begun = origin.transactions.slice(before);
+        assert.deepEqual(
+            begun.map(({ mode }) => mode),
+            ['readonly', 'readwrite'],
+        );
+        await tab.close();
+    }
+    const reader = await open({ window: origin.window() });
+    assert.equal(await reader.counter('c').read(), 3);
+    await reader.close();
+});
+
 test('transactional, locked and naive counters work over the stores, apart from each other', async () => {
     const origin = new FakeOrigin();
     const [a, b] = await Promise.all([open({ window: origin.window() }), open({ window: origin.window() })]);

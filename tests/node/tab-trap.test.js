@@ -146,3 +146,48 @@ test('a payload that is too long is refused, and everything else goes on', async
     assert.equal(await tab.lock('l').run(() => 1), 1);
     await tab.close();
 });
+
+test('what a callback throws is reported, and ends nothing', async () => {
+    const { window } = oneWindow();
+    const tab = await open({ window });
+    const queue = tab.queue('jobs');
+    queue.subscribe(() => {});
+    queue.handle(() => {
+        throw Object.assign(new Error('odd'), { name: 'toString' });
+    });
+    const { result } = await queue.enqueue(1, { optional: true });
+    await assert.rejects(result, { name: 'toString', message: 'odd' });
+    assert.equal(await tab.lock('l').run(() => 1), 1);
+    await tab.close();
+});
+
+test('what the store holds is read, however much it is', async () => {
+    const { window } = oneWindow();
+    const tab = await open({ window });
+    const queue = tab.queue('jobs', { concurrency: 4 });
+    await Promise.all(['a', 'b', 'c', 'd', 'e'].map((letter) => queue.enqueue(letter.repeat(9e6))));
+    assert.equal((await queue.jobs()).length, 5);
+    /** @type {string[]} */
+    const ran = [];
+    queue.handle(({ payload }) => void ran.push(payload[0]));
+    await queue.onIdle();
+    assert.deepEqual(ran.sort(), ['a', 'b', 'c', 'd', 'e']);
+    await tab.close();
+});
+
+test('in a window without reportError, as in Node 20, a trap in an event ends no process', async () => {
+    const { window } = oneWindow();
+    Object.defineProperty(window, 'reportError', { value: undefined });
+    const tab = await open({ window, coordination: withoutGrowth('coordination') });
+    const queue = tab.queue('jobs');
+    const codes = new Set();
+    for (let batch = 0; !codes.has('internal'); batch++) {
+        const jobs = Array.from({ length: 100 }, (_, i) =>
+            queue.enqueue('x'.repeat(10_000), { key: `${batch} ${i}` }),
+        );
+        for (const one of await Promise.allSettled(jobs))
+            if (one.status === 'rejected') codes.add(one.reason.code);
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+    await tab.close();
+});

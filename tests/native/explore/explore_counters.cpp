@@ -212,7 +212,7 @@ TEST_CASE("beyond what all preemptions allow, those between tabs alone are explo
     CHECK(report.bound ==
           "every schedule without faults with at most 1 preemption, or at most 3 preemptions "
           "between tabs "
-          "alone; every schedule with 1 fault and at most 0 preemptions, or at most 2 preemptions "
+          "alone; every schedule with 1 fault and at most 0 preemptions, or at most 3 preemptions "
           "between "
           "tabs alone; 1 seeded schedule");
 }

@@ -303,6 +303,84 @@ TEST_CASE("replicated: an unknown commit in a stolen slot never counts twice nor
     }
 }
 
+TEST_CASE("replicated: a row never goes back when two commits wait for its base") {
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        CAPTURE(seed);
+        Scene scene(seed, model_of(seed));
+        const auto page = scene.ready(Platform{});
+        // Another counter's commit has adopted the slot: the next one asks for the row of "c" alone.
+        page.page->counter("other").increment(1);
+        scene.origin.run();
+        page.page->add(1);
+        scene.steps(scene.random.below(6));
+        scene.origin.hide(*page.tab);
+        scene.steps(scene.random.below(3));
+        page.page->add(2);
+        scene.steps(scene.random.below(3));
+        page.page->add(4);
+        scene.origin.run();
+        scene.flush(page);
+        CHECK(scene.read(scene.ready()) == 7);
+        CHECK(scene.read(page) == 7);
+    }
+}
+
+TEST_CASE("replicated: a connection dropped during an adoption loses and doubles nothing") {
+    for (std::uint64_t seed = 0; seed < 2 * seeds; ++seed) {
+        CAPTURE(seed);
+        Scene scene(seed, model_of(seed));
+        scene.add_and_flush(scene.ready(), 5);
+        const auto page = scene.ready();
+        page.page->add(1);
+        page.page->flush();
+        scene.steps(scene.random.below(20));
+        scene.origin.close_connection(*page.tab);
+        page.page->add(2);
+        page.page->read();
+        scene.origin.run();
+        CHECK(page.page->errors == std::vector<ErrorCode>{});
+        scene.flush(page);
+        CHECK(page.page->counter().value() == 8);
+        CHECK(scene.read(page) == 8);
+        CHECK(scene.read(scene.ready()) == 8);
+        CHECK(scene.judge.failures() == std::vector<std::string>{});
+    }
+}
+
+TEST_CASE(
+    "replicated: an adoption of unknown outcome is never taken for another of the same slot") {
+    for (std::uint64_t seed = 0; seed < 4 * seeds; ++seed) {
+        CAPTURE(seed);
+        Scene scene(seed, model_of(seed));
+        const auto victim = scene.ready(Platform{});
+        auto& stealer_tab = scene.origin.open_tab();
+        auto& stealer = stealer_tab.run<Stealer>(stealer_tab);
+        victim.page->add(1);
+        victim.page->flush();
+        scene.steps(scene.random.below(20));
+        scene.origin.close_connection(*victim.tab);
+        scene.origin.freeze(*victim.tab);
+        stealer.steal(slot_lock(0));
+        scene.steps(10);
+        // The same slot, from the same former epoch, and no less in its row.
+        const auto adopter = scene.ready(Platform{});
+        scene.add_and_flush(adopter, seed % 2 == 0 ? 1 : 3);
+        scene.origin.thaw(*victim.tab);
+        for (int i = 0; i < 4; ++i) {
+            scene.steps(3);
+            victim.page->read();
+        }
+        scene.origin.run();
+        const auto acknowledged = scene.judge.acknowledged().plus;
+        const auto total = scene.read(scene.ready());
+        CHECK(total >= acknowledged);
+        CHECK(total <= scene.judge.attempted().plus);
+        CHECK(scene.read(victim) == total);
+        CHECK(victim.page->counter().value() == total);
+        CHECK(scene.judge.failures() == std::vector<std::string>{});
+    }
+}
+
 TEST_CASE("replicated: hidden and frozen tabs delay, and lose nothing") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);

@@ -25,6 +25,23 @@ void check_settled(Scene& scene, std::int64_t min, std::int64_t max) {
 
 }  // namespace
 
+TEST_CASE("replicated: opening, one add and its flush take two transactions") {
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        CAPTURE(seed);
+        Scene scene(seed, model_of(seed));
+        // The first tab makes the database, the second one finds it.
+        for (int value = 1; value <= 2; ++value) {
+            const auto before = scene.origin.database().transactions();
+            // Neither has a channel: a tab that receives news checks them against the store.
+            const auto page = scene.ready(Platform{.channels = false});
+            scene.add_and_flush(page);
+            CHECK(page.page->counter().value() == value);
+            scene.origin.run();
+            CHECK(scene.origin.database().transactions() - before == 2);
+        }
+    }
+}
+
 TEST_CASE("replicated: three tabs that count at once lose nothing") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);

@@ -20,7 +20,7 @@ EMSCRIPTEN_KEEPALIVE char* tab_buffer(std::size_t size) {
     return tabacus::browser::packed_buffer(size);
 }
 
-// Packed: the namespace. `program`: see Numbers. The core lives as long as its instance of the
+// Packed: the namespace. `program`: see OperationNumbers. The core lives as long as its instance of the
 // module does.
 EMSCRIPTEN_KEEPALIVE Core* tab_new(int program) {
     return std::make_unique<Core>(tabacus::browser::Unpacker().text(), program).release();

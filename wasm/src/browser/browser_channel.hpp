@@ -24,7 +24,7 @@ class BrowserChannels {
 
   private:
     Listeners<Message> listeners_;
-    Numbers numbers_;
+    OperationNumbers numbers_;
 };
 
 }  // namespace tabacus::browser

@@ -73,11 +73,22 @@ class BrowserTransaction final : public Transaction {
 
 }  // namespace
 
-Async<std::unique_ptr<Transaction>> BrowserDatabase::begin(std::span<const Store> scope,
-                                                           Access access, Durability durability) {
+void BrowserDatabase::emit_undelivered() {
     if (undelivered_ && !listeners_.empty()) {
         listeners_.emit(*std::exchange(undelivered_, std::nullopt));
     }
+}
+
+Async<Unit> BrowserDatabase::open() {
+    emit_undelivered();
+    auto [operation, answer] = operations_.begin<Unit>(read_unit);
+    host::database_open(operation);
+    return std::move(answer);
+}
+
+Async<std::unique_ptr<Transaction>> BrowserDatabase::begin(std::span<const Store> scope,
+                                                           Access access, Durability durability) {
+    emit_undelivered();
     const int id = operations_.next();
     const auto wrap = [this, id](const Texts&) -> std::unique_ptr<Transaction> {
         return std::make_unique<BrowserTransaction>(id, operations_);

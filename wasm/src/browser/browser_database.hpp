@@ -12,6 +12,7 @@ class BrowserDatabase final : public Database {
     explicit BrowserDatabase(Operations& operations) : operations_(operations) {}
 
     [[nodiscard]] bool available() const override { return host::database_available(); }
+    Async<Unit> open() override;
     Async<std::unique_ptr<Transaction>> begin(std::span<const Store> scope, Access access,
                                               Durability durability) override;
     void close() override { host::database_close(); }
@@ -19,11 +20,13 @@ class BrowserDatabase final : public Database {
         return listeners_.add(std::move(callback));
     }
 
-    /// An event that comes before anybody listens waits for the next begin(): the one that made the
-    /// database comes while the tab is being opened.
+    /// An event that comes before anybody listens waits for the next open() or begin(): the one that
+    /// made the database comes while the tab is being opened.
     void emit(DatabaseEvent event);
 
   private:
+    void emit_undelivered();
+
     Operations& operations_;
     Listeners<DatabaseEvent> listeners_;
     std::optional<DatabaseEvent> undelivered_;

@@ -28,7 +28,7 @@ class BrowserLifecycle final : public Lifecycle {
 
 class BrowserWorld final : public World {
   public:
-    /// `program`: see Numbers.
+    /// `program`: see OperationNumbers.
     explicit BrowserWorld(int program) : operations_(program), channels_(program) {}
 
     BrowserStorage& storage() override { return storage_; }

@@ -24,6 +24,16 @@ Error failure(ErrorCode code) {
 
 }  // namespace
 
+Async<Unit> LabTab::LabDatabase::open() {
+    if (!tab_.alive_) return never<Unit>();
+    if (!available()) return Async<Unit>::failed(failure(ErrorCode::unavailable));
+    if (open_) return Unit{};
+    const Completer<Unit> completer;
+    openings_.push_back(completer);
+    if (waiting_.empty() && openings_.size() == 1) request_opening();
+    return completer.async();
+}
+
 Async<std::unique_ptr<Transaction>> LabTab::LabDatabase::begin(std::span<const Store> scope,
                                                                Access access,
                                                                Durability durability) {
@@ -32,17 +42,22 @@ Async<std::unique_ptr<Transaction>> LabTab::LabDatabase::begin(std::span<const S
     if (!available()) return Result::failed(failure(ErrorCode::unavailable));
     if (open_) return Result(make(scope, access, durability));
     waiting_.push_back({{scope.begin(), scope.end()}, access, durability, {}});
-    if (waiting_.size() == 1) tab_.in_tab(Source::Kind::database, [this] { opened(); }, 0);
+    if (openings_.empty() && waiting_.size() == 1) request_opening();
     return waiting_.back().completer.async();
+}
+
+void LabTab::LabDatabase::request_opening() {
+    tab_.in_tab(Source::Kind::database, [this] { opened(); }, 0);
 }
 
 void LabTab::LabDatabase::opened() {
     auto& database = tab_.origin_.database_;
+    const auto openings = std::exchange(openings_, {});
     const auto waiting = std::exchange(waiting_, {});
     if (database.refusing()) {
-        for (const auto& request : waiting) {
-            request.completer.fail(std::make_exception_ptr(failure(ErrorCode::store_failed)));
-        }
+        const auto refused = std::make_exception_ptr(failure(ErrorCode::store_failed));
+        for (const auto& opening : openings) opening.fail(refused);
+        for (const auto& request : waiting) request.completer.fail(refused);
         return;
     }
     open_ = true;
@@ -51,6 +66,7 @@ void LabTab::LabDatabase::opened() {
     if (auto data_loss = database.create_if_missing()) {
         events_.call({DatabaseEvent::Kind::created, std::move(*data_loss)});
     }
+    for (const auto& opening : openings) opening.complete({});
     for (const auto& [scope, access, durability, completer] : waiting) {
         completer.complete(make(scope, access, durability));
     }

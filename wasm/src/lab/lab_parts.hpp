@@ -47,6 +47,7 @@ class LabTab::LabDatabase final : public Database {
     explicit LabDatabase(LabTab& tab) : tab_(tab) {}
 
     [[nodiscard]] bool available() const override { return tab_.platform_.database; }
+    Async<Unit> open() override;
     Async<std::unique_ptr<Transaction>> begin(std::span<const Store> scope, Access access,
                                               Durability durability) override;
     void close() override { open_ = false; }
@@ -93,6 +94,7 @@ class LabTab::LabDatabase final : public Database {
     };
     std::unique_ptr<Transaction> make(std::span<const Store> scope, Access access,
                                       Durability durability);
+    void request_opening();
     void opened();
 
     LabTab& tab_;
@@ -100,6 +102,7 @@ class LabTab::LabDatabase final : public Database {
     std::uint64_t connection_ = 0;  // how many there have been
     bool lost_ = false;             // closed by the browser, and the tab does not know yet
     std::vector<Waiting> waiting_;
+    std::vector<Completer<Unit>> openings_;
     std::vector<std::shared_ptr<Client>> clients_;
     Callbacks<const DatabaseEvent&> events_;
 };

@@ -51,7 +51,7 @@ class Storage {
 /// The object stores of the one database that a namespace has. A row is a string under a string
 /// key.
 enum class Store : std::uint8_t {
-    meta,        // "generation" → the id of this incarnation of the database
+    meta,        // "generation" → the id of this incarnation, put when the database is made
     claims,      // who owns what: only through holder, claim and release
     rows,        // replicated totals
     counters,    // what the catalogue's strategies keep in one row per counter
@@ -128,6 +128,8 @@ class Database {
     virtual ~Database() = default;
     /// False when the platform has none, or refused to open it when the tab was opened.
     [[nodiscard]] virtual bool available() const = 0;
+    /// Opens the connection, if it is not open. store_failed when it cannot be opened.
+    virtual Async<Unit> open() = 0;
     /// Ready at once while the connection is open. store_failed when it cannot be (re)opened.
     virtual Async<std::unique_ptr<Transaction>> begin(std::span<const Store> scope, Access access,
                                                       Durability durability) = 0;

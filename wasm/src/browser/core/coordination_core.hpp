@@ -1,10 +1,10 @@
-// What JavaScript holds of all that is in a tab beside its replicated counters: the other strategies,
-// locks, limits and queues, each made by its first use, on one World, with one table of locks and
-// one watch over the store.
+// What JavaScript holds of the coordination program: the other strategies, locks, limits and queues.
+// Each is made by its first use. All share one World, one lock table and one store watch.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "browser/browser_world.hpp"
 #include "browser/core/catalogue_core.hpp"
@@ -17,7 +17,7 @@ namespace tabacus::browser {
 
 class CoordinationCore {
   public:
-    /// `program`: see Numbers.
+    /// `program`: see OperationNumbers.
     CoordinationCore(std::string name_space, int program)
         : name_space_(std::move(name_space)), world_(program) {}
 

@@ -15,12 +15,12 @@
 
 namespace tabacus::browser {
 
-/// The numbers under which the host knows what a program has under way. The host serves two programs,
-/// and tells by the lowest bit whose number it is (js/host/host.js).
-class Numbers {
+/// The numbers by which the host knows a program's operations. The host serves two programs; the lowest
+/// bit of a number says which (js/host/host.js).
+class OperationNumbers {
   public:
     /// `program`: 0 or 1.
-    explicit Numbers(int program) : next_(static_cast<unsigned>(program)) {}
+    explicit OperationNumbers(int program) : next_(static_cast<unsigned>(program)) {}
 
     [[nodiscard]] int next() const { return static_cast<int>(next_); }
     /// Begins again at the lowest number after 2^31 of them.
@@ -77,7 +77,7 @@ class Operations {
     std::optional<UnderWay> take(int number);
 
     std::list<UnderWay> under_way_;
-    Numbers numbers_;
+    OperationNumbers numbers_;
 };
 
 /// For operations whose answer is that they happened.

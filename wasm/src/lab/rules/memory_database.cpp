@@ -291,6 +291,18 @@ void MemoryDatabase::decide(TransactionId id, bool happens) {
     }
 }
 
+std::optional<std::string> MemoryDatabase::create_if_missing() {
+    recorder_->note(Object::existence, 0, exists_ ? AccessKind::read : AccessKind::write);
+    recorder_->observe([this] { return exists_ ? 1 : lab::digest(std::string_view(data_loss_)); });
+    if (std::exchange(exists_, true)) return std::nullopt;
+    Changes made;
+    made[{index(Store::meta), "generation"}] =
+        StoredValue{"g" + std::to_string(++generations_), false};
+    apply(contents_to_change(), made);
+    apply(durable_, made);
+    return std::exchange(data_loss_, "none");
+}
+
 void MemoryDatabase::lose(std::string data_loss) {
     recorder_->note(Object::existence, 0, AccessKind::write);
     recorder_->note(Object::database, 0, AccessKind::write);
@@ -347,8 +359,9 @@ std::uint64_t digest_of_changes(const Changes& changes) {
 std::uint64_t MemoryDatabase::digest(bool with_disk) const {
     if (!digest_) digest_ = digest_of(contents_);
     auto sum = *digest_;
-    sum += lab::digest(std::uint64_t{exists_}, std::uint64_t{refusing_},
-                       std::string_view(data_loss_), quota_bytes_.value_or(UINT64_MAX));
+    sum +=
+        lab::digest(std::uint64_t{exists_}, std::uint64_t{refusing_}, std::string_view(data_loss_),
+                    quota_bytes_.value_or(UINT64_MAX), generations_);
     for (const auto& [id, transaction] : live_) {
         Digest all(id);
         for (const auto store : transaction.scope) all.add(index(store));

@@ -59,15 +59,9 @@ class MemoryDatabase {
     MemoryDatabase(std::function<void(TransactionId)> on_runnable, FootprintRecorder& recorder)
         : on_runnable_(std::move(on_runnable)), recorder_(&recorder) {}
 
-    /// Creates the database if there is none, and returns then what the browser reports of lost
-    /// data.
-    std::optional<std::string> create_if_missing() {
-        recorder_->note(Object::existence, 0, exists_ ? AccessKind::read : AccessKind::write);
-        recorder_->observe(
-            [this] { return exists_ ? 1 : lab::digest(std::string_view(data_loss_)); });
-        if (std::exchange(exists_, true)) return std::nullopt;
-        return std::exchange(data_loss_, "none");
-    }
+    /// Creates the database, with a generation of its own, if there is none, and returns then what
+    /// the browser reports of lost data.
+    std::optional<std::string> create_if_missing();
 
     /// `id` is the caller's to choose, and nobody else's.
     void begin(TransactionId id, std::span<const Store> scope, Access access,
@@ -126,6 +120,8 @@ class MemoryDatabase {
     /// Returns a hash of all that there is; with what a crash would leave, if one may come.
     [[nodiscard]] std::uint64_t digest(bool with_disk) const;
 
+    /// For tests: how many transactions were begun.
+    [[nodiscard]] std::uint64_t transactions() const { return begun_; }
     /// For tests: to read what is stored, and to corrupt it.
     [[nodiscard]] const StoreRows& rows(Store store) const { return contents_[index(store)]; }
     void overwrite(Store store, const std::string& key, std::optional<StoredValue> value);
@@ -170,6 +166,7 @@ class MemoryDatabase {
     std::function<void(TransactionId)> on_runnable_;
     FootprintRecorder* recorder_;
     bool exists_ = false;
+    std::uint64_t generations_ = 0;  // how often it was created
     bool refusing_ = false;
     std::string data_loss_ = "none";
     Contents contents_;

@@ -2,6 +2,7 @@
 // writer.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <list>
 #include <string>
@@ -27,11 +28,14 @@ struct CounterState {
     Totals base;  // that part, once `based`
     bool based = false;
 
-    /// Commits whose outcome was never reported: settled when the slot is adopted again.
+    /// Commits whose outcome was never reported: settled when the slot is adopted again. One that
+    /// adopted its slot is here from its beginning, and gone once its outcome is reported.
     struct UnknownCommit {
         std::string row;
         TotalsRecord record;
         std::uint64_t through;
+        Totals increments;  // what it adds to the row, if it adopted its slot; else empty
+        [[nodiscard]] bool adopts() const { return !increments.empty(); }
     };
     std::list<UnknownCommit> unknown;
     bool outcome_unknown = false;  // one stays unknown for ever, and no flush has failed for it yet
@@ -53,6 +57,12 @@ struct CounterState {
 
     ChangeListeners change_listeners;
 
+    /// True while it is not known whether the store has some of this tab's increments in a row that
+    /// is not its own yet. A read of that row would count them twice.
+    [[nodiscard]] bool adoption_unknown() const {
+        return std::any_of(unknown.begin(), unknown.end(),
+                           [](const auto& commit) { return commit.adopts(); });
+    }
     [[nodiscard]] bool dirty() const { return attempted != committed; }
     [[nodiscard]] std::int64_t own() const { return attempted.plus - attempted.minus; }
 };

@@ -77,7 +77,7 @@ Task<void> Replica::turn() {
     // Not when the counter is made: who makes it adds to it next, and need not wait for a
     // transaction to be begun.
     for (auto& state : counters_) {
-        if (std::exchange(state.unread, false)) scope_.spawn(reload(state));
+        if (state.unread) scope_.spawn(reload(state));
     }
     // News first: what other tabs see need not wait for the disk.
     if (!announcing_) scope_.spawn(announce_loop());

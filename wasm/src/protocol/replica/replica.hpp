@@ -80,8 +80,10 @@ class Replica {
     struct CommitRow {
         CounterState* state = nullptr;
         Totals totals;
+        Totals increments;  // the part of them that is not committed
         std::uint64_t through = 0;
         bool based = false;  // `totals` include the base
+        Totals base;         // what the slot's row held, if this commit adopts the slot
     };
 
     static bool add_own(CounterState& state, std::int64_t n);
@@ -104,13 +106,14 @@ class Replica {
     Task<std::int64_t> next_epoch(Transaction& transaction, std::string_view slot);
     void pass_over_slot();
     Task<void> settle_unknown_commits(Transaction& transaction, std::string_view generation);
+    static std::string row_of(const HolderRecord& holder);
     void begin_epoch(HolderRecord holder);
     void end_epoch();
     void lose_slot();
     [[nodiscard]] std::string own_row() const;
 
     // Generations and recovery (replica_recover.cpp).
-    Task<std::string> settle_generation(Transaction& transaction, Notice& loss);
+    Task<std::string> settle_generation(Transaction& transaction, Notice& loss, bool& made);
     Task<std::int32_t> recover(Transaction& transaction, std::string_view generation);
 
     // Commits (replica_commit.cpp).
@@ -121,8 +124,14 @@ class Replica {
     Task<void> commit_batch();
     Task<void> commit_to_database();
     Task<void> commit_to_storage();
-    Task<void> base_on_store(Transaction& transaction, CounterState& state);
-    std::list<CommitRow> gather();
+    void put_first_rows(Transaction& transaction, const HolderRecord& holder,
+                        std::list<CommitRow>& rows);
+    void forget_first_rows(const std::list<CommitRow>& rows);
+    Task<void> back_up(const std::list<CommitRow>& rows);
+    Task<Totals> stored_base(Transaction& transaction, std::string key);
+    void set_base(CounterState& state, Totals base);
+    [[nodiscard]] Durability durability_of_dirty() const;
+    std::list<CommitRow> gather(Durability durability);
     void committed(const std::list<CommitRow>& rows);
     static void confirm(CounterState& state, Totals totals, std::uint64_t through);
     static void fail_unknown(CounterState& state);

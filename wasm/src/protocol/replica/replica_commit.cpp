@@ -1,7 +1,8 @@
 // Group commit: the dirty rows of all counters in one transaction, one transaction at a time.
 //
 // A commit writes whole rows of cumulative totals, so that repeating it does no harm, and knows its
-// rows beforehand, so that it is issued without waiting for a read.
+// rows beforehand, so that it is issued without waiting for a read. What is dirty when a slot is
+// adopted is committed by the transaction that adopts it.
 #include <algorithm>
 #include <array>
 
@@ -84,22 +85,37 @@ Task<void> Replica::commit_batch() {
     switch (medium_) {
         case Medium::database:
             if (!holder_ || resting()) co_await ensure_adopted();
-            co_await commit_to_database();
+            if (dirty()) co_await commit_to_database();
             break;
         case Medium::storage:
             co_await commit_to_storage();
             break;
         case Medium::memory:
-            committed(gather());
+            committed(gather(Durability::strict));
             break;
     }
 }
 
-std::list<Replica::CommitRow> Replica::gather() {
+Durability Replica::durability_of_dirty() const {
+    auto durability = Durability::relaxed;
+    for (const auto& state : counters_) {
+        if (state.dirty()) durability = std::max(durability, state.durability);
+    }
+    return durability;
+}
+
+/// The dirty rows that a transaction of this durability may commit. One that became dirty after the
+/// transaction was asked for, and needs more, waits for the next.
+std::list<Replica::CommitRow> Replica::gather(Durability durability) {
     std::list<CommitRow> rows;
     for (auto& state : counters_) {
-        if (!state.dirty()) continue;
-        rows.push_back({&state, state.attempted, state.added, state.based});
+        if (!state.dirty() || state.durability > durability) continue;
+        rows.push_back({.state = &state,
+                        .totals = state.attempted,
+                        .increments = state.attempted - state.committed,
+                        .through = state.added,
+                        .based = state.based,
+                        .base = {}});
     }
     return rows;
 }
@@ -108,20 +124,25 @@ std::list<Replica::CommitRow> Replica::gather() {
 /// since: the browser runs transactions in the order they were begun, and another may have been
 /// begun and filled meanwhile (commit_before_sleep), so that a row never goes back.
 Task<void> Replica::commit_to_database() {
-    const bool strict = std::any_of(counters_.begin(), counters_.end(), [](const auto& state) {
-        return state.dirty() && state.durability == Durability::strict;
-    });
+    const auto durability = durability_of_dirty();
     constexpr std::array scope{Store::claims, Store::rows, Store::quarantine};
-    const auto transaction = co_await world_.database().begin(
-        scope, Access::write, strict ? Durability::strict : Durability::relaxed);
+    const auto transaction = co_await world_.database().begin(scope, Access::write, durability);
     if (!holder_) {
         co_await fail(ErrorCode::fenced, "the slot was stolen, or released with the page hidden");
     }
     transaction->claim(subject_of_slot(slot_), format_holder(*holder_));
-    auto rows = gather();
+    auto rows = gather(durability);
     for (auto& row : rows) {
         if (row.based) continue;
-        co_await base_on_store(*transaction, *row.state);
+        auto& state = *row.state;
+        const auto epoch = row_epoch_;
+        const auto base = co_await stored_base(*transaction, row_key(state.key, row_));
+        // The page may have been hidden meanwhile.
+        if (!holder_ || row_epoch_ != epoch) {
+            co_await fail(ErrorCode::fenced,
+                          "the slot was stolen, or released with the page hidden");
+        }
+        if (!state.based) set_base(state, base);  // else another commit was quicker
         row.totals = row.totals + row.state->base;
     }
     for (const auto& row : rows) {
@@ -134,24 +155,47 @@ Task<void> Replica::commit_to_database() {
     --commits_in_flight_;
     if (outcome) {
         committed(rows);
-        for (const auto& row : rows) {
-            (void)co_await attempt(
-                backup_.put(row_key(row.state->key, row_), {row_epoch_, row.totals}));
-        }
+        co_await back_up(rows);
     } else if (outcome.error().code() == ErrorCode::unknown_commit) {
         for (const auto& row : rows) {
-            row.state->unknown.push_back({row_, {row_epoch_, row.totals}, row.through});
+            row.state->unknown.push_back({row_, {row_epoch_, row.totals}, row.through, {}});
         }
     }
     for (const auto& waiter : std::exchange(outcome_waiters_, {})) waiter.complete({});
     if (!outcome) co_await fail(outcome.error());
 }
 
-/// The first commit of a counter in an epoch goes on from what the slot's row holds, or from its
+/// Puts the first rows of the epoch that `transaction` begins, on their bases. Until its outcome is
+/// reported they are commits of unknown outcome, and nothing else of the replica's state has
+/// changed.
+void Replica::put_first_rows(Transaction& transaction, const HolderRecord& holder,
+                             std::list<CommitRow>& rows) {
+    const auto row_id = row_of(holder);
+    for (auto& row : rows) {
+        row.totals = row.base + row.increments;
+        const TotalsRecord record{holder.epoch, row.totals};
+        transaction.put(Store::rows, row_key(row.state->key, row_id), format_totals(record));
+        row.state->unknown.push_back({row_id, record, row.through, row.increments});
+    }
+}
+
+/// Takes them out of the commits of unknown outcome, once the outcome is reported.
+void Replica::forget_first_rows(const std::list<CommitRow>& rows) {
+    for (const auto& row : rows) {
+        std::erase_if(row.state->unknown, [](const auto& commit) { return commit.adopts(); });
+    }
+}
+
+Task<void> Replica::back_up(const std::list<CommitRow>& rows) {
+    for (const auto& row : rows) {
+        (void)co_await attempt(
+            backup_.put(row_key(row.state->key, row_), {row_epoch_, row.totals}));
+    }
+}
+
+/// What the first commit of a counter in an epoch goes on from: what the slot's row holds, or its
 /// backup where that is larger: a relaxed commit may be lost in a crash while the backup survives.
-Task<void> Replica::base_on_store(Transaction& transaction, CounterState& state) {
-    const auto key = row_key(state.key, row_);
-    const auto epoch = row_epoch_;
+Task<Totals> Replica::stored_base(Transaction& transaction, std::string key) {
     Totals base;
     const auto row = co_await transaction.get(Store::rows, key);
     if (row) {
@@ -165,11 +209,11 @@ Task<void> Replica::base_on_store(Transaction& transaction, CounterState& state)
     }
     const auto backup = Backup::parsed(co_await attempt(backup_.get(key)));
     if (backup) base = larger(base, backup->totals);
-    // The page may have been hidden meanwhile.
-    if (!holder_ || row_epoch_ != epoch) {
-        co_await fail(ErrorCode::fenced, "the slot was stolen, or released with the page hidden");
-    }
-    if (state.based) co_return;  // another commit was quicker
+    co_return base;
+}
+
+/// The row of the slot, which holds `base`, is this replica's own from here on.
+void Replica::set_base(CounterState& state, Totals base) {
     state.row_cache.remove(row_);
     state.base = base;
     state.attempted = state.attempted + base;
@@ -181,7 +225,7 @@ Task<void> Replica::base_on_store(Transaction& transaction, CounterState& state)
 /// Without IndexedDB every tab has a row of its own in localStorage, never used again by another:
 /// a stale copy must not be the base of anything (docs/decisions/0001).
 Task<void> Replica::commit_to_storage() {
-    for (const auto& row : gather()) {
+    for (const auto& row : gather(Durability::strict)) {
         co_await world_.storage().set(names_.stored_row(row_key(row.state->key, row_)),
                                       format_totals({row_epoch_, row.totals}));
         committed({row});

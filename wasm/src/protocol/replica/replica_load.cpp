@@ -38,8 +38,9 @@ Task<void> Replica::load(CounterState& state) {
     revalue(state);
 }
 
-/// False when this is not the database that was expected, or the own row has another owner: the
-/// caller adopts a slot, which reports and recovers and gives the row to the others, then retries.
+/// False when this is not the database that was expected, or the own row has another owner, or it
+/// is not known whether it is the own one: the caller adopts a slot, which reports and recovers,
+/// settles that and gives the row to the others, then retries.
 Task<bool> Replica::load_from_database(CounterState& state) {
     constexpr std::array scope{Store::meta, Store::rows};
     std::optional<Row> generation;
@@ -54,6 +55,7 @@ Task<bool> Replica::load_from_database(CounterState& state) {
     if (expected.empty()) {
         expected = Backup::parsed_generation(co_await attempt(backup_.generation()));
     }
+    if (state.adoption_unknown()) co_return false;
     const auto prefix = state.key.size() + 1;
     bool ours = true;
     for (const auto& row : rows) {
@@ -95,9 +97,11 @@ void Replica::reload_all() {
 }
 
 /// load() for those who do not wait: a failure leaves what is known, and the next reason to read
-/// (waking, news, read()) comes.
+/// (waking, news, read(), and after a failed first read the next turn) comes.
 Task<void> Replica::reload(CounterState& state) {
-    (void)co_await attempt(load(state));  // read() and flush() report it to whoever calls them
+    const bool first = std::exchange(state.unread, false);
+    const auto loaded = co_await attempt(load(state));
+    if (first && !loaded) state.unread = true;  // read() and flush() report it to their callers
 }
 
 }  // namespace tabacus

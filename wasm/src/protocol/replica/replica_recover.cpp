@@ -24,9 +24,9 @@ void add_saved(std::list<BackupRow>& saved, BackupRow row) {
 
 }  // namespace
 
-/// The id of this database, made in its first transaction. Fills `loss` if this is not the database
+/// The id of this database, `made` here if it has none. Fills `loss` if this is not the database
 /// that this tab, the backup or the browser remembers.
-Task<std::string> Replica::settle_generation(Transaction& transaction, Notice& loss) {
+Task<std::string> Replica::settle_generation(Transaction& transaction, Notice& loss, bool& made) {
     const auto row = co_await transaction.get(Store::meta, generation_key);
     const bool readable = row && !row->foreign && is_identifier(row->value);
     if (row && !readable) {
@@ -34,7 +34,8 @@ Task<std::string> Replica::settle_generation(Transaction& transaction, Notice& l
         warn_unreadable("meta", generation_key);
     }
     const auto generation = readable ? row->value : identifier_of(world_.random().bits());
-    if (!readable) transaction.put(Store::meta, generation_key, generation);
+    made = !readable;
+    if (made) transaction.put(Store::meta, generation_key, generation);
 
     auto previous = generation_;
     if (previous.empty()) {

@@ -17,6 +17,12 @@ constexpr int slots_max = 4096;
 /// to have the lock again takes a millisecond.
 constexpr double rest_after_ms = 25;
 
+/// An epoch is a count of adoptions times this, plus a random number below it, as a ballot of Paxos
+/// is a count and its proposer (Lamport, 1998). Of two adoptions that began with the same former
+/// epoch at most one has happened, and the epoch of the row shows which. Without that, a replica
+/// that does not know whether its adoption has happened could take another's row for its own.
+constexpr std::int64_t epochs_in_adoption = std::int64_t{1} << 20;
+
 }  // namespace
 
 Task<void> Replica::ensure_adopted() {
@@ -35,8 +41,9 @@ Task<void> Replica::ensure_adopted() {
     if (!adopted) co_await fail(adopted.error());
 }
 
-/// One transaction: find out which database this is, bring back what a lost one held, end the
-/// former epoch and begin the own. None where a slot is had again as it was left.
+/// Adopts a slot in one transaction, which finds out which database this is, brings back what a lost
+/// one held, ends the former epoch, begins the own, and commits what is dirty. A replica that rested
+/// and gets its slot's lock again needs no transaction: its epoch goes on.
 Task<void> Replica::adopt() {
     // The rows of the former epoch can only be settled once every commit under it has an outcome.
     while (commits_in_flight_ > 0) {
@@ -46,31 +53,56 @@ Task<void> Replica::adopt() {
     }
     co_await take_slot_lock();
     if (holder_) co_return;
+    const auto durability = durability_of_dirty();
     constexpr std::array scope{Store::meta, Store::claims, Store::rows, Store::quarantine};
-    const auto transaction =
-        co_await world_.database().begin(scope, Access::write, Durability::relaxed);
+    const auto transaction = co_await world_.database().begin(scope, Access::write, durability);
 
     Notice loss;
-    const auto generation = co_await settle_generation(*transaction, loss);
+    bool made = false;
+    const auto generation = co_await settle_generation(*transaction, loss, made);
     co_await settle_unknown_commits(*transaction, generation);
     const bool first_or_new = generation != generation_;
     if (first_or_new) loss.recovered = co_await recover(*transaction, generation);
 
     HolderRecord holder{generation, slot_, co_await next_epoch(*transaction, slot_)};
     transaction->claim(subject_of_slot(slot_), format_holder(holder));
-    co_await transaction->commit();
-
-    if (suspended_) slot_lock_.reset();
-    if (suspended_ || slot_lock_lost_) {
-        co_await fail(ErrorCode::fenced, "the slot was stolen, or released with the page hidden");
+    // Nothing is committed with a generation made here: if the outcome remained unknown, a database
+    // that vanished could not be told from one that never had that generation.
+    std::list<CommitRow> rows;
+    if (!made) rows = gather(durability);
+    for (auto& row : rows) {
+        row.base = co_await stored_base(*transaction, row_key(row.state->key, row_of(holder)));
     }
+    put_first_rows(*transaction, holder, rows);
+    const auto outcome = co_await attempt(transaction->commit());
+    if (!outcome) {
+        if (outcome.error().code() == ErrorCode::unknown_commit) {
+            end_epoch();
+        } else {
+            forget_first_rows(rows);
+        }
+        co_await fail(outcome.error());
+    }
+
     generation_ = generation;
     data_loss_.clear();
-    (void)co_await attempt(backup_.set_generation(generation));
     begin_epoch(std::move(holder));
-    if (loss.kind == Notice::Kind::store_lost) on_notice_(loss);
+    forget_first_rows(rows);
+    for (const auto& row : rows) set_base(*row.state, row.base);
+    const bool lost = suspended_ || slot_lock_lost_;
+    if (suspended_) slot_lock_.reset();
+    if (lost) lose_slot();
+    // The generation first, so that once a flush has resolved, a loss of the database is noticed.
+    (void)co_await attempt(backup_.set_generation(generation));
+    committed(rows);
+    co_await back_up(rows);
+    const bool other = loss.kind == Notice::Kind::store_lost;
+    if (other) on_notice_(loss);
     if (loss.recovered > 0) post({Message::Kind::recovered, "", "", {}});
-    if (first_or_new) reload_all();
+    if (!suspended_ && (made || other || loss.recovered > 0)) reload_all();
+    if (lost) {
+        co_await fail(ErrorCode::fenced, "the slot was stolen, or released with the page hidden");
+    }
 }
 
 /// The lowest slot that is free. Without Web Locks a free slot looks like a taken one, so
@@ -164,11 +196,14 @@ Task<std::int64_t> Replica::next_epoch(Transaction& transaction, std::string_vie
             }
         }
     }
-    if (epoch >= epoch_max) {
+    const auto adoptions = epoch / epochs_in_adoption + 1;
+    if (adoptions > epoch_max / epochs_in_adoption) {
         pass_over_slot();
         co_await fail(ErrorCode::fenced, "the epochs of the slot are exhausted");
     }
-    co_return epoch + 1;
+    const auto random = static_cast<std::int64_t>(world_.random().bits() % epochs_in_adoption);
+    const auto first = adoptions * epochs_in_adoption;
+    co_return first + random;
 }
 
 /// Nobody comes to the last epoch by counting: a stranger wrote it. What the slot's rows hold
@@ -181,9 +216,13 @@ void Replica::pass_over_slot() {
     slot_exhausted_ = true;
 }
 
+std::string Replica::row_of(const HolderRecord& holder) {
+    return concat({holder.generation, "/", holder.slot});
+}
+
 void Replica::begin_epoch(HolderRecord holder) {
     end_epoch();
-    row_ = concat({holder.generation, "/", holder.slot});
+    row_ = row_of(holder);
     row_epoch_ = holder.epoch;
     holder_ = std::move(holder);
 }
@@ -212,10 +251,11 @@ Task<void> Replica::settle_unknown_commits(Transaction& transaction, std::string
         // transaction.
         for (const auto& commit : state.unknown) {
             bool happened = true;
+            std::optional<TotalsRecord> stored;
             if (commit.row.starts_with(concat({generation, "/"}))) {
                 const auto row =
                     co_await transaction.get(Store::rows, row_key(state.key, commit.row));
-                const auto stored = row ? parse_totals(row->value) : std::nullopt;
+                stored = row ? parse_totals(row->value) : std::nullopt;
                 happened = stored && stored->epoch >= commit.record.epoch &&
                            larger(stored->totals, commit.record.totals) == stored->totals;
                 if (happened && stored->epoch > commit.record.epoch) {
@@ -225,7 +265,13 @@ Task<void> Replica::settle_unknown_commits(Transaction& transaction, std::string
                 }
             }
             // A row of a vanished database: count it there, from where recover() brings it back.
-            if (happened && commit.row == row_) {
+            if (happened && commit.adopts()) {
+                // Its epoch is over, so that the row is one of the others.
+                state.attempted = state.attempted - commit.increments;
+                state.row_cache.merge_committed(commit.row, stored.value_or(commit.record));
+                confirm(state, state.committed, commit.through);
+                revalue(state);
+            } else if (happened && commit.row == row_) {
                 confirm(state, commit.record.totals, commit.through);
             }
         }

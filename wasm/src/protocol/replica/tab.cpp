@@ -1,7 +1,6 @@
 #include "tabacus/replica/tab.hpp"
 
 #include <algorithm>
-#include <array>
 #include <list>
 #include <utility>
 #include <vector>
@@ -52,13 +51,11 @@ Task<void> Tab::open() {
     medium = world.storage().available() ? Medium::storage : Medium::memory;
     std::string refusal;
     if (world.database().available()) {
-        constexpr std::array scope{Store::meta};
-        const auto begun =
-            co_await attempt(world.database().begin(scope, Access::read, Durability::relaxed));
-        if (begun) {
+        const auto opened = co_await attempt(world.database().open());
+        if (opened) {
             medium = Medium::database;
         } else {
-            refusal = begun.error().what();
+            refusal = opened.error().what();
         }
     }
     if (medium != Medium::database && !refusal.empty()) {
