@@ -15,10 +15,12 @@
 //    browser's locks do not show those.
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
 
 #include "lock_queue.hpp"
 #include "protocol/common/record.hpp"
+#include "protocol/common/stable_sort.hpp"
 
 namespace tabacus {
 namespace {
@@ -108,7 +110,7 @@ Task<LockQueue::Observation> LockQueue::observe() {
         if (!is_entry && lock.name != context_.names.lock(key_)) continue;
         holders.push_back((is_entry ? "gate " : "lock ") + lock.client_id);
     }
-    std::sort(holders.begin(), holders.end());
+    sort_stably(holders, std::less<>());
     observation.epoch = describe(row);
     if (row) observation.max_hold_ms = row->max_hold_ms;
     auto text = observation.epoch;

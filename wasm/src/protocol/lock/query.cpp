@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <functional>
 
 #include "lock_queue.hpp"
 #include "protocol/common/record.hpp"
+#include "protocol/common/stable_sort.hpp"
 
 namespace tabacus {
 namespace {
@@ -46,7 +48,7 @@ Task<LockClients> clients_of(LockContext& context, const std::string& key) {
     };
     for (const auto& lock : snapshot.held) note(lock, true);
     for (const auto& lock : snapshot.pending) note(lock, false);
-    std::sort(clients.ids.begin(), clients.ids.end());
+    sort_stably(clients.ids, std::less<>());
     clients.ids.erase(std::unique(clients.ids.begin(), clients.ids.end()), clients.ids.end());
     co_return clients;
 }
@@ -210,7 +212,7 @@ Task<std::vector<LockRequestInfo>> LockQueue::query_tabs() {
         infos.push_back(
             {true, LockMode::exclusive, row->label, static_cast<double>(row->since_ms), row->tab});
     }
-    std::stable_sort(infos.begin(), infos.end(), [](const auto& a, const auto& b) {
+    sort_stably(infos, [](const auto& a, const auto& b) {
         return a.held != b.held ? a.held : a.since_ms < b.since_ms;
     });
     co_return infos;

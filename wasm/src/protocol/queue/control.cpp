@@ -4,6 +4,7 @@
 
 #include "protocol/common/concat.hpp"
 #include "protocol/common/names.hpp"
+#include "protocol/common/stable_sort.hpp"
 #include "state.hpp"
 
 namespace tabacus {
@@ -206,7 +207,7 @@ Task<std::vector<JobInfo>> Queue::list(bool all) {
     }
     if (!all) co_return infos;
     auto jobs = co_await jobs_of(rows, "r/");
-    std::stable_sort(jobs.begin(), jobs.end(), [&](const Job& a, const Job& b) {
+    sort_stably(jobs, [&](const Job& a, const Job& b) {
         const bool a_runs = where.contains(a.id);
         const bool b_runs = where.contains(b.id);
         if (a_runs != b_runs) return a_runs;
@@ -247,8 +248,7 @@ Task<std::vector<JobInfo>> Queue::list_dead() {
     const auto dead = co_await jobs_of(rows, "d/");
     infos.reserve(dead.size());
     for (const auto& job : dead) infos.push_back(info_of(job, JobInfo::State::dead));
-    std::stable_sort(infos.begin(), infos.end(),
-                     [](const auto& a, const auto& b) { return a.due_ms < b.due_ms; });
+    sort_stably(infos, [](const auto& a, const auto& b) { return a.due_ms < b.due_ms; });
     co_return infos;
 }
 

@@ -6,6 +6,7 @@
 #include "protocol/common/concat.hpp"
 #include "protocol/common/names.hpp"
 #include "protocol/common/record.hpp"
+#include "protocol/common/stable_sort.hpp"
 
 namespace tabacus {
 namespace {
@@ -387,8 +388,7 @@ Task<void> QueueRows::enqueue_one(QueueRequest& request,
 
 void QueueRows::put_fresh() {
     // In a lifo queue the last job has the first rank.
-    std::stable_sort(fresh.begin(), fresh.end(),
-                     [](const Job& a, const Job& b) { return a.rank < b.rank; });
+    sort_stably(fresh, [](const Job& a, const Job& b) { return a.rank < b.rank; });
     put_all(std::exchange(fresh, {}));
 }
 

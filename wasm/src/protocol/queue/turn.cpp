@@ -8,6 +8,7 @@
 #include "protocol/common/concat.hpp"
 #include "protocol/common/names.hpp"
 #include "protocol/common/record.hpp"
+#include "protocol/common/stable_sort.hpp"
 #include "state.hpp"
 
 namespace tabacus {
@@ -330,8 +331,7 @@ Task<std::vector<std::pair<std::string, Row>>> Queue::first_rows(QueueRows& rows
         }
     }
     if (horizon) std::erase_if(found, [&](const auto& row) { return row.first > *horizon; });
-    std::stable_sort(found.begin(), found.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    sort_stably(found, [](const auto& a, const auto& b) { return a.first < b.first; });
     co_return found;
 }
 

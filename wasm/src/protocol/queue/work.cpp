@@ -4,6 +4,7 @@
 #include "protocol/common/concat.hpp"
 #include "protocol/common/names.hpp"
 #include "protocol/common/record.hpp"
+#include "protocol/common/stable_sort.hpp"
 #include "state.hpp"
 
 namespace tabacus {
@@ -261,8 +262,7 @@ bool Queue::narrow(HeldSlot& held_slot) {
         const auto size = [&](const Finished& one) {
             return written_by(held_slot.jobs[one.at], one.outcome);
         };
-        std::stable_sort(finished.begin(), finished.end(),
-                         [&](const auto& a, const auto& b) { return size(a) < size(b); });
+        sort_stably(finished, [&](const auto& a, const auto& b) { return size(a) < size(b); });
         held_slot.unsettled = std::exchange(finished, {});
         held_slot.unfit = 0;
     } else if (finished.front().outcome.kind == JobOutcome::Kind::done) {
