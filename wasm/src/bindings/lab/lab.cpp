@@ -1,6 +1,6 @@
-// The laboratory as JavaScript has it, bound by embind. The build writes the types of what is bound here
-// to lab.d.ts (cmake/wasm.cmake), by which js/lab.js and js/lab are checked. Reports are JSON, as the
-// native programs write them.
+// The laboratory as JavaScript has it, bound by embind. The build writes the types of what is bound
+// to lab.d.ts (cmake/wasm.cmake), against which js/lab.js and js/lab are checked. Reports are JSON,
+// as the native programs write them.
 #include <emscripten/bind.h>
 
 #include <cstdint>
