@@ -5,6 +5,15 @@
 /** The length that stands for null. */
 export const nullSize = 0xffffffff;
 
+/**
+ * The names in a set that is a number: bit n stands for the name of number n.
+ *
+ * @template {string} Name
+ * @param {readonly Name[]} names
+ * @param {number} bits
+ */
+export const namesIn = (names, bits) => names.filter((_, index) => bits & (1 << index));
+
 /** Reads what C++ has packed, in the order in which it was packed, before anything of C++ is called. */
 export class Unpacker {
     #heap;

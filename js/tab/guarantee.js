@@ -1,4 +1,5 @@
 import { faultClassNames } from '../core/generated/enums/fault-class.js';
+import { namesIn } from '../core/packed.js';
 import { common, guarantees } from './generated/guarantees.js';
 
 /**
@@ -35,9 +36,7 @@ import { common, guarantees } from './generated/guarantees.js';
 
 /** @param {number[]} sets of faults, a bit for each, by storage model */
 function byModel(sets) {
-    const [mutexed, interleaved, cached] = sets.map((bits) =>
-        Object.freeze(faultClassNames.filter((_, index) => bits & (1 << index))),
-    );
+    const [mutexed, interleaved, cached] = sets.map((bits) => Object.freeze(namesIn(faultClassNames, bits)));
     return Object.freeze({ mutexed, interleaved, cached });
 }
 

@@ -7,6 +7,11 @@ import { enumOf, fieldsOf, isNumber, numbered, parsed, recordOf, snake } from '.
 const head =
     '// Written by scripts/lib/bridge-cpp.js from what bridge/ describes: change it there.\n#pragma once\n';
 
+/** Checks of clang-tidy that generated code need not pass. */
+const quiet = ['performance-move-const-arg', 'readability-redundant-member-init'].join();
+const quietFrom = `// Code that is written alike for all types is redundant for some.\n// NOLINTBEGIN(${quiet})\n\n`;
+const quietTo = `// NOLINTEND(${quiet})\n`;
+
 /** @param {string} text @returns {string} a comment before a declaration */
 const comment = (text) => `/// ${text}\n`;
 
@@ -98,9 +103,11 @@ export function recordsHeader() {
         '\n#include "browser/bridge.hpp"\n',
         ...headers.map((header) => `#include "${header}"\n`),
         '\nnamespace tabacus::browser {\n\n',
+        quietFrom,
         ...Object.keys(enums).map((name) => (enums[name]?.header ? enumChecks(name) : enumeration(name))),
         ...own.map(struct),
         ...Object.keys(records).map(recordFunctions),
+        quietTo,
         '}  // namespace tabacus::browser\n',
     ].join('');
 }
@@ -206,10 +213,13 @@ export function hostHeader() {
         head,
         '\n#include <utility>\n\n#include "browser/generated/records.hpp"\n',
         '\nnamespace tabacus::browser {\n\n',
+        quietFrom,
         eventFunctions(),
         'namespace host {\n\n',
         ...numberedCalls.map(callFunction),
-        '}  // namespace host\n\n}  // namespace tabacus::browser\n',
+        '}  // namespace host\n\n',
+        quietTo,
+        '}  // namespace tabacus::browser\n',
     ].join('');
 }
 
@@ -270,6 +280,8 @@ export const exportsHeader = (calls) =>
         head,
         '\n#include <emscripten/emscripten.h>\n\n#include <utility>\n\n#include "browser/generated/records.hpp"\n',
         '\nnamespace tabacus::browser {\n\nextern "C" {\n\n',
+        quietFrom,
         ...calls.filter(({ byHand }) => !byHand).map(shim),
+        quietTo,
         '}\n\n}  // namespace tabacus::browser\n',
     ].join('');

@@ -44,11 +44,35 @@ const FILES = {
     ),
 };
 
+const COLUMNS_MAX = 100;
+
+/**
+ * Breaks a line that is too long after a comma, and a comment between words.
+ *
+ * @param {string} line
+ * @param {string} [more] by how much the next line is indented
+ * @returns {string}
+ */
+function wrapped(line, more = '    ') {
+    if (line.length <= COLUMNS_MAX) return line;
+    const [, indent = '', comment = ''] = /^(\s*)(\/\/\/ | \* )?/.exec(line) ?? [];
+    const gap = comment ? ' ' : ', ';
+    const from = indent.length + comment.length;
+    const end = Math.max(line.lastIndexOf(gap, COLUMNS_MAX - gap.length), line.indexOf(gap, from));
+    if (end < from || (comment && line.includes('{'))) return line; // a type of JSDoc stays whole
+    const head = line.slice(0, end + gap.length).trimEnd();
+    const rest = line.slice(end + gap.length);
+    return `${head}\n${wrapped(`${indent}${comment || more}${rest}`, '')}`;
+}
+
 /** Leaves a file as it is if it would not change, so that nothing is compiled again for it. */
 export function generateBridge() {
     for (const [path, write] of Object.entries(FILES)) {
         const file = join(repository, path);
-        const text = write();
+        const text = write()
+            .split('\n')
+            .map((line) => wrapped(line))
+            .join('\n');
         if (existsSync(file) && readFileSync(file, 'utf8') === text) continue;
         mkdirSync(dirname(file), { recursive: true });
         writeFileSync(file, text);

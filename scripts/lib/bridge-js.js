@@ -35,6 +35,7 @@ function enumImports(names, code) {
             ? ''
             : `import { ${used.join(', ')} } from './enums/${enumFile(name)}.js';\n`;
     });
+    if (code.includes('namesIn(')) imports.push("import { namesIn } from '../packed.js';\n");
     return imports.join('') + (imports.some(Boolean) ? '\n' : '');
 }
 
@@ -158,8 +159,7 @@ function slotValue(type, slot) {
         return unpack(type).replaceAll('from', 'bridge.unpack(first)');
     if (type === 'bool') return `${value} > 0`;
     if (type in enums) return `/** @type {any} */ (${namesOf(type)}[${value}])`;
-    if (parsed(type).of === 'set')
-        return `${namesOf(parsed(type).inner)}.filter((_, bit) => ${value} & (1 << bit))`;
+    if (parsed(type).of === 'set') return `namesIn(${namesOf(parsed(type).inner)}, ${value})`;
     return value;
 }
 

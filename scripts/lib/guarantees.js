@@ -51,7 +51,7 @@ const differences = (one, other) =>
         ),
     );
 
-/** Of each field the value that most have. @param {Guarantee[]} all */
+/** Returns, for each field, the value that most of them have. @param {Guarantee[]} all */
 function mostCommon(all) {
     const fields = Object.keys(all[0] ?? {}).map((name) => {
         const values = all.map((one) =>

@@ -54,7 +54,7 @@ class Unpacker {
     std::string text() { return optional_text().value_or(""); }
     Text optional_text();
     double number();
-    /// NaN is none.
+    /// Returns nothing for NaN.
     std::optional<double> optional_number();
     template <typename T, typename ReadOne>
     std::vector<T> list(ReadOne read_one) {
