@@ -57,8 +57,6 @@ if(TABACUS_THREADS)
     list(APPEND core_link_options -sEXPORTED_RUNTIME_METHODS=PThread)
     list(APPEND core_link_options --js-library ${PROJECT_SOURCE_DIR}/cmake/mailbox.js)
 else()
-    # For texts: js/core/bridge.js reads and writes them.
-    list(APPEND core_link_options -sEXPORTED_RUNTIME_METHODS=HEAPU8)
     list(APPEND core_link_options -sINITIAL_MEMORY=1MB -sALLOW_MEMORY_GROWTH)
 endif()
 
@@ -71,7 +69,9 @@ function(tabacus_module name options)
     add_executable(${name} ${objects})
     target_link_options(
         ${name} PRIVATE ${core_link_options} ${options} -sENVIRONMENT=web,worker,node)
-    set_target_properties(${name} PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/mailbox.js)
+    set_target_properties(
+        ${name} PROPERTIES
+        LINK_DEPENDS "${PROJECT_SOURCE_DIR}/cmake/mailbox.js;${PROJECT_SOURCE_DIR}/cmake/surrogates.js")
 endfunction()
 
 # tabacus_objects(<name> <options> <source>...): compiled once, for every module that has them.
@@ -106,10 +106,26 @@ else()
     set_target_properties(tabacus_lab PROPERTIES UNITY_BUILD ON)
     tabacus_objects(tabacus_lab_bindings "${lab_options}" ${lab_binding_sources})
     tabacus_objects(tabacus_emulator_bindings "${lab_options}" ${emulator_binding_sources})
+    # For texts: js/core/bridge.js reads and writes them.
+    set(tab_options ${small_options} -sEXPORTED_RUNTIME_METHODS=HEAPU8)
     foreach(module single coordination)
-        tabacus_module(${module} "${small_options}" tabacus_protocols tabacus_${module})
+        tabacus_module(${module} "${tab_options}" tabacus_protocols tabacus_${module})
     endforeach()
-    tabacus_module(lab "${lab_options}" tabacus_lab tabacus_lab_bindings)
+    # What no page of an application loads is bound by embind: it adds 8 KB to the laboratory and 13 KB to the
+    # emulator, compressed. EMBIND_AOT writes its functions at link time, since a strict content security policy
+    # forbids making them at run time. embind writes to whatever malloc() returns, so malloc() must abort where
+    # there is no memory.
+    set(embind_options -lembind -sEMBIND_AOT -sABORTING_MALLOC=1)
+    # emcc writes the types of what is bound to a folder that tsconfig.json overlays on js.
+    foreach(module lab emulator)
+        file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/types/${module})
+    endforeach()
+    tabacus_module(
+        lab "${lab_options};${embind_options};--emit-tsd=types/lab/lab.d.ts" tabacus_lab
+        tabacus_lab_bindings)
     # It allocates with every call of a test's code: speed before size.
-    tabacus_module(emulator "${lab_options};-sMALLOC=dlmalloc" tabacus_lab tabacus_emulator_bindings)
+    tabacus_module(
+        emulator
+        "${lab_options};${embind_options};-sMALLOC=dlmalloc;--emit-tsd=types/emulator/emulator.d.ts;--js-library=${PROJECT_SOURCE_DIR}/cmake/surrogates.js"
+        tabacus_lab tabacus_emulator_bindings)
 endif()

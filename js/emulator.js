@@ -54,7 +54,7 @@ export const storages = Object.freeze(/** @type {const} */ (['cached', 'interlea
 /** HTML §12.2: "a mostly arbitrary limit of five megabytes per origin is suggested". */
 const quotaBytesDefault = 5 * 1024 * 1024;
 
-/** @type {Promise<any> | undefined} */
+/** @type {Promise<import('./emulator/rules.js').EmulatorModule> | undefined} */
 let shared;
 
 /**

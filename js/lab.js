@@ -8,9 +8,9 @@
  */
 
 import { checkWasm } from './core/module.js';
-import { invalid } from './common/errors.js';
-import { loadLab } from './lab/lab-module.js';
-import { requestText } from './lab/request.js';
+import { invalid, TabacusError } from './common/errors.js';
+import { loadLab, reportFrom } from './lab/lab-module.js';
+import { checkRequest } from './lab/request.js';
 import { inSlices } from './lab/slices.js';
 import { checkInteger, checkOptions, checkSignal } from './common/check-arguments.js';
 
@@ -72,6 +72,21 @@ const checked = ({ signal, wasm }) => ({
 });
 
 /**
+ * @template Exploration
+ * @param {() => Exploration} make
+ * @returns {Exploration}
+ * @throws {TabacusError} `invalid-argument` with the text of what C++ throws
+ */
+function begun(make) {
+    try {
+        return make();
+    } catch (cause) {
+        const { message } = /** @type {Error} */ (cause);
+        throw new TabacusError('invalid-argument', message, { cause });
+    }
+}
+
+/**
  * Explores one strategy until it is proved, broken, or as far as the request goes. It works on the thread
  * that calls it, in slices of some 40 ms: call it in a Worker.
  *
@@ -82,16 +97,19 @@ const checked = ({ signal, wasm }) => ({
  * @throws {TabacusError} `invalid-argument`, naming what was wrong; `unavailable` without lab.wasm
  */
 export async function explore(request, options = {}) {
-    const text = requestText(request);
+    const checkedRequest = checkRequest(request);
     const { progress, ...rest } = checkOptions(options, [...common, 'progress']);
     if (progress !== undefined && typeof progress !== 'function')
         throw invalid('progress', progress, 'a function');
     const { signal, wasm } = checked(rest);
     const lab = await loadLab(wasm);
-    return inSlices(lab.exploration(text), {
-        signal,
-        progress: /** @type {((report: ExploreReport) => void) | undefined} */ (progress),
-    });
+    return inSlices(
+        begun(() => new lab.Exploration(checkedRequest)),
+        {
+            signal,
+            progress: /** @type {((report: ExploreReport) => void) | undefined} */ (progress),
+        },
+    );
 }
 
 /**
@@ -108,8 +126,8 @@ export async function replay(seed, options = {}) {
     const lab = await loadLab(wasm);
     signal?.throwIfAborted();
     const report = lab.replay(seed);
-    if (!report) throw invalid('seed', seed, 'the seed of a report of this version');
-    return report;
+    if (report === undefined) throw invalid('seed', seed, 'the seed of a report of this version');
+    return reportFrom(report);
 }
 
 /**
@@ -123,12 +141,14 @@ export async function replay(seed, options = {}) {
 export async function* matrix(options = {}) {
     const { work = 20_000, seeds = 100, ...rest } = checkOptions(options, [...common, 'work', 'seeds']);
     const { signal, wasm } = checked(rest);
-    const most = [checkInteger('work', work, 1, 1e12), checkInteger('seeds', seeds, 0, 1e9)];
+    const workMax = checkInteger('work', work, 1, 1e12);
+    const seedsMax = checkInteger('seeds', seeds, 0, 1e9);
     const lab = await loadLab(wasm);
-    for (let index = 0; index < lab.cells; ++index) {
-        yield await inSlices(lab.cell(index, Number(most[0]), Number(most[1])), {
-            signal,
-            progress: undefined,
-        });
+    const count = lab.matrixCellCount();
+    for (let index = 0; index < count; ++index) {
+        yield await inSlices(
+            begun(() => new lab.CellExploration(index, workMax, seedsMax)),
+            { signal, progress: undefined },
+        );
     }
 }

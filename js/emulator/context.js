@@ -60,7 +60,7 @@ export class Context {
         this.address = this.url;
         this.parent = parent;
         this.owner = owner;
-        this.id = origin.rules.context(agent, session);
+        this.id = origin.rules.calls.openContext(agent, session);
         /** HTML §7.1.1: of an opaque origin, which the contexts of one number share; undefined: the origin's own. */
         this.opaque = sandboxed || parent?.opaque !== undefined ? this.id : owner?.opaque;
         this.born_ms = origin.clock.now();
@@ -112,9 +112,9 @@ export class Context {
         return this.origin.clock.wall();
     }
 
-    /** @param {() => void} task @param {number} [kind] one of `taskSource` in rules.js @param {number} [peer] */
-    queueTask(task, kind = 0, peer = 0) {
-        this.origin.queueTask(this, task, kind, peer);
+    /** @param {() => void} task @param {import('./emulator.js').TaskSource} [source] @param {number} [peer] */
+    queueTask(task, source = 'script', peer = 0) {
+        this.origin.queueTask(this, task, source, peer);
     }
 
     /** A task of this context's begins. */
@@ -277,7 +277,7 @@ export class Context {
         this.timers.clearAll();
         this.channels.clear();
         this.tasks.clear();
-        this.rules.closeContext(this.id);
+        this.rules.calls.closeContext(this.id);
         this.origin.forgetContext(this);
         this.origin.wake();
     }

@@ -3,7 +3,6 @@
 import { invalid, TabacusError } from '../common/errors.js';
 import { checkOptions } from '../common/check-arguments.js';
 import { Context } from './context.js';
-import { subject } from './rules.js';
 import { allows } from './dom/document.js';
 import { trusted } from '../platform/events.js';
 import { hostTask } from './common/host-task.js';
@@ -56,9 +55,9 @@ export class Tab {
         this.number = number;
         const shared = opener?.closed ? undefined : opener; // a closed one's process is gone
         /** @type {number} */
-        this.process = shared ? shared.process : origin.rules.process();
-        this.agent = origin.rules.agent(this.process);
-        this.session = origin.rules.session(opener?.session ?? 0);
+        this.process = shared ? shared.process : origin.rules.calls.openProcess();
+        this.agent = origin.rules.calls.openAgent(this.process);
+        this.session = origin.rules.calls.openSession(opener?.session ?? 0);
         this.context = new Context(origin, this, {
             kind: 'window',
             agent: this.agent,
@@ -187,7 +186,7 @@ export class Tab {
 
     /** @param {string} what */
     #trace(what) {
-        this.context.rules.trace(this.context.id, subject.faults, () => what);
+        this.context.rules.trace(this.context.id, 'faults', () => what);
     }
 
     /** Fires an event at each document of the tab, from which it reaches the window. @param {string} type @param {boolean} [bubbles] */
@@ -284,7 +283,7 @@ export class Tab {
             // The end of the turn: its microtasks may let locks go. What is beside the schedule advances by one turn, whatever the machine.
             await new Promise((resolve) => hostTask(() => resolve(undefined), this.origin.working));
             const agents = new Set(this.contexts.map(({ agent }) => agent));
-            this.cached = [...agents].every((agent) => this.origin.rules.setCached(agent, true));
+            this.cached = [...agents].every((agent) => this.origin.rules.calls.setCached(agent, true));
         } finally {
             held();
         }
@@ -295,7 +294,7 @@ export class Tab {
     #restore() {
         this.#trace('comes back from the back/forward cache');
         this.cached = false;
-        for (const { agent } of this.contexts) this.origin.rules.setCached(agent, false);
+        for (const { agent } of this.contexts) this.origin.rules.calls.setCached(agent, false);
         this.hidden = false;
         this.#fireAtDocuments('visibilitychange', true);
         this.#fireTransition('pageshow', true);
@@ -303,7 +302,7 @@ export class Tab {
     }
 
     #activate() {
-        for (const { agent } of this.contexts) this.origin.rules.setActive(agent, !this.frozen);
+        for (const { agent } of this.contexts) this.origin.rules.calls.setActive(agent, !this.frozen);
     }
 
     /**
@@ -313,7 +312,7 @@ export class Tab {
     kill() {
         if (this.closed) return;
         this.#trace('dies');
-        const underWay = this.origin.rules.underWay(this.agent);
+        const underWay = this.origin.rules.calls.writesUnderWay(this.agent);
         this.#end(underWay === 0 ? 0 : this.origin.random.below(underWay + 1));
     }
 
@@ -343,7 +342,7 @@ export class Tab {
             context.close();
         }
         for (const agent of new Set(contexts.map((context) => context.agent)))
-            this.origin.rules.kill(agent, kept);
+            this.origin.rules.calls.kill(agent, kept);
         this.origin.forget(this);
     }
 }

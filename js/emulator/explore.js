@@ -2,7 +2,8 @@
 
 import { hostTask, unyieldingMax } from './common/host-task.js';
 import { Origin } from './origin.js';
-import { describeError } from './common/describe.js';
+import { runLengthDefault } from './rules.js';
+import { describeError, oneLine } from './common/describe.js';
 
 /** @typedef {import('./emulated-tab.js').Tab} Tab */
 
@@ -81,14 +82,10 @@ class ScenarioRun {
         this.tabs = Array.from({ length: plan.tabs }, () => this.origin.openTab());
         const { rules } = this.origin;
         rules.setTracing(run.traced ?? false);
-        if (run.schedule) rules.bySchedule(run.schedule);
-        else
-            rules.bySeed(run.seed, {
-                faultsMax: plan.faultBudget,
-                length: run.length ?? 100,
-                explored: true,
-            });
-        rules.offerFaults(plan.faults.length * plan.tabs);
+        const { calls } = rules;
+        if (run.schedule) calls.runBy([...run.schedule]);
+        else calls.runBySeed(run.seed, plan.faultBudget, run.length ?? runLengthDefault, true);
+        calls.offerFaults(plan.faults.length * plan.tabs);
     }
 
     /** @param {string} failure */
@@ -158,7 +155,7 @@ class ScenarioRun {
         const fault = /** @type {Fault} */ (possible[Math.floor(number / tabs)]);
         const tab = /** @type {Tab} */ (this.tabs[number % tabs]);
         this.faults.push(fault);
-        if (this.faults.length >= this.plan.faultBudget) this.origin.rules.offerFaults(0);
+        if (this.faults.length >= this.plan.faultBudget) this.origin.rules.calls.offerFaults(0);
         await this.#apply(fault, tab);
     }
 
@@ -204,7 +201,7 @@ class ScenarioRun {
             this.fail(`${stuck.join(' and ')} ${stuck.length > 1 ? 'wait' : 'waits'} for ever`);
         if (this.failure) return;
         const { origin, tabs, results, run, plan } = this;
-        this.origin.rules.byDefault();
+        this.origin.rules.calls.runDefaultSchedule();
         this.origin.rules.setTracing(false);
         this.release();
         try {
@@ -264,8 +261,8 @@ class ScenarioRun {
             hash: `${this.hash ?? hash}`,
             schedule: taken,
             faults: happened,
-            trace: traced ? rules.traceText(failure) : '',
-            svg: traced ? rules.svg(failure, title) : '',
+            trace: traced ? rules.calls.traceText(oneLine(failure)) : '',
+            svg: traced ? rules.calls.sequenceDiagram(failure, title) : '',
         };
         origin.uncaught = () => {};
         origin.close();
@@ -275,7 +272,7 @@ class ScenarioRun {
 
     /** What was chosen, up to the last departure from the default schedule. */
     rest() {
-        const taken = this.origin.rules.taken;
+        const taken = this.origin.rules.calls.taken();
         while (taken.at(-1) === 0) taken.pop();
         this.taken = taken;
         this.hash = this.origin.hash;

@@ -6,7 +6,7 @@ import { checkInteger, checkOptions } from '../common/check-arguments.js';
 import { BroadcastMessages } from './messages/broadcast-channel.js';
 import { SeededRandom } from './common/seeded-random.js';
 import { OriginClock } from './global/clock.js';
-import { eventKind, Rules, subject } from './rules.js';
+import { Rules, runLengthDefault } from './rules.js';
 import { trusted } from '../platform/events.js';
 import { hostTask, unyieldingMax } from './common/host-task.js';
 import { checkKey, closeConnections, databasesOf, loseDatabases } from './database/indexed-db.js';
@@ -62,6 +62,7 @@ export class Origin {
     /** The context whose task runs. @type {Context | undefined} */
     current;
     broadcasts = new BroadcastMessages();
+    #eventKind;
     #tabsOpened = 0;
     #pumping = false;
     #turns = 0;
@@ -79,21 +80,23 @@ export class Origin {
     #clientIds = [];
 
     /**
-     * @param {any} glue
+     * @param {import('./rules.js').EmulatorModule} module
      * @param {OriginOptions} options
      * @param {any} peer
      * @internal
      */
-    constructor(glue, options, peer) {
+    constructor(module, options, peer) {
         this.url = options.url;
         this.seed = options.seed ?? 1;
-        this.rules = new Rules(glue, {
+        this.rules = new Rules(module, {
             storage: options.storage,
-            dropsEqual: options.quirks.dropsEqualWrites,
-            wakes: options.quirks.wakesAfterAbort,
+            equalWrites: options.quirks.dropsEqualWrites ? 'dropped' : 'sent',
+            wakeAfterAbort: options.quirks.wakesAfterAbort,
         });
-        if (options.seed !== undefined) this.rules.bySeed(options.seed);
-        if (options.quota_bytes !== undefined) this.rules.quota(options.quota_bytes);
+        this.#eventKind = { ...module.EventKind }; // engines read embind's own object slowly
+        const { calls } = this.rules;
+        if (options.seed !== undefined) calls.runBySeed(options.seed, 0, runLengthDefault, false);
+        if (options.quota_bytes !== undefined) calls.setQuota(options.quota_bytes);
         this.random = new SeededRandom(this.seed);
         this.clock = new OriginClock(this.rules, options.clock);
         this.database = databasesOf(peer);
@@ -132,13 +135,13 @@ export class Origin {
 
     /** @param {string} what */
     #trace(what) {
-        this.rules.trace(0, subject.faults, () => what);
+        this.rules.trace(0, 'faults', () => what);
     }
 
     /** The user clears the site's data: storages and databases are empty, connections are closed, without events. */
     clearSiteData() {
         this.#trace("the site's data is cleared");
-        this.rules.wipe();
+        this.rules.calls.wipe();
         if (this.database) loseDatabases(this.database);
     }
 
@@ -167,7 +170,7 @@ export class Origin {
         const nonsense = value === undefined ? `\uD800{corrupt ${this.random.bits()}` : value;
         this.#trace(`${shorten(describe(key))} is corrupted`);
         if (database === undefined || store === undefined) {
-            this.rules.overwrite(`${key}`, nonsense === null ? null : `${nonsense}`);
+            this.rules.calls.overwrite(`${key}`, nonsense === null ? undefined : `${nonsense}`);
             return;
         }
         const records = this.database?.shared._databases.get(database)?.rawObjectStores.get(store)?.records;
@@ -190,7 +193,7 @@ export class Origin {
     setQuota(bytes) {
         if (bytes !== undefined) checkInteger('bytes', bytes, 0, 2 ** 31 - 1);
         this.#trace(bytes === undefined ? 'storages have no limit' : `storages take ${bytes} bytes`);
-        this.rules.quota(bytes);
+        this.rules.calls.setQuota(bytes);
     }
 
     // --- Its schedule
@@ -220,6 +223,7 @@ export class Origin {
         const timePasses = mayWait && this.clock.virtual && this.#work === 0;
         for (let taken = 0; taken < unseenMax; ++taken) {
             const kind = this.rules.step(timePasses);
+            const eventKind = this.#eventKind;
             if (kind === eventKind.nothing) return false;
             ++this.happened;
             if (kind === eventKind.fault) {
@@ -239,8 +243,8 @@ export class Origin {
 
     /** @param {number} kind */
     #dispatch(kind) {
-        const { rules } = this;
-        const { number, contextId, from, area, endpoint } = rules;
+        const eventKind = this.#eventKind;
+        const { number, contextId, from, area, endpoint } = this.rules;
         const context = this.contexts.get(contextId);
         if (kind === eventKind.task) {
             const task = context?.tasks.get(number);
@@ -250,17 +254,17 @@ export class Origin {
         }
         const data = kind === eventKind.message ? this.broadcasts.take(number) : undefined;
         if (!context?.alive) return;
-        const texts = kind === eventKind.changed || kind === eventKind.snapshot ? rules.texts : [];
         context.beginTask();
         // Whatever a page has made of what is called here: the schedule goes on.
-        context.guard(() => this.#handle(context, { kind, number, area, from, endpoint, texts, data }));
+        context.guard(() => this.#handle(context, { kind, number, area, from, endpoint, data }));
     }
 
-    /** @param {Context} context @param {{ kind: number, number: number, area: number, from: number, endpoint: number, texts: (string | null)[], data: unknown }} what */
-    #handle(context, { kind, number, area, from, endpoint, texts, data }) {
+    /** @param {Context} context @param {{ kind: number, number: number, area: number, from: number, endpoint: number, data: unknown }} what */
+    #handle(context, { kind, number, area, from, endpoint, data }) {
+        const eventKind = this.#eventKind;
         switch (kind) {
             case eventKind.changed:
-                return this.#changed(context, area, from, texts);
+                return this.#changed(context, area, from);
             case eventKind.granted:
                 return context.locks.granted(number);
             case eventKind.unavailable:
@@ -270,7 +274,7 @@ export class Origin {
             case eventKind.released:
                 return context.locks.released(number);
             case eventKind.snapshot:
-                return context.locks.snapshot(number, texts);
+                return context.locks.snapshot(number, this.rules.calls.snapshot());
             case eventKind.message:
                 return context.channels.get(endpoint)?.(data);
             default:
@@ -284,29 +288,30 @@ export class Origin {
         context.guard(task);
     }
 
-    /** HTML §12.2.1 "broadcast" @param {Context} context @param {number} area @param {number} from @param {(string | null)[]} texts */
-    #changed(context, area, from, [key, oldValue, newValue]) {
+    /** HTML §12.2.1 "broadcast" @param {Context} context @param {number} area @param {number} from */
+    #changed(context, area, from) {
         if (context.opaque !== undefined) return;
+        const { key, oldValue, newValue } = this.rules.calls.change();
         const url = this.contexts.get(from)?.address.href ?? this.#addresses.get(from) ?? '';
         const storageArea = context.original(area === 0 ? 'localStorage' : 'sessionStorage');
         dispatched(
             context.window,
             trusted(context.original('StorageEvent'), 'storage', {
-                key,
-                oldValue,
-                newValue,
+                key: key ?? null,
+                oldValue: oldValue ?? null,
+                newValue: newValue ?? null,
                 url,
                 storageArea,
             }),
         );
     }
 
-    /** @param {Context} context @param {() => void} task @param {number} kind @param {number} peer @internal */
-    queueTask(context, task, kind, peer) {
+    /** @param {Context} context @param {() => void} task @param {import('./emulator.js').TaskSource} source @param {number} peer @internal */
+    queueTask(context, task, source, peer) {
         if (!context.alive) return;
         const number = ++this.#lastTask;
         context.tasks.set(number, task);
-        this.rules.task(context.id, kind, peer, number);
+        this.rules.calls.postTask(context.id, source, peer, number);
         this.wake();
     }
 

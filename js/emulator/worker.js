@@ -1,7 +1,6 @@
 /** Dedicated workers (HTML §10.2): contexts of their own, and what their owners hold of them. */
 
 import { invalid } from '../common/errors.js';
-import { taskSource } from './rules.js';
 import { trusted } from '../platform/events.js';
 import { defineHandlers, idlInterface, operation, requireArguments } from '../platform/web-idl.js';
 import { endDatabases } from './database/indexed-db.js';
@@ -34,7 +33,7 @@ class WorkerObject extends ReportingTarget {
         belongsTo(this, owner);
         const { origin, tab } = owner;
         this.#owner = owner;
-        const agent = origin.rules.agent(tab.process);
+        const agent = origin.rules.calls.openAgent(tab.process);
         const context = owner.makeWorkerContext(agent);
         this.#context = context;
         context.name = name;
@@ -59,7 +58,7 @@ class WorkerObject extends ReportingTarget {
         if (script === undefined) return;
         worker.#early = [];
         const run = (/** @type {string | Function} */ text) =>
-            context.queueTask(() => worker.#run(text), taskSource.script);
+            context.queueTask(() => worker.#run(text), 'script');
         if (!(script instanceof Promise)) return run(script);
         const done = context.origin.beginWork();
         script.then(run, () => worker.#fail()).finally(done);
@@ -87,17 +86,13 @@ class WorkerObject extends ReportingTarget {
     /** @param {Posted} message */
     #postToOwner(message) {
         const owner = this.#owner;
-        owner.queueTask(() => owner.firePosted(this, message), taskSource.message, this.#context.agent);
+        owner.queueTask(() => owner.firePosted(this, message), 'message', this.#context.agent);
     }
 
     /** @param {Posted} message */
     #deliver(message) {
         const context = this.#context;
-        context.queueTask(
-            () => context.firePosted(context.window, message),
-            taskSource.message,
-            this.#owner.agent,
-        );
+        context.queueTask(() => context.firePosted(context.window, message), 'message', this.#owner.agent);
     }
 
     /** §8.1.4.3: an error that the worker did not handle is reported to its owner. @param {import('./context.js').Uncaught} init */
@@ -135,7 +130,7 @@ export function endWorker(context) {
     for (const inner of tab.workers.filter(({ owner }) => owner === context)) endWorker(inner);
     endDatabases(context);
     context.close();
-    tab.origin.rules.kill(context.agent, 0xffffffff);
+    tab.origin.rules.calls.kill(context.agent, 0xffffffff);
     tab.workers = tab.workers.filter((one) => one !== context);
 }
 

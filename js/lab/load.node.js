@@ -1,10 +1,6 @@
-/** The laboratory's module, from beside the bundled modules. */
+/** The laboratory's module, from beside the bundled modules; the build writes it, with its types. */
 
-/** @returns {Promise<{ default: (options: object) => Promise<any> }>} */
-export function loadGlue() {
-    // @ts-ignore: made by the build, and not there when types are checked
-    return import('./lab.js');
-}
+export const loadGlue = () => import('./lab.js');
 
 /** In Node the glue reads its wasm from the disk, for which there is nothing to be done beforehand. */
 export const compileBeside = () => Promise.resolve(undefined);

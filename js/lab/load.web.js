@@ -1,10 +1,9 @@
-/** The laboratory's module, from beside the bundled modules; the literal import is what bundlers look for. */
+/**
+ * The laboratory's module, from beside the bundled modules; the build writes it, with its types. The literal
+ * import is what bundlers look for.
+ */
 
-/** @returns {Promise<{ default: (options: object) => Promise<any> }>} */
-export function loadGlue() {
-    // @ts-ignore: made by the build, and not there when types are checked
-    return import('./lab.js');
-}
+export const loadGlue = () => import('./lab.js');
 
 /** @returns {Promise<WebAssembly.Module | undefined>} */
 export const compileBeside = () =>

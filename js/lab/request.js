@@ -27,35 +27,42 @@ export const strategies = STRATEGIES;
  *   default 5,000,000
  */
 
-/** @type {Record<string, readonly [least: number, most: number, otherwise: number]>} */
-const numbers = {
+/** Of each number the least, the most, and the default. */
+const numbers = /** @type {const} */ ({
     tabs: [1, 64, 2],
     adds: [0, 1000, 2],
     faultBudget: [0, 64, 1],
     preemptions: [0, 1000, 3],
     seeds: [0, 1e9, 10_000],
     work: [1, 1e12, 5e6],
-};
+});
 
 /**
  * @param {unknown} given
- * @returns {string} as wasm/src/lab/report/request_text.hpp has it
+ * @returns {import('./lab.js').Request}
+ * @throws {TabacusError} `invalid-argument`, naming what was wrong
  */
-export function requestText(given) {
+export function checkRequest(given) {
     const names = ['strategy', 'model', 'faults', 'switches', ...Object.keys(numbers)];
     const { switches, ...request } = checkOptions(given, names, 'request');
     const { model = 'cached', faults: chosen = [] } = request;
     request.preemptions ??= switches;
     if (!Array.isArray(chosen)) throw invalid('faults', chosen, 'an array');
-    const lines = [
-        `strategy=${checkOneOf('strategy', request.strategy, strategies)}`,
-        `model=${checkOneOf('model', model, models)}`,
-        `faults=${chosen.map((fault) => checkOneOf('faults', fault, faults)).join(',')}`,
-    ];
-    for (const [name, [least, most, otherwise]] of Object.entries(numbers)) {
+    /** @param {keyof typeof numbers} name */
+    const number = (name) => {
+        const [least, most, otherwise] = numbers[name];
         const { [name]: asked = otherwise } = request;
-        const value = checkInteger(name, asked, least, most);
-        lines.push(`${name === 'faultBudget' ? 'fault-budget' : name}=${value}`);
-    }
-    return lines.join('\n');
+        return checkInteger(name, asked, least, most);
+    };
+    return {
+        strategy: checkOneOf('strategy', request.strategy, strategies),
+        model: checkOneOf('model', model, models),
+        faults: chosen.map((fault) => checkOneOf('faults', fault, faults)),
+        tabs: number('tabs'),
+        adds: number('adds'),
+        faultBudget: number('faultBudget'),
+        preemptions: number('preemptions'),
+        seeds: number('seeds'),
+        work: number('work'),
+    };
 }

@@ -1,5 +1,7 @@
 /** Long explorations, a slice at a time, so that a page stays alive and can cancel. */
 
+import { reportFrom } from './lab-module.js';
+
 /** How long one slice may keep everybody else waiting, in milliseconds: less than a person notices. */
 const slice_ms = 40;
 
@@ -8,31 +10,35 @@ const runs = 50;
 
 const turn = () => new Promise((resolve) => setTimeout(resolve, 0));
 
+/** @typedef {import('./lab.js').Exploration | import('./lab.js').CellExploration} Exploration */
+
 /**
- * @param {import('./lab-module.js').Steps} steps
+ * Explores to the end, and frees the exploration.
+ *
+ * @param {Exploration} exploration
  * @param {object} options
  * @param {AbortSignal | undefined} options.signal rejects with its reason
  * @param {((report: any) => void) | undefined} options.progress called after each slice
  * @returns {Promise<any>} the report
  */
-export async function inSlices(steps, { signal, progress }) {
+export async function inSlices(exploration, { signal, progress }) {
     try {
         for (;;) {
             signal?.throwIfAborted();
-            if (!slice(steps)) return steps.report();
-            progress?.(steps.report());
+            if (!slice(exploration)) return reportFrom(exploration.report());
+            progress?.(reportFrom(exploration.report()));
             await turn();
         }
     } finally {
-        steps.end();
+        exploration.delete();
     }
 }
 
-/** @param {import('./lab-module.js').Steps} steps */
-function slice(steps) {
+/** @param {Exploration} exploration @returns {boolean} false when it has ended */
+function slice(exploration) {
     const end = performance.now() + slice_ms;
     do {
-        if (!steps.explore(runs)) return false;
+        if (!exploration.explore(runs)) return false;
     } while (performance.now() < end);
     return true;
 }

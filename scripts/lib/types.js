@@ -1,10 +1,13 @@
-/** dist/types: the declarations of the public modules, written by tsc from their JSDoc. */
+/**
+ * dist/types: the declarations of the public modules, written by tsc from their JSDoc, and those of the wasm
+ * modules that embind binds, which emcc writes and tsc does not copy.
+ */
 
-import { rmSync } from 'node:fs';
+import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateBridge } from './bridge-generator.js';
 import { bin, nodeModules } from './node-modules.js';
-import { distFolder, logFolder, repository } from './paths.js';
+import { buildFolder, distFolder, logFolder, repository } from './paths.js';
 import { step } from './progress.js';
 import { command, run } from './run.js';
 
@@ -13,7 +16,9 @@ export async function types() {
     generateBridge();
     const config = join(repository, 'tsconfig.types.json');
     await step('types', async () => {
-        rmSync(join(distFolder, 'types'), { recursive: true, force: true });
+        const folder = join(distFolder, 'types');
+        rmSync(folder, { recursive: true, force: true });
         await run(command(bin('tsc'), ['--project', config]), join(logFolder, 'types.log'));
+        cpSync(join(buildFolder, 'wasm-single/types'), folder, { recursive: true });
     });
 }

@@ -100,9 +100,13 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
                 'é',
                 '漢',
                 '\uD83D x \uDE00',
+                '\uDC00 in more units than are copied one by one \uD83D',
                 'x'.repeat(2000),
             ]) {
                 storage.setItem(text, text);
+                // The tab forgets what it wrote when an item is removed, and reads it from the area.
+                storage.setItem('removed', '');
+                storage.removeItem('removed');
                 assert.equal(storage.getItem(text), text);
                 assert.ok(Object.keys(storage).includes(text));
                 storage.removeItem(text);
@@ -324,7 +328,7 @@ describe('storage events', () => {
             localStorage.k = '2';
             localStorage.removeItem('none');
             delete localStorage.k;
-            localStorage.setItem('\uD800', '');
+            localStorage.setItem('\uD800', 'a value of more than sixteen units \uDC00');
             localStorage.clear();
             localStorage.clear();
             assert.deepEqual(received.flat(), [], 'never within the writer’s turn');
@@ -333,7 +337,7 @@ describe('storage events', () => {
                 ['k', null, '1'],
                 ['k', '1', '2'],
                 ['k', '2', null],
-                ['\uD800', null, ''],
+                ['\uD800', null, 'a value of more than sixteen units \uDC00'],
                 [null, null, null],
             ];
             assert.deepEqual(received, [[], expected, expected, expected]);

@@ -10,22 +10,14 @@ import { catalogueCounter } from '../../js/core/generated/coordination.js';
 import { countGuarantee } from '../../js/core/generated/counters.js';
 import { Host } from '../../js/host/host.js';
 import { guaranteeFrom } from '../../js/tab/guarantee.js';
+import { STRATEGIES } from '../../js/common/strategies.js';
 import { FakeOrigin, settled, until } from './fake-origin.js';
 
 /** @typedef {import('tabacus').Strategy} Strategy */
 
-/** @type {Exclude<Strategy, 'replicated'>[]} */
-const strategies = [
-    'naive',
-    'log',
-    'lamport',
-    'eventual',
-    'transactional',
-    'locked',
-    'optimistic',
-    'deltas',
-    'batched',
-];
+const strategies = /** @type {Exclude<Strategy, 'replicated'>[]} */ (
+    STRATEGIES.filter((strategy) => strategy !== 'replicated')
+);
 
 /** @param {string} code */
 const failsWith = (code) => (/** @type {any} */ error) =>

@@ -1,7 +1,5 @@
 /** What the peer's requests, connections and transactions do in a tab: on its schedule, and only while it may run. */
 
-import { taskSource, subject } from '../rules.js';
-
 /** @typedef {import('../context.js').Context} Context */
 
 /** @template T @param {Map<Context, Set<T>>} map @param {Context} context */
@@ -61,7 +59,7 @@ export function notify(context, dispatch) {
         }
     };
     if (!context.alive) return true;
-    if (context.tab.stopped) context.queueTask(task, taskSource.database);
+    if (context.tab.stopped) context.queueTask(task, 'database');
     else task();
     return true;
 }
@@ -106,7 +104,7 @@ function watchEnd(context, transaction, done) {
         const names = [...transaction._scope].join(', ');
         rules.trace(
             context.id,
-            subject.transaction,
+            'transaction',
             () => `${transaction.error ? 'aborts' : 'ends'} a transaction over ${names}`,
         );
         finish();
@@ -118,7 +116,7 @@ export function scheduled(context, transaction) {
     const step = transaction._start.bind(transaction);
     transaction._start = () => {
         transaction._started = true; // or it would be started once more before its turn comes
-        context.queueTask(step, taskSource.database);
+        context.queueTask(step, 'database');
     };
     bindDispatch(context, transaction);
     watchEnd(context, transaction, context.origin.beginWork());
@@ -147,7 +145,7 @@ export function upgrading(context, transaction, { work, dispatch }) {
         context.queueTask(() => {
             work.go();
             task();
-        }, taskSource.database);
+        }, 'database');
     };
     transaction._start = () => {
         if (!waits && !context.tab.stopped) return step();

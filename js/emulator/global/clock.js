@@ -38,13 +38,13 @@ export class OriginClock {
 
     /** The monotonic clock, in milliseconds: nobody sets it. */
     now() {
-        if (this.virtual && ++this.#reads > readsMax) this.#rules.jump(1);
+        if (this.virtual && ++this.#reads > readsMax) this.#rules.calls.jump(1);
         return this.read();
     }
 
     /** As {@link now}, of no program's. */
     read() {
-        return this.virtual ? this.#rules.now() : host.Date.now();
+        return this.virtual ? this.#rules.now_ms : host.Date.now();
     }
 
     /** The wall clock, in milliseconds since 1970. */
@@ -134,7 +134,7 @@ export class Timers {
     #begin(id, delay_ms) {
         const { rules, origin, tab } = this.#context;
         if (origin.clock.virtual) {
-            const number = rules.timer(this.#context.id, delay_ms, tab.throttled);
+            const number = rules.calls.startTimer(this.#context.id, delay_ms, tab.throttled);
             this.#idOf.set(number, id);
             origin.wake();
             return number;
@@ -143,7 +143,7 @@ export class Timers {
             ? Math.ceil((origin.clock.now() + delay_ms) / minute_ms) * minute_ms
             : 0;
         const wait_ms = tab.throttled ? until_ms - origin.clock.now() : delay_ms;
-        return host.setTimeout(() => this.#context.queueTask(() => this.#run(id), 2), wait_ms);
+        return host.setTimeout(() => this.#context.queueTask(() => this.#run(id), 'timer'), wait_ms);
     }
 
     /** @param {any} given */
@@ -159,7 +159,7 @@ export class Timers {
     #end({ handle }) {
         if (typeof handle === 'number') {
             this.#idOf.delete(handle);
-            this.#context.rules.cancel(handle);
+            this.#context.rules.calls.cancelTimer(handle);
         } else {
             host.clearTimeout(handle);
         }

@@ -66,7 +66,7 @@ export class ContextLocks {
         const abort = () => {
             // The listener may outlive its request: the number may belong to another one by now.
             if (this.#requests.get(number) !== request) return;
-            this.#context.rules.abort(this.#context.id, number);
+            this.#context.rules.calls.abortLock(this.#context.id, number);
             this.#context.origin.wake();
             request.reject(signal.reason);
         };
@@ -79,7 +79,7 @@ export class ContextLocks {
         this.#checkContext();
         return new Promise((resolve) => {
             const number = this.#queries.add(resolve);
-            this.#context.rules.query(this.#context.id, number);
+            this.#context.rules.calls.queryLocks(this.#context.id, number);
             this.#context.origin.wake();
         });
     }
@@ -140,14 +140,11 @@ export class ContextLocks {
         this.#requests.get(number)?.reject(new DOMException(stolenMessage, 'AbortError'));
     }
 
-    /** @param {number} number @param {(string | null)[]} texts */
-    snapshot(number, texts) {
-        const held = Number(texts[0]);
-        const infos = [];
-        for (let at = 1; at < texts.length; at += 3) {
-            const clientId = this.#context.origin.clientId(Number(texts[at + 2]));
-            infos.push({ clientId, mode: texts[at + 1], name: texts[at] });
-        }
-        this.#queries.take(number)?.({ held: infos.slice(0, held), pending: infos.slice(held) });
+    /** @param {number} number @param {import('../emulator.js').Snapshot} snapshot */
+    snapshot(number, { held, pending }) {
+        const { origin } = this.#context;
+        const infos = (/** @type {import('../emulator.js').LockEntry[]} */ locks) =>
+            locks.map(({ client, mode, name }) => ({ clientId: origin.clientId(client), mode, name }));
+        this.#queries.take(number)?.({ held: infos(held), pending: infos(pending) });
     }
 }

@@ -1,6 +1,5 @@
 /** What stands behind a tab's localStorage or sessionStorage: an area of the rules, as one context sees it. */
 
-import { subject } from '../rules.js';
 import { shorten } from '../common/describe.js';
 import { makeStorage } from '../../platform/storage-interface.js';
 
@@ -50,7 +49,7 @@ class ContextStorage {
         if (context.rules.tracing)
             context.rules.trace(
                 context.id,
-                subject.item,
+                'item',
                 () => `reads ${shorten(key)}: ${shorten(value ?? 'nothing')}`,
             );
         return value;
@@ -60,7 +59,7 @@ class ContextStorage {
         this.#refresh();
         const context = this.#context;
         if (!context.active) return [];
-        this.#keys ??= context.rules.keys(context.id, this.#area);
+        this.#keys ??= context.rules.calls.keys(context.id, this.#area);
         return this.#keys;
     }
 
@@ -82,14 +81,14 @@ class ContextStorage {
     remove(key) {
         const context = this.#context;
         if (!context.active) return;
-        context.rules.remove(context.id, this.#area, key);
+        context.rules.calls.removeItem(context.id, this.#area, key);
         context.origin.wake();
     }
 
     clear() {
         const context = this.#context;
         if (!context.active) return;
-        context.rules.clear(context.id, this.#area);
+        context.rules.calls.clear(context.id, this.#area);
         context.origin.wake();
     }
 }

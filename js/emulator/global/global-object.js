@@ -10,7 +10,6 @@ import {
     QuotaExceededError,
     storageEventInterface,
 } from '../../platform/events.js';
-import { taskSource } from '../rules.js';
 import { documentOf } from '../dom/document.js';
 import { WINDOW_HANDLERS } from '../dom/element.js';
 import { databaseOf } from '../database/indexed-db.js';
@@ -590,10 +589,6 @@ function postMessageTo(context) {
         const meant = targetOrigin === 'null' ? sender === context : targetOrigin === context.originText;
         if (targetOrigin !== '*' && !meant) return;
         const from = { source: sender.kind === 'window' ? sender.window : null, origin: sender.originText };
-        context.queueTask(
-            () => context.firePosted(context.window, message, from),
-            taskSource.message,
-            sender.agent,
-        );
+        context.queueTask(() => context.firePosted(context.window, message, from), 'message', sender.agent);
     };
 }

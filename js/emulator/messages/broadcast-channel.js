@@ -1,7 +1,6 @@
 /** BroadcastChannel (HTML §9.5) over the rules' channels. */
 
 import { defineHandlers, idlInterface, requireArguments } from '../../platform/web-idl.js';
-import { subject } from '../rules.js';
 import { shorten } from '../common/describe.js';
 import { belongsTo, inheritEventTarget, isTarget, ReportingTarget } from '../dom/event-target.js';
 
@@ -44,7 +43,7 @@ export const broadcastChannelInterface = (context) => {
             super();
             belongsTo(this, context);
             this.#name = `${name}`;
-            this.#endpoint = context.rules.channel(context.id, reachOf(context) + this.#name);
+            this.#endpoint = context.rules.calls.openChannel(context.id, reachOf(context) + this.#name);
             context.channels.set(this.#endpoint, (data) => this.#receive(data));
         }
 
@@ -57,22 +56,19 @@ export const broadcastChannelInterface = (context) => {
             requireArguments("execute 'postMessage' on 'BroadcastChannel'", arguments, 1);
             if (!context.fullyActive) return;
             if (this.#closed) throw new DOMException('the channel is closed', 'InvalidStateError');
-            const data = context.serialize(message);
-            context.rules.trace(context.id, subject.channel, () => `posts ${shorten(textOf(data))}`);
-            context.origin.broadcasts.send(data, (id) => context.rules.post(context.id, this.#endpoint, id));
-            context.origin.wake();
+            post(context, this.#endpoint, context.serialize(message));
         }
 
         close() {
             if (this.#closed) return;
             this.#closed = true;
             context.channels.delete(this.#endpoint);
-            context.rules.closeChannel(this.#endpoint);
+            context.rules.calls.closeChannel(this.#endpoint);
         }
 
         /** @param {unknown} data */
         #receive(data) {
-            context.rules.trace(context.id, subject.channel, () => `receives ${shorten(textOf(data))}`);
+            context.rules.trace(context.id, 'channel', () => `receives ${shorten(textOf(data))}`);
             context.fireMessage(this, data);
         }
     }
@@ -80,6 +76,13 @@ export const broadcastChannelInterface = (context) => {
     defineHandlers(BroadcastChannel.prototype, ['message', 'messageerror'], {}, isTarget);
     return BroadcastChannel;
 };
+
+/** @param {Context} context @param {number} endpoint @param {any} data */
+function post({ id, rules, origin }, endpoint, data) {
+    rules.trace(id, 'channel', () => `posts ${shorten(textOf(data))}`);
+    origin.broadcasts.send(data, (message) => rules.calls.post(id, endpoint, message));
+    origin.wake();
+}
 
 /** A message as a trace can show it. @param {unknown} data */
 function textOf(data) {

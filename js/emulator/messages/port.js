@@ -1,6 +1,5 @@
 /** MessageChannel and MessagePort (HTML §9.4): what goes through them is on the origin's schedule. */
 
-import { taskSource } from '../rules.js';
 import { trusted } from '../../platform/events.js';
 import { defineHandlers, idlInterface, internal, onlyInternal } from '../../platform/web-idl.js';
 import { postedToWorker } from './post-message.js';
@@ -61,7 +60,7 @@ export class Port extends ReportingTarget {
 
     /** @param {Entry} entry */
     #await({ from }) {
-        this.#context?.queueTask(() => this.#deliver(this.#queue.shift()), taskSource.message, from);
+        this.#context?.queueTask(() => this.#deliver(this.#queue.shift()), 'message', from);
     }
 
     /** The event `close` waits for what was posted before, but not for start(). */
@@ -70,7 +69,7 @@ export class Port extends ReportingTarget {
         if (!this.#started && last && !last.message)
             this.#context?.queueTask(
                 () => this.#started || this.#deliver(this.#queue.pop()),
-                taskSource.message,
+                'message',
                 last.from,
             );
     }

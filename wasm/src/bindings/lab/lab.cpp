@@ -1,29 +1,74 @@
-// The names under which JavaScript finds the laboratory (js/lab/lab-module.js). A request is a text
-// that the caller writes to lab_input(); an answer is a text at lab_text(), of lab_text_size()
-// bytes, valid until the next call.
-#include <emscripten/emscripten.h>
+// The laboratory as JavaScript has it, bound by embind. The build writes the types of what is bound
+// to lab.d.ts (cmake/wasm.cmake), against which js/lab.js and js/lab are checked. Reports are JSON,
+// as the native programs write them.
+#include <emscripten/bind.h>
 
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "lab/explore/sampling.hpp"
+#include "lab/report/matrix.hpp"
 #include "lab/report/report_text.hpp"
-#include "lab/report/request_text.hpp"
 
 namespace {
 
 using namespace tabacus::lab;
+using emscripten::val;
 
-std::string& request() {
-    static std::string text;
-    return text;
+EMSCRIPTEN_DECLARE_VAL_TYPE(FaultList);
+
+/// What the caller of explore() asks for (js/lab/request.js). Numbers may exceed 32 bits, which doubles
+/// carry without a BigInt.
+struct Request {
+    std::string strategy;
+    StorageModel model = StorageModel::cached;
+    std::uint32_t tabs = 0;
+    std::uint32_t adds = 0;
+    FaultList faults{val::array()};
+    std::uint32_t fault_budget = 0;
+    std::uint32_t preemptions = 0;
+    double seeds = 0;
+    double work = 0;
+};
+
+Faults faults_of(const FaultList& list) {
+    Faults faults;
+    for (const auto fault : emscripten::vecFromJSArray<Fault>(list)) faults.insert(fault);
+    return faults;
 }
-std::string& answer() {
-    static std::string text;
-    return text;
+
+ExploreRequest request_of(const Request& asked) {
+    ExploreRequest request{
+        .setup = {.strategy = asked.strategy,
+                  .model = asked.model,
+                  .counting = {.tabs = asked.tabs, .adds = asked.adds},
+                  .faults = faults_of(asked.faults),
+                  .faults_max = asked.fault_budget},
+    };
+    request.preemptions_max = asked.preemptions;
+    request.seeds = static_cast<std::uint64_t>(asked.seeds);
+    request.work_max = static_cast<std::uint64_t>(asked.work);
+    return request;
+}
+
+/// Calls `make`, whose exceptions JavaScript gets as its own errors: a C++ exception has no text there.
+template <typename Make>
+auto with_js_errors(Make make) -> decltype(make().release()) {
+    std::string refusal;
+    try {
+        return make().release();
+    } catch (const std::exception& error) {
+        refusal = error.what();
+    }
+    val::global("Error").new_(refusal).throw_();
+}
+
+Exploration* exploration_of(const Request& asked) {
+    return with_js_errors([&] { return std::make_unique<Exploration>(request_of(asked)); });
 }
 
 /// The report of the last cell without faults, on which the others of its row build.
@@ -38,65 +83,9 @@ const CellReport* faultless_of(const MatrixCell& cell) {
     return same && cell.fault != FaultClass::none ? &*last : nullptr;
 }
 
-/// Nothing, and what was wrong as the answer, when `make` throws.
-template <typename Make>
-auto made(Make make) -> decltype(make().release()) {
-    answer().clear();
-    try {
-        return make().release();
-    } catch (const std::exception& error) {
-        answer() = error.what();
-        return nullptr;
-    }
-}
-
-}  // namespace
-
-extern "C" {
-
-EMSCRIPTEN_KEEPALIVE char* lab_input(std::size_t size) {
-    request().assign(size, ' ');
-    return request().data();
-}
-EMSCRIPTEN_KEEPALIVE const char* lab_text() { return answer().data(); }
-EMSCRIPTEN_KEEPALIVE std::size_t lab_text_size() { return answer().size(); }
-
-// The request as request_text.hpp has it. Null, and a sentence as the answer, for one that is none.
-EMSCRIPTEN_KEEPALIVE Exploration* lab_explore_new() {
-    return made([] { return std::make_unique<Exploration>(parse_request(request())); });
-}
-EMSCRIPTEN_KEEPALIVE bool lab_explore(Exploration* exploration, std::uint32_t schedules) {
-    return exploration->explore(schedules);
-}
-EMSCRIPTEN_KEEPALIVE void lab_explore_report(const Exploration* exploration) {
-    answer() = json_of(exploration->report());
-}
-EMSCRIPTEN_KEEPALIVE void lab_explore_delete(Exploration* exploration) {
-    const std::unique_ptr<Exploration> owned(exploration);
-}
-
-// The request: a seed text. An empty answer for what is none.
-EMSCRIPTEN_KEEPALIVE void lab_replay() {
-    const auto report = replay_seed(request());
-    answer() = report ? json_of(*report) : std::string();
-}
-
-// The hash of the request's first `count` seeds, in hexadecimal.
-EMSCRIPTEN_KEEPALIVE void lab_hash(std::uint32_t count) {
-    const auto asked = parse_request(request());
-    const auto hash = hash_of_seeds(program_of(asked.setup, nullptr, nullptr), asked.first_seed,
-                                    count, {.faults_max = asked.setup.faults_max});
-    constexpr const char* digits = "0123456789abcdef";
-    answer().clear();
-    for (int shift = 60; shift >= 0; shift -= 4) answer() += digits[hash >> shift & 15U];
-}
-
-EMSCRIPTEN_KEEPALIVE std::uint32_t lab_cells() {
-    return static_cast<std::uint32_t>(matrix_cells().size());
-}
-// In the order of the numbers: the cells of a row build on its first.
-EMSCRIPTEN_KEEPALIVE CellExploration* lab_cell_new(std::uint32_t index, double work, double seeds) {
-    return made([&] {
+// Requires that cells are explored in the order of their numbers: those of a row build on its first.
+CellExploration* cell_exploration_of(std::uint32_t index, double work, double seeds) {
+    return with_js_errors([&] {
         const auto steps = static_cast<std::uint64_t>(work);
         const auto cell = matrix_cells().at(index);
         return std::make_unique<CellExploration>(
@@ -109,16 +98,75 @@ EMSCRIPTEN_KEEPALIVE CellExploration* lab_cell_new(std::uint32_t index, double w
             faultless_of(cell));
     });
 }
-EMSCRIPTEN_KEEPALIVE bool lab_cell(CellExploration* cell, std::uint32_t schedules) {
-    if (cell->explore(schedules)) return true;
-    const auto& report = cell->report();
+
+bool explore_cell(CellExploration& cell, std::uint32_t schedules) {
+    if (cell.explore(schedules)) return true;
+    const auto& report = cell.report();
     if (report.cell.fault == FaultClass::none) faultless() = report;
     return false;
 }
-EMSCRIPTEN_KEEPALIVE void lab_cell_report(const CellExploration* cell) {
-    answer() = json_of(cell->report());
+
+/// Returns a hash of the request's first `count` seeds, in hexadecimal.
+std::string hash_of(const Request& asked, std::uint32_t count) {
+    const auto request = request_of(asked);
+    const auto hash = hash_of_seeds(program_of(request.setup, nullptr, nullptr), request.first_seed,
+                                    count, {.faults_max = request.setup.faults_max});
+    constexpr const char* digits = "0123456789abcdef";
+    std::string text;
+    for (int shift = 60; shift >= 0; shift -= 4) text += digits[hash >> shift & 15U];
+    return text;
 }
-EMSCRIPTEN_KEEPALIVE void lab_cell_delete(CellExploration* cell) {
-    const std::unique_ptr<CellExploration> owned(cell);
-}
+
+}  // namespace
+
+EMSCRIPTEN_BINDINGS(tabacus_lab) {
+    using namespace emscripten;
+
+    enum_<StorageModel> model("StorageModel", enum_value_type::string);
+    for (std::size_t i = 0; i < tabacus::storage_model_count; ++i) {
+        const auto value = static_cast<StorageModel>(i);
+        model.value(std::string(model_name(value)).c_str(), value);
+    }
+    enum_<Fault> fault("Fault", enum_value_type::string);
+    for (std::size_t i = 0; i < fault_count; ++i) {
+        const auto value = static_cast<Fault>(i);
+        fault.value(std::string(fault_name(value)).c_str(), value);
+    }
+    register_type<FaultList>("Fault[]");
+    value_object<Request>("Request")
+        .field("strategy", &Request::strategy)
+        .field("model", &Request::model)
+        .field("tabs", &Request::tabs)
+        .field("adds", &Request::adds)
+        .field("faults", &Request::faults)
+        .field("faultBudget", &Request::fault_budget)
+        .field("preemptions", &Request::preemptions)
+        .field("seeds", &Request::seeds)
+        .field("work", &Request::work);
+
+    class_<Exploration>("Exploration")
+        .constructor(&exploration_of, allow_raw_pointers())
+        .function(
+            "explore(schedules)",
+            +[](Exploration& exploration, std::uint32_t schedules) {
+                return exploration.explore(schedules);
+            })
+        .function(
+            "report",
+            +[](const Exploration& exploration) { return json_of(exploration.report()); });
+    class_<CellExploration>("CellExploration")
+        .constructor(&cell_exploration_of, allow_raw_pointers())
+        .function("explore(schedules)", &explore_cell)
+        .function("report", +[](const CellExploration& cell) { return json_of(cell.report()); });
+
+    function("matrixCellCount", +[] { return matrix_cells().size(); });
+    // Nothing for a text that is no seed.
+    register_optional<std::string>();
+    function(
+        "replay(seed)", +[](const std::string& seed) -> std::optional<std::string> {
+            const auto report = replay_seed(seed);
+            if (!report) return std::nullopt;
+            return json_of(*report);
+        });
+    function("hashOfSeeds(request, count)", &hash_of);
 }
