@@ -7,7 +7,7 @@ import { TabacusError } from '../common/errors.js';
 import { hotExports } from './generated/glue.js';
 import { callHost } from './generated/host-calls.js';
 import { hostEvents } from './generated/host-events.js';
-import { nullSize, Unpacker } from './packed.js';
+import { decoded, nullSize, Unpacker } from './packed.js';
 import { Promises } from './promises.js';
 import { version } from '../common/version.js';
 
@@ -218,7 +218,10 @@ export class Bridge {
                 if (error !== this.#failure) throw error; // the owner has received it
             }
         });
-        this.host.connect({ ...events, settled: (...report) => this.#settle(events, ...report) }, program);
+        this.host.connect(
+            { ...events, settled: (operation, answer) => this.#settle(events, operation, answer) },
+            program,
+        );
     }
 
     /**
@@ -295,8 +298,7 @@ export class Bridge {
      * @param {number} size
      */
     text(at, size) {
-        if (size === 0) return '';
-        return this.#decoder.decode(this.glue.HEAPU8.subarray(at, at + size));
+        return decoded(this.glue.HEAPU8, at, at + size, this.#decoder);
     }
 
     /** @param {number} at where C++ has packed values, which must be read before C++ goes on */

@@ -5,6 +5,27 @@
 /** The length that stands for null. */
 export const nullSize = 0xffffffff;
 
+/** Up to here a decoder takes longer to call than ASCII does to copy. */
+const copiedBytesMax = 48;
+
+/**
+ * The text whose UTF-8 lies from one address to another.
+ *
+ * @param {Uint8Array} heap
+ * @param {number} from
+ * @param {number} to
+ * @param {TextDecoder} decoder
+ */
+export function decoded(heap, from, to, decoder) {
+    let text = '';
+    for (let at = from; at < to; at++) {
+        const byte = /** @type {number} */ (heap[at]);
+        if (to - from > copiedBytesMax || byte > 127) return decoder.decode(heap.subarray(from, to));
+        text += String.fromCharCode(byte);
+    }
+    return text;
+}
+
 /**
  * The names in a set that is a number: bit n stands for the name of number n.
  *
@@ -50,7 +71,7 @@ export class Unpacker {
         if (size === nullSize) return null;
         const from = this.#at;
         this.#at += size;
-        return this.#decoder.decode(this.#heap.subarray(from, this.#at));
+        return decoded(this.#heap, from, this.#at, this.#decoder);
     }
 
     /**

@@ -124,8 +124,14 @@ export class Host {
      */
     #events() {
         return {
-            settled: (operation, answer) =>
-                this.#toOne(operation, (program) => program.settled(operation, answer)),
+            settled: (operation, answer) => {
+                // As #toOne(), of what is reported by the thousand.
+                try {
+                    this.#programs[operation & 1]?.settled(operation, answer);
+                } catch (error) {
+                    this.reportError(error);
+                }
+            },
             failed: (operation, code, message) =>
                 this.#toOne(operation, (program) => program.failed(operation, code, message)),
             lockLost: (request) => this.#toOne(request, (program) => program.lockLost(request)),

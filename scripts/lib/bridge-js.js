@@ -149,7 +149,15 @@ const enumsIn = (types) => [...new Set(types.flatMap(namedIn))].filter((name) =>
 /** @typedef {import('../../bridge/host.js').HostCall} HostCall */
 
 /** The parameters of tabacus_call() that carry each argument. */
-const SLOTS = ['a', 'b', 'c', 'd', 'number', 'text(first, firstSize)', 'text(second, secondSize)'];
+const SLOTS = [
+    'a',
+    'b',
+    'c',
+    'd',
+    'number',
+    'bridge.text(first, firstSize)',
+    'bridge.text(second, secondSize)',
+];
 
 /** @param {string} type @param {number} slot */
 function slotValue(type, slot) {
@@ -215,16 +223,13 @@ function dispatcher(doc, name, receivers, calls) {
     ];
     const types = receivers.map(([param, type]) => `@param {${type}} ${param}`);
     const cases = indented(calls.map(callCase).join(''), '        ');
-    const text = cases.includes('text(')
-        ? '    const text = (/** @type {number} */ at, /** @type {number} */ size) => bridge.text(at, size);\n'
-        : '';
     const rest =
         name === 'callHost'
             ? '        default:\n            return bridge.callFurther(call, a, b, c, d, number, first, firstSize, second, secondSize);\n'
             : '        default:\n            return undefined;\n';
     return (
         comment([doc, '', ...types, ...callParams, '@returns {unknown} a number, a boolean, or nothing']) +
-        `export function ${name}(${params.join(', ')}) {\n${text}    switch (call) {\n${cases}${rest}    }\n}\n`
+        `export function ${name}(${params.join(', ')}) {\n    switch (call) {\n${cases}${rest}    }\n}\n`
     );
 }
 
