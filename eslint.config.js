@@ -116,7 +116,7 @@ export default [
         settings: { 'import-x/extensions': ['.js'] },
         rules: layers,
     },
-    { files: ['js/{core,host,tab,lock,queue,limits}/**'], rules: bridge },
+    { files: ['js/**'], ignores: ['js/{lab,emulator,threads}/**'], rules: bridge },
     {
         files: ['js/*/generated/**'],
         rules: { 'max-lines-per-function': 'off', 'no-unused-vars': 'off' },

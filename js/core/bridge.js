@@ -25,14 +25,14 @@ import { version } from '../common/version.js';
 const textBytesMax = 2 ** 25;
 const namesMax = 2 ** 17;
 
-/** Up to here an encoder takes longer to call than ASCII does to copy. */
+/** Up to this length, copying ASCII is faster than calling the encoder. */
 const copiedUnitsMax = 256;
 const notCopied = /[^ -~]/;
 
 export class Bridge {
     // Not of the module: importing it takes nothing of the platform, which may lack them (jsdom under Jest).
     #encoder = new TextEncoder();
-    #decoder = new TextDecoder();
+    #decoder = new TextDecoder('utf-8', { ignoreBOM: true }); // U+FEFF may begin a name, too
 
     promises = new Promises();
 
@@ -211,8 +211,8 @@ export class Bridge {
         this.pack([namespace]);
         this.core = this.glue._tab_new(program);
         const events = hostEvents((event, number, values) => {
-            this.#pack(values, Infinity); // what the store holds is read, however long
             try {
+                this.#pack(values, Infinity); // what the store holds is read, however long
                 this.glue._tab_event(this.core, event, number);
             } catch (error) {
                 if (error !== this.#failure) throw error; // the owner has received it
@@ -264,6 +264,7 @@ export class Bridge {
                 size += 4 + bytes.length;
                 return bytes;
             }
+            if (value === undefined) throw new TypeError('a value that is to be packed is missing');
             size += value === null ? 4 : 8;
             return value === null ? null : Number(value);
         });
@@ -288,7 +289,7 @@ export class Bridge {
         }
     }
 
-    /** Itself, if its UTF-8 is its code units and it is short. @param {string} text */
+    /** Returns the text itself if it is short and ASCII, otherwise its UTF-8. @param {string} text */
     #encode(text) {
         return text.length > copiedUnitsMax || notCopied.test(text) ? this.#encoder.encode(text) : text;
     }

@@ -89,7 +89,12 @@ export class Promises {
      */
     resolve(id, answer) {
         const call = this.#take(id);
-        call?.resolve(call.read ? call.read(answer) : answer);
+        if (!call) return;
+        try {
+            call.resolve(call.read ? call.read(answer) : answer);
+        } catch (cause) {
+            call.reject(new TabacusError('internal', 'an answer of the core cannot be read', { cause }));
+        }
     }
 
     /**

@@ -141,6 +141,8 @@ export function slotsOf(call) {
     const next = { int: 0, number: 4, text: 5 };
     const slots = new Map();
     for (const [name, type] of flatParams(call)) {
+        if (type === 'number?' || type === 'int64')
+            throw new Error(`${call.name} has a parameter of the type ${type}, which an int does not carry`);
         const kind = !isNumber(type) ? 'text' : type === 'number' ? 'number' : 'int';
         slots.set(name, next[kind]++);
     }

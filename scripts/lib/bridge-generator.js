@@ -55,11 +55,11 @@ const COLUMNS_MAX = 100;
  */
 function wrapped(line, more = '    ') {
     if (line.length <= COLUMNS_MAX) return line;
-    const [, indent = '', comment = ''] = /^(\s*)(\/\/\/ | \* )?/.exec(line) ?? [];
+    const [, indent = '', comment = ''] = /^(\s*?)(\/\/\/ | \* )?(?=\S)/.exec(line) ?? [];
     const gap = comment ? ' ' : ', ';
     const from = indent.length + comment.length;
     const end = Math.max(line.lastIndexOf(gap, COLUMNS_MAX - gap.length), line.indexOf(gap, from));
-    if (end < from || (comment && line.includes('{'))) return line; // a type of JSDoc stays whole
+    if (end < from || (comment && /[{}]/.test(line))) return line; // a type of JSDoc stays whole
     const head = line.slice(0, end + gap.length).trimEnd();
     const rest = line.slice(end + gap.length);
     return `${head}\n${wrapped(`${indent}${comment || more}${rest}`, '')}`;

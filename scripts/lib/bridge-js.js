@@ -299,7 +299,12 @@ export function hostEventsModule() {
         return `    ${camel(name)}: (${names.join(', ')}) => send(${index}, ${number}, ${values}),\n`;
     });
     const code =
-        comment(['What the host reports. No method throws.', '', '@typedef {object} HostEvents', ...types]) +
+        comment([
+            'What the host reports. A method may throw `out-of-memory`; the host reports that.',
+            '',
+            '@typedef {object} HostEvents',
+            ...types,
+        ]) +
         '\n' +
         comment([
             "@param {(event: number, number: number, values: import('../packed.js').Packed[]) => void} send to C++",

@@ -44,7 +44,7 @@ test('a text crosses the bridge as it is, with U+0000 and beyond ASCII, in both 
         ...{ concurrency: 1, lifo: false, attempts: 1, backOff_ms: 0, pauseOnFailure: false, limit: 0 },
         durability: 'relaxed',
     });
-    const texts = ['', '\0', 'a\0b', 'é😀'.repeat(200)];
+    const texts = ['', '\0', 'a\0b', 'é😀'.repeat(200), '\uFEFF', '\uFEFFa'];
     for (const text of texts) {
         const { id } = await queueEnqueue(bridge, queue, {
             ...{ payload: { text, byValue: false }, key: text, kind: '', priority: -3 },

@@ -15,7 +15,8 @@
 #include <vector>
 
 /// The one function that the core imports of its host: what is called, and its arguments as
-/// generated/host.hpp assigns them. Never throws: the host catches whatever the platform throws.
+/// generated/host.hpp assigns them. Throws only once the program has trapped, whose frames then never
+/// run again: else the host catches whatever the platform throws.
 extern "C" [[clang::import_module("env"), clang::import_name("tabacus_call")]] double tabacus_call(
     int call, int a, int b, int c, int d, double number, const char* first, size_t first_size,
     const char* second, size_t second_size);

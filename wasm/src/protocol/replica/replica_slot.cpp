@@ -19,8 +19,10 @@ constexpr double rest_after_ms = 25;
 
 /// An epoch is a count of adoptions times this, plus a random number below it, as a ballot of Paxos
 /// is a count and its proposer (Lamport, 1998). Of two adoptions that began with the same former
-/// epoch at most one has happened, and the epoch of the row shows which. Without that, a replica
-/// that does not know whether its adoption has happened could take another's row for its own.
+/// epoch at most one has happened. An equal epoch in the row shows that it is the own one, a lower one
+/// that it is not; a higher one decides nothing, since tabs of version 0.1.0 add 1 to an epoch. Without
+/// the random number, a replica that does not know whether its adoption has happened could take
+/// another's row for its own.
 constexpr std::int64_t epochs_in_adoption = std::int64_t{1} << 20;
 
 }  // namespace
