@@ -104,6 +104,8 @@ class Replica {
     Task<void> rest();
     bool give_up_row(std::int64_t epoch);
     Task<std::int64_t> next_epoch(Transaction& transaction, std::string_view slot);
+    Task<void> commit_adoption(Transaction& transaction, const HolderRecord& holder,
+                               std::list<CommitRow>& rows);
     void pass_over_slot();
     Task<void> settle_unknown_commits(Transaction& transaction, std::string_view generation);
     static std::string row_of(const HolderRecord& holder);

@@ -72,19 +72,7 @@ Task<void> Replica::adopt() {
     // that vanished could not be told from one that never had that generation.
     std::list<CommitRow> rows;
     if (!made) rows = gather(durability);
-    for (auto& row : rows) {
-        row.base = co_await stored_base(*transaction, row_key(row.state->key, row_of(holder)));
-    }
-    put_first_rows(*transaction, holder, rows);
-    const auto outcome = co_await attempt(transaction->commit());
-    if (!outcome) {
-        if (outcome.error().code() == ErrorCode::unknown_commit) {
-            end_epoch();
-        } else {
-            forget_first_rows(rows);
-        }
-        co_await fail(outcome.error());
-    }
+    co_await commit_adoption(*transaction, holder, rows);
 
     generation_ = generation;
     data_loss_.clear();
@@ -105,6 +93,24 @@ Task<void> Replica::adopt() {
     if (lost) {
         co_await fail(ErrorCode::fenced, "the slot was stolen, or released with the page hidden");
     }
+}
+
+/// Puts `rows` on their bases, and commits. If that fails, nothing has been adopted, as far as is
+/// known.
+Task<void> Replica::commit_adoption(Transaction& transaction, const HolderRecord& holder,
+                                    std::list<CommitRow>& rows) {
+    for (auto& row : rows) {
+        row.base = co_await stored_base(transaction, row_key(row.state->key, row_of(holder)));
+    }
+    put_first_rows(transaction, holder, rows);
+    const auto outcome = co_await attempt(transaction.commit());
+    if (outcome) co_return;
+    if (outcome.error().code() == ErrorCode::unknown_commit) {
+        end_epoch();
+    } else {
+        forget_first_rows(rows);
+    }
+    co_await fail(outcome.error());
 }
 
 /// The lowest slot that is free. Without Web Locks a free slot looks like a taken one, so
