@@ -200,3 +200,6 @@ export function invalid(argument, value, allowed) {
         allowed,
     });
 }
+
+/** The error of a call that comes after its tab was closed. */
+export const closedError = () => new TabacusError('closed', 'the tab is closed: open() another');

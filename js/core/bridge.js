@@ -103,7 +103,7 @@ export class Bridge {
     }
 
     /**
-     * A counter of the program, which is one for all who ask for it with the same.
+     * A counter of the program. Callers that pass the same options share one.
      *
      * @param {string} asked
      * @param {() => number} make makes it, and returns its address
@@ -181,6 +181,7 @@ export class Bridge {
                     throw this.#trapped(name.slice(1), cause);
                 }
             };
+            // A list of arguments would slow what is called by the million.
             contained[name] = hotExports.has(name) ? two : all;
         }
         return contained;

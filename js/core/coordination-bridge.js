@@ -84,7 +84,7 @@ export class CoordinationBridge extends Bridge {
         this.queues.get(queue)?.receive(event);
     }
 
-    /** Loses every lock. */
+    /** Loses every lock, and ends the watch over the store. What waits for a lock is rejected with `closed`. */
     close() {
         coordinationClose(this);
     }

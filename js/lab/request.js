@@ -27,7 +27,7 @@ export const strategies = STRATEGIES;
  *   default 5,000,000
  */
 
-/** Of each number the least, the most, and the default. */
+/** The least, the most and the default of each number. */
 const numbers = /** @type {const} */ ({
     tabs: [1, 64, 2],
     adds: [0, 1000, 2],

@@ -10,7 +10,7 @@ import {
     checkSignal,
     checkTimeout,
 } from '../common/check-arguments.js';
-import { TabacusError } from '../common/errors.js';
+import { closedError } from '../common/errors.js';
 
 /** The longest that every engine's timers count. */
 const intervalMsMax = 2 ** 31 - 1;
@@ -19,8 +19,6 @@ const intervalMsMax = 2 ** 31 - 1;
 export const checkAmount = (n) => checkInteger('n', n, 1, Number.MAX_SAFE_INTEGER);
 
 /** Loads the limits of the tab. @typedef {() => Promise<import('./limits.js').Limits>} Load */
-
-const closedError = () => new TabacusError('closed', 'the tab is closed: open() another');
 
 /** In place of what the module has, when the tab is closed: what is used without loading it. */
 const closed = {

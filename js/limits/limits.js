@@ -1,6 +1,6 @@
 /** Sequences, budgets and rate limits of a tab. */
 
-import { invalid, TabacusError } from '../common/errors.js';
+import { closedError, invalid, TabacusError } from '../common/errors.js';
 import { checkAmount } from './handles.js';
 import { rowsFrom, stateFrom } from './transfer.js';
 import {
@@ -29,8 +29,6 @@ import {
 const refuse = () => {
     throw closedError();
 };
-
-const closedError = () => new TabacusError('closed', 'the tab is closed: open() another');
 
 /** In place of the module when the tab is closed. @type {LimitsGlue} */
 const closed = { _sequence_next: () => 0, _budget_take: () => 0, _budget_available: refuse };

@@ -1,6 +1,6 @@
 /** The locks of a tab. */
 
-import { DeadlockError, invalid, TabacusError } from '../common/errors.js';
+import { closedError, invalid, DeadlockError, TabacusError } from '../common/errors.js';
 import {
     fencedBegin,
     fencedCommit,
@@ -601,7 +601,7 @@ export class TabLocks {
 
     #assertOpen() {
         if (this.#closed?.code === 'internal') throw this.#closed; // called before the program failed
-        if (this.#closed) throw new TabacusError('closed', 'the tab is closed: open() another');
+        if (this.#closed) throw closedError();
         if (this.#allowed) return;
         throw new TabacusError(
             'weaker-guarantee',

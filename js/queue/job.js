@@ -61,7 +61,7 @@ import { errorFrom } from './payloads.js';
  */
 
 /**
- * But for its payload.
+ * A job as the program describes it, without its payload.
  *
  * @param {import('../core/generated/queues.js').JobInfo} info
  * @returns {Job}

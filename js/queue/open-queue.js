@@ -1,6 +1,6 @@
 /** A queue once the core is there. */
 
-import { invalid, TabacusError } from '../common/errors.js';
+import { closedError, invalid, TabacusError } from '../common/errors.js';
 import {
     queueCancel,
     queueClear,
@@ -350,7 +350,7 @@ export class OpenQueue {
      * @returns {Promise<T>}
      */
     async #write(start) {
-        if (this.#ended) throw new TabacusError('closed', 'the tab is closed: open() another');
+        if (this.#ended) throw closedError();
         const write = start();
         this.#writes.add(write);
         try {

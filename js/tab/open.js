@@ -21,7 +21,7 @@ import { Tab } from './tab.js';
 
 /**
  * An engine that runs, or is being opened, and how many handles of it are open.
- * @typedef {{ engine: Promise<Engine>, options: Checked, handles: number }} Running
+ * @typedef {{ engine: Promise<Engine>, options: Checked, handles: number, forget: () => void }} Running
  */
 
 /** The running engines, by window and namespace. @type {WeakMap<object, Map<string, Running>>} */
@@ -55,7 +55,7 @@ export async function open(options = {}) {
     ++entry.handles;
     const leave = () => {
         if (--entry.handles > 0) return false;
-        if (engines.get(checked.namespace) === entry) engines.delete(checked.namespace);
+        entry.forget();
         return true;
     };
     try {
@@ -74,16 +74,14 @@ export async function open(options = {}) {
  * @returns {Running}
  */
 function start(options, engines) {
-    /** @type {Running} */
-    const entry = {
-        engine: Engine.open(options, () => {
-            if (engines.get(options.namespace) === entry) engines.delete(options.namespace);
-        }),
-        options,
-        handles: 0,
+    /** The next open() starts another. Another may have been started since. */
+    const forget = () => {
+        if (engines.get(options.namespace) === entry) engines.delete(options.namespace);
     };
+    /** @type {Running} */
+    const entry = { engine: Engine.open(options, forget), options, handles: 0, forget };
     engines.set(options.namespace, entry);
-    entry.engine.catch(() => engines.delete(options.namespace)); // thrown by open()
+    entry.engine.catch(forget); // thrown by open()
     return entry;
 }
 

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { tabCapabilities } from '../core/generated/counters.js';
 import { moduleRegistry } from '../core/module-registry.js';
-import { invalid, TabacusError } from '../common/errors.js';
+import { closedError, invalid, TabacusError } from '../common/errors.js';
 import { reportTo } from '../host/failure.js';
 import { Budget, RateLimit, Sequence } from '../limits/handles.js';
 import { Leader } from '../lock/leader.js';
@@ -526,7 +526,7 @@ export class Tab extends EventTarget {
     }
 
     #assertOpen() {
-        if (this.#closing) throw new TabacusError('closed', 'the tab is closed: open() another');
+        if (this.#closing) throw closedError();
     }
 
     async #close() {

@@ -31,12 +31,13 @@ test('the linter refuses a call across the bridge that is selected by a string o
     assert.ok(!(await isRefused('export const f = (bridge) => bridge.glue._lock_abort(bridge.core, 1);')));
 });
 
-test('a text crosses the bridge as it is, with U+0000 and beyond ASCII, in both directions', async () => {
+test('a text crosses the bridge as it is, with U+0000 and beyond ASCII, in both directions', async (t) => {
     const origin = new FakeOrigin();
     const locks = new LockOrigin();
     const window = origin.window({ navigator: { locks: locks.manager('the tab') } });
     const { default: start } = await import(new URL('../../dist/node/coordination.js', import.meta.url).href);
     const host = new Host(/** @type {any} */ (window), 'texts');
+    t.after(() => host.dispose()); // also of a test that fails, which would never end
     await host.ready();
     const bridge = new CoordinationBridge(await start({}), host, { notice() {}, fail() {} });
     bridge.start('texts', 1);
@@ -57,7 +58,6 @@ test('a text crosses the bridge as it is, with U+0000 and beyond ASCII, in both 
     assert.deepEqual(jobs.map(({ key }) => key).sort(), [...texts].sort());
     for (const { priority, optional, atMostOnce, state } of jobs)
         assert.deepEqual([priority, optional, atMostOnce, state], [-3, true, false, 'queued']);
-    host.dispose();
 });
 
 test('a call with more parameters than can cross at once is refused when the bridge is written', () => {

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { afterEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { open } from 'tabacus';
-import { createOrigin } from 'tabacus/emulator';
 import { names, queueOptions, start_ms, strategies } from '../versions/fixture-names.js';
+import { newOrigin } from '../versions/origins.js';
 import { decode, readSiteData, writeSiteData } from '../versions/site-data.js';
 
 /** @typedef {import('tabacus').Tab} Tab */
@@ -17,19 +17,6 @@ const fixtures = readdirSync(folder)
     .map((file) => JSON.parse(readFileSync(new URL(file, folder), 'utf8')));
 
 const hour_ms = 3_600_000;
-
-/** Those of the running test. @type {Origin[]} */
-const origins = [];
-
-/** @param {import('tabacus/emulator').CreateOriginOptions} options */
-async function newOrigin(options) {
-    const origin = await createOrigin(options);
-    origins.push(origin);
-    return origin;
-}
-
-// Also of a test that hangs: timers of open tabs would keep the process busy for ever.
-afterEach(() => origins.splice(0).forEach((origin) => origin.close()));
 
 /**
  * Two tabs of the present version in a browser that has stored the fixture. No `warning` and no `storelost` is

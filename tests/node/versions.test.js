@@ -1,14 +1,14 @@
 /**
- * Tabs of an earlier version (tests/versions/tabacus-*.tgz, as npm published it) and of the present one in one
+ * Tabs of an earlier version (tests/versions/tabacus-*.tgz, as `npm pack` wrote it) and of the present one in one
  * browser: what they share is counted, granted and run once.
  */
 
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
-import { afterEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { open } from 'tabacus';
-import { createOrigin } from 'tabacus/emulator';
 import { strategies } from '../versions/fixture-names.js';
+import { newOrigin } from '../versions/origins.js';
 import { loadPackedVersion } from '../versions/packed-version.js';
 
 /** @typedef {import('tabacus').Tab} Tab */
@@ -33,19 +33,6 @@ const tarballs = readdirSync(folder).filter((file) => file.endsWith('.tgz'));
 const earlier = await Promise.all(tarballs.map((file) => loadPackedVersion(new URL(file, folder))));
 
 const namespace = 'shop';
-
-/** Those of the running test. @type {Origin[]} */
-const origins = [];
-
-/** @param {import('tabacus/emulator').CreateOriginOptions} options */
-async function newOrigin(options) {
-    const origin = await createOrigin(options);
-    origins.push(origin);
-    return origin;
-}
-
-// Also of a test that hangs: timers of open tabs would keep the process busy for ever.
-afterEach(() => origins.splice(0).forEach((origin) => origin.close()));
 
 /** Time of the emulated browser. @param {Page | undefined} page @param {number} ms */
 const sleep = (page, ms) => new Promise((resolve) => page?.window.setTimeout(resolve, ms));

@@ -274,7 +274,7 @@ EMSCRIPTEN_BINDINGS(tabacus_emulator) {
         .value("timer", OriginEvent::Kind::timer)
         .value("task", OriginEvent::Kind::task)
         .value("fault", OriginEvent::Kind::fault);
-    // Of the sources of events those that a tab's tasks come from (HTML §8.1.7.1).
+    // The sources of events that a tab's tasks come from (HTML §8.1.7.1).
     enum_<Source::Kind>("TaskSource", enum_value_type::string)
         .value("script", Source::Kind::script)
         .value("timer", Source::Kind::timer)
