@@ -19,7 +19,6 @@ tabacus_sources(hot_sources wasm/src/sync)
 tabacus_sources(threads_sources wasm/src/bindings/threads)
 tabacus_sources(cold_sources ${protocol_folders} wasm/src/browser wasm/src/browser/core)
 tabacus_sources(binding_sources wasm/src/bindings)
-tabacus_sources(coordination_sources wasm/src/bindings/coordination)
 
 # Shared memory is the inner loop of other people's programs; all the rest waits for a browser.
 set_source_files_properties(${hot_sources} PROPERTIES COMPILE_OPTIONS -O3)
@@ -28,9 +27,7 @@ set_source_files_properties(${threads_sources} PROPERTIES COMPILE_OPTIONS -Oz)
 # is one World in it: link-time optimisation calls it directly and drops what of it nobody calls. That
 # is sound only while every file that calls a World, a Counter or a part of them is compiled so.
 set(cold_options -Oz -fno-rtti -fvisibility=hidden -fwhole-program-vtables -fvirtual-function-elimination)
-set_source_files_properties(
-    ${coordination_sources} ${binding_sources}
-    PROPERTIES COMPILE_OPTIONS "${cold_options}")
+set_source_files_properties(${binding_sources} PROPERTIES COMPILE_OPTIONS "${cold_options}")
 
 set(core_link_options
     --no-entry
@@ -93,8 +90,7 @@ else()
     tabacus_units(${cold_sources})
     tabacus_objects(tabacus_protocols "-fno-exceptions;${cold_options}" ${cold_sources})
     set_target_properties(tabacus_protocols PROPERTIES UNITY_BUILD ON)
-    tabacus_objects(tabacus_single "-fno-exceptions" ${binding_sources})
-    tabacus_objects(tabacus_coordination "-fno-exceptions" ${coordination_sources})
+    tabacus_objects(tabacus_tab "-fno-exceptions" ${binding_sources})
     # The protocols once more: what is explored is compiled from the same sources. Engines that know
     # only the older encoding of exceptions are still about, Node 20 among them.
     set(lab_options -O3 -fwasm-exceptions -sWASM_LEGACY_EXCEPTIONS=1)
@@ -106,11 +102,7 @@ else()
     set_target_properties(tabacus_lab PROPERTIES UNITY_BUILD ON)
     tabacus_objects(tabacus_lab_bindings "${lab_options}" ${lab_binding_sources})
     tabacus_objects(tabacus_emulator_bindings "${lab_options}" ${emulator_binding_sources})
-    # For texts: js/core/bridge.js reads and writes them.
-    set(tab_options ${small_options} -sEXPORTED_RUNTIME_METHODS=HEAPU8)
-    foreach(module single coordination)
-        tabacus_module(${module} "${tab_options}" tabacus_protocols tabacus_${module})
-    endforeach()
+    include(cmake/tab.cmake)
     # What no page of an application loads is bound by embind: it adds 8 KB to the laboratory and 13 KB to the
     # emulator, compressed. EMBIND_AOT writes its functions at link time, since a strict content security policy
     # forbids making them at run time. embind writes to whatever malloc() returns, so malloc() must abort where

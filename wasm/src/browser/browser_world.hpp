@@ -28,9 +28,6 @@ class BrowserLifecycle final : public Lifecycle {
 
 class BrowserWorld final : public World {
   public:
-    /// `program`: see OperationNumbers.
-    explicit BrowserWorld(int program) : operations_(program), channels_(program) {}
-
     BrowserStorage& storage() override { return storage_; }
     BrowserDatabase& database() override { return database_; }
     BrowserLocks& locks() override { return locks_; }
