@@ -128,6 +128,10 @@ const coordination = [
         returns: 'CoordinationCore*',
     },
     { name: 'coordination_close', doc: 'Loses every lock.', target: 'coordination.close' },
+];
+
+/** @type {ExportedCall[]} */
+const catalogue = [
     {
         name: 'catalogue_counter',
         doc: 'The address of the counter of that name and those options. Fails if its strategy cannot work here.',
@@ -166,27 +170,6 @@ const locks = [
         target: 'coordination.locks().acquire',
         params: { names: 'list<text>', options: 'LockOptions', within: 'int', request: 'int' },
         answers: 'list<int>',
-    },
-    {
-        name: 'semaphore_acquire',
-        doc: 'Acquires one permit. Answers the number of the held lock, or none.',
-        target: 'coordination.locks().acquire_permit',
-        params: { name: 'text', permits: 'int', options: 'LockOptions', within: 'int', request: 'int' },
-        answers: 'list<int>',
-    },
-    {
-        name: 'once_enter',
-        doc: 'Enters a single flight.',
-        target: 'coordination.locks().enter',
-        params: { key: 'text', options: 'LockOptions', age: 'OnceAge', request: 'int' },
-        answers: 'OnceEntry',
-    },
-    {
-        name: 'once_settle',
-        doc: 'Keeps the outcome of a run, and releases its lock.',
-        target: 'coordination.locks().settle_once',
-        params: { key: 'text', held: 'int', outcome: 'OnceOutcome' },
-        answers: 'nothing',
     },
     {
         name: 'lock_abort',
@@ -246,6 +229,65 @@ const locks = [
         params: { watch: 'int' },
     },
     {
+        name: 'fenced_begin',
+        doc: 'Begins a transaction under the fence of a held lock. Answers its number.',
+        target: 'coordination.locks().begin',
+        params: { held: 'int' },
+        answers: 'int',
+    },
+    {
+        name: 'fenced_get',
+        doc: 'Reads a value: a number of js/host/values.js, or null.',
+        target: 'coordination.locks().get',
+        params: { transaction: 'int', store: 'text', key: 'text' },
+        answers: 'text?',
+    },
+    {
+        name: 'fenced_list',
+        doc: 'Reads the values whose keys begin with the prefix.',
+        target: 'coordination.locks().list',
+        params: { transaction: 'int', store: 'text', prefix: 'text' },
+        answers: 'list<StoredValue>',
+    },
+    {
+        name: 'fenced_commit',
+        doc: 'Writes, and commits.',
+        target: 'coordination.locks().commit',
+        params: { transaction: 'int', writes: 'list<FencedWrite>' },
+        answers: 'nothing',
+    },
+    {
+        name: 'fenced_end',
+        doc: 'Aborts a transaction.',
+        target: 'coordination.locks().end',
+        params: { transaction: 'int' },
+    },
+];
+
+/** @type {ExportedCall[]} */
+const leader = [
+    {
+        name: 'semaphore_acquire',
+        doc: 'Acquires one permit. Answers the number of the held lock, or none.',
+        target: 'coordination.locks().acquire_permit',
+        params: { name: 'text', permits: 'int', options: 'LockOptions', within: 'int', request: 'int' },
+        answers: 'list<int>',
+    },
+    {
+        name: 'once_enter',
+        doc: 'Enters a single flight.',
+        target: 'coordination.locks().enter',
+        params: { key: 'text', options: 'LockOptions', age: 'OnceAge', request: 'int' },
+        answers: 'OnceEntry',
+    },
+    {
+        name: 'once_settle',
+        doc: 'Keeps the outcome of a run, and releases its lock.',
+        target: 'coordination.locks().settle_once',
+        params: { key: 'text', held: 'int', outcome: 'OnceOutcome' },
+        answers: 'nothing',
+    },
+    {
         name: 'leader_call',
         doc: 'Calls the leader. The request is a number of js/host/values.js.',
         target: 'coordination.locks().call_leader',
@@ -285,40 +327,6 @@ const locks = [
             writes: 'list<FencedWrite>',
         },
         answers: 'nothing',
-    },
-    {
-        name: 'fenced_begin',
-        doc: 'Begins a transaction under the fence of a held lock. Answers its number.',
-        target: 'coordination.locks().begin',
-        params: { held: 'int' },
-        answers: 'int',
-    },
-    {
-        name: 'fenced_get',
-        doc: 'Reads a value: a number of js/host/values.js, or null.',
-        target: 'coordination.locks().get',
-        params: { transaction: 'int', store: 'text', key: 'text' },
-        answers: 'text?',
-    },
-    {
-        name: 'fenced_list',
-        doc: 'Reads the values whose keys begin with the prefix.',
-        target: 'coordination.locks().list',
-        params: { transaction: 'int', store: 'text', prefix: 'text' },
-        answers: 'list<StoredValue>',
-    },
-    {
-        name: 'fenced_commit',
-        doc: 'Writes, and commits.',
-        target: 'coordination.locks().commit',
-        params: { transaction: 'int', writes: 'list<FencedWrite>' },
-        answers: 'nothing',
-    },
-    {
-        name: 'fenced_end',
-        doc: 'Aborts a transaction.',
-        target: 'coordination.locks().end',
-        params: { transaction: 'int' },
     },
 ];
 
@@ -567,13 +575,44 @@ const limits = [
 ];
 
 /** The groups, each for the JavaScript that is loaded with it. */
-export const groups = { counters, coordination, locks, queues, limits };
+export const groups = {
+    counters,
+    coordination: [...coordination, ...catalogue],
+    locks: [...locks, ...leader],
+    queues,
+    limits,
+};
 
 /** All exports. @type {ExportedCall[]} */
-export const exported = [...core, ...counter, ...counters, ...coordination, ...locks, ...queues, ...limits];
+export const exported = [...core, ...counter, ...Object.values(groups).flat()];
 
 /** The exports by the C++ file that has them. @type {Record<string, ExportedCall[]>} */
 export const bindings = {
     counters: [...core, ...counter, ...counters],
-    coordination: [...coordination, ...locks, ...queues, ...limits],
+    coordination: [...groups.coordination, ...groups.locks, ...queues, ...limits],
+};
+
+/**
+ * A piece of the program.
+ *
+ * @typedef {object} Piece
+ * @property {ExportedCall[]} exports
+ * @property {string} [entered] a class of C++ instead of exports: other pieces enter this one through its virtual table
+ */
+
+/**
+ * The pieces that the program is split into, by the names of their files. A function is in the piece whose exports
+ * need it. What several pieces need is in `counters`, which is always loaded, if that needs it, and else in `locks`,
+ * which is loaded with each of the others.
+ *
+ * @type {Record<string, Piece>}
+ */
+export const pieces = {
+    counters: { exports: [...core, ...counter, ...counters] },
+    locks: { exports: [...coordination, ...locks] },
+    leader: { exports: leader },
+    lease: { exports: [], entered: 'tabacus::LeaseLock' },
+    queue: { exports: queues },
+    limits: { exports: limits },
+    catalogue: { exports: catalogue },
 };

@@ -8,7 +8,7 @@
  * worker.postMessage(shared.handle);  // there: attach(handle) of 'tabacus/worker'
  */
 
-import { loadGlue } from './core/load.web.js';
+import { loadThreadsGlue } from './core/load.web.js';
 import { checkWasm, compile, instantiated } from './core/module.js';
 import { unavailable } from './core/load-module.js';
 import { invalid, TabacusError } from './common/errors.js';
@@ -114,7 +114,7 @@ const makeMemory = async () =>
  */
 async function startProgram(wasm, memory) {
     const module = wasm === undefined ? undefined : await compile(wasm, 'wasm');
-    const { default: start } = await loadGlue('threads').catch(unavailable('threads'));
+    const { default: start } = await loadThreadsGlue().catch(unavailable('threads'));
     const options = { wasmMemory: memory };
     if (!module) return start(options).catch(unavailable('threads'));
     return instantiated(start, module, options).catch((cause) => {

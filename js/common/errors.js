@@ -40,13 +40,15 @@
  * - `not-cloneable`: A payload or a result cannot be cloned. What to do: Pass plain data.
  * - `lost-worker`: The tab that ran a job was lost, and the job is not to be run again. What to do: Enqueue it again
  *   if running it twice does no harm.
+ * - `version-mismatch`: Files of two builds of the package met. What to do: Reload the page, and deploy all files of
+ *   one build together.
  * - `internal`: The program of this tab has failed, by a fault of ours or since there was no memory, and is closed. What
  *   was flushed is kept. What to do: Open another, and report it with the message.
  *
  * @typedef {'invalid-argument' | 'out-of-range' | 'closed' | 'weaker-guarantee' | 'unavailable'
  *   | 'quota-exceeded' | 'store-failed' | 'unknown-commit' | 'fenced' | 'lock-lost' | 'deadlock' | 'not-owner'
  *   | 'would-block' | 'would-deadlock' | 'kind-mismatch' | 'out-of-memory' | 'queue-full' | 'not-cloneable' | 'lost-worker'
- *   | 'internal'} TabacusErrorCode
+ *   | 'version-mismatch' | 'internal'} TabacusErrorCode
  */
 
 /**

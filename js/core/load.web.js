@@ -1,45 +1,34 @@
-import { moduleRegistry } from './module-registry.js';
+/**
+ * Files beside the bundled modules. The literal addresses and imports are what bundlers follow.
+ */
 
 /**
- * The glue of one module, from beside the bundled modules: a page loads what it uses, and no more. The
- * literal imports are what bundlers follow.
- *
- * @param {import('./load-module.js').ModuleName | 'threads'} name
+ * The glue of threads.wasm, which Emscripten made.
  * @returns {Promise<{ default: (options: object) => Promise<any> }>}
  */
-export function loadGlue(name) {
-    const given = moduleRegistry.get(`glue ${name}`);
-    if (given) return Promise.resolve(given);
-    switch (name) {
-        case 'threads':
-            // @ts-ignore: made by the build, and not there when types are checked
-            return import('./threads.js');
-        case 'single':
-            // @ts-ignore: as above
-            return import('./single.js');
-        default:
-            // @ts-ignore: as above
-            return import('./coordination.js');
-    }
-}
+// @ts-ignore: made by the build, and not there when types are checked
+export const loadThreadsGlue = () => import('./threads.js');
 
-/**
- * The wasm beside the bundled modules, fetched while its glue still is on its way.
- *
- * @param {import('./load-module.js').ModuleName} name
- * @returns {Promise<WebAssembly.Module | undefined>} rejected where the glue, which knows more ways, may still succeed
- */
-export function compileBeside(name) {
-    return WebAssembly.compileStreaming(fetch(wasmBeside(name)));
-}
+/** @param {import('./program.js').PieceName} piece */
+export const compileBeside = (piece) => WebAssembly.compileStreaming(fetch(addressOf(piece)));
 
-/** @param {import('./load-module.js').ModuleName} name */
-function wasmBeside(name) {
-    switch (name) {
-        case 'single':
-            return new URL('./single.wasm', import.meta.url);
-        default:
-            return new URL('./coordination.wasm', import.meta.url);
+/** @param {import('./program.js').PieceName} piece */
+function addressOf(piece) {
+    switch (piece) {
+        case 'counters':
+            return new URL('./counters.wasm', import.meta.url);
+        case 'locks':
+            return new URL('./locks.wasm', import.meta.url);
+        case 'leader':
+            return new URL('./leader.wasm', import.meta.url);
+        case 'lease':
+            return new URL('./lease.wasm', import.meta.url);
+        case 'queue':
+            return new URL('./queue.wasm', import.meta.url);
+        case 'limits':
+            return new URL('./limits.wasm', import.meta.url);
+        case 'catalogue':
+            return new URL('./catalogue.wasm', import.meta.url);
     }
 }
 

@@ -29,21 +29,51 @@ function checkWindow(value) {
     return /** @type {import('../host/host.js').Platform} */ (value);
 }
 
+/**
+ * What is loaded by its first use, or ahead of it by `preload`.
+ * @typedef {typeof features[number]} Feature
+ */
+const features = /** @type {const} */ (['locks', 'leader', 'queue', 'limits', 'catalogue']);
+
+/** @type {import('../core/program.js').PieceName[]} */
+const pieceNames = ['counters', 'lease', ...features];
+
+/**
+ * @param {unknown} value
+ * @returns {Partial<Record<import('../core/program.js').PieceName, import('../core/module.js').WasmSource>>}
+ */
+function checkPieces(value) {
+    if (value === undefined) return {};
+    if (Object(value) !== value || Object.getPrototypeOf(value) !== Object.prototype)
+        return { counters: checkWasm(value, 'wasm') };
+    const given = checkOptions(value, pieceNames, 'wasm');
+    return Object.fromEntries(
+        Object.entries(given).map(([piece, source]) => [piece, checkWasm(source, `wasm.${piece}`)]),
+    );
+}
+
+/** @param {unknown} value @returns {Feature[]} */
+function checkPreload(value) {
+    if (value === undefined) return [];
+    if (!Array.isArray(value)) throw invalid('preload', value, `an array of ${features.join(', ')}`);
+    return value.map((feature) => /** @type {Feature} */ (checkOneOf('preload', feature, features)));
+}
+
 /** @param {unknown} given */
 export function checkOpenOptions(given) {
     // Defaults stand for undefined only: null is a mistake, and may not mix two applications' counters.
     const {
         namespace = 'default',
         wasm,
-        coordination,
+        preload,
         allowWeaker,
         window = globalThis,
-    } = checkOptions(given, ['namespace', 'wasm', 'coordination', 'allowWeaker', 'window']);
+    } = checkOptions(given, ['namespace', 'wasm', 'preload', 'allowWeaker', 'window']);
     return {
         namespace: checkName(namespace, 'namespace'),
         platform: checkWindow(window),
-        wasm: wasm === undefined ? undefined : checkWasm(wasm, 'wasm'),
-        coordination: coordination === undefined ? undefined : checkWasm(coordination, 'coordination'),
+        wasm: checkPieces(wasm),
+        preload: checkPreload(preload),
         allowWeaker: allowWeaker === undefined ? undefined : checkBoolean('allowWeaker', allowWeaker),
     };
 }

@@ -226,7 +226,7 @@ function dispatcher(doc, name, receivers, calls) {
     const cases = indented(calls.map(callCase).join(''), '        ');
     const rest =
         name === 'callHost'
-            ? '        default:\n            return bridge.callFurther(call, a, b, c, d, number, first, firstSize, second, secondSize);\n'
+            ? '        default:\n            return bridge.callFurther(bridge, call, a, b, c, d, number, first, firstSize, second, secondSize);\n'
             : '        default:\n            return undefined;\n';
     return (
         comment([doc, '', ...types, ...callParams, '@returns {unknown} a number, a boolean, or nothing']) +

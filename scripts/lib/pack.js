@@ -10,6 +10,7 @@ import {
     writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
+import { pieces } from '../../bridge/exports.js';
 import { checkAttach } from './attach-check.js';
 import { generateBridge } from './bridge-generator.js';
 import { Failure } from './failure.js';
@@ -42,8 +43,6 @@ const FACTS = {
 /** The modules by the builds that they come from. */
 const CORES = {
     threads: 'wasm-threads',
-    single: 'wasm-single',
-    coordination: 'wasm-single',
     lab: 'wasm-single',
     emulator: 'wasm-single',
 };
@@ -75,6 +74,7 @@ export async function pack() {
             mkdirSync(join(distFolder, platform), { recursive: true });
             for (const [core, preset] of Object.entries(CORES)) await packCore(platform, core, preset);
             for (const name of FREESTANDING) packFreestanding(platform, name);
+            for (const name of Object.keys(pieces)) packPiece(platform, name);
             await packFacades(platform);
         }
     });
@@ -139,6 +139,15 @@ function packFreestanding(platform, name) {
     copyFileSync(from, join(distFolder, platform, `${name}.wasm`));
 }
 
+/**
+ * @param {Platform} platform
+ * @param {string} name
+ */
+function packPiece(platform, name) {
+    const from = join(buildFolder, `wasm-single/pieces/${name}.wasm`);
+    if (existsSync(from)) copyFileSync(from, join(distFolder, platform, `${name}.wasm`));
+}
+
 /** @param {Platform} platform */
 async function packFacades(platform) {
     const entries = Object.entries(FACADES)
@@ -181,14 +190,14 @@ const stale = (folder) =>
     existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('chunk-')) : [];
 
 /**
- * `import('./single.js')` stays as it is written: the glue is a file of its own beside the bundle,
+ * `import('./threads.js')` stays as it is written: the glue is a file of its own beside the bundle,
  * so that a page loads the one core that it uses.
  * @type {import('esbuild').Plugin}
  */
 const glue = {
     name: 'glue',
     setup({ onResolve }) {
-        onResolve({ filter: /^\.\/(threads|single|coordination|lab|emulator)\.js$/ }, ({ importer, path }) =>
+        onResolve({ filter: /^\.\/(threads|lab|emulator)\.js$/ }, ({ importer, path }) =>
             /^(load\.(web|node)|service-worker)\.js$/.test(basename(importer))
                 ? { path, external: true }
                 : undefined,

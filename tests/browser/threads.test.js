@@ -47,7 +47,7 @@ describeIn(engines, 'Threads in an isolated page', (engine) => {
         assert.equal(await callThreads(tab, 'attachWorker'), 1);
         const loaded = importsOf('tabacus-worker.js');
         assert.deepEqual(
-            loaded.filter((file) => /^(threads|single)/.test(file)),
+            loaded.filter((file) => /^(threads|counters)/.test(file)),
             [],
         );
     });
