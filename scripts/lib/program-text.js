@@ -10,7 +10,8 @@
  *
  * @typedef {object} Func
  * @property {Set<string>} calls whom it calls directly
- * @property {Set<number>} numbers constants, and offsets of loads and stores, from `least` on
+ * @property {Set<number>} numbers offsets of loads and stores, constants of 32 bits without their sign, since an
+ *   address may be subtracted, and both halves of those of 64 bits, which may be an address and a length: from `least` on
  *
  * @typedef {{ at: number, bytes: Uint8Array }} Segment
  */
@@ -21,7 +22,7 @@ const exported = new RegExp(`^ \\(export "([^"]*)" \\(func ${name}\\)\\)`);
 const called = new RegExp(`\\((?:return_)?call ${name}`, 'g');
 const anyName = new RegExp(name, 'g');
 const segment = /^ \(data \S+ \(i32\.const (\d+)\) "(.*)"\)$/;
-const constant = /(?:i32\.const |offset=)(\d+)/g;
+const constant = /(?:(i64)\.const |i32\.const |offset=)(-?\d+)/g;
 
 /**
  * @param {string} text of a module
@@ -37,8 +38,9 @@ export function readProgram(text, least) {
         if (line.startsWith(' (')) current = readDeclaration(program, line);
         if (!current) continue;
         for (const [, callee = ''] of line.matchAll(called)) current.calls.add(callee);
-        for (const [, digits] of line.matchAll(constant))
-            if (Number(digits) >= least) current.numbers.add(Number(digits));
+        for (const [, wide, digits = ''] of line.matchAll(constant))
+            for (const number of wide ? halves(digits) : [Math.abs(Number(digits))])
+                if (number >= least) current.numbers.add(number);
     }
     return program;
 }
@@ -66,6 +68,9 @@ function readDeclaration(program, line) {
     }
     return undefined;
 }
+
+/** @param {string} digits */
+const halves = (digits) => [Number(BigInt(digits) & 0xffffffffn), Number((BigInt(digits) >> 32n) & 0xffffffffn)];
 
 /** @type {Record<string, number>} */
 const escapes = { t: 9, n: 10, r: 13, '"': 34, "'": 39, '\\': 92 };

@@ -94,24 +94,33 @@ function isMovable({ data, table, tableBase }, at, end) {
 const zerosMax = 8;
 
 /**
- * The static data of a piece: memory is zero where nothing is written to it.
+ * The static data of a piece: memory is zero where nothing is written to it. A segment has no byte that is not the
+ * piece's own, since the owner may have changed it before this piece is loaded.
  *
  * @param {Text} program
  * @param {(at: number) => boolean} isOwn
  */
 function dataOf(program, isOwn) {
-    /** @type {{ at: number, bytes: number[] }[]} */
+    /** @type {import('./program-text.js').Segment[]} */
     const segments = [];
     for (const { at, bytes } of program.data) {
+        let [begin, end] = [0, 0];
+        const close = () => {
+            if (end > begin) segments.push({ at: at + begin, bytes: bytes.slice(begin, end) });
+        };
         for (const [i, byte] of bytes.entries()) {
-            if (byte === 0 || !isOwn(at + i)) continue;
-            const last = segments.at(-1);
-            const gap = last ? at + i - last.at - last.bytes.length : Infinity;
-            if (last && gap <= zerosMax) last.bytes.push(...Array(gap).fill(0), byte);
-            else segments.push({ at: at + i, bytes: [byte] });
+            if (!isOwn(at + i) || (byte !== 0 && i - end > zerosMax)) {
+                close();
+                begin = end = isOwn(at + i) ? i : i + 1;
+            }
+            if (byte !== 0 && isOwn(at + i)) {
+                if (end <= begin) begin = i;
+                end = i + 1;
+            }
         }
+        close();
     }
-    return segments.map((segment) => writeSegment({ at: segment.at, bytes: Uint8Array.from(segment.bytes) }));
+    return segments.map(writeSegment);
 }
 
 /** @param {Text} program @param {number} base @param {number} length */
