@@ -70,7 +70,10 @@ function readDeclaration(program, line) {
 }
 
 /** @param {string} digits */
-const halves = (digits) => [Number(BigInt(digits) & 0xffffffffn), Number((BigInt(digits) >> 32n) & 0xffffffffn)];
+const halves = (digits) => [
+    Number(BigInt(digits) & 0xffffffffn),
+    Number((BigInt(digits) >> 32n) & 0xffffffffn),
+];
 
 /** @type {Record<string, number>} */
 const escapes = { t: 9, n: 10, r: 13, '"': 34, "'": 39, '\\': 92 };

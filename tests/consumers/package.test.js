@@ -18,8 +18,8 @@ const PUBLISHED = [
     /^bin\/tabacus\.js$/,
     /^docs\/[a-z-]+\.(md|png|svg|json|jsonl)$/,
     /^docs\/decisions\/(README|\d{4}-[a-z-]+)\.md$/,
-    /^dist\/(web|node)\/(single|threads|coordination|lab|emulator)\.(js|wasm)$/,
-    /^dist\/(web|node)\/(attach|store)\.wasm$/,
+    /^dist\/(web|node)\/(threads|lab|emulator)\.(js|wasm)$/,
+    /^dist\/(web|node)\/(counters|locks|leader|lease|queue|limits|catalogue|attach|store)\.wasm$/,
     /^dist\/(web|node)\/(tabacus|tabacus-threads|tabacus-worker|tabacus-lab|tabacus-emulator|tabacus-polyfill|tabacus-service-worker|tabacus-compat-[a-z-]+)\.js$/,
     /^dist\/(web|node)\/chunk-\w+\.js$/,
     /^dist\/types\/[\w./-]+\.d\.ts$/,
@@ -69,7 +69,7 @@ describe('The installed package', () => {
             orders: 3,
             clicks: 3000,
             oneErrorClass: true,
-            wasm: ['single', 'threads', 'coordination', 'attach'].map((name) => `dist/node/${name}.wasm`),
+            wasm: ['counters', 'threads', 'locks', 'catalogue', 'attach'].map((name) => `dist/node/${name}.wasm`),
         });
         assert.equal(stderr, '');
     });
