@@ -1,7 +1,7 @@
 # The WebAssembly programs. With TABACUS_THREADS there is one, which threads() loads into memory that
-# threads share. Without it there are the tab's default counter, the program of the other strategies, the
-# locks, the limits and the queues, and the laboratory, each in memory of its own. Each is linked once, with
-# glue for browsers and for Node; scripts/lib/pack.js makes a file of it for each.
+# threads share. Without it there are the program of a tab (cmake/tab.cmake), the laboratory and the emulator,
+# each in memory of its own. Those with glue are linked once, with glue for browsers and for Node;
+# scripts/lib/pack.js makes a file of it for each.
 
 option(TABACUS_THREADS "The program in shared memory, with C++ threads, instead of the others" OFF)
 
@@ -29,19 +29,21 @@ set_source_files_properties(${threads_sources} PROPERTIES COMPILE_OPTIONS -Oz)
 set(cold_options -Oz -fno-rtti -fvisibility=hidden -fwhole-program-vtables -fvirtual-function-elimination)
 set_source_files_properties(${binding_sources} PROPERTIES COMPILE_OPTIONS "${cold_options}")
 
-set(core_link_options
-    --no-entry
-    # A strict content security policy forbids `new Function`.
-    -sDYNAMIC_EXECUTION=0
-    -sMODULARIZE
-    -sEXPORT_ES6
+set(size_link_options
     -sWASM_BIGINT
     -sFILESYSTEM=0
     -sMALLOC=emmalloc
     # Without memory malloc() returns null. Where it aborts, it does so while it holds its lock, for which
     # the next caller in the program of threads() spins for ever.
     -sABORTING_MALLOC=0
-    -sSTACK_SIZE=64KB
+    -sSTACK_SIZE=64KB)
+set(core_link_options
+    --no-entry
+    ${size_link_options}
+    # A strict content security policy forbids `new Function`.
+    -sDYNAMIC_EXECUTION=0
+    -sMODULARIZE
+    -sEXPORT_ES6
     # All that the facade may hand to the glue: a ready module or bytes, or another address.
     # noExitRuntime must be among them: without it the glue believes that the program has ended as
     # soon as one of its threads has, and stops all others.
