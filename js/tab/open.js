@@ -15,6 +15,10 @@ import { Tab } from './tab.js';
  *   beside the package's modules: by their names, or `counters` alone. Each is loaded by the first use of what needs
  *   it: `locks` by all but replicated counters, `leader` by leaders, semaphores and `once`, `lease` by locks where the
  *   browser has none, `queue`, `limits`, and `catalogue` by a counter of a strategy but the default
+ * @property {WasmSource} [locks] deprecated: `wasm.locks`
+ * @property {WasmSource} [queue] deprecated: `wasm.queue`
+ * @property {WasmSource} [limits] deprecated: `wasm.limits`
+ * @property {WasmSource} [catalogue] deprecated: `wasm.catalogue`
  * @property {Feature[]} [preload] what is loaded ahead of its first use
  * @property {boolean} [allowWeaker] whether counters may be less durable than was asked for, and locks
  *   exclude or fence less than they promise

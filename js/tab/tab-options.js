@@ -35,6 +35,9 @@ function checkWindow(value) {
  */
 const features = /** @type {const} */ (['locks', 'leader', 'queue', 'limits', 'catalogue']);
 
+/** Options that version 0.1.0 had, which stand for those of `wasm`. */
+const deprecatedPieces = ['locks', 'queue', 'limits', 'catalogue'];
+
 /** @type {import('../core/program.js').PieceName[]} */
 const pieceNames = ['counters', 'lease', ...features];
 
@@ -46,11 +49,20 @@ function checkPieces(value) {
     if (value === undefined) return {};
     if (Object(value) !== value || Object.getPrototypeOf(value) !== Object.prototype)
         return { counters: checkWasm(value, 'wasm') };
-    const given = checkOptions(value, pieceNames, 'wasm');
-    return Object.fromEntries(
-        Object.entries(given).map(([piece, source]) => [piece, checkWasm(source, `wasm.${piece}`)]),
-    );
+    return sourcesOf(checkOptions(value, pieceNames, 'wasm'), 'wasm.');
 }
+
+/**
+ * @param {Record<string, unknown>} given
+ * @param {string} prefix of the arguments' names
+ * @returns {Partial<Record<import('../core/program.js').PieceName, import('../core/module.js').WasmSource>>}
+ */
+const sourcesOf = (given, prefix) =>
+    Object.fromEntries(
+        Object.entries(given)
+            .filter(([, source]) => source !== undefined)
+            .map(([piece, source]) => [piece, checkWasm(source, `${prefix}${piece}`)]),
+    );
 
 /** @param {unknown} value @returns {Feature[]} */
 function checkPreload(value) {
@@ -68,11 +80,12 @@ export function checkOpenOptions(given) {
         preload,
         allowWeaker,
         window = globalThis,
-    } = checkOptions(given, ['namespace', 'wasm', 'preload', 'allowWeaker', 'window']);
+        ...deprecated
+    } = checkOptions(given, ['namespace', 'wasm', 'preload', 'allowWeaker', 'window', ...deprecatedPieces]);
     return {
         namespace: checkName(namespace, 'namespace'),
         platform: checkWindow(window),
-        wasm: checkPieces(wasm),
+        wasm: { ...sourcesOf(deprecated, ''), ...checkPieces(wasm) },
         preload: checkPreload(preload),
         allowWeaker: allowWeaker === undefined ? undefined : checkBoolean('allowWeaker', allowWeaker),
     };

@@ -187,6 +187,9 @@ test('open() takes a piece from elsewhere; each call rejects where it cannot be 
     const good = await open({ window: origin.window(), wasm: { catalogue: bytes } });
     assert.equal(await good.counter('c', { strategy: 'log' }).add(4), 4);
     await good.close();
+    const asBefore = await open({ window: origin.window(), catalogue: bytes });
+    assert.equal(await asBefore.counter('c', { strategy: 'log' }).add(4), 8);
+    await asBefore.close();
     for (const [catalogue, code] of /** @type {[any, string][]} */ ([
         [new Uint8Array([1, 2, 3]), 'invalid-argument'],
         [await WebAssembly.compile(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])), 'version-mismatch'],
