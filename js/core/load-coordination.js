@@ -5,14 +5,16 @@
 
 import { learnStorable } from '../host/learn-storable.js';
 import { CoordinationBridge } from './coordination-bridge.js';
-import { loadModule } from './load-module.js';
+// @ts-ignore: made by the build, and not there when types are checked
+import start from './coordination.js';
+import { startModule } from './load-module.js';
 
 /**
  * @typedef {object} CoordinationOptions
  * @property {string} namespace
  * @property {import('../host/host.js').Host} host
  * @property {import('../host/host.js').Platform} platform
- * @property {import('./module.js').WasmSource | undefined} source
+ * @property {Promise<WebAssembly.Module>} module of coordination.wasm
  * @property {(notice: import('./bridge.js').Notice) => void} notice
  * @property {(error: import('../common/errors.js').TabacusError) => void} fail
  */
@@ -24,9 +26,9 @@ const program = 1;
  * @param {CoordinationOptions} options
  * @returns {Promise<CoordinationBridge>}
  */
-export async function loadCoordination({ namespace, host, platform, source, notice, fail }) {
+export async function loadCoordination({ namespace, host, platform, module, notice, fail }) {
     const [glue] = await Promise.all([
-        loadModule('coordination', source),
+        startModule('coordination', start, module),
         host.ready().then(() => learnStorable(platform, host.database)),
     ]);
     const bridge = new CoordinationBridge(glue, host, { notice, fail });

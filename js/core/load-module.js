@@ -1,8 +1,8 @@
 /** The C++ modules of a tab: which, from where, and their functions as types. */
 
 import { TabacusError } from '../common/errors.js';
-import { compileBeside, loadGlue } from './load.web.js';
 import { compile, instantiated } from './module.js';
+import { compileBeside } from './wasm-beside.js';
 
 /** @typedef {'single' | 'coordination'} ModuleName */
 
@@ -21,19 +21,30 @@ import { compile, instantiated } from './module.js';
  */
 
 /**
- * An instance of its own for each tab: what a tab leaves behind goes with it.
+ * Emscripten's glue of a module: makes an instance of it.
+ * @typedef {(options: object) => Promise<any>} Start
+ */
+
+/**
+ * The module's wasm. Begins to fetch before it returns.
  *
  * @param {ModuleName} name
  * @param {import('./module.js').WasmSource | undefined} wasm nothing: beside the package's modules
+ * @returns {Promise<WebAssembly.Module>}
+ */
+export const compileModule = (name, wasm) =>
+    wasm === undefined ? compileBeside(name).catch(unavailable(name)) : compile(wasm, optionOf(name));
+
+/**
+ * An instance of its own for each tab: what a tab leaves behind goes with it.
+ *
+ * @param {ModuleName} name
+ * @param {Start} start
+ * @param {Promise<WebAssembly.Module>} module
  * @returns {Promise<Glue>}
  */
-export async function loadModule(name, wasm) {
-    const given =
-        wasm === undefined ? compileBeside(name).catch(() => undefined) : compile(wasm, optionOf(name));
-    const [glue, module] = await Promise.all([loadGlue(name).catch(unavailable(name)), given]);
-    const starting = module ? instantiated(glue.default, module) : glue.default({});
-    return starting.catch(unavailable(name));
-}
+export const startModule = async (name, start, module) =>
+    instantiated(start, await module).catch(unavailable(name));
 
 /**
  * @param {ModuleName | 'threads'} name
@@ -42,8 +53,8 @@ export async function loadModule(name, wasm) {
 export const unavailable = (name) => (cause) => {
     if (cause instanceof RangeError)
         throw new TabacusError('out-of-memory', `no memory for ${name}.wasm`, { cause });
-    const where = `they must be beside the package's modules (its wasm may be passed as \`${optionOf(name)}\`)`;
-    throw new TabacusError('unavailable', `${name}.js or ${name}.wasm could not be loaded: ${where}`, {
+    const where = `it must be beside the package's modules (or be passed as \`${optionOf(name)}\`)`;
+    throw new TabacusError('unavailable', `${name}.wasm could not be loaded: ${where}`, {
         cause,
     });
 };

@@ -6,9 +6,11 @@
 import { Bridge } from '../core/bridge.js';
 import { tabClose, tabOpen } from '../core/generated/counters.js';
 import { moduleRegistry } from '../core/module-registry.js';
-import { loadModule } from '../core/load-module.js';
+import { compileModule, startModule } from '../core/load-module.js';
 import { Lazy } from '../common/lazy.js';
 import { TabacusError } from '../common/errors.js';
+// @ts-ignore: made by the build, and not there when types are checked
+import start from './single.js';
 import { Host } from '../host/host.js';
 
 /** @typedef {import('../core/coordination-bridge.js').CoordinationBridge} CoordinationBridge */
@@ -85,6 +87,9 @@ export class Engine {
         this.counters = new Bridge(glue, host, { notice, fail });
         this.counters.start(namespace, 0);
         this.#coordination = new Lazy(async () => {
+            // Before the import: both are on their way at once.
+            const module = compileModule('coordination', options.coordination);
+            module.catch(() => {}); // thrown by loadCoordination()
             /** @type {typeof import('../core/load-coordination.js')} */
             const { loadCoordination } =
                 moduleRegistry.get('coordination') ?? (await import('../core/load-coordination.js'));
@@ -92,7 +97,7 @@ export class Engine {
                 namespace,
                 host,
                 platform,
-                source: options.coordination,
+                module,
                 notice,
                 fail,
             });
@@ -104,14 +109,12 @@ export class Engine {
      * @param {() => void} failed
      */
     static async open(options, failed) {
-        // Before the host is made: asking for localStorage may wait for the browser's process.
-        const loading = loadModule('single', options.wasm);
-        loading.catch(() => {}); // thrown below
+        // The fetch and the opening of the database begin here; all else has the time that they take.
+        const module = compileModule('single', options.wasm);
+        module.catch(() => {}); // thrown below
         const host = new Host(options.platform, options.namespace);
         try {
-            // The database opens while the wasm loads: each takes milliseconds. The core waits for it by itself.
-            if (host.database.available) void host.database.ready();
-            const engine = new Engine(await loading, host, options, failed);
+            const engine = new Engine(await startModule('single', start, module), host, options, failed);
             // Before all else: the core finds out what the platform has.
             await tabOpen(engine.counters);
             await host.probe();
