@@ -190,7 +190,7 @@ export async function threads(options = {}) {
     void serveSegments(core, glue);
     const handle = { memory, module, root, version: arenaVersion };
     if (!tab) return new ThreadsMemory(core, handle, glue);
-    const { Broker, SharedTabLock } = await import('./threads/tab-lock/broker.js');
+    const { Broker, SharedTabLock } = await import('./threads/tab-lock/tab-locks.js');
     const livenessPrefix = `tabacus/threads/${crypto.randomUUID()}`;
     const broker = new Broker(core, glue, tab, livenessPrefix);
     return new ThreadsMemory(core, { ...handle, livenessPrefix }, glue, broker, SharedTabLock);

@@ -50,49 +50,57 @@ const FAMILIES = [
     {
         entries: { 'tabacus-worker': 'worker', 'tabacus-threads': 'threads' },
         chunks: [
-            ['tabacus-worker', ['worker']],
-            ['tabacus-threads', ['threads']],
-            ['threads-tab-locks', ['threads/tab-lock/join-tab-locks', 'threads/tab-lock/broker']],
+            ['tabacus-worker', ['worker', 'core/fetch-wasm.web']],
             ['threads-segments', ['threads/segment/thread-segments']],
+            ['tabacus-threads', ['threads']],
             ['threads-serve', ['threads/segment/serve-segments']],
         ],
     },
+    alone('threads-tab-locks', 'threads/tab-lock/tab-locks'),
     alone('tabacus-lab', 'lab'),
     alone('tabacus-emulator', 'emulator'),
 ];
 
 /** Modules of one family that another one loads when they are called, by their names there. */
-const OTHERS = new Map(
-    [
-        ['threads', './tabacus-threads.js'],
-        ['worker', './tabacus-worker.js'],
-    ].map(([module = '', file = '']) => [pathOf(module), file]),
-);
+const OTHERS = new Map([
+    ['threads', './tabacus-threads.js'],
+    ['worker', './tabacus-worker.js'],
+    ['threads/tab-lock/tab-locks', './threads-tab-locks.js'],
+]);
 
-/** @param {string} module */
-function pathOf(module) {
-    return join(repository, 'js', `${module}.js`);
-}
+/**
+ * @typedef {object} BundleOptions
+ * @property {string} [root] the folder with js/, if not this repository
+ * @property {boolean} [small] false for code as it is written, without source maps
+ * @property {Map<string, string>} [glue] the text of what is bundled as the glue of a module, if not the build's
+ */
 
 /**
  * @param {Platform} platform
+ * @param {BundleOptions} [options]
  * @returns {Promise<Map<string, string>>} the text of each file by its name
  */
-export async function bundled(platform) {
+export async function bundled(platform, { root = repository, small = true, glue = new Map() } = {}) {
     /** @type {Map<string, string>} */
     const files = new Map();
     for (const family of FAMILIES) {
-        for (const { fileName, code, map } of await chunksOf(family, platform)) {
-            if (files.has(fileName)) throw new Failure(`two families have a file ${fileName}`);
-            await addMinified(files, fileName, code, String(map));
+        for (const [name, text] of await filesOf(family, { platform, root, small, glue })) {
+            if (files.has(name)) throw new Failure(`two families have a file ${name}`);
+            files.set(name, text);
         }
     }
-    await addMinified(files, 'threads-worker.js', threadsWorker(platform));
+    files.set('threads-worker.js', (await byTerser(threadsWorker(platform))).code);
     return files;
 }
 
-/** @param {Family} family @param {Platform} platform */
-async function chunksOf(family, platform) {
+/**
+ * @param {Family} family
+ * @param {Required<BundleOptions> & { platform: Platform }} options
+ * @returns {Promise<[name: string, text: string][]>}
+ */
+async function filesOf(family, { platform, root, small, glue }) {
+    const pathOf = (/** @type {string} */ module) =>
+        join(root, 'js', `${module.replace(/\.web$/, `.${platform}`)}.js`);
     const { rollup } = await import('rollup');
     const made = await rollup({
         input: Object.fromEntries(
@@ -101,31 +109,34 @@ async function chunksOf(family, platform) {
         // The lazy parts import what they share from the entry's file, so that it is one.
         preserveEntrySignatures: 'allow-extension',
         // An optional peer of the emulator's, and Node's own.
-        external: (id) => id === 'fake-indexeddb' || id.startsWith('node:'),
-        plugins: [glue(platform), forPlatform(platform), otherFamilies(new Set(Object.values(family.entries)))],
+        external: (id) => /^(fake-indexeddb$|node:|file:)/.test(id),
+        plugins: [glueFiles(platform, glue), forPlatform(platform), otherFamilies(family, pathOf), small && minified],
         onwarn: ({ message }) => {
             throw new Failure(`Rollup: ${message}`);
         },
     });
     const { output } = await made.generate({
-        dir: join(repository, 'dist', platform),
+        dir: join(root, 'dist', platform),
         format: 'es',
-        sourcemap: true,
+        sourcemap: small,
         entryFileNames: '[name].js',
         chunkFileNames: '[name].js',
-        manualChunks: chunkNames(family),
+        manualChunks: chunkNames(family, pathOf),
         onlyExplicitManualChunks: true,
         hoistTransitiveImports: false,
     });
     await made.close();
-    return output.filter((file) => file.type === 'chunk');
+    return output.map((file) => [file.fileName, file.type === 'chunk' ? file.code : String(file.source)]);
 }
+
+/** @typedef {(module: string) => string} PathOf */
 
 /**
  * @param {Family} family
+ * @param {PathOf} pathOf
  * @returns {import('rollup').GetManualChunk}
  */
-function chunkNames({ chunks }) {
+function chunkNames({ chunks }, pathOf) {
     /** @type {Map<string, string> | undefined} */
     let names;
     return (id, { getModuleInfo }) => {
@@ -155,9 +166,10 @@ function addClosure(names, chunk, id, getModuleInfo) {
 /**
  * The glue of a module is imported as if it were a file beside who imports it.
  * @param {Platform} platform
+ * @param {Map<string, string>} given
  * @returns {import('rollup').Plugin}
  */
-function glue(platform) {
+function glueFiles(platform, given) {
     const cores = /** @type {Map<string, Core>} */ (
         new Map(Object.keys(CORES).map((core) => [gluePath(/** @type {Core} */ (core)), core]))
     );
@@ -172,7 +184,7 @@ function glue(platform) {
             const core = cores.get(id);
             if (core === undefined) return null;
             if (!existsSync(id)) throw new Failure(`${id} is missing: run node scripts/build.js wasm`);
-            return { code: glueOf(core, platform), moduleSideEffects: false };
+            return { code: given.get(core) ?? glueOf(core, platform), moduleSideEffects: false };
         },
     };
 }
@@ -191,38 +203,57 @@ const forPlatform = (platform) => ({
 });
 
 /**
- * @param {Set<string>} own the modules that this family begins with
+ * @param {Family} family
+ * @param {PathOf} pathOf
  * @returns {import('rollup').Plugin}
  */
-const otherFamilies = (own) => ({
-    name: 'other families',
-    resolveId(source, importer) {
-        if (!importer || !source.startsWith('.')) return null;
-        const path = join(dirname(importer), source);
-        const file = OTHERS.get(path);
-        if (file === undefined || [...own].some((module) => pathOf(module) === path)) return null;
-        return { id: file, external: true };
+function otherFamilies({ entries }, pathOf) {
+    const own = Object.values(entries);
+    const others = new Map(
+        [...OTHERS].filter(([module]) => !own.includes(module)).map(([module, file]) => [pathOf(module), file]),
+    );
+    return {
+        name: 'other families',
+        resolveId(source, importer) {
+            const file = importer && others.get(join(dirname(importer), source));
+            return file ? { id: file, external: true } : null;
+        },
+    };
+}
+
+/**
+ * What esbuild has made small is a fortieth smaller after terser than what terser makes small alone.
+ * @type {import('rollup').Plugin}
+ */
+const minified = {
+    name: 'minify',
+    async renderChunk(code) {
+        const { transform } = await import('esbuild');
+        const first = await transform(code, {
+            format: 'esm',
+            minify: true,
+            sourcemap: 'external',
+            target: 'es2022',
+        });
+        return byTerser(first.code, first.map);
     },
-});
+};
 
 /**
  * Property names stay: wasm imports go by them.
  *
- * @param {Map<string, string>} files
- * @param {string} name
  * @param {string} source
- * @param {string} [map]
+ * @param {string} [map] from what the source was made
  */
-async function addMinified(files, name, source, map) {
+async function byTerser(source, map) {
     const { minify } = await import('terser');
     const result = await minify(source, {
         module: true,
         ecma: 2020,
         mangle: true,
-        compress: { passes: 2 },
-        ...(map && { sourceMap: { content: map, includeSources: true, url: `${name}.map` } }),
+        compress: { passes: 3, sequences: false },
+        ...(map && { sourceMap: { content: map } }),
     });
-    if (!result.code) throw new Failure(`terser made nothing of ${name}`);
-    files.set(name, result.code);
-    if (typeof result.map === 'string') files.set(`${name}.map`, result.map);
+    if (!result.code) throw new Failure('terser made nothing of a module');
+    return { code: result.code, map: typeof result.map === 'string' ? result.map : null };
 }

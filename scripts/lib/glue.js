@@ -11,14 +11,20 @@ import { buildFolder } from './paths.js';
 /** @typedef {'web' | 'node'} Platform */
 
 /**
- * What the glue asks about where it runs, as it is on each platform. With that written in, terser drops what is
- * for the other: webpack, esbuild and Vite refuse a file that would import Node's modules only in Node.
- * @type {Record<Platform, Record<string, boolean>>}
+ * What the glue asks about where it runs. With that written in, terser drops what is for another platform: webpack,
+ * esbuild and Vite refuse a file that would import Node's modules only in Node. Glue that fetches nothing and starts
+ * no Worker is the same `anywhere`.
+ * @type {Record<Platform | 'anywhere', Record<string, boolean>>}
  */
 const FACTS = {
     web: { ENVIRONMENT_IS_NODE: false },
     node: {
         ENVIRONMENT_IS_NODE: true,
+        ENVIRONMENT_IS_WEB: false,
+        ENVIRONMENT_IS_WORKER: false,
+    },
+    anywhere: {
+        ENVIRONMENT_IS_NODE: false,
         ENVIRONMENT_IS_WEB: false,
         ENVIRONMENT_IS_WORKER: false,
     },
@@ -41,7 +47,7 @@ export const gluePath = (core) => join(buildFolder, CORES[core], `${core}.js`);
 /**
  * The glue where it is known on which platform it runs.
  * @param {string} glue
- * @param {Platform} platform
+ * @param {Platform | 'anywhere'} platform
  */
 export function forOne(glue, platform) {
     let known = glue;
@@ -65,8 +71,11 @@ function replaced(glue, what, by) {
     return changed;
 }
 
-/** A caller passes `instantiateWasm`. @param {string} glue */
-const givenWasm = (glue) => replaced(glue, /wasmBinaryFile\?\?=findWasmBinary\(\);.*?return exports\}/, '}');
+/** Without the glue's own fetch: a caller passes `instantiateWasm`. @param {string} glue */
+function givenWasm(glue) {
+    const known = replaced(glue, /wasmBinaryFile\?\?=findWasmBinary\(\);.*?return exports\}/, '}');
+    return replaced(known, 'try{scriptDirectory=new URL(".",_scriptName).href}catch{}', '');
+}
 
 /**
  * The glue of threads.wasm tells the page from the Workers that it starts by a name, and starts itself. Here each of
@@ -76,23 +85,29 @@ const givenWasm = (glue) => replaced(glue, /wasmBinaryFile\?\?=findWasmBinary\(\
  * @param {boolean} worker
  */
 function forThread(glue, worker) {
-    let known = replaced(glue, /\bvar ENVIRONMENT_IS_PTHREAD=[^;]*;/, `var ENVIRONMENT_IS_PTHREAD=${worker};`);
+    let known = replaced(
+        glue,
+        /\bvar ENVIRONMENT_IS_PTHREAD=[^;]*;/,
+        `var ENVIRONMENT_IS_PTHREAD=${worker};`,
+    );
     known = replaced(known, /;ENVIRONMENT_IS_PTHREAD=[^}]*\}/, '}');
-    known = replaced(known, /export default Module;var isPthread=.*$/s, 'export default Module;');
-    if (worker) return `${replaced(known, 'export default Module;', '')}Module();`;
-    return replaced(known, 'new URL("threads.js",', 'new URL("./threads-worker.js",');
+    known = replaced(known, /export default Module;var isPthread=.*$/s, '');
+    if (!worker) return `${replaced(known, 'new URL("threads.js",', 'new URL("./threads-worker.js",')}export default Module;`;
+    // A Worker has the page start its threads.
+    return `${replaced(known, /new Worker\(new URL\("threads\.js",[^)]*\),\{[^}]*\}\)/, 'undefined')}Module();`;
 }
 
 /**
  * The glue of a module as a page's bundle has it.
+ *
  * @param {Core} core
  * @param {Platform} platform
  */
 export function glueOf(core, platform) {
-    const glue = givenWasm(forOne(readFileSync(gluePath(core), 'utf8'), platform));
-    return core === 'threads' ? forThread(glue, false) : glue;
+    const glue = givenWasm(readFileSync(gluePath(core), 'utf8'));
+    return core === 'threads' ? forThread(forOne(glue, platform), false) : forOne(glue, 'anywhere');
 }
 
 /** What runs in the Workers that threads.wasm starts. @param {Platform} platform */
 export const threadsWorker = (platform) =>
-    forThread(forOne(readFileSync(gluePath('threads'), 'utf8'), platform), true);
+    forThread(givenWasm(forOne(readFileSync(gluePath('threads'), 'utf8'), platform)), true);

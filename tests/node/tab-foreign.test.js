@@ -74,7 +74,7 @@ test('a message that is longer than any of ours is dropped', async () => {
 });
 
 test('a text for which a core has no memory is refused, and its allocator goes on', async () => {
-    const address = new URL('../../dist/node/single.js', import.meta.url).href;
+    const address = new URL('../../build/wasm-single/single.js', import.meta.url).href;
     const { default: start } = await import(address);
     const glue = await start();
     // The memory grows to 2 GiB: the first size exceeds it, the second exceeds it with its copy.
