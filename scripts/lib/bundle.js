@@ -50,7 +50,7 @@ const FAMILIES = [
     {
         entries: { 'tabacus-worker': 'worker', 'tabacus-threads': 'threads' },
         chunks: [
-            ['tabacus-worker', ['worker', 'core/fetch-wasm.web']],
+            ['tabacus-worker', ['worker', 'core/fetch-wasm.web', 'threads/exit/watch-workers.web']],
             ['threads-segments', ['threads/segment/thread-segments']],
             ['tabacus-threads', ['threads']],
             ['threads-serve', ['threads/segment/serve-segments']],
@@ -251,7 +251,7 @@ async function byTerser(source, map) {
         module: true,
         ecma: 2020,
         mangle: true,
-        compress: { passes: 3, sequences: false },
+        compress: { passes: 2, sequences: false },
         ...(map && { sourceMap: { content: map } }),
     });
     if (!result.code) throw new Failure('terser made nothing of a module');

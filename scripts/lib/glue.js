@@ -97,6 +97,20 @@ function forThread(glue, worker) {
     return `${replaced(known, /new Worker\(new URL\("threads\.js",[^)]*\),\{[^}]*\}\)/, 'undefined')}Module();`;
 }
 
+/** The modules of a tab, which have no exit code, no console and no timers of their own. @type {Set<Core>} */
+const OF_TABS = new Set(['single', 'coordination']);
+
+/** What C++ can ask for there: an error that ends the program (js/core/bridge.js), and memory. @param {string} glue */
+function ofTab(glue) {
+    const aborting = 'function abort(what){throw new WebAssembly.RuntimeError(`aborted ${what}`)}';
+    let known = replaced(glue, /function abort\(what\)\{.*?throw e\}/, aborting);
+    known = replaced(known, /var _proc_exit=code=>\{.*?\)\)\};/, 'var _proc_exit=abort;');
+    known = replaced(known, /var __setitimer_js=.*?return 0\};/, 'var __setitimer_js=()=>0;');
+    known = replaced(known, /(var __emscripten_runtime_keepalive_clear=\(\)=>\{).*?\};/, '$1};');
+    known = replaced(known, /\{if\(Module\["noExitRuntime"\]\).*?\}/, '');
+    return replaced(known, /var out=.*?;var err=.*?;/, 'var out=()=>{};var err=out;');
+}
+
 /**
  * The glue of a module as a page's bundle has it.
  *
@@ -105,7 +119,9 @@ function forThread(glue, worker) {
  */
 export function glueOf(core, platform) {
     const glue = givenWasm(readFileSync(gluePath(core), 'utf8'));
-    return core === 'threads' ? forThread(forOne(glue, platform), false) : forOne(glue, 'anywhere');
+    if (core === 'threads') return forThread(forOne(glue, platform), false);
+    const known = forOne(glue, 'anywhere');
+    return OF_TABS.has(core) ? ofTab(known) : known;
 }
 
 /** What runs in the Workers that threads.wasm starts. @param {Platform} platform */
