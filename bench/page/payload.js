@@ -29,4 +29,6 @@ async function countInThreads() {
     await Promise.all([worked, shared.hammer(clicks, { threads: 1, adds: 1 })]);
 }
 
-Object.assign(globalThis, { bench: { count, countShared: () => countShared().then(() => {}), countInThreads } });
+Object.assign(globalThis, {
+    bench: { count, countShared: () => countShared().then(() => {}), countInThreads },
+});

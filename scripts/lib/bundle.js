@@ -1,6 +1,6 @@
 /** The public modules of a platform as few files, by Rollup; each is made small by terser, with its source map. */
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Failure } from './failure.js';
 import { CORES, gluePath, glueOf, threadsWorker } from './glue.js';
@@ -110,7 +110,12 @@ async function filesOf(family, { platform, root, small, glue }) {
         preserveEntrySignatures: 'allow-extension',
         // An optional peer of the emulator's, and Node's own.
         external: (id) => /^(fake-indexeddb$|node:|file:)/.test(id),
-        plugins: [glueFiles(platform, glue), forPlatform(platform), otherFamilies(family, pathOf), small && minified],
+        plugins: [
+            glueFiles(platform, glue),
+            forPlatform(platform),
+            otherFamilies(family, pathOf),
+            small && minified,
+        ],
         onwarn: ({ message }) => {
             throw new Failure(`Rollup: ${message}`);
         },
@@ -210,7 +215,9 @@ const forPlatform = (platform) => ({
 function otherFamilies({ entries }, pathOf) {
     const own = Object.values(entries);
     const others = new Map(
-        [...OTHERS].filter(([module]) => !own.includes(module)).map(([module, file]) => [pathOf(module), file]),
+        [...OTHERS]
+            .filter(([module]) => !own.includes(module))
+            .map(([module, file]) => [pathOf(module), file]),
     );
     return {
         name: 'other families',

@@ -92,7 +92,8 @@ function forThread(glue, worker) {
     );
     known = replaced(known, /;ENVIRONMENT_IS_PTHREAD=[^}]*\}/, '}');
     known = replaced(known, /export default Module;var isPthread=.*$/s, '');
-    if (!worker) return `${replaced(known, 'new URL("threads.js",', 'new URL("./threads-worker.js",')}export default Module;`;
+    if (!worker)
+        return `${replaced(known, 'new URL("threads.js",', 'new URL("./threads-worker.js",')}export default Module;`;
     // A Worker has the page start its threads.
     return `${replaced(known, /new Worker\(new URL\("threads\.js",[^)]*\),\{[^}]*\}\)/, 'undefined')}Module();`;
 }
@@ -102,7 +103,7 @@ const OF_TABS = new Set(['single', 'coordination']);
 
 /** What C++ can ask for there: an error that ends the program (js/core/bridge.js), and memory. @param {string} glue */
 function ofTab(glue) {
-    const aborting = 'function abort(what){throw new WebAssembly.RuntimeError(`aborted ${what}`)}';
+    const aborting = 'function abort(what){throw new WebAssembly.RuntimeError("aborted "+what)}';
     let known = replaced(glue, /function abort\(what\)\{.*?throw e\}/, aborting);
     known = replaced(known, /var _proc_exit=code=>\{.*?\)\)\};/, 'var _proc_exit=abort;');
     known = replaced(known, /var __setitimer_js=.*?return 0\};/, 'var __setitimer_js=()=>0;');

@@ -89,7 +89,10 @@ describeIn([ENGINES.chromium], 'What a page asks for', (engine) => {
 
     before(async () => {
         const page = fileURLToPath(new URL('../../bench/page/payload.html', import.meta.url));
-        server = await createServer({ mounts: { '/page.html': page }, handlers: { '/dist/web': dist.handle } });
+        server = await createServer({
+            mounts: { '/page.html': page },
+            handlers: { '/dist/web': dist.handle },
+        });
         browser = await engine.launch();
     });
     after(async () => {
@@ -106,17 +109,21 @@ describeIn([ENGINES.chromium], 'What a page asks for', (engine) => {
         assert.deepEqual(dist.take(), ['tabacus.js', 'single.wasm']);
     });
 
-    it('to the first lock: two more, at once; to the first queue after it: one more', { timeout }, async () => {
-        await tab.evaluate(count);
-        dist.take();
-        dist.holdUntilAll(['locks.js', 'coordination.wasm']);
-        await tab.evaluate(lock);
-        assert.deepEqual(dist.take().sort(), ['coordination.wasm', 'locks.js']);
-        await tab.evaluate(queue);
-        assert.deepEqual(dist.take(), ['queue.js']);
-        await tab.evaluate(limit);
-        assert.deepEqual(dist.take(), ['limits.js']);
-    });
+    it(
+        'to the first lock: two more, at once; to the first queue after it: one more',
+        { timeout },
+        async () => {
+            await tab.evaluate(count);
+            dist.take();
+            dist.holdUntilAll(['locks.js', 'coordination.wasm']);
+            await tab.evaluate(lock);
+            assert.deepEqual(dist.take().sort(), ['coordination.wasm', 'locks.js']);
+            await tab.evaluate(queue);
+            assert.deepEqual(dist.take(), ['queue.js']);
+            await tab.evaluate(limit);
+            assert.deepEqual(dist.take(), ['limits.js']);
+        },
+    );
 
     it('to the first queue, without a lock before: three, at once', { timeout }, async () => {
         await tab.evaluate(count);
@@ -126,13 +133,17 @@ describeIn([ENGINES.chromium], 'What a page asks for', (engine) => {
         assert.deepEqual(dist.take().sort(), ['coordination.wasm', 'locks.js', 'queue.js']);
     });
 
-    it('to the first counter of threads(): two JavaScript files at once, then two wasm at once', { timeout }, async () => {
-        dist.holdUntilAll(['tabacus-threads.js', 'tabacus-worker.js']);
-        const sharing = tab.evaluate(share);
-        assert.equal(await sharing, 1);
-        const [first, ...more] = dist.take();
-        assert.equal(first, 'tabacus.js');
-        assert.deepEqual(more.slice(0, 2).sort(), ['tabacus-threads.js', 'tabacus-worker.js']);
-        assert.deepEqual(more.slice(2).sort(), ['attach.wasm', 'threads.wasm']);
-    });
+    it(
+        'to the first counter of threads(): two JavaScript files at once, then two wasm at once',
+        { timeout },
+        async () => {
+            dist.holdUntilAll(['tabacus-threads.js', 'tabacus-worker.js']);
+            const sharing = tab.evaluate(share);
+            assert.equal(await sharing, 1);
+            const [first, ...more] = dist.take();
+            assert.equal(first, 'tabacus.js');
+            assert.deepEqual(more.slice(0, 2).sort(), ['tabacus-threads.js', 'tabacus-worker.js']);
+            assert.deepEqual(more.slice(2).sort(), ['attach.wasm', 'threads.wasm']);
+        },
+    );
 });

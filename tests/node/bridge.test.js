@@ -35,7 +35,9 @@ test('a text crosses the bridge as it is, with U+0000 and beyond ASCII, in both 
     const origin = new FakeOrigin();
     const locks = new LockOrigin();
     const window = origin.window({ navigator: { locks: locks.manager('the tab') } });
-    const { default: start } = await import(new URL('../../build/wasm-single/coordination.js', import.meta.url).href);
+    const { default: start } = await import(
+        new URL('../../build/wasm-single/coordination.js', import.meta.url).href
+    );
     const host = new Host(/** @type {any} */ (window), 'texts');
     t.after(() => host.dispose()); // also of a test that fails, which would never end
     await host.ready();

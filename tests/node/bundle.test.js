@@ -80,7 +80,8 @@ for (const platform of PLATFORMS) {
     });
 
     test(`the glue in it has no other way to fetch, and says nothing of Emscripten (${platform})`, () => {
-        for (const name of ['tabacus.js', 'locks.js']) assert.doesNotMatch(read(name), /ASSERTIONS|XMLHttpRequest/);
+        for (const name of ['tabacus.js', 'locks.js'])
+            assert.doesNotMatch(read(name), /ASSERTIONS|XMLHttpRequest/);
     });
 
     test(`a source map leads from a file to the line that it is of (${platform})`, () => {
@@ -99,5 +100,8 @@ for (const platform of PLATFORMS) {
 
 test('a second build makes the bytes of the first', async () => {
     for (const [name, text] of await bundled('web'))
-        assert.ok(text === readFileSync(join(distFolder, 'web', name), 'utf8'), `${name}: was dist/ built from js/?`);
+        assert.ok(
+            text === readFileSync(join(distFolder, 'web', name), 'utf8'),
+            `${name}: was dist/ built from js/?`,
+        );
 });

@@ -40,6 +40,8 @@ test('a class of a caller that extends an error has only its own instances', () 
 
 test('what a Worker loads raises errors that the page recognises', async () => {
     assert.notEqual(worker.TabacusError, TabacusError, 'a file of its own, with classes of its own');
-    const error = await worker.attach(/** @type {any} */ ({})).catch((/** @type {unknown} */ raised) => raised);
+    const error = await worker
+        .attach(/** @type {any} */ ({}))
+        .catch((/** @type {unknown} */ raised) => raised);
     assert.ok(error instanceof TabacusError && error instanceof worker.TabacusError);
 });

@@ -65,7 +65,9 @@ test('every strategy counts over two tabs, and holds nothing once they are close
 
 test('a counter has the same guarantee before its module is loaded as the module gives', async () => {
     const { windows, a, b } = await pair();
-    const { default: start } = await import(new URL('../../build/wasm-single/coordination.js', import.meta.url).href);
+    const { default: start } = await import(
+        new URL('../../build/wasm-single/coordination.js', import.meta.url).href
+    );
     const host = new Host(/** @type {any} */ (windows[0]), 'guarantees');
     const bridge = new Bridge(await start({}), host, { notice() {}, fail() {} });
     bridge.start('guarantees', 1);
