@@ -18,30 +18,30 @@ const WEB = join(DIST, 'web');
 class Dist {
     /** @type {string[]} */
     #asked = [];
-    /** @type {Set<string>} */
-    #awaited = new Set();
-    /** @type {(() => void)[]} */
-    #held = [];
+    /** Of each group, what was not asked for yet, and what sends the answers that wait for it. @type {{ awaited: Set<string>, held: (() => void)[] }[]} */
+    #groups = [];
 
     /** What was asked for since the last call, in its order. */
     take() {
-        assert.equal(this.#held.length, 0, `never asked for: ${[...this.#awaited].join(', ')}`);
+        const missing = this.#groups.flatMap(({ awaited }) => [...awaited]);
+        this.#groups = [];
+        assert.deepEqual(missing, [], 'never asked for');
         return this.#asked.splice(0);
     }
 
-    /** None of these files is sent before all of them were asked for. @param {string[]} names */
-    holdUntilAll(names) {
-        this.#awaited = new Set(names);
+    /** No file of a group is sent before all of the group were asked for. @param {string[][]} groups */
+    holdUntilAll(...groups) {
+        this.#groups = groups.map((names) => ({ awaited: new Set(names), held: [] }));
     }
 
     /** @type {import('../../web/server.js').Handler} */
     handle = async (_request, response, path) => {
         const name = path.slice(1);
         this.#asked.push(name);
-        if (this.#awaited.delete(name)) {
-            if (this.#awaited.size > 0) await new Promise((resolve) => this.#held.push(() => resolve(null)));
-            else for (const send of this.#held.splice(0)) send();
-        }
+        const group = this.#groups.find(({ awaited }) => awaited.delete(name));
+        if (group && group.awaited.size > 0)
+            await new Promise((resolve) => group.held.push(() => resolve(null)));
+        else for (const send of group?.held.splice(0) ?? []) send();
         const type = name.endsWith('.wasm') ? 'application/wasm' : 'text/javascript';
         response.writeHead(200, {
             'content-type': type,
@@ -76,7 +76,7 @@ const share = async () => {
     return value;
 };
 
-const timeout = 60_000;
+const timeout = 30_000;
 
 describeIn([ENGINES.chromium], 'What a page asks for', (engine) => {
     /** @type {import('../browser/harness/engines.js').Browser} */
@@ -137,7 +137,7 @@ describeIn([ENGINES.chromium], 'What a page asks for', (engine) => {
         'to the first counter of threads(): two JavaScript files at once, then two wasm at once',
         { timeout },
         async () => {
-            dist.holdUntilAll(['tabacus-threads.js', 'tabacus-worker.js']);
+            dist.holdUntilAll(['tabacus-threads.js', 'tabacus-worker.js'], ['attach.wasm', 'threads.wasm']);
             const sharing = tab.evaluate(share);
             assert.equal(await sharing, 1);
             const [first, ...more] = dist.take();
