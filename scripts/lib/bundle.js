@@ -1,5 +1,6 @@
 /** The public modules of a platform as few files, by Rollup; each is made small by terser, with its source map. */
 
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Failure } from './failure.js';
@@ -131,8 +132,32 @@ async function filesOf(family, { platform, root, small, glue }) {
         hoistTransitiveImports: false,
     });
     await made.close();
-    return output.map((file) => [file.fileName, file.type === 'chunk' ? file.code : String(file.source)]);
+    const chunks = output.filter((file) => file.type === 'chunk');
+    const build = buildName(chunks);
+    const imported = new Set(chunks.flatMap(({ imports }) => imports));
+    return output.map((file) => {
+        if (file.type !== 'chunk') return [file.fileName, String(file.source)];
+        const others = file.imports.filter((name) => chunks.some(({ fileName }) => fileName === name));
+        const links = others.map((name, at) => `import{${build} as ${build}_${at}}from"./${name}";\n`);
+        if (imported.has(file.fileName)) links.push(`export const ${build}=0;\n`);
+        return [file.fileName, withLinks(file.code, links.join(''))];
+    });
 }
+
+/**
+ * What a file exports for those that import it. The other names that they share are of one letter, so that files of
+ * two builds, of which a cache has kept one, would get the wrong functions: with this, they do not link.
+ *
+ * @param {{ code: string }[]} chunks
+ */
+function buildName(chunks) {
+    const hash = createHash('sha256');
+    for (const { code } of chunks) hash.update(code);
+    return `build_${hash.digest('hex').slice(0, 8)}`;
+}
+
+/** After the code, so that the source map stays right. @param {string} code @param {string} links */
+const withLinks = (code, links) => code.replace(/\n?(\/\/# sourceMappingURL=.*\n?)?$/, `\n${links}$1`);
 
 /** @typedef {(module: string) => string} PathOf */
 

@@ -2,9 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { SourceMap } from 'node:module';
+import { pathToFileURL } from 'node:url';
 import { parse } from 'acorn';
 import { simple } from 'acorn-walk';
 import { bundled } from '../../scripts/lib/bundle.js';
@@ -97,6 +100,25 @@ for (const platform of PLATFORMS) {
         assert.ok(source.includes(marker), source);
     });
 }
+
+test('files of two builds do not link: what needs one of another build is unavailable', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'tabacus-builds-'));
+    t.after(() => rm(folder, { recursive: true }));
+    await cp(join(distFolder, 'node'), folder, { recursive: true });
+    const page = join(folder, 'tabacus.js');
+    await writeFile(page, readFileSync(page, 'utf8').replace(/build_\w+/, 'build_other'));
+    /** @type {typeof import('tabacus')} */
+    const { open } = await import(pathToFileURL(page).href);
+    const tab = await open();
+    assert.equal(tab.counter('visits').add(1), 1);
+    const refused = await tab
+        .lock('cart')
+        .run(() => {})
+        .catch((error) => error);
+    assert.equal(refused.code, 'unavailable');
+    assert.match(String(refused.cause), /build_/);
+    await tab.close();
+});
 
 test('a second build makes the bytes of the first', async () => {
     for (const [name, text] of await bundled('web'))
