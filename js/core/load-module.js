@@ -1,7 +1,7 @@
 /** Where the WebAssembly of a tab comes from: a file of the package for each piece, or what open() was given. */
 
 import { TabacusError } from '../common/errors.js';
-import { compileBeside } from './load.web.js';
+import { compileBeside } from './wasm-beside.js';
 import { compile } from './module.js';
 
 /** @typedef {import('./program.js').PieceName} PieceName */

@@ -63,13 +63,16 @@ export class Host {
         this.#platform = platform;
         const report = this.#events();
         this.clock = new ClockHost(platform, report);
-        this.storage = new StorageHost(platform, report);
         this.values = new Values();
+        this.database = new DatabaseHost(platform, namespace, this, report);
+        // It takes milliseconds, and the page's own process may not be needed for them: so it is asked for first.
+        if (this.database.available) void this.database.ready();
         this.lifecycle = new LifecycleHost(platform, report, () => {
             this.database.returned();
             this.locks.returned();
         });
-        this.database = new DatabaseHost(platform, namespace, this, report);
+        // Asking for localStorage may wait for the browser's process.
+        this.storage = new StorageHost(platform, report);
         this.locks = new LocksHost(platform, this.lifecycle, report);
         this.channels = new ChannelsHost(platform, this.clock, this.lifecycle, report);
     }

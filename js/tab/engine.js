@@ -121,16 +121,14 @@ export class Engine {
      * @param {() => void} failed
      */
     static async open(options, failed) {
-        // Before the host is made: asking for localStorage may wait for the browser's process.
+        // The fetches and the opening of the database begin here; all else has the time that they take.
         const starting = compilePiece('counters', options.wasm.counters).then((module) =>
             Program.start(module).catch(unavailable('counters')),
         );
-        const ahead = loadAhead(options);
         starting.catch(() => {}); // thrown below
+        const ahead = loadAhead(options);
         const host = new Host(options.platform, options.namespace);
         try {
-            // The database opens while the wasm loads: each takes milliseconds. The core waits for it by itself.
-            if (host.database.available) void host.database.ready();
             const engine = new Engine(await starting, ahead, host, options, failed);
             // Before all else: the core finds out what the platform has.
             await tabOpen(engine.bridge);
@@ -183,7 +181,7 @@ export class Engine {
      * @returns {Promise<Part>}
      */
     async loadPart(piece, module, make) {
-        const [loaded] = await Promise.all([module, this.load(piece), this.#coordination.get()]);
+        const [loaded] = await Promise.all([module, this.load(piece), this.load('locks'), this.#coordination.get()]);
         if (this.#failure) throw this.#failure;
         return make(loaded);
     }

@@ -20,7 +20,7 @@ const SOURCES = ['app.js', 'worker.js'];
  */
 const ASSETS = [
     ...['counters', 'locks', 'leader', 'lease', 'queue', 'limits', 'catalogue'].map((piece) => `${piece}.wasm`),
-    ...['attach.wasm', 'threads.js', 'threads.wasm'],
+    ...['attach.wasm', 'threads-worker.js', 'threads.wasm'],
 ];
 
 /** @param {string} script  the element that loads the page's script */

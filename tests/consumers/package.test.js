@@ -10,7 +10,7 @@ import { build } from 'esbuild';
 import { fixtures, install, repository, run } from './package.js';
 import { writeExamples } from './pages.js';
 
-/** Everything that may be in the tarball; a chunk's name has a hash of what is in it. */
+/** Everything that may be in the tarball. */
 const PUBLISHED = [
     /^package\.json$/,
     /^README\.md$/,
@@ -18,10 +18,10 @@ const PUBLISHED = [
     /^bin\/tabacus\.js$/,
     /^docs\/[a-z-]+\.(md|png|svg|json|jsonl)$/,
     /^docs\/decisions\/(README|\d{4}-[a-z-]+)\.md$/,
-    /^dist\/(web|node)\/(threads|lab|emulator)\.(js|wasm)$/,
-    /^dist\/(web|node)\/(counters|locks|leader|lease|queue|limits|catalogue|attach|store)\.wasm$/,
-    /^dist\/(web|node)\/(tabacus|tabacus-threads|tabacus-worker|tabacus-lab|tabacus-emulator|tabacus-polyfill|tabacus-service-worker|tabacus-compat-[a-z-]+)\.js$/,
-    /^dist\/(web|node)\/chunk-\w+\.js$/,
+    /^dist\/(web|node)\/(counters|locks|leader|lease|queue|limits|catalogue|threads|lab|emulator|attach|store)\.wasm$/,
+    /^dist\/(web|node)\/(tabacus|tabacus-threads|tabacus-worker|tabacus-lab|tabacus-emulator|tabacus-polyfill|tabacus-service-worker|tabacus-compat-[a-z-]+)\.js(\.map)?$/,
+    /^dist\/(web|node)\/(locks|queue|limits|catalogue|threads-segments|threads-serve|threads-tab-locks)\.js(\.map)?$/,
+    /^dist\/(web|node)\/threads-worker\.js$/,
     /^dist\/types\/[\w./-]+\.d\.ts$/,
 ];
 
