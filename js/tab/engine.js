@@ -181,7 +181,12 @@ export class Engine {
      * @returns {Promise<Part>}
      */
     async loadPart(piece, module, make) {
-        const [loaded] = await Promise.all([module, this.load(piece), this.load('locks'), this.#coordination.get()]);
+        const [loaded] = await Promise.all([
+            module,
+            this.load(piece),
+            this.load('locks'),
+            this.#coordination.get(),
+        ]);
         if (this.#failure) throw this.#failure;
         return make(loaded);
     }

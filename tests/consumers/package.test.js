@@ -69,7 +69,9 @@ describe('The installed package', () => {
             orders: 3,
             clicks: 3000,
             oneErrorClass: true,
-            wasm: ['counters', 'threads', 'locks', 'catalogue', 'attach'].map((name) => `dist/node/${name}.wasm`),
+            wasm: ['counters', 'threads', 'locks', 'catalogue', 'attach'].map(
+                (name) => `dist/node/${name}.wasm`,
+            ),
         });
         assert.equal(stderr, '');
     });

@@ -59,6 +59,12 @@ const count = async () => {
     tab.counter('visits').add(1);
     Object.assign(globalThis, { tab });
 };
+const countAhead = async () => {
+    const { open } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));
+    const preload = ['locks', 'queue'];
+    const tab = await open({ namespace: String(Math.random()), preload });
+    Object.assign(globalThis, { tab });
+};
 const lock = async () => {
     await /** @type {any} */ (globalThis).tab.lock('cart').run(() => {});
 };
@@ -106,31 +112,45 @@ describeIn([ENGINES.chromium], 'What a page asks for', (engine) => {
 
     it('to the first add: one JavaScript file, then one wasm', { timeout }, async () => {
         await tab.evaluate(count);
-        assert.deepEqual(dist.take(), ['tabacus.js', 'single.wasm']);
+        assert.deepEqual(dist.take(), ['tabacus.js', 'counters.wasm']);
     });
 
     it(
-        'to the first lock: two more, at once; to the first queue after it: one more',
+        'to the first lock, and then to the first queue and limit: two more each, at once',
         { timeout },
         async () => {
             await tab.evaluate(count);
             dist.take();
-            dist.holdUntilAll(['locks.js', 'coordination.wasm']);
-            await tab.evaluate(lock);
-            assert.deepEqual(dist.take().sort(), ['coordination.wasm', 'locks.js']);
-            await tab.evaluate(queue);
-            assert.deepEqual(dist.take(), ['queue.js']);
-            await tab.evaluate(limit);
-            assert.deepEqual(dist.take(), ['limits.js']);
+            for (const [use, ...files] of /** @type {[() => Promise<void>, ...string[]][]} */ ([
+                [lock, 'locks.js', 'locks.wasm'],
+                [queue, 'queue.js', 'queue.wasm'],
+                [limit, 'limits.js', 'limits.wasm'],
+            ])) {
+                dist.holdUntilAll(files);
+                await tab.evaluate(use);
+                assert.deepEqual(dist.take().sort(), files);
+            }
         },
     );
 
-    it('to the first queue, without a lock before: three, at once', { timeout }, async () => {
+    it('to the first queue without a lock before: four, at once', { timeout }, async () => {
         await tab.evaluate(count);
         dist.take();
-        dist.holdUntilAll(['locks.js', 'queue.js', 'coordination.wasm']);
+        const files = ['locks.js', 'locks.wasm', 'queue.js', 'queue.wasm'];
+        dist.holdUntilAll(files);
         await tab.evaluate(queue);
-        assert.deepEqual(dist.take().sort(), ['coordination.wasm', 'locks.js', 'queue.js']);
+        assert.deepEqual(dist.take().sort(), files);
+    });
+
+    it('with `preload`: one JavaScript file, and then all that is used, at once', { timeout }, async () => {
+        const files = ['counters.wasm', 'locks.js', 'locks.wasm', 'queue.js', 'queue.wasm'];
+        dist.holdUntilAll(['tabacus.js'], files);
+        await tab.evaluate(countAhead);
+        await tab.evaluate(lock);
+        await tab.evaluate(queue);
+        const [first, ...more] = dist.take();
+        assert.equal(first, 'tabacus.js');
+        assert.deepEqual(more.sort(), files);
     });
 
     it(
