@@ -1,11 +1,11 @@
 /** A tab with every feature in use has one connection, one set of listeners and one table of locks. */
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { open } from 'tabacus';
 import { LockOrigin } from './fake-locks.js';
 import { FakeOrigin } from './fake-origin.js';
+import { wasmOf } from './program.js';
 
 /** @typedef {import('tabacus').Tab} Tab */
 
@@ -159,9 +159,9 @@ test('open() asks for the wasm and the database before it returns, and before wh
     t.after(() => Object.assign(globalThis, { fetch }));
     globalThis.fetch = async (address) => {
         asked.push(String(address));
-        return new Response(readFileSync(new URL('../../dist/node/single.wasm', import.meta.url)));
+        return new Response(wasmOf('counters'));
     };
-    const wasm = 'https://shop.test/single.wasm';
+    const wasm = 'https://shop.test/counters.wasm';
     const opening = open({ window, wasm });
     assert.deepEqual(asked.slice(0, 3), [wasm, 'database', 'localStorage']);
     await (await opening).close();
