@@ -1,6 +1,7 @@
 /** What a page loads may not grow. `npm run bench -- --only payload` lists file by file, beside the target. */
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { it } from 'node:test';
 
@@ -72,6 +73,21 @@ function assertWeight(files, most_KB) {
     assert.ok(bytes <= most_KB * 1024, `${bytes} bytes:\n${list}`);
 }
 
+/** How far what the README says may be from what is measured. */
+const SLACK_KB = 0.3;
+
+/**
+ * @param {{ bytes: number }[]} files
+ * @param {string} row how its row in the README begins
+ */
+function assertStated(files, row) {
+    const text = readFileSync(join(DIST, '../README.md'), 'utf8');
+    const [, stated] = new RegExp(`^\\| ${row}[^|]*\\| ([\\d.]+) KiB`, 'm').exec(text) ?? [];
+    const measured = files.reduce((sum, one) => sum + one.bytes, 0) / 1024;
+    const good = Math.abs(Number(stated) - measured) <= SLACK_KB;
+    assert.ok(good, `README.md says ${stated} KiB of "${row}", and it is ${measured.toFixed(1)} KiB`);
+}
+
 /** @param {{ file: string }[]} files */
 const wasmOf = (files) =>
     files
@@ -88,6 +104,7 @@ describeIn([ENGINES.chromium], 'What a page loads, by brotli', () => {
         assert.deepEqual(wasmOf(plain), ['single.wasm'], 'the other modules are for who asks for them');
         assert.deepEqual(new Set(isolated.map(({ file }) => file)), new Set(plain.map(({ file }) => file)));
         assertWeight(plain, CEILING_KB);
+        assertStated(plain, 'what a page of counters loads');
         assertWeight(
             plain.filter(({ file }) => file.endsWith('.js')),
             SCRIPT_CEILING_KB,
@@ -98,6 +115,7 @@ describeIn([ENGINES.chromium], 'What a page loads, by brotli', () => {
         const files = await inChromium((context) => loaded(context, 'countShared'));
         assert.deepEqual(wasmOf(files), ['attach.wasm', 'single.wasm', 'threads.wasm']);
         assertWeight(files, THREADS_CEILINGS_KB.counter);
+        assertStated(files, 'the same with a counter of `threads\\(\\)`');
     });
 
     it(`the same with a Worker and a C++ thread: at most ${THREADS_CEILINGS_KB.page} KB`, async () => {
