@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import { pieces } from '../../bridge/exports.js';
 import { Failure } from './failure.js';
+import { orderFunctions } from './function-order.js';
 import { buildFolder, logFolder } from './paths.js';
 import { graphOf, objectAt, reached } from './program-graph.js';
 import { plainName, readProgram, writeSegment } from './program-text.js';
@@ -200,8 +201,14 @@ function customSection(name, content) {
 export async function splitProgram(tools) {
     const program = join(folder, 'tab.wasm');
     const build = createHash('sha256').update(readFileSync(program)).digest('hex').slice(0, 16);
-    const scripts = ['split-program.js', 'program-graph.js', 'program-text.js', '../../bridge/exports.js'];
-    const sources = scripts.map((script) => readFileSync(join(import.meta.dirname, script)));
+    const scripts = [
+        'split-program',
+        'function-order',
+        'program-graph',
+        'program-text',
+        '../../bridge/exports',
+    ];
+    const sources = scripts.map((script) => readFileSync(join(import.meta.dirname, `${script}.js`)));
     const hash = createHash('sha256').update(build);
     for (const source of sources) hash.update(source);
     const stamp = join(outFolder, 'stamp');
@@ -249,7 +256,8 @@ async function split(tools, program, build) {
     for (const { piece, exports, data } of planned) {
         const exported =
             piece === primary ? [] : exports.map(([name, func]) => ` (export "${name}" (func $${func}))`);
-        writeFileSync(file(`${piece}.wat`), extended(read(file(`${piece}.wast`)), [...exported, ...data]));
+        const module = extended(read(file(`${piece}.wast`)), [...exported, ...data]);
+        writeFileSync(file(`${piece}.wat`), orderFunctions(module));
         await tool('wasm-as', file(`${piece}.wat`), '-g', '-o', file(`${piece}.debug.wasm`));
         await tool('wasm-opt', file(`${piece}.debug.wasm`), '--strip-debug', '-o', file(`${piece}.wasm`));
         for (const form of ['wasm', 'debug.wasm']) {
