@@ -132,6 +132,16 @@ async function filesOf(family, { platform, root, small, glue }) {
         hoistTransitiveImports: false,
     });
     await made.close();
+    return linked(output);
+}
+
+/**
+ * The text of each file, in which those of one build link with each other, and with no others.
+ *
+ * @param {(import('rollup').OutputChunk | import('rollup').OutputAsset)[]} output
+ * @returns {[name: string, text: string][]}
+ */
+function linked(output) {
     const chunks = output.filter((file) => file.type === 'chunk');
     const build = buildName(chunks);
     const imported = new Set(chunks.flatMap(({ imports }) => imports));
