@@ -19,6 +19,9 @@ const PLATFORMS = ['web', 'node'];
 /** Modules for a memory that another one's program runs in. */
 const FREESTANDING = ['attach', 'store'];
 
+/** The pieces of a tab's program. */
+const PIECES = join(buildFolder, 'wasm-single/pieces');
+
 /** Packs the cores that are built, and the public modules. */
 export async function pack() {
     await nodeModules();
@@ -37,6 +40,10 @@ export async function pack() {
                 copyWasm(folder);
             });
         }
+        const folder = join(distFolder, 'debug');
+        mkdirSync(folder, { recursive: true });
+        for (const piece of Object.keys(pieces))
+            copyFileSync(join(PIECES, `${piece}.debug.wasm`), join(folder, `${piece}.wasm`));
     });
 }
 
@@ -45,7 +52,7 @@ function copyWasm(folder) {
     for (const [core, preset] of Object.entries(CORES))
         copyFileSync(join(buildFolder, preset, `${core}.wasm`), join(folder, `${core}.wasm`));
     for (const piece of Object.keys(pieces))
-        copyFileSync(join(buildFolder, `wasm-single/pieces/${piece}.wasm`), join(folder, `${piece}.wasm`));
+        copyFileSync(join(PIECES, `${piece}.wasm`), join(folder, `${piece}.wasm`));
     for (const name of FREESTANDING) {
         const from = join(buildFolder, `wasm-threads/${name}.wasm`);
         if (!existsSync(from)) continue;

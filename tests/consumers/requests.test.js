@@ -7,6 +7,7 @@ import { after, afterEach, before, beforeEach, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { DIST } from '../../bench/lib/context.js';
+import { preloadLinks } from '../../bin/preload.js';
 import { createServer } from '../../web/server.js';
 import { describeIn, ENGINES } from '../browser/harness/engines.js';
 
@@ -151,6 +152,20 @@ describeIn([ENGINES.chromium], 'What a page asks for', (engine) => {
         const [first, ...more] = dist.take();
         assert.equal(first, 'tabacus.js');
         assert.deepEqual(more.sort(), files);
+    });
+
+    it('with the links of `npx tabacus preload`: all at once', { timeout }, async () => {
+        const files = ['counters.wasm', 'locks.js', 'locks.wasm', 'queue.js', 'queue.wasm', 'tabacus.js'];
+        dist.holdUntilAll(files);
+        const links = preloadLinks(['queue'], '/dist/web').join('');
+        await tab.evaluate(
+            (/** @type {string} */ html) => document.head.insertAdjacentHTML('beforeend', html),
+            links,
+        );
+        await tab.evaluate(count);
+        await tab.evaluate(lock);
+        await tab.evaluate(queue);
+        assert.deepEqual(dist.take().sort(), files);
     });
 
     it(

@@ -30,9 +30,11 @@ function number(bytes, at) {
 /**
  * The program with a memory that cannot grow (WebAssembly Core §5.5.8: of the memory section's limits, the maximum
  * becomes the minimum).
+ *
+ * @param {Uint8Array} program
  */
-function withoutGrowth() {
-    const bytes = new Uint8Array(wasmOf('counters'));
+function withoutGrowth(program = wasmOf('counters')) {
+    const bytes = new Uint8Array(program);
     for (let at = 8; at < bytes.length;) {
         const id = bytes[at];
         const size = number(bytes, at + 1);
@@ -189,4 +191,15 @@ test('in a window without reportError, as in Node 20, a trap in an event ends no
     }
     await new Promise((resolve) => setImmediate(resolve));
     await tab.close();
+});
+
+test('with the pieces of tabacus/debug, the stack of a trap has the names of functions', async () => {
+    const debug = readFileSync(new URL('../../dist/debug/counters.wasm', import.meta.url));
+    const tab = await open({ window: oneWindow().window, wasm: withoutGrowth(debug) });
+    assert.throws(
+        () => {
+            for (let i = 0; ; i++) tab.counter(`${'x'.repeat(100)}${i}`).add(1);
+        },
+        (/** @type {any} */ { code, cause }) => code === 'internal' && /tabacus::/.test(cause.stack),
+    );
 });
