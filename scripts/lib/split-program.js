@@ -11,9 +11,10 @@ import { Failure } from './failure.js';
 import { orderFunctions } from './function-order.js';
 import { buildFolder, logFolder } from './paths.js';
 import { graphOf, objectAt, reached } from './program-graph.js';
-import { plainName, readProgram, writeSegment } from './program-text.js';
+import { plainName, readProgram } from './program-text.js';
 import { step } from './progress.js';
 import { run } from './run.js';
+import { ownersOf, segmentsOf } from './static-data.js';
 
 /** @typedef {import('./program-graph.js').Item} Item */
 /** @typedef {import('./program-text.js').Text} Text */
@@ -63,67 +64,6 @@ function pieceOfItems(program, { edges }) {
     };
 }
 
-/**
- * Whether an object may leave the primary module with the only piece that refers to its address: if no other object's
- * beginning can lie in it, and it in no other's. That holds of a virtual table, which follows the two words before its
- * functions (Itanium C++ ABI §2.5.2), and of a text that follows another's NUL.
- *
- * @param {Text} program
- * @param {number} at
- * @param {number} end of the object, and where the next begins
- */
-function isMovable({ data, table, tableBase }, at, end) {
-    const segment = data.find(({ at: from, bytes }) => from <= at && at < from + bytes.length);
-    if (!segment) return false;
-    const { bytes } = segment;
-    const from = at - segment.at;
-    const object = bytes.subarray(from, end - segment.at);
-    const view = new DataView(bytes.buffer);
-    const isFunction = (/** @type {number} */ word) => word >= tableBase && word < tableBase + table.length;
-    const words = Array.from({ length: object.length >> 2 }, (_, i) => view.getUint32(from + 4 * i, true));
-    const headless = from === 0 || (from >= 8 && view.getFloat64(from - 8, true) === 0);
-    const isVirtualTable =
-        at % 4 === 0 && isFunction(words[0] ?? 0) && words.every((word) => word === 0 || isFunction(word));
-    if (isVirtualTable) return headless;
-    const text = object.subarray(0, object.indexOf(0));
-    const printable = text.length > 0 && text.every((byte) => byte >= 0x20 && byte < 0x7f);
-    const padded = object.subarray(text.length).every((byte) => byte === 0);
-    return printable && padded && object.includes(0) && (from === 0 || bytes[from - 1] === 0);
-}
-
-/** Runs of zeros that are shorter than the head of another segment stay within theirs. */
-const zerosMax = 8;
-
-/**
- * The static data of a piece: memory is zero where nothing is written to it. A segment has no byte that is not the
- * piece's own, since the owner may have changed it before this piece is loaded.
- *
- * @param {Text} program
- * @param {(at: number) => boolean} isOwn
- */
-function dataOf(program, isOwn) {
-    /** @type {import('./program-text.js').Segment[]} */
-    const segments = [];
-    for (const { at, bytes } of program.data) {
-        let [begin, end] = [0, 0];
-        const close = () => {
-            if (end > begin) segments.push({ at: at + begin, bytes: bytes.slice(begin, end) });
-        };
-        for (const [i, byte] of bytes.entries()) {
-            if (!isOwn(at + i) || (byte !== 0 && i - end > zerosMax)) {
-                close();
-                begin = end = isOwn(at + i) ? i : i + 1;
-            }
-            if (byte !== 0 && isOwn(at + i)) {
-                if (end <= begin) begin = i;
-                end = i + 1;
-            }
-        }
-        close();
-    }
-    return segments.map(writeSegment);
-}
-
 /** @param {Text} program @param {number} base @param {number} length */
 function imageOf({ data }, base, length) {
     const image = new DataView(new ArrayBuffer(length));
@@ -163,19 +103,15 @@ function plan(text, analysis) {
     const shift = shiftBetween(program, analysed);
     const graph = graphOf(analysed);
     const pieceOf = pieceOfItems(analysed, graph);
-    const dataEnd = Math.max(...analysed.data.map(({ at, bytes }) => at + bytes.length));
-    /** @type {Map<number, string>} */
-    const owners = new Map(
-        graph.objects.map((object, i) => [
-            object,
-            isMovable(analysed, object, graph.objects[i + 1] ?? dataEnd) ? pieceOf(object) : primary,
-        ]),
-    );
+    const owners = ownersOf(analysed, graph.objects, pieceOf, { primary, shared });
     return Object.keys(pieces).map((piece) => ({
         piece,
         functions: [...program.functions.keys()].filter((func) => pieceOf(func) === piece),
         exports: [...program.exports].filter(([, func]) => pieceOf(func) === piece),
-        data: dataOf(program, (at) => (owners.get(objectAt(graph.objects, at + shift)) ?? primary) === piece),
+        data: segmentsOf(
+            program,
+            (at) => (owners.get(objectAt(graph.objects, at + shift)) ?? primary) === piece,
+        ),
     }));
 }
 
