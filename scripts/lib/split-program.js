@@ -4,10 +4,11 @@
  */
 
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pieces } from '../../bridge/exports.js';
 import { Failure } from './failure.js';
+import { renameExports, splitPrefix } from './module-names.js';
 import { orderFunctions } from './function-order.js';
 import { buildFolder, logFolder } from './paths.js';
 import { graphOf, objectAt, reached } from './program-graph.js';
@@ -140,6 +141,7 @@ export async function splitProgram(tools) {
     const scripts = [
         'split-program',
         'function-order',
+        'module-names',
         'program-graph',
         'program-text',
         '../../bridge/exports',
@@ -157,13 +159,25 @@ export async function splitProgram(tools) {
     writeFileSync(stamp, current);
 }
 
+/** @param {string} name */
+const file = (name) => join(outFolder, name);
+
+/** The text of the program without what goes to other pieces by itself. @param {string} text @param {Set<string>} moved exports */
+const withoutMoved = (text, moved) =>
+    text
+        .split('\n')
+        .filter((line) => {
+            const [, exported = ''] = /^ \(export "([^"]*)"/.exec(line) ?? [];
+            return !line.startsWith(' (data ') && !moved.has(exported);
+        })
+        .join('\n');
+
 /**
  * @param {import('./toolchain.js').Toolchain} tools
  * @param {string} program
  * @param {string} build
  */
 async function split(tools, program, build) {
-    const file = (/** @type {string} */ name) => join(outFolder, name);
     const tool = (/** @type {string[]} */ ...[name = '', ...args]) =>
         run(tools.command(name, [...args, ...features]), log);
     await tool('wasm-dis', program, '-o', file('program.wat'));
@@ -171,35 +185,29 @@ async function split(tools, program, build) {
     const text = read(file('program.wat'));
     const planned = plan(text, read(file('analysis.wat')));
     const secondary = planned.slice(1);
-    const moved = new Set(secondary.flatMap(({ exports }) => exports.map(([name]) => name)));
-    const kept = text.split('\n').filter((line) => {
-        const [, exported = ''] = /^ \(export "([^"]*)"/.exec(line) ?? [];
-        return !line.startsWith(' (data ') && !moved.has(exported);
-    });
-    writeFileSync(file('whole.wat'), kept.join('\n'));
-    writeFileSync(
-        file('manifest'),
-        secondary
-            .map(({ piece, functions }) => [piece, ...functions.map(plainName), ''].join('\n'))
-            .join('\n'),
+    const moved = secondary.flatMap(({ exports }) => exports.map(([name]) => name));
+    writeFileSync(file('whole.wat'), withoutMoved(text, new Set(moved)));
+    const sections = secondary.map(({ piece, functions }) =>
+        [piece, ...functions.map(plainName), ''].join('\n'),
     );
+    writeFileSync(file('manifest'), sections.join('\n'));
     await tool('wasm-as', file('whole.wat'), '-g', '-o', file('whole.wasm'));
     await tool(
         ...['wasm-split', '--multi-split', file('whole.wasm'), '--manifest', file('manifest')],
-        ...['--no-placeholders', '--import-namespace', 'primary', '--export-prefix', '_', '-S'],
+        ...['--no-placeholders', '--import-namespace', 'primary', '--export-prefix', splitPrefix, '-S'],
         ...['--out-prefix', `${outFolder}/`, '-o', file(`${primary}.wast`)],
     );
-    for (const { piece, exports, data } of planned) {
+    const modules = planned.map(({ piece, exports, data }) => {
         const exported =
             piece === primary ? [] : exports.map(([name, func]) => ` (export "${name}" (func $${func}))`);
-        const module = extended(read(file(`${piece}.wast`)), [...exported, ...data]);
-        writeFileSync(file(`${piece}.wat`), orderFunctions(module));
+        return orderFunctions(extended(read(file(`${piece}.wast`)), [...exported, ...data]));
+    });
+    for (const [i, module] of renameExports(modules).entries()) {
+        const piece = planned[i]?.piece;
+        writeFileSync(file(`${piece}.wat`), module);
         await tool('wasm-as', file(`${piece}.wat`), '-g', '-o', file(`${piece}.debug.wasm`));
         await tool('wasm-opt', file(`${piece}.debug.wasm`), '--strip-debug', '-o', file(`${piece}.wasm`));
-        for (const form of ['wasm', 'debug.wasm']) {
-            const bytes = readFileSync(file(`${piece}.${form}`));
-            writeFileSync(file(`${piece}.new`), Buffer.concat([bytes, customSection('build', build)]));
-            renameSync(file(`${piece}.new`), file(`${piece}.${form}`));
-        }
+        for (const form of ['wasm', 'debug.wasm'])
+            appendFileSync(file(`${piece}.${form}`), customSection('build', build));
     }
 }

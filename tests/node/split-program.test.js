@@ -4,8 +4,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pieces } from '../../bridge/exports.js';
 import { Program } from '../../js/core/program.js';
+import { renameExports } from '../../scripts/lib/module-names.js';
 import { graphOf, objectAt, reached } from '../../scripts/lib/program-graph.js';
 import { readProgram } from '../../scripts/lib/program-text.js';
+import { ownersOf, segmentsOf } from '../../scripts/lib/static-data.js';
 import { wasmOf } from './program.js';
 
 /** @typedef {import('../../js/core/program.js').PieceName} PieceName */
@@ -49,6 +51,81 @@ test('a function refers to what it calls, to functions of the table, and to obje
         new Set([data + 4, 'c']),
         'what an item that stops refers to is left out',
     );
+});
+
+test('a text leaves with those that refer to it and to its end; a virtual table with its users; all else stays', () => {
+    const program = readProgram(
+        [
+            '(module',
+            ` (elem $0 (i32.const ${table}) $a $b)`,
+            // Two numbers, "locks/" in which "/" begins, "é", and a virtual table.
+            ` (data $d (i32.const ${data}) "\\01\\00\\00\\00\\02\\00\\00\\00locks/\\00\\c3\\a9\\00\\00\\00\\00\\00\\00")`,
+            ` (data $v (i32.const ${data + 32}) "\\00\\00\\00\\00\\00\\00\\00\\00\\01\\00\\00\\01")`,
+            ')',
+        ].join('\n'),
+        table,
+    );
+    const [number, text, end, letter, virtual] = [0, 8, 13, 15, 40].map((at) => data + at);
+    const objects = /** @type {number[]} */ ([number, text, end, letter, virtual]);
+    const owners = (/** @type {Record<number, string>} */ users) => {
+        const of = ownersOf(program, objects, (object) => users[object - data] ?? 'queue', {
+            primary: 'counters',
+            shared: 'locks',
+        });
+        return objects.map((object) => of.get(object));
+    };
+    assert.deepEqual(owners({}), ['counters', 'queue', 'queue', 'queue', 'queue']);
+    assert.deepEqual(owners({ 13: 'limits' }), ['counters', 'locks', 'locks', 'queue', 'queue']);
+    assert.deepEqual(owners({ 13: 'counters' }), ['counters', 'counters', 'counters', 'queue', 'queue']);
+});
+
+test('segments hold what is their own, and no zero of another owner', () => {
+    const bytes = Uint8Array.from([1, 0, 0, 2, 9, 0, 3, ...Array(12).fill(0), 4]);
+    const program = { ...readProgram('(module\n)', 0), data: [{ at: 100, bytes }] };
+    const isOwn = (/** @type {number} */ at) => at !== 104 && at !== 105;
+    assert.deepEqual(segmentsOf(program, isOwn), [
+        ' (data (i32.const 100) "\\01\\00\\00\\02")',
+        ' (data (i32.const 106) "\\03")',
+        ' (data (i32.const 119) "\\04")',
+    ]);
+    assert.deepEqual(
+        segmentsOf(program, (at) => !isOwn(at)),
+        [' (data (i32.const 104) "\\09")'],
+    );
+});
+
+test('exports for other modules are named in the order of the functions; the own ones stay', () => {
+    const primary = [
+        '(module',
+        ' (export "tab_new" (func $b))',
+        ' (export "%z" (func $b))',
+        ' (export "%a" (global $g))',
+        ' (export "%m" (func $a))',
+        ' (func $a',
+        ' )',
+        ' (func $b',
+        ' )',
+        ')',
+    ];
+    const secondary = [
+        '(module',
+        ' (import "primary" "memory" (memory $0 16))',
+        ' (import "primary" "%z" (func $b))',
+        ' (import "primary" "%m" (func $a))',
+        ')',
+    ];
+    const [first = '', second = ''] = renameExports([primary.join('\n'), secondary.join('\n')]);
+    assert.deepEqual(first.split('\n').slice(1, 5), [
+        ' (export "tab_new" (func $b))',
+        ' (export "00" (global $g))',
+        ' (export "01" (func $a))',
+        ' (export "02" (func $b))',
+    ]);
+    assert.deepEqual(second.split('\n').slice(1, 4), [
+        ' (import "primary" "memory" (memory $0 16))',
+        ' (import "primary" "01" (func $a))',
+        ' (import "primary" "02" (func $b))',
+    ]);
 });
 
 test('the pieces fill the table between them, each only what is its own', async () => {
