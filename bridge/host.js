@@ -121,6 +121,11 @@ export const hostCalls = [
             params: { transaction: 'int', subject: 'text', holder: 'text' },
         },
         {
+            name: 'transaction_abort',
+            doc: 'Aborts, unless a commit was asked for.',
+            params: { transaction: 'int' },
+        },
+        {
             name: 'transaction_commit',
             doc: 'Commits.',
             settles: 'nothing, once the outcome is known',
