@@ -21,6 +21,14 @@
 /** What js/core/bridge.js calls in each program. @type {ExportedCall[]} */
 const core = [
     {
+        name: 'tab_build',
+        doc: 'Identifies the build (js/core/check-build.js).',
+        target: 'build_number',
+        returns: 'number',
+        raw: true,
+        byHand: true,
+    },
+    {
         name: 'tab_buffer',
         doc: 'Makes room for packed values, and returns its address.',
         target: 'packed_buffer',
@@ -31,7 +39,7 @@ const core = [
     },
     {
         name: 'tab_new',
-        doc: 'Makes the core of a program; its namespace is packed.',
+        doc: 'Makes the core of the program of that number (programs); its namespace is packed.',
         target: 'core',
         params: { program: 'int' },
         returns: 'int',
@@ -566,7 +574,12 @@ export const groups = { counters, coordination, locks, queues, limits };
 /** What the glue of the programs has. @type {ExportedCall[]} */
 export const exported = [...core, ...counter, ...counters, ...coordination, ...locks, ...queues, ...limits];
 
-/** What each program exports. @type {Record<string, ExportedCall[]>} */
+/**
+ * What each program exports, in the order of their numbers. One host serves all of them: the number of a program is the
+ * lowest bit of the numbers of its operations, channels and locks.
+ *
+ * @type {Record<string, ExportedCall[]>}
+ */
 export const programs = {
     counters: [...core, ...counter, ...counters],
     coordination: [...core, ...counter, guarantee, ...coordination, ...locks, ...queues, ...limits],

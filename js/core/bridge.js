@@ -4,7 +4,8 @@
  */
 
 import { TabacusError } from '../common/errors.js';
-import { hotExports } from './generated/glue.js';
+import { checkBuild } from './check-build.js';
+import { hotExports, programNumbers } from './generated/glue.js';
 import { callHost } from './generated/host-calls.js';
 import { hostEvents } from './generated/host-events.js';
 import { decoded, nullSize, Unpacker } from './packed.js';
@@ -45,6 +46,9 @@ export class Bridge {
     /** @type {import('./load-module.js').Glue} */
     glue;
 
+    /** The number of the program. @type {number} */
+    program = programNumbers.counters;
+
     /** The address of the program's core. */
     core = 0;
 
@@ -60,8 +64,10 @@ export class Bridge {
      * @param {import('./load-module.js').Glue} glue
      * @param {import('../host/host.js').Host} host
      * @param {Owner} owner
+     * @throws {TabacusError} `version-mismatch`
      */
     constructor(glue, host, owner) {
+        checkBuild(() => glue._tab_build());
         this.glue = this.#contained(glue);
         this.host = host;
         this.owner = owner;
@@ -206,11 +212,10 @@ export class Bridge {
     /**
      * Makes the core's tab. Reports reach it from here on, with those that came before.
      * @param {string} namespace
-     * @param {number} program see OperationNumbers in wasm/src/browser/core/operations.hpp
      */
-    start(namespace, program) {
+    start(namespace) {
         this.pack([namespace]);
-        this.core = this.glue._tab_new(program);
+        this.core = this.glue._tab_new(this.program);
         const events = hostEvents((event, number, values) => {
             try {
                 this.#pack(values, Infinity); // what the store holds is read, however long
@@ -221,7 +226,7 @@ export class Bridge {
         });
         this.host.connect(
             { ...events, settled: (operation, answer) => this.#settle(events, operation, answer) },
-            program,
+            this.program,
         );
     }
 

@@ -3,6 +3,7 @@
 import { Bridge } from './bridge.js';
 import { coordinationClose } from './generated/coordination.js';
 import { callCoordination } from './generated/coordination-calls.js';
+import { programNumbers } from './generated/glue.js';
 
 /** @typedef {import('./generated/coordination-calls.js').JobInfo} JobInfo */
 /** @typedef {import('./generated/coordination-calls.js').EndedJob} EndedJob */
@@ -20,6 +21,9 @@ import { callCoordination } from './generated/coordination-calls.js';
 
 /** Calls those who use the program, each by the number under which the program knows it. */
 export class CoordinationBridge extends Bridge {
+    /** @override */
+    program = programNumbers.coordination;
+
     /** Held locks that were lost. @type {Map<number, (reason: string) => void>} */
     lost = new Map();
 

@@ -17,9 +17,6 @@ import { loadModule } from './load-module.js';
  * @property {(error: import('../common/errors.js').TabacusError) => void} fail
  */
 
-/** The counters' program is 0. */
-const program = 1;
-
 /**
  * @param {CoordinationOptions} options
  * @returns {Promise<CoordinationBridge>}
@@ -30,6 +27,6 @@ export async function loadCoordination({ namespace, host, platform, source, noti
         host.ready().then(() => learnStorable(platform, host.database)),
     ]);
     const bridge = new CoordinationBridge(glue, host, { notice, fail });
-    bridge.start(namespace, program);
+    bridge.start(namespace);
     return bridge;
 }

@@ -83,7 +83,7 @@ export class Engine {
         const fail = (/** @type {TabacusError} */ error) => this.#fail(error);
         const notice = (/** @type {import('../core/bridge.js').Notice} */ one) => this.#notice(one);
         this.counters = new Bridge(glue, host, { notice, fail });
-        this.counters.start(namespace, 0);
+        this.counters.start(namespace);
         this.#coordination = new Lazy(async () => {
             /** @type {typeof import('../core/load-coordination.js')} */
             const { loadCoordination } =

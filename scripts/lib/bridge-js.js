@@ -1,12 +1,15 @@
 /** The JavaScript side of the bridge, written from what bridge/ describes. */
 
-import { exported } from '../../bridge/exports.js';
+import { errors } from '../../bridge/errors.js';
+import { exported, programs } from '../../bridge/exports.js';
 import { callbacks, coordinationCallbacks, hostCalls, hostEvents } from '../../bridge/host.js';
 import { enums, records } from '../../bridge/types.js';
 import { flatParams, numberedCalls, slotsOf } from './bridge-cpp.js';
 import {
+    calledFunction,
     camel,
     fieldsOf,
+    hostMethod,
     isNumber,
     jsType,
     namedIn,
@@ -59,6 +62,21 @@ export function enumModule(name) {
         `export const ${name} = /** @type {const} */ ({\n${byName.join('')}});\n\n` +
         comment([`The name of each number.`, `@type {${table}}`]) +
         `export const ${namesOf(name)} = ${open}\n${byNumber.join('')}${close};\n`
+    );
+}
+
+/** js/common/generated/error-codes.js */
+export function errorCodesModule() {
+    const list = Object.entries(errors).map(
+        ([code, { when, action }]) => `- \`${code}\`: ${when} What to do: ${action}`,
+    );
+    const type = Object.keys(errors)
+        .map((code) => `'${code}'`)
+        .join(' | ');
+    return (
+        head +
+        comment(['What went wrong, for programs.', '', ...list, '', `@typedef {${type}} TabacusErrorCode`]) +
+        '\nexport {};\n'
     );
 }
 
@@ -191,8 +209,7 @@ function callCase(call) {
         .filter(([name]) => receiver === call.on || name !== 'transaction')
         .map(([, arg]) => arg);
     if (call.settles !== undefined) passed.unshift('a');
-    const method = camel(call.method ?? call.name.replace(/^[^_]*_/, ''));
-    const called = `${receiver}.${method}${call.property ? '' : `(${passed.join(', ')})`}`;
+    const called = `${receiver}.${hostMethod(call)}${call.property ? '' : `(${passed.join(', ')})`}`;
     const cased = `case ${numberedCalls.indexOf(call)}: // ${call.name}\n`;
     return call.returns ? `${cased}    return ${called};\n` : `${cased}    return void ${called};\n`;
 }
@@ -314,6 +331,10 @@ export function hostEventsModule() {
     return head + enumImports(Object.keys(enums), code) + code;
 }
 
+/** js/core/generated/build.js @param {number} build */
+export const buildModule = (build) =>
+    `${head}/** Identifies the build: see scripts/lib/bridge-generator.js. */\nexport const buildNumber = ${build};\n`;
+
 // --- Exports
 
 /** @typedef {import('../../bridge/exports.js').ExportedCall} ExportedCall */
@@ -347,8 +368,15 @@ const answerType = (type) => (type === 'nothing' ? 'void' : jsType(type));
 /** @param {string} type of a parameter */
 const paramType = (type) => (type === 'number?' ? 'number | undefined' : jsType(type));
 
-/** @param {ExportedCall} call */
-function exportFunction(call) {
+/** What the function of an export returns, as JSDoc says it. @param {ExportedCall} call @returns {string[]} */
+function returnsOf({ answers, now, returns }) {
+    if (answers !== undefined) return [`@returns {Promise<${answerType(answers)}>}`];
+    if (now !== undefined) return [`@returns {${answerType(now)}}`];
+    return returns ? [`@returns {${returns === 'bool' ? 'boolean' : 'number'}}`] : [];
+}
+
+/** @param {ExportedCall} call @param {string} core the class of the program's core */
+function exportFunction(call, core) {
     const { name, doc, target, answers, now, returns, always } = call;
     const params = paramsOf(call);
     const packed = params.filter(([, type]) => !isPassed(type)).map(([param, type]) => pack(type, param));
@@ -362,14 +390,6 @@ function exportFunction(call) {
     const called = `bridge.glue._${name}(${args.join(', ')})`;
     const packing = packed.length === 0 ? '' : `bridge.pack([${packed.join(', ')}]);\n`;
     const types = params.map(([param, type]) => `@param {${paramType(type)}} ${param}`);
-    const returned =
-        answers !== undefined
-            ? [`@returns {Promise<${answerType(answers)}>}`]
-            : now !== undefined
-              ? [`@returns {${answerType(now)}}`]
-              : returns
-                ? [`@returns {${returns === 'bool' ? 'boolean' : 'number'}}`]
-                : [];
     let body;
     if (promised === undefined) {
         body = `${packing}${returns === 'bool' ? `return ${called} > 0` : returns ? `return ${called}` : called};\n`;
@@ -380,7 +400,13 @@ function exportFunction(call) {
         body = `return bridge.promises.${how}((promise) => ${start}${read}${always ? ', Infinity' : ''});\n`;
     }
     return (
-        comment([doc, '', `@param {${bridgeType}} bridge`, ...types, ...returned]) +
+        comment([
+            `${doc} Calls ${calledFunction(call, core)}() in C++.`,
+            '',
+            `@param {${bridgeType}} bridge`,
+            ...types,
+            ...returnsOf(call),
+        ]) +
         `export function ${camel(name)}(${['bridge', ...params.map(([param]) => param)].join(', ')}) {\n${indented(body)}}\n\n`
     );
 }
@@ -388,30 +414,33 @@ function exportFunction(call) {
 /**
  * The exports of a group: js/core/generated/<group>.js
  * @param {ExportedCall[]} calls
+ * @param {string} core the class of the program's core
  */
-export function exportsModule(calls) {
+export function exportsModule(calls, core) {
     const called = calls.filter(({ raw }) => !raw);
     const types = called.flatMap(({ params = {}, answers = '', now = '' }) => [
         ...Object.values(params),
         answers,
         now,
     ]);
-    const code = withRecords(types, called.map(exportFunction).join(''));
+    const code = withRecords(types, called.map((call) => exportFunction(call, core)).join(''));
     return head + enumImports(enumsIn(types), code) + code.trimEnd() + '\n';
 }
 
 /** js/core/generated/glue.js */
 export function glueModule() {
     const members = exported.map((call) => {
-        const { name, target, params = {}, answers, now, returns } = call;
+        const { name, target, params = {}, answers, now, returns, raw, byHand } = call;
         const numbers = Object.entries(params).filter(([, type]) => isPassed(type));
         const typed = [
             ...(target.startsWith('core.') ? ['core: number'] : []),
             ...numbers.map(([param]) => `${camel(param)}: number`),
             ...((answers ?? now) ? ['promise: number'] : []),
         ];
-        return `@property {(${typed.join(', ')}) => ${returns ? 'number' : 'void'}} _${name}`;
+        const type = `(${typed.join(', ')}) => ${returns ? 'number' : 'void'}`;
+        return `@property {${type}} _${name}${raw && !byHand ? ` Calls ${calledFunction(call, '')}() in C++.` : ''}`;
     });
+    const numbers = Object.keys(programs).map((name, number) => `    ${name}: ${number},\n`);
     const hot = exported.filter(({ raw, byHand, answers }) => raw && !byHand && answers === undefined);
     return (
         head +
@@ -422,6 +451,8 @@ export function glueModule() {
             ...members,
         ]) +
         '\n' +
+        comment(['The number of each program.']) +
+        `export const programNumbers = /** @type {const} */ ({\n${numbers.join('')}});\n\n` +
         comment(['The exports that are called by the million, with two numbers at most.']) +
         `export const hotExports = new Set([\n${hot.map(({ name }) => `    '_${name}',\n`).join('')}]);\n`
     );

@@ -80,3 +80,22 @@ export function jsType(type) {
     if (type in records) return type;
     return 'number';
 }
+
+/** The method of the class that a call of the host ends in. @param {import('../../bridge/host.js').HostCall} call */
+export const hostMethod = ({ name, method }) => camel(method ?? name.replace(/^[^_]*_/, ''));
+
+/**
+ * The function of C++ that an export calls.
+ *
+ * @param {import('../../bridge/exports.js').ExportedCall} call
+ * @param {string} core the class of the program's core
+ */
+export function calledFunction({ target, params = {} }, core) {
+    const path = target.split('.');
+    const [receiver = '', method = ''] = path.slice(-2);
+    const part = receiver.replace('()', '');
+    const name = `${part[0]?.toUpperCase()}${part.slice(1)}`;
+    if (receiver === 'core') return `${core}::${method}`;
+    if (params[receiver]) return `${params[receiver]?.replace('&', '')}::${method}`;
+    return `${name}${path.length === 3 ? 'Core' : ''}::${method}`;
+}

@@ -34,7 +34,7 @@ async function program() {
     const { countGuarantee } = await import('../../js/core/generated/counters.js');
     const { default: start } = await import(pathToFileURL(PROGRAM).href);
     const bridge = new Bridge(await start({}), /** @type {any} */ (host), { notice() {}, fail() {} });
-    bridge.start('guarantees', 1);
+    bridge.start('guarantees');
     return (strategy, durability) => {
         const options = { strategy: /** @type {any} */ (strategy), durability, times: {} };
         return countGuarantee(bridge, catalogueCounter(bridge, 'counter', options));

@@ -68,7 +68,7 @@ test('a counter has the same guarantee before its module is loaded as the module
     const { default: start } = await import(new URL('../../dist/node/coordination.js', import.meta.url).href);
     const host = new Host(/** @type {any} */ (windows[0]), 'guarantees');
     const bridge = new Bridge(await start({}), host, { notice() {}, fail() {} });
-    bridge.start('guarantees', 1);
+    bridge.start('guarantees');
     for (const strategy of strategies) {
         for (const durability of /** @type {const} */ (['relaxed', 'strict'])) {
             const address = catalogueCounter(bridge, 'c', { strategy, durability, times: {} });

@@ -12,9 +12,12 @@
 
 #include <memory>
 
+#include "browser/generated/build.hpp"
 #include "browser/generated/host.hpp"
 
 extern "C" {
+
+EMSCRIPTEN_KEEPALIVE double tab_build() { return tabacus::browser::build_number; }
 
 EMSCRIPTEN_KEEPALIVE char* tab_buffer(std::size_t size) {
     return tabacus::browser::packed_buffer(size);

@@ -179,7 +179,7 @@ class BrowserWorld final : public World {
 
     // The events of the host, each for the part of this World that it is about (bridge/host.js).
     void settled(int operation, Texts answer) { operations_.settled(operation, std::move(answer)); }
-    void failed(int operation, std::string code, std::string message) {
+    void failed(int operation, ErrorCode code, const std::string& message) {
         operations_.failed(operation, code, message);
     }
     void storage_changed(Text key, Text old_value, Text new_value) const {

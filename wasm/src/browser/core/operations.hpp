@@ -15,11 +15,10 @@
 
 namespace tabacus::browser {
 
-/// The numbers by which the host knows a program's operations. The host serves two programs; the lowest
-/// bit of a number says which (js/host/host.js).
+/// The numbers by which the host knows a program's operations. The lowest bit of each is the number of
+/// the program (`programs` in bridge/exports.js).
 class OperationNumbers {
   public:
-    /// `program`: 0 or 1.
     explicit OperationNumbers(int program) : next_(static_cast<unsigned>(program)) {}
 
     [[nodiscard]] int next() const { return static_cast<int>(next_); }
@@ -55,8 +54,7 @@ class Operations {
     [[nodiscard]] int next() const { return numbers_.next(); }
 
     void settled(int operation, Texts answer);
-    /// `code`: as the public API spells it.
-    void failed(int operation, std::string_view code, const std::string& message);
+    void failed(int operation, ErrorCode code, const std::string& message);
 
   private:
     template <typename T, typename Read>
