@@ -229,9 +229,9 @@ export const callbacks = [
     ]),
 ];
 
-/** What the program of all but the counters calls besides, js/core/coordination-bridge.js. @type {HostCall[]} */
+/** What locks, queues and limits call besides. @type {HostCall[]} */
 export const coordinationCallbacks = [
-    ...of('bridge', 'CoordinationBridge', 'js/core/coordination-bridge.js', [
+    ...of('bridge', 'Bridge', 'js/core/bridge.js', [
         {
             name: 'lock_lost',
             method: 'lockLost',

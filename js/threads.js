@@ -8,11 +8,11 @@
  * worker.postMessage(shared.handle);  // there: attach(handle) of 'tabacus/worker'
  */
 
-import { loadGlue } from './core/load.web.js';
 import { checkWasm, compile, instantiated } from './core/module.js';
 import { unavailable } from './core/load-module.js';
 import { invalid, TabacusError } from './common/errors.js';
-import { attachModule } from './threads/wasm/attach-wasm.web.js';
+import { attachModule } from './threads/wasm/attach-wasm.js';
+import { start, threadsModule } from './threads/wasm/threads-wasm.js';
 import { checkOptions } from './common/check-arguments.js';
 import { ThreadCore, opsFrom } from './threads/thread-core.js';
 import { watchWorkers } from './threads/exit/watch-workers.web.js';
@@ -108,20 +108,20 @@ const memoryPages = 512;
 const makeMemory = async () =>
     new WebAssembly.Memory({ initial: memoryPages, maximum: memoryPages, shared: true });
 
+/** @param {WasmSource | undefined} wasm */
+const compileThreads = (wasm) =>
+    wasm === undefined ? threadsModule().catch(unavailable('threads')) : compile(wasm, 'wasm');
+
 /**
- * @param {import('./core/module.js').WasmSource | undefined} wasm
+ * @param {WebAssembly.Module} module
  * @param {WebAssembly.Memory} memory
+ * @param {WasmSource | undefined} wasm where the module is from
  */
-async function startProgram(wasm, memory) {
-    const module = wasm === undefined ? undefined : await compile(wasm, 'wasm');
-    const { default: start } = await loadGlue('threads').catch(unavailable('threads'));
-    const options = { wasmMemory: memory };
-    if (!module) return start(options).catch(unavailable('threads'));
-    return instantiated(start, module, options).catch((cause) => {
-        if (cause instanceof RangeError) return unavailable('threads')(cause);
+const startProgram = (module, memory, wasm) =>
+    instantiated(start, module, { wasmMemory: memory }).catch((cause) => {
+        if (wasm === undefined || cause instanceof RangeError) return unavailable('threads')(cause);
         throw Object.assign(invalid('wasm', wasm, 'the threads.wasm of this package'), { cause });
     });
-}
 
 /**
  * Makes the segments for a storage and for locks when the first thread wants one.
@@ -179,15 +179,18 @@ export async function threads(options = {}) {
     const attachWasm = given.attachWasm === undefined ? undefined : checkWasm(given.attachWasm, 'attachWasm');
     const tab = given.tab === undefined ? undefined : checkTab(given.tab);
     assertIsolated();
+    const compiling = Promise.all([compileThreads(wasm), compileAttach(attachWasm)]);
+    compiling.catch(() => {}); // thrown below
     const memory = await makeMemory().catch(unavailable('threads'));
-    const [glue, module] = await Promise.all([startProgram(wasm, memory), compileAttach(attachWasm)]);
+    const [program, module] = await compiling;
+    const glue = await startProgram(program, memory, wasm);
     const root = glue._arena_root();
     const core = new ThreadCore(opsFrom(glue, '_'), memory, root);
     watchWorkers();
     void serveSegments(core, glue);
     const handle = { memory, module, root, version: arenaVersion };
     if (!tab) return new ThreadsMemory(core, handle, glue);
-    const { Broker, SharedTabLock } = await import('./threads/tab-lock/broker.js');
+    const { Broker, SharedTabLock } = await import('./threads/tab-lock/tab-locks.js');
     const livenessPrefix = `tabacus/threads/${crypto.randomUUID()}`;
     const broker = new Broker(core, glue, tab, livenessPrefix);
     return new ThreadsMemory(core, { ...handle, livenessPrefix }, glue, broker, SharedTabLock);

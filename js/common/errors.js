@@ -2,9 +2,10 @@
  * Every error that tabacus itself raises carries a `code`, and its message says whose fault it is and
  * what to do. Aborts and timeouts are the platform's own `AbortError` and `TimeoutError` instead.
  *
- * `TabacusRangeError` must be a `RangeError` and a `TabacusError` at once. JavaScript has one
- * prototype chain, so `instanceof TabacusError` checks a brand and not a prototype; the
- * brand is a registered symbol, so that two copies of the package in one page recognise each other.
+ * `TabacusRangeError` must be a `RangeError` and a `TabacusError` at once, and JavaScript has one prototype chain.
+ * Files of the package that a Worker loads have copies of these classes, and so has a second copy of the package in
+ * the page. So `instanceof` checks a brand and not a prototype: a property whose key is a registered symbol, and
+ * whose value is the error's code.
  */
 
 /** @typedef {import('./generated/error-codes.js').TabacusErrorCode} TabacusErrorCode */
@@ -27,9 +28,24 @@ const brand = Symbol.for('tabacus.error');
  * @param {TabacusErrorDetails} details
  */
 function describe(error, code, { argument, value, allowed }) {
-    Object.defineProperty(error, brand, { value: true });
+    Object.defineProperty(error, brand, { value: code });
     Object.assign(error, { code });
     if (argument !== undefined) Object.assign(error, { argument, value, allowed });
+}
+
+/**
+ * What `instanceof` returns.
+ *
+ * @param {Function} type what the error is compared with
+ * @param {Function} branded the class that has the brand; a class that extends it has only its prototype
+ * @param {any} candidate
+ * @param {TabacusErrorCode} [code] the one that errors of the class have, if it is one
+ * @returns {boolean}
+ */
+function hasBrand(type, branded, candidate, code) {
+    if (type !== branded) return Function.prototype[Symbol.hasInstance].call(type, candidate);
+    if (typeof candidate !== 'object' || candidate === null || !(brand in candidate)) return false;
+    return code === undefined || candidate[brand] === code;
 }
 
 /** @param {TabacusErrorDetails} details */
@@ -44,8 +60,7 @@ export class TabacusError extends Error {
      * @param {unknown} candidate
      */
     static [Symbol.hasInstance](candidate) {
-        if (this !== TabacusError) return Function.prototype[Symbol.hasInstance].call(this, candidate);
-        return typeof candidate === 'object' && candidate !== null && brand in candidate;
+        return hasBrand(this, TabacusError, candidate);
     }
 
     /** @type {TabacusErrorCode} */
@@ -74,6 +89,15 @@ export class TabacusError extends Error {
 
 /** A cycle of waits over locks, tabs or both; the message names labels and locks. This request ended it. */
 export class DeadlockError extends TabacusError {
+    /**
+     * True for those of other copies of the package, too.
+     *
+     * @param {unknown} candidate
+     */
+    static [Symbol.hasInstance](candidate) {
+        return hasBrand(this, DeadlockError, candidate, 'deadlock');
+    }
+
     /** @param {string} message */
     constructor(message) {
         super('deadlock', message);
@@ -83,6 +107,15 @@ export class DeadlockError extends TabacusError {
 
 /** The result would leave the exact integers. Nothing was changed. */
 export class TabacusRangeError extends RangeError {
+    /**
+     * True for those of other copies of the package, too.
+     *
+     * @param {unknown} candidate
+     */
+    static [Symbol.hasInstance](candidate) {
+        return hasBrand(this, TabacusRangeError, candidate, 'out-of-range');
+    }
+
     /** @type {TabacusErrorCode} */
     code = 'out-of-range';
 

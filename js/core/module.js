@@ -1,7 +1,7 @@
 /** WebAssembly modules: from wherever a caller has them, and into the glue that Emscripten made. */
 
 import { invalid } from '../common/errors.js';
-import { fetchBytes } from './load.web.js';
+import { fetchBytes } from './fetch-wasm.web.js';
 
 /**
  * Where a module is to be had: an address, its bytes, or itself.

@@ -1,11 +1,11 @@
 /** The emulator's module, from beside the bundled modules; the build writes it, with its types. */
 
 import { resolveObjectURL } from 'node:buffer';
+import { compileFrom } from '../core/fetch-wasm.web.js';
 
-export const loadGlue = () => import('./emulator.js');
+export { default as start } from './emulator.js';
 
-/** In Node the glue reads its wasm from the disk, for which there is nothing to be done beforehand. */
-export const compileBeside = () => Promise.resolve(undefined);
+export const compileBeside = () => compileFrom(new URL('./emulator.wasm', import.meta.url));
 
 /** What URL.createObjectURL() made a URL of. @param {string} url @returns {Promise<string>} */
 export async function textOfBlob(url) {

@@ -1,13 +1,13 @@
 /**
  * The emulator's module, from beside the bundled modules; the build writes it, with its types. The literal
- * import is what bundlers look for.
+ * address is what bundlers follow.
  */
 
-export const loadGlue = () => import('./emulator.js');
+import { compileFrom } from '../core/fetch-wasm.web.js';
 
-/** @returns {Promise<WebAssembly.Module | undefined>} */
-export const compileBeside = () =>
-    WebAssembly.compileStreaming(fetch(new URL('./emulator.wasm', import.meta.url)));
+export { default as start } from './emulator.js';
+
+export const compileBeside = () => compileFrom(new URL('./emulator.wasm', import.meta.url));
 
 /** What URL.createObjectURL() made a URL of. @param {string} url @returns {Promise<string>} */
 export const textOfBlob = async (url) => (await fetch(url)).text();

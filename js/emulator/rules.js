@@ -2,7 +2,7 @@
 
 import { compile, instantiated } from '../core/module.js';
 import { TabacusError } from '../common/errors.js';
-import { compileBeside, loadGlue } from './load.web.js';
+import { compileBeside, start } from './load.web.js';
 import { oneLine } from './common/describe.js';
 
 /** @typedef {import('./emulator.js').MainModule} EmulatorModule */
@@ -12,16 +12,14 @@ export const runLengthDefault = 100;
 
 /** @param {import('../core/module.js').WasmSource | undefined} wasm nothing: beside the package's modules @returns {Promise<EmulatorModule>} */
 export async function loadRules(wasm) {
-    const given = wasm === undefined ? compileBeside().catch(() => undefined) : compile(wasm, 'wasm');
-    const [glue, module] = await Promise.all([loadGlue().catch(unavailable), given]);
-    const starting = module ? instantiated(glue.default, module) : glue.default({});
-    return starting.catch(unavailable);
+    const module = wasm === undefined ? compileBeside().catch(unavailable) : compile(wasm, 'wasm');
+    return instantiated(start, await module).catch(unavailable);
 }
 
 /** @param {unknown} cause @returns {never} */
 function unavailable(cause) {
-    const beside = "they must be beside the package's modules (its wasm may be passed as `wasm`)";
-    throw new TabacusError('unavailable', `emulator.js or emulator.wasm could not be loaded: ${beside}`, {
+    const beside = "it must be beside the package's modules (or be passed as `wasm`)";
+    throw new TabacusError('unavailable', `emulator.wasm could not be loaded: ${beside}`, {
         cause,
     });
 }

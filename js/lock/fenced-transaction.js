@@ -103,7 +103,7 @@ export class FencedTransaction {
  * Lets `write` read and write in a transaction, and commits what it wrote.
  *
  * @template T
- * @param {import('../core/coordination-bridge.js').CoordinationBridge} bridge
+ * @param {import('../core/bridge.js').Bridge} bridge
  * @param {number} transaction
  * @param {string[]} stores
  * @param {(tx: FencedTransaction) => T | Promise<T>} write

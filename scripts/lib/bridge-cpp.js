@@ -3,7 +3,18 @@
 import { cppErrors } from '../../bridge/errors.js';
 import { callbacks, coordinationCallbacks, hostCalls, hostEvents } from '../../bridge/host.js';
 import { enums, records } from '../../bridge/types.js';
-import { enumOf, fieldsOf, hostMethod, isNumber, numbered, parsed, recordOf, snake } from './bridge-types.js';
+import {
+    enumOf,
+    fieldsOf,
+    hostMethod,
+    isNumber,
+    numbered,
+    ownerOf,
+    owners,
+    parsed,
+    recordOf,
+    snake,
+} from './bridge-types.js';
 
 const head =
     '// Written by scripts/lib/bridge-cpp.js from what bridge/ describes: change it there.\n#pragma once\n';
@@ -285,10 +296,10 @@ function shim({ name, doc, target, params = {}, answers, now, returns }) {
     const isPacked = (/** @type {string} */ type) => !isNumber(type) && !/[&*]$/.test(type);
     const plain = entries.filter(([, type]) => !isPacked(type));
     const packed = entries.filter(([, type]) => isPacked(type));
-    const head_ = target.startsWith('core.') ? ['Core& core'] : [];
+    const owner = ownerOf(target).map((name) => `${owners[name]}& ${name}`);
     const wasm = plain.map(([param, type]) => `${wasmType(type)} ${param}`);
     const promised = answers !== undefined || now !== undefined;
-    const signature = [...head_, ...wasm, ...(promised ? ['PromiseId promise'] : [])];
+    const signature = [...owner, ...wasm, ...(promised ? ['PromiseId promise'] : [])];
     const receiver = target.split('.')[0];
     const args = entries
         .filter(([param]) => param !== receiver)
@@ -306,7 +317,7 @@ function shim({ name, doc, target, params = {}, answers, now, returns }) {
 }
 
 /**
- * What a program exports: wasm/src/bindings/generated/<program>.hpp, which is included where `Core` is known.
+ * The exports of one file: wasm/src/bindings/generated/<file>.hpp, which is included where their classes are known.
  * @param {ExportedCall[]} calls
  */
 export const exportsHeader = (calls) =>

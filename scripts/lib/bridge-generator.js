@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { groups, programs } from '../../bridge/exports.js';
+import { bindings, groups } from '../../bridge/exports.js';
 import { enums } from '../../bridge/types.js';
 import { buildHeader, errorCodeHeader, exportsHeader, hostHeader, recordsHeader } from './bridge-cpp.js';
 import {
@@ -38,11 +38,11 @@ const FILES = {
     ...Object.fromEntries(
         Object.entries(groups).map(([name, calls]) => [
             `js/core/generated/${name}.js`,
-            () => exportsModule(calls, name === 'counters' ? 'TabCore' : 'CoordinationCore'),
+            () => exportsModule(calls),
         ]),
     ),
     ...Object.fromEntries(
-        Object.entries(programs).map(([name, calls]) => [
+        Object.entries(bindings).map(([name, calls]) => [
             `wasm/src/bindings/generated/${name}.hpp`,
             () => exportsHeader(calls),
         ]),

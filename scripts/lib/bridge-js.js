@@ -1,7 +1,7 @@
 /** The JavaScript side of the bridge, written from what bridge/ describes. */
 
 import { errors } from '../../bridge/errors.js';
-import { exported, programs } from '../../bridge/exports.js';
+import { exported } from '../../bridge/exports.js';
 import { callbacks, coordinationCallbacks, hostCalls, hostEvents } from '../../bridge/host.js';
 import { enums, records } from '../../bridge/types.js';
 import { flatParams, numberedCalls, slotsOf } from './bridge-cpp.js';
@@ -15,6 +15,7 @@ import {
     namedIn,
     namesOf,
     numbered,
+    ownerOf,
     parsed,
     snake,
 } from './bridge-types.js';
@@ -242,7 +243,7 @@ function dispatcher(doc, name, receivers, calls) {
     const cases = indented(calls.map(callCase).join(''), '        ');
     const rest =
         name === 'callHost'
-            ? '        default:\n            return bridge.callFurther(call, a, b, c, d, number, first, firstSize, second, secondSize);\n'
+            ? '        default:\n            return bridge.callFurther(bridge, call, a, b, c, d, number, first, firstSize, second, secondSize);\n'
             : '        default:\n            return undefined;\n';
     return (
         comment([doc, '', ...types, ...callParams, '@returns {unknown} a number, a boolean, or nothing']) +
@@ -281,9 +282,9 @@ export function coordinationCallsModule() {
     const code = withRecords(
         typesOf(coordinationCallbacks),
         dispatcher(
-            'Calls what the program of locks, queues and limits calls besides.',
+            'Calls what locks, queues and limits call besides.',
             'callCoordination',
-            [['bridge', "import('../coordination-bridge.js').CoordinationBridge"]],
+            [['bridge', bridgeType]],
             coordinationCallbacks,
         ),
     );
@@ -375,15 +376,15 @@ function returnsOf({ answers, now, returns }) {
     return returns ? [`@returns {${returns === 'bool' ? 'boolean' : 'number'}}`] : [];
 }
 
-/** @param {ExportedCall} call @param {string} core the class of the program's core */
-function exportFunction(call, core) {
+/** @param {ExportedCall} call */
+function exportFunction(call) {
     const { name, doc, target, answers, now, returns, always } = call;
     const params = paramsOf(call);
     const packed = params.filter(([, type]) => !isPassed(type)).map(([param, type]) => pack(type, param));
     const numbers = params.filter(([, type]) => isPassed(type)).map(([param, type]) => passed(param, type));
     const promised = answers ?? now;
     const args = [
-        ...(target.startsWith('core.') ? ['bridge.core'] : []),
+        ...ownerOf(target).map((owner) => `bridge.${owner}`),
         ...numbers,
         ...(promised === undefined ? [] : ['promise']),
     ];
@@ -401,7 +402,7 @@ function exportFunction(call, core) {
     }
     return (
         comment([
-            `${doc} Calls ${calledFunction(call, core)}() in C++.`,
+            `${doc} Calls ${calledFunction(call)}() in C++.`,
             '',
             `@param {${bridgeType}} bridge`,
             ...types,
@@ -414,16 +415,15 @@ function exportFunction(call, core) {
 /**
  * The exports of a group: js/core/generated/<group>.js
  * @param {ExportedCall[]} calls
- * @param {string} core the class of the program's core
  */
-export function exportsModule(calls, core) {
+export function exportsModule(calls) {
     const called = calls.filter(({ raw }) => !raw);
     const types = called.flatMap(({ params = {}, answers = '', now = '' }) => [
         ...Object.values(params),
         answers,
         now,
     ]);
-    const code = withRecords(types, called.map((call) => exportFunction(call, core)).join(''));
+    const code = withRecords(types, called.map(exportFunction).join(''));
     return head + enumImports(enumsIn(types), code) + code.trimEnd() + '\n';
 }
 
@@ -433,26 +433,23 @@ export function glueModule() {
         const { name, target, params = {}, answers, now, returns, raw, byHand } = call;
         const numbers = Object.entries(params).filter(([, type]) => isPassed(type));
         const typed = [
-            ...(target.startsWith('core.') ? ['core: number'] : []),
+            ...ownerOf(target).map((owner) => `${owner}: number`),
             ...numbers.map(([param]) => `${camel(param)}: number`),
             ...((answers ?? now) ? ['promise: number'] : []),
         ];
         const type = `(${typed.join(', ')}) => ${returns ? 'number' : 'void'}`;
-        return `@property {${type}} _${name}${raw && !byHand ? ` Calls ${calledFunction(call, '')}() in C++.` : ''}`;
+        return `@property {${type}} _${name}${raw && !byHand ? ` Calls ${calledFunction(call)}() in C++.` : ''}`;
     });
-    const numbers = Object.keys(programs).map((name, number) => `    ${name}: ${number},\n`);
     const hot = exported.filter(({ raw, byHand, answers }) => raw && !byHand && answers === undefined);
     return (
         head +
         comment([
-            'What the programs export. Each has those that it is described with (bridge/exports.js).',
+            'What the program exports: those of a piece that is not loaded are missing.',
             '',
             '@typedef {object} Exports',
             ...members,
         ]) +
         '\n' +
-        comment(['The number of each program.']) +
-        `export const programNumbers = /** @type {const} */ ({\n${numbers.join('')}});\n\n` +
         comment(['The exports that are called by the million, with two numbers at most.']) +
         `export const hotExports = new Set([\n${hot.map(({ name }) => `    '_${name}',\n`).join('')}]);\n`
     );

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ESLint } from 'eslint';
-import { programs } from '../../bridge/exports.js';
+import { bindings } from '../../bridge/exports.js';
 import { callbacks, coordinationCallbacks, hostCalls } from '../../bridge/host.js';
-import { CoordinationBridge } from '../../js/core/coordination-bridge.js';
+import { Bridge } from '../../js/core/bridge.js';
 import { queueEnqueue, queueList, queueOpen } from '../../js/core/generated/queues.js';
 import { Promises } from '../../js/core/promises.js';
 import { TransactionHost } from '../../js/host/database.js';
@@ -17,6 +17,7 @@ import { slotsOf } from '../../scripts/lib/bridge-cpp.js';
 import { sources } from '../../scripts/lib/sources.js';
 import { LockOrigin } from './fake-locks.js';
 import { FakeOrigin } from './fake-origin.js';
+import { startBridge } from './program.js';
 
 /** Whether a line in js/lock breaks the rule. @param {string} line */
 async function isRefused(line) {
@@ -42,12 +43,10 @@ test('a text crosses the bridge as it is, with U+0000 and beyond ASCII, in both 
     const origin = new FakeOrigin();
     const locks = new LockOrigin();
     const window = origin.window({ navigator: { locks: locks.manager('the tab') } });
-    const { default: start } = await import(new URL('../../dist/node/coordination.js', import.meta.url).href);
     const host = new Host(/** @type {any} */ (window), 'texts');
     t.after(() => host.dispose()); // also of a test that fails, which would never end
     await host.ready();
-    const bridge = new CoordinationBridge(await start({}), host, { notice() {}, fail() {} });
-    bridge.start('texts');
+    const bridge = await startBridge(host, ['locks', 'queue']);
     const queue = queueOpen(bridge, 'q', {
         ...{ concurrency: 1, lifo: false, attempts: 1, backOff_ms: 0, pauseOnFailure: false, limit: 0 },
         durability: 'relaxed',
@@ -74,7 +73,7 @@ test('the comments of generated calls name a function that is there on the other
     const objects = {
         ...Object.fromEntries(Object.entries(host).map(([name, part]) => [`host.${name}`, part])),
         'host.database.transaction(transaction)?': TransactionHost.prototype,
-        bridge: CoordinationBridge.prototype,
+        bridge: Bridge.prototype,
         'bridge.promises': new Promises(),
     };
     for (const call of [...hostCalls, ...callbacks, ...coordinationCallbacks]) {
@@ -85,10 +84,10 @@ test('the comments of generated calls name a function that is there on the other
     const headers = sources('wasm/src/browser/core/*.hpp', 'wasm/include/tabacus/limit/*.hpp').map((file) =>
         readFileSync(`${repository}/${file}`, 'utf8'),
     );
-    for (const [program, core] of Object.entries({ counters: 'TabCore', coordination: 'CoordinationCore' })) {
-        for (const call of programs[program] ?? []) {
-            if (call.byHand) continue;
-            const [type = '', method = ''] = calledFunction(call, core).split('::');
+    for (const calls of Object.values(bindings)) {
+        for (const call of calls) {
+            const [type = '', method] = calledFunction(call).split('::');
+            if (call.byHand || method === undefined) continue;
             const [, body = ''] =
                 headers
                     .map((text) => new RegExp(`\\bclass ${type}\\b[^;]*?\\{([^]*?)\\n\\};`).exec(text))

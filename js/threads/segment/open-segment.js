@@ -4,7 +4,7 @@ import { TabacusError } from '../../common/errors.js';
 import { holdLivenessLock, threadNumber } from '../exit/worker-exit.web.js';
 import { agentFields, arenaFields } from '../arena-layout.js';
 import { slotFields, noModule, noPage, noMemory, segmentFields } from './segment-layout.js';
-import { storeModule } from '../wasm/store-wasm.web.js';
+import { storeModule } from '../wasm/store-wasm.js';
 import { orAborted, sleepAsync } from '../waiting.js';
 
 /**

@@ -1,16 +1,7 @@
 #include "browser/bridge.hpp"
 
-#include <emscripten/em_js.h>
-
 #include <cstdlib>
 #include <cstring>
-
-// clang-format off
-EM_JS(double, tabacus_call, (int call, int a, int b, int c, int d, double number, const char* first,
-                             size_t first_size, const char* second, size_t second_size), {
-    return Module.tabacusCall(call, a, b, c, d, number, first, first_size, second, second_size);
-});
-// clang-format on
 
 namespace tabacus::browser {
 

@@ -237,7 +237,7 @@ class BrowserChannel final : public Channel {
 }  // namespace
 
 std::unique_ptr<Channel> BrowserChannels::open(std::string_view name) {
-    const int id = numbers_.take();
+    const int id = static_cast<int>(next_++);
     if (!host::channel_open(id, name)) return nullptr;
     return std::make_unique<BrowserChannel>(id, listeners_);
 }

@@ -100,8 +100,6 @@ class BrowserLocks final : public Locks {
 /// BroadcastChannel, through js/host/broadcast-channels.js, where a channel is known by a number.
 class BrowserChannels {
   public:
-    explicit BrowserChannels(int program) : numbers_(program) {}
-
     /// Nothing where the platform has no BroadcastChannel.
     std::unique_ptr<Channel> open(std::string_view name);
 
@@ -113,7 +111,7 @@ class BrowserChannels {
 
   private:
     Listeners<Message> listeners_;
-    OperationNumbers numbers_;
+    unsigned next_ = 0;
 };
 
 /// js/host/clock.js, as the source of randomness is.
@@ -164,9 +162,6 @@ class BrowserLifecycle final : public Lifecycle {
 
 class BrowserWorld final : public World {
   public:
-    /// `program`: see OperationNumbers.
-    explicit BrowserWorld(int program) : operations_(program), channels_(program) {}
-
     BrowserStorage& storage() override { return storage_; }
     BrowserDatabase& database() override { return database_; }
     BrowserLocks& locks() override { return locks_; }

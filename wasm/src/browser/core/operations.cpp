@@ -5,7 +5,7 @@
 namespace tabacus::browser {
 
 int Operations::add(const detail::OperationHolder& asked, Answer answer) {
-    const int number = numbers_.take();
+    const int number = static_cast<int>(next_++);
     under_way_.push_back({number, answer, asked});
     return number;
 }

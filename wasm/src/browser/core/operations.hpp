@@ -15,24 +15,8 @@
 
 namespace tabacus::browser {
 
-/// The numbers by which the host knows a program's operations. The lowest bit of each is the number of
-/// the program (`programs` in bridge/exports.js).
-class OperationNumbers {
-  public:
-    explicit OperationNumbers(int program) : next_(static_cast<unsigned>(program)) {}
-
-    [[nodiscard]] int next() const { return static_cast<int>(next_); }
-    /// Begins again at the lowest number after 2^31 of them.
-    int take() { return static_cast<int>(std::exchange(next_, next_ + 2)); }
-
-  private:
-    unsigned next_;
-};
-
 class Operations {
   public:
-    explicit Operations(int program) : numbers_(program) {}
-
     template <typename T>
     struct Begun {
         int operation;
@@ -51,7 +35,7 @@ class Operations {
     }
 
     /// The number of the operation that begins next.
-    [[nodiscard]] int next() const { return numbers_.next(); }
+    [[nodiscard]] int next() const { return static_cast<int>(next_); }
 
     void settled(int operation, Texts answer);
     void failed(int operation, ErrorCode code, const std::string& message);
@@ -75,7 +59,8 @@ class Operations {
     std::optional<UnderWay> take(int number);
 
     std::list<UnderWay> under_way_;
-    OperationNumbers numbers_;
+    /// Begins again after 2^32 of them.
+    unsigned next_ = 0;
 };
 
 /// For operations whose answer is that they happened.
