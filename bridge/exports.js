@@ -15,11 +15,19 @@
  * @property {string} [returns] the type that C++ returns; excludes an answer
  * @property {boolean} [always] it may be called however many calls are unanswered
  * @property {boolean} [raw] it has no function in JavaScript: its callers call the export itself, as often as they can
- * @property {boolean} [byHand] it is written by hand, in wasm/src/bindings/core_exports.hpp
+ * @property {boolean} [byHand] it is written by hand, in wasm/src/bindings/counters.cpp
  */
 
 /** What js/core/bridge.js calls. @type {ExportedCall[]} */
 const core = [
+    {
+        name: 'tab_build',
+        doc: 'Identifies the build (js/core/check-build.js).',
+        target: 'build_number',
+        returns: 'number',
+        raw: true,
+        byHand: true,
+    },
     {
         name: 'tab_buffer',
         doc: 'Makes room for packed values, and returns its address.',

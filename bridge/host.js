@@ -8,6 +8,8 @@
  * @property {string} name
  * @property {string} doc
  * @property {string} on the object in JavaScript, as an expression of `host`, `bridge` and the parameters
+ * @property {string} type the class of that object
+ * @property {string} file where the class is
  * @property {string} [method] of the object, if its name is not the call's without the word before the first _
  * @property {boolean} [property] whether it is read instead of called
  * @property {string} [returns] `bool` or `number`
@@ -16,14 +18,14 @@
  *   passed as one object in JavaScript. `packed` is whatever the receiver knows how to read
  */
 
-/** @typedef {Omit<HostCall, 'on'>} CallOn */
+/** @typedef {Omit<HostCall, 'on' | 'type' | 'file'>} CallOn */
 
-/** @param {string} on @param {CallOn[]} calls @returns {HostCall[]} */
-const of = (on, calls) => calls.map((call) => ({ on, ...call }));
+/** @param {string} on @param {string} type @param {string} file @param {CallOn[]} calls @returns {HostCall[]} */
+const of = (on, type, file, calls) => calls.map((call) => ({ on, type, file, ...call }));
 
 /** The parts of the host, js/host: what the World of a tab asks of its platform. @type {HostCall[]} */
 export const hostCalls = [
-    ...of('host.storage', [
+    ...of('host.storage', 'StorageHost', 'js/host/local-storage.js', [
         {
             name: 'storage_available',
             doc: 'Whether there is a localStorage.',
@@ -55,7 +57,7 @@ export const hostCalls = [
             params: { prefix: 'text' },
         },
     ]),
-    ...of('host.database', [
+    ...of('host.database', 'DatabaseHost', 'js/host/database.js', [
         {
             name: 'database_available',
             doc: 'Whether there is an IndexedDB.',
@@ -81,7 +83,7 @@ export const hostCalls = [
             params: { transaction: 'int' },
         },
     ]),
-    ...of('host.database.transaction(transaction)?', [
+    ...of('host.database.transaction(transaction)?', 'TransactionHost', 'js/host/database.js', [
         {
             name: 'transaction_get',
             doc: 'Reads a row.',
@@ -121,13 +123,18 @@ export const hostCalls = [
             params: { transaction: 'int', subject: 'text', holder: 'text' },
         },
         {
+            name: 'transaction_abort',
+            doc: 'Aborts, unless a commit was asked for.',
+            params: { transaction: 'int' },
+        },
+        {
             name: 'transaction_commit',
             doc: 'Commits.',
             settles: 'nothing, once the outcome is known',
             params: { transaction: 'int' },
         },
     ]),
-    ...of('host.locks', [
+    ...of('host.locks', 'LocksHost', 'js/host/web-locks.js', [
         { name: 'locks_available', doc: 'Whether there are Web Locks.', property: true, returns: 'bool' },
         {
             name: 'locks_request',
@@ -144,7 +151,7 @@ export const hostCalls = [
                 'of each request: a text if it is held or else null, its name, a text if it is exclusive or else null, its client',
         },
     ]),
-    ...of('host.channels', [
+    ...of('host.channels', 'ChannelsHost', 'js/host/broadcast-channels.js', [
         {
             name: 'channel_open',
             doc: 'Opens a BroadcastChannel. False if there are none.',
@@ -159,7 +166,7 @@ export const hostCalls = [
         },
         { name: 'channel_close', doc: 'Closes a channel.', params: { channel: 'int' } },
     ]),
-    ...of('host.clock', [
+    ...of('host.clock', 'ClockHost', 'js/host/clock.js', [
         { name: 'clock_now', doc: 'Milliseconds since the Unix epoch.', returns: 'number' },
         { name: 'clock_monotonic', doc: 'Milliseconds that never go back.', returns: 'number' },
         {
@@ -176,7 +183,7 @@ export const hostCalls = [
         },
         { name: 'clock_random32', doc: '32 random bits.', returns: 'number' },
     ]),
-    ...of('host.lifecycle', [
+    ...of('host.lifecycle', 'LifecycleHost', 'js/host/lifecycle.js', [
         { name: 'lifecycle_hidden', doc: 'Whether nobody sees the page.', property: true, returns: 'bool' },
         {
             name: 'lifecycle_locks_bar_cache',
@@ -189,7 +196,7 @@ export const hostCalls = [
 
 /** What every program calls of those who call it, js/core/bridge.js. @type {HostCall[]} */
 export const callbacks = [
-    ...of('bridge.promises', [
+    ...of('bridge.promises', 'Promises', 'js/core/promises.js', [
         {
             name: 'promise_resolve',
             doc: 'Settles a promise with a number.',
@@ -203,10 +210,10 @@ export const callbacks = [
         {
             name: 'promise_reject',
             doc: 'Settles a promise with an error.',
-            params: { promise: 'int', code: 'text', message: 'text' },
+            params: { promise: 'int', code: 'ErrorCode', message: 'text' },
         },
     ]),
-    ...of('bridge', [
+    ...of('bridge', 'Bridge', 'js/core/bridge.js', [
         {
             name: 'counter_changed',
             method: 'counterChanged',
@@ -222,9 +229,9 @@ export const callbacks = [
     ]),
 ];
 
-/** What the program of all but the counters calls besides, js/core/coordination-bridge.js. @type {HostCall[]} */
+/** What locks, queues and limits call besides. @type {HostCall[]} */
 export const coordinationCallbacks = [
-    ...of('bridge', [
+    ...of('bridge', 'Bridge', 'js/core/bridge.js', [
         {
             name: 'lock_lost',
             method: 'lockLost',
@@ -281,7 +288,7 @@ export const hostEvents = [
     {
         name: 'failed',
         doc: 'An operation has failed.',
-        params: { operation: 'int', code: 'text', message: 'text' },
+        params: { operation: 'int', code: 'ErrorCode', message: 'text' },
     },
     {
         name: 'storage_changed',

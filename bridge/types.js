@@ -15,6 +15,8 @@
  * Names are written as C++ has them. JavaScript has them in camel case, and keeps a unit at the end (`timeout_ms`).
  */
 
+import { cppErrors } from './errors.js';
+
 /**
  * @typedef {object} Enum
  * @property {string} doc
@@ -26,6 +28,11 @@
 
 /** @type {Record<string, Enum>} */
 export const enums = {
+    ErrorCode: {
+        doc: 'What went wrong.',
+        header: 'tabacus/common/error.hpp',
+        values: Object.fromEntries(Object.keys(cppErrors).map((code) => [code.replaceAll('-', '_'), code])),
+    },
     Store: {
         doc: 'The object stores of the database.',
         header: 'tabacus/common/world.hpp',

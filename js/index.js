@@ -46,7 +46,7 @@ export const attach = async (...handle) => (await import('./worker.js')).attach(
 /** @typedef {import('./lock/leader.js').Leader} Leader */
 /** @typedef {import('./lock/leader.js').Term} Term */
 /** @typedef {import('./lock/semaphore.js').Semaphore} Semaphore */
-/** @typedef {import('./lock/held.js').FencedTransaction} FencedTransaction */
+/** @typedef {import('./lock/fenced-transaction.js').FencedTransaction} FencedTransaction */
 /** @typedef {import('./lock/lock-options.js').LockOptions} LockOptions */
 /** @typedef {import('./limits/transfer.js').CounterState} CounterState */
 /** @typedef {import('./limits/transfer.js').MergedState} MergedState */

@@ -144,11 +144,14 @@ export async function* matrix(options = {}) {
     const workMax = checkInteger('work', work, 1, 1e12);
     const seedsMax = checkInteger('seeds', seeds, 0, 1e9);
     const lab = await loadLab(wasm);
-    const count = lab.matrixCellCount();
-    for (let index = 0; index < count; ++index) {
-        yield await inSlices(
-            begun(() => new lab.CellExploration(index, workMax, seedsMax)),
-            { signal, progress: undefined },
-        );
+    const all = new lab.Matrix(workMax, seedsMax);
+    try {
+        const count = all.cellCount();
+        for (let index = 0; index < count; ++index) {
+            const cell = /** @type {import('./lab/lab.js').CellExploration} */ (begun(() => all.cell(index)));
+            yield await inSlices(cell, { signal, progress: undefined });
+        }
+    } finally {
+        all.delete();
     }
 }

@@ -8,49 +8,7 @@
  * whose value is the error's code.
  */
 
-/**
- * What went wrong, for programs. docs/errors.md is made of this list.
- *
- * - `invalid-argument`: The caller passed something that is never allowed there. What to do: Pass what the message
- *   allows.
- * - `out-of-range`: The result would leave the exact integers, ±(2^53 − 1). Nothing was changed. What to do: Keep the
- *   amounts smaller.
- * - `closed`: The object was closed before the call. What to do: Open it again.
- * - `weaker-guarantee`: This context can only promise less than the caller asked for. What to do: Pass
- *   `allowWeaker: true`, or ask for less.
- * - `unavailable`: This context lacks what the call needs at all. What to do: Look at `tab.capabilities`, or do without.
- * - `quota-exceeded`: The store is full. Nothing was kept. What to do: Free space, then try again.
- * - `store-failed`: The store refused or lost the operation. Nothing was kept. What to do: Try again.
- * - `unknown-commit`: The connection broke while a commit was under way, so nobody can tell whether it was kept. What
- *   to do: Read before you write it again.
- * - `fenced`: Another owner took the row over, or the lock was granted to another caller. Nothing of the call was
- *   kept. What to do: Acquire the lock again, and begin from what is stored now.
- * - `lock-lost`: The lock was released, or lost (stolen, maxHold, the page frozen or hidden). What to do: Acquire it
- *   again.
- * - `deadlock`: The request would have closed a cycle of waits, so it was refused. What to do: Take locks in one
- *   order, or several at once.
- * - `not-owner`: A thread unlocked a mutex that it does not hold. What to do: Unlock where you lock.
- * - `would-block`: A blocking call was made on a main thread, which must not block. What to do: Call the asynchronous
- *   variant.
- * - `would-deadlock`: A thread asked to block for a mutex that it already holds. What to do: Unlock it first.
- * - `kind-mismatch`: The name is in use here with another kind or other options. What to do: Pass the same options, or
- *   choose another name.
- * - `out-of-memory`: A table of fixed size is full, or the platform gives no memory. What to do: Use fewer names, or
- *   close what is not needed.
- * - `queue-full`: The queue is as long as its limit allows. What to do: Enqueue later, or raise `limit` in every tab.
- * - `not-cloneable`: A payload or a result cannot be cloned. What to do: Pass plain data.
- * - `lost-worker`: The tab that ran a job was lost, and the job is not to be run again. What to do: Enqueue it again
- *   if running it twice does no harm.
- * - `version-mismatch`: Files of two builds of the package met. What to do: Reload the page, and deploy all files of
- *   one build together.
- * - `internal`: The program of this tab has failed, by a fault of ours or since there was no memory, and is closed. What
- *   was flushed is kept. What to do: Open another, and report it with the message.
- *
- * @typedef {'invalid-argument' | 'out-of-range' | 'closed' | 'weaker-guarantee' | 'unavailable'
- *   | 'quota-exceeded' | 'store-failed' | 'unknown-commit' | 'fenced' | 'lock-lost' | 'deadlock' | 'not-owner'
- *   | 'would-block' | 'would-deadlock' | 'kind-mismatch' | 'out-of-memory' | 'queue-full' | 'not-cloneable' | 'lost-worker'
- *   | 'version-mismatch' | 'internal'} TabacusErrorCode
- */
+/** @typedef {import('./generated/error-codes.js').TabacusErrorCode} TabacusErrorCode */
 
 /**
  * @typedef {object} TabacusErrorDetails

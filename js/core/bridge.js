@@ -4,6 +4,7 @@
  */
 
 import { TabacusError } from '../common/errors.js';
+import { checkBuild } from './check-build.js';
 import { hotExports } from './generated/glue.js';
 import { callHost } from './generated/host-calls.js';
 import { hostEvents } from './generated/host-events.js';
@@ -96,8 +97,10 @@ export class Bridge {
      * @param {import('./program.js').Glue} glue
      * @param {import('../host/host.js').Host} host
      * @param {Owner} owner
+     * @throws {TabacusError} `version-mismatch`
      */
     constructor(glue, host, owner) {
+        checkBuild(() => glue._tab_build());
         this.glue = Object.create(glue);
         this.contain(glue);
         this.host = host;

@@ -1,9 +1,11 @@
 import { TabacusError, TabacusRangeError } from '../common/errors.js';
 
+/** @typedef {import('./generated/enums/error-code.js').ErrorCodeName} ErrorCodeName */
+
 /**
  * The error that a code and a message of the core's stand for.
  *
- * @param {string} code
+ * @param {ErrorCodeName} code
  * @param {string} message
  */
 const errorOf = (code, message) =>
@@ -107,7 +109,7 @@ export class Promises {
 
     /**
      * @param {number} id
-     * @param {string} code
+     * @param {ErrorCodeName} code
      * @param {string} message
      */
     reject(id, code, message) {

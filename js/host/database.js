@@ -1,50 +1,33 @@
-import { attempt, isOpaque, storeFailure } from './failure.js';
+import { DatabaseConnection, foreignDatabase } from './connection.js';
+import { attempt, storeFailure } from './failure.js';
 import { isFirefox, isWebKit } from './browser-engine.js';
-import { createStores, isComplete, storeFits } from './schema.js';
-import { TransactionHost } from './transaction.js';
-
-/**
- * The one IndexedDB database of a namespace. It must:
- * - be opened without a version, so that tabs of a later release, whose version may be higher, and
- *   tabs of this one share it;
- * - get out of the way: a connection that receives `versionchange` closes, so that no other tab's
- *   upgrade or deletion waits for it;
- * - come back: it is opened again by the next transaction after the connection was lost;
- * - leave no operation without an answer.
- */
-
-/**
- * How long an opening may take. Opening waits for the disk, and for tabs that have not closed a
- * connection in the way of an upgrade: seconds, on a machine that pages. After this the tab goes on
- * without; nothing depends on the clock beyond that, since a connection that comes later is closed.
- */
-const openWait_ms = 30_000;
-
-/** Thrown where a store has one of our names and not our shape. */
-const foreign = new Error('a foreign database has the name');
+import { claims, data, storeFits, subject } from './schema.js';
 
 /** @typedef {{ scope: string[], access: 'readonly' | 'readwrite', durability: 'relaxed' | 'strict' }} TransactionOptions */
 
-/** @typedef {(connection: IDBDatabase | undefined, why: import('./failure.js').Failure) => void} Opened */
+/**
+ * Firefox (153, measured) completes a transaction whose `commit()` was called although a request failed, unless it was
+ * the last one: without what failed, be it the claim that fences it off. There a transaction commits by itself, once
+ * all its requests have succeeded; and in a page that is left, where nothing can be waited for, with care: the claim
+ * comes last, and where another write has failed, though the rest is stored, that is an unknown commit.
+ *
+ * WebKit (2.50, measured) lets a Worker that is terminated just after `commit()` block the stores for every tab, until
+ * the page that made it is closed; its transactions, too, commit by themselves.
+ *
+ * @typedef {'at once' | 'by itself' | 'with care'} Committing
+ */
 
-export class DatabaseHost {
-    #factory;
+/** Thrown where a store has one of our names and not our shape. */
+const foreign = new Error(foreignDatabase);
+
+/** The database of a namespace, as the core asks for it: the connection, and the transactions on it. */
+export class DatabaseHost extends DatabaseConnection {
     #keyRange;
-    #name;
     #host;
     #report;
 
-    /** See Committing. @type {() => import('./transaction.js').Committing} */
+    /** See Committing. @type {() => Committing} */
     #committing;
-
-    /** @type {IDBDatabase | undefined} */
-    #connection;
-
-    /**
-     * The callers that wait for the opening that is under way, if one is.
-     * @type {Opened[] | undefined}
-     */
-    #waiting;
 
     /**
      * Those that the core holds, by the operation that began them.
@@ -53,28 +36,10 @@ export class DatabaseHost {
     #transactions = new Map();
 
     /**
-     * Asks anew for the opening that is under way.
-     * @type {(() => void) | undefined}
-     */
-    #openAnew;
-
-    /**
      * The stores of the connection whose shape was seen to be ours.
      * @type {Set<string>}
      */
     #fitting = new Set();
-
-    /** See keepOpenDuring(). */
-    #kept = false;
-    #closeLater = false;
-
-    #disposed = false;
-
-    /** Whether there is one; it may refuse to open all the same. */
-    available;
-
-    /** Whether it refuses every call: the user blocks site data. */
-    refused = false;
 
     /**
      * @param {import('./host.js').Platform} platform
@@ -83,10 +48,8 @@ export class DatabaseHost {
      * @param {import('./host.js').HostEvents} report
      */
     constructor(platform, namespace, host, report) {
-        this.#factory = isOpaque(platform) ? undefined : attempt(() => platform.indexedDB);
-        this.available = this.#factory !== undefined;
+        super(platform, namespace, host, report);
         this.#keyRange = attempt(() => platform.IDBKeyRange);
-        this.#name = `tabacus/${encodeURIComponent(namespace)}`;
         this.#host = host;
         this.#report = report;
         const careless = isFirefox(platform);
@@ -96,62 +59,46 @@ export class DatabaseHost {
     }
 
     /**
-     * Opens it, so that it is open when the first transaction begins.
-     * @returns {Promise<void>} when it is open, or refused to
-     */
-    ready() {
-        return new Promise((resolve) => this.use(() => resolve()));
-    }
-
-    /**
-     * Settles when it is open, at once where it is.
-     * @param {number} operation
-     */
-    open(operation) {
-        this.use((connection, why) =>
-            connection ? this.#report.settled(operation) : this.#report.failed(operation, ...why),
-        );
-    }
-
-    /** @param {number} id */
-    transaction(id) {
-        return this.#transactions.get(id);
-    }
-
-    /**
-     * The core is done with it: aborted, if no commit was asked for.
-     * @param {number} id
-     */
-    forget(id) {
-        this.#transactions.get(id)?.end();
-        this.#transactions.delete(id);
-    }
-
-    /**
      * Settles when transaction(operation) is there, at once where the connection is open.
      *
      * @param {number} operation
      * @param {TransactionOptions} options
-     * @param {boolean} [again] whether a connection that turns out dead, or a stranger's, may be opened anew
      */
-    begin(operation, options, again = true) {
+    begin(operation, options) {
+        if (this._connection) this.#begin(this._connection, operation, options, true);
+        else this.#beginOnceOpen(operation, options, true);
+    }
+
+    /**
+     * @param {number} operation
+     * @param {TransactionOptions} options
+     * @param {boolean} again
+     */
+    #beginOnceOpen(operation, options, again) {
         this.use((connection, why) => {
-            if (!connection) {
-                this.#report.failed(operation, ...why);
-                return;
-            }
-            try {
-                this.#transactions.set(operation, this.#transaction(connection, options));
-            } catch (error) {
-                // Closed under us without an event, or its stores are gone, or have another shape.
-                if (again && error === foreign) this.#upgradeForeign(connection);
-                else this.#drop(connection);
-                if (again) this.begin(operation, options, false);
-                else this.#report.failed(operation, ...storeFailure(error));
-                return;
-            }
-            this.#report.settled(operation);
+            if (connection) this.#begin(connection, operation, options, again);
+            else this.#report.failed(operation, ...why);
         });
+    }
+
+    /**
+     * @param {IDBDatabase} connection
+     * @param {number} operation
+     * @param {TransactionOptions} options
+     * @param {boolean} again whether a connection that turns out dead, or a stranger's, may be opened anew
+     */
+    #begin(connection, operation, options, again) {
+        try {
+            this.#transactions.set(operation, this.#transaction(connection, options));
+        } catch (error) {
+            // Closed under us without an event, or its stores are gone, or have another shape.
+            if (again && error === foreign) this._upgradeForeign(connection);
+            else this._drop(connection);
+            if (again) this.#beginOnceOpen(operation, options, false);
+            else this.#report.failed(operation, ...storeFailure(error));
+            return;
+        }
+        this.#report.settled(operation);
     }
 
     /**
@@ -175,174 +122,377 @@ export class DatabaseHost {
         );
     }
 
-    /**
-     * Opens a stranger's database of our name anew, to add what is missing and touch nothing else.
-     * @param {IDBDatabase} connection
-     */
-    #upgradeForeign(connection) {
-        this.#connection = undefined;
-        connection.close();
-        this.#waiting = [];
-        this.#request(connection.version + 1);
+    /** @param {number} id */
+    transaction(id) {
+        return this.#transactions.get(id);
     }
 
     /**
-     * Runs `call`, and delays a close of the connection until it returns. When the page is left the replica asks for
-     * the close, but the last commits of queues and limits must begin first.
-     *
-     * @param {() => void} call
+     * The core is done with it: aborted, if no commit was asked for.
+     * @param {number} id
      */
-    keepOpenDuring(call) {
-        const outer = this.#kept;
-        this.#kept = true;
-        call();
-        this.#kept = outer;
-        if (this.#closeLater && !outer) this.close();
+    forget(id) {
+        this.#transactions.get(id)?.abort();
+        this.#transactions.delete(id);
     }
 
-    /** Lets the connection go once the transactions under way have ended. */
-    close() {
-        this.#closeLater = this.#kept;
-        if (this.#kept) return;
-        const connection = this.#connection;
-        this.#connection = undefined;
-        connection?.close();
-    }
-
-    /** The page is back: what was under way when it left will get no event; it has failed, or its outcome is unknown. */
+    /**
+     * The page is back: what was under way when it left will get no event; it has failed, or its outcome is unknown.
+     * @override
+     */
     returned() {
-        this.#loseTransactions();
-        this.#openAnew?.();
+        this._disconnected();
+        super.returned();
     }
 
-    /** No more events will come for what was under way. */
-    #loseTransactions() {
+    /**
+     * What no commit was asked for is aborted, as when the page dies.
+     * @override
+     */
+    dispose() {
+        for (const transaction of this.#transactions.values()) transaction.abort();
+        super.dispose();
+    }
+
+    /** @override @protected */
+    _connected() {
+        this.#fitting.clear();
+    }
+
+    /** @override @protected */
+    _disconnected() {
         for (const transaction of [...this.#transactions.values()]) transaction.connectionLost();
     }
+}
 
-    /** What no commit was asked for is aborted, as when the page dies. */
-    dispose() {
-        this.#disposed = true;
-        for (const transaction of this.#transactions.values()) transaction.end();
-        this.close();
-    }
+/**
+ * One transaction. Its requests are issued as they come and not waited for, so that a whole commit
+ * can be issued from within `pagehide`. Its outcome is `complete` or `abort`, and nothing else: a
+ * write that exceeds the quota aborts without the request's own error event.
+ */
+export class TransactionHost {
+    #transaction;
+    #keyRange;
+    #values;
+    #committing;
+    #report;
 
-    /** @param {Opened} opened called at once where the connection is open */
-    use(opened) {
-        if (this.#connection) {
-            opened(this.#connection, ['store-failed', '']);
-        } else if (this.#waiting) {
-            this.#waiting.push(opened);
-        } else {
-            this.#waiting = [opened];
-            this.#request(undefined);
-        }
+    /**
+     * Reads that have not been answered.
+     * @type {Set<number>}
+     */
+    #reads = new Set();
+
+    /**
+     * The operation that waits for the outcome.
+     * @type {number | undefined}
+     */
+    #commit;
+
+    /** Whether a commit was asked for. */
+    #committed = false;
+
+    /**
+     * The last claim, once more.
+     * @type {(() => void) | undefined}
+     */
+    #claimAgain;
+
+    /**
+     * The failure of the first request that failed. A full quota and a failed commit are reported by the
+     * transaction alone, and WebKit's does not report them once commit() was called.
+     * @type {import('./failure.js').Failure | undefined}
+     */
+    #refusal;
+
+    /**
+     * The outcome, once there is one: null for complete.
+     * @type {import('./failure.js').Failure | null | undefined}
+     */
+    #outcome;
+
+    /**
+     * @param {IDBTransaction} transaction
+     * @param {typeof IDBKeyRange} keyRange
+     * @param {import('./values.js').Values} values
+     * @param {Committing} committing
+     * @param {import('./host.js').HostEvents} report
+     */
+    constructor(transaction, keyRange, values, committing, report) {
+        this.#transaction = transaction;
+        this.#keyRange = keyRange;
+        this.#values = values;
+        this.#committing = committing;
+        this.#report = report;
+        transaction.onerror = ({ target }) =>
+            (this.#refusal ??= abortionOf(/** @type {IDBRequest} */ (target).error));
+        transaction.oncomplete = () =>
+            this.#end(
+                this.#refusal ? ['unknown-commit', `a part of it was refused: ${this.#refusal[1]}`] : null,
+            );
+        transaction.onabort = () => {
+            const { error } = transaction;
+            if (error?.name === 'QuotaExceededError' && committing !== 'at once') allowWrites(transaction);
+            this.#end(abortionOf(error) ?? this.#refusal ?? (error ? this.#lost() : storeFailure(error)));
+        };
     }
 
     /**
-     * @param {number | undefined} version nothing for whatever version it has
-     * @param {boolean} [full] whether there was no room for a row, so that an upgrade puts none
+     * @param {number} operation
+     * @param {string} store
+     * @param {string} key
      */
-    #request(version, full = false) {
-        let over = false;
-        let upgrading = false;
-        /**
-         * @param {IDBDatabase | undefined} connection
-         * @param {import('./failure.js').Failure} [why]
-         */
-        const finish = (connection, why = ['store-failed', 'the database does not open']) => {
-            if (over) return connection?.close();
-            over = true;
-            stopWaiting();
-            this.#opened(connection, why, version !== undefined);
-        };
-        const openAnew = (/** @type {boolean} */ full) => {
-            if (over) return;
-            over = true;
-            stopWaiting();
-            this.#request(version, full);
-        };
-        this.#openAnew = () => openAnew(full);
-        const stopWaiting = this.#host.clock.after(openWait_ms, () =>
-            finish(undefined, ['store-failed', `the database did not open within ${openWait_ms} ms`]),
+    get(operation, store, key) {
+        this.#read(operation, store, (objects) => {
+            const request = objects.get(key);
+            return [
+                request,
+                () => (request.result === undefined ? [] : [key, this.#valueOf(store, request.result)]),
+            ];
+        });
+    }
+
+    /**
+     * Rows whose key the core could not name, and so not remove either, stay where they are.
+     *
+     * @param {number} operation
+     * @param {string} store
+     * @param {string} prefix
+     * @param {number} [limit] rows at most
+     * @param {string} [from] of those that begin with the prefix, the first that is asked for; empty for all
+     */
+    list(operation, store, prefix, limit, from) {
+        // Strings are sorted by their code units: those that begin with the prefix end where its last one is one more.
+        const end = prefix.replace(/[^\uffff]\uffff*$/, (tail) =>
+            String.fromCharCode(tail.charCodeAt(0) + 1),
         );
+        this.#read(operation, store, (objects) => {
+            const range =
+                end === prefix
+                    ? this.#keyRange.lowerBound(from || prefix)
+                    : this.#keyRange.bound(from || prefix, end, false, true);
+            const keys = objects.getAllKeys(range, limit);
+            const values = objects.getAll(range, limit);
+            const row = (/** @type {IDBValidKey} */ key, /** @type {number} */ i) =>
+                named(key) ? [key, this.#valueOf(store, values.result[i])] : [];
+            return [values, () => keys.result.flatMap(row)];
+        });
+    }
+
+    /**
+     * @param {number} operation
+     * @param {string} of
+     */
+    holder(operation, of) {
+        this.#read(operation, claims, (objects) => {
+            const request = objects.index(subject).getKey(of);
+            return [request, () => [this.#holder(objects, request.result)]];
+        });
+    }
+
+    /**
+     * @param {IDBObjectStore} objects
+     * @param {IDBValidKey | undefined} key
+     * @returns {string | null}
+     */
+    #holder(objects, key) {
+        if (key === undefined || named(key)) return key ?? null;
+        // A stranger's, which the core could not release: for ever in the way of all who claim the subject.
+        this.#write(() => objects.delete(key));
+        return '?';
+    }
+
+    /**
+     * @param {string} store
+     * @param {string} key
+     * @param {string} value
+     */
+    put(store, key, value) {
+        const kept = store === data ? this.#values.get(value) : value;
+        this.#put(store, kept, key);
+    }
+
+    /**
+     * @param {string} store
+     * @param {string} key
+     */
+    remove(store, key) {
+        this.#write(() => this.#transaction.objectStore(store).delete(key));
+    }
+
+    /**
+     * @param {string} store
+     * @param {string} first
+     * @param {string} last
+     */
+    removeRange(store, first, last) {
+        this.#write(() => this.#transaction.objectStore(store).delete(this.#keyRange.bound(first, last)));
+    }
+
+    /**
+     * @param {string} of
+     * @param {string} holder
+     */
+    claim(of, holder) {
+        this.#claimAgain = () => this.#put(claims, { [subject]: of }, holder);
+        this.#claimAgain();
+    }
+
+    /**
+     * @param {string} store
+     * @param {unknown} value
+     * @param {string} key
+     */
+    #put(store, value, key) {
+        this.#write(() => this.#transaction.objectStore(store).put(value, key));
+    }
+
+    /** @param {number} operation */
+    commit(operation) {
+        this.#committed = true;
+        this.#commit = operation;
+        if (this.#outcome !== undefined) return this.#settle();
+        if (this.#committing === 'by itself') return;
+        if (this.#committing === 'with care') this.#claimAgain?.();
         try {
-            const request = /** @type {IDBFactory} */ (this.#factory).open(this.#name, version);
-            request.onupgradeneeded = (event) => {
-                upgrading = true;
-                this.#upgrade(request, event, full);
-            };
-            request.onsuccess = () => finish(request.result);
-            request.onerror = (event) => {
-                event.preventDefault();
-                // The error is an AbortError, whatever the reason was, such as the quota.
-                if (upgrading && !full) openAnew(true);
-                else finish(undefined, storeFailure(request.error));
+            this.#transaction.commit?.();
+        } catch {
+            // It has ended; its event is on the way.
+        }
+    }
+
+    /** Aborts it, unless a commit was asked for. */
+    abort() {
+        if (this.#committed) return;
+        this.#refusal ??= ['store-failed', 'the transaction was aborted: try again'];
+        this.#abort();
+    }
+
+    #abort() {
+        try {
+            this.#transaction.abort();
+        } catch {
+            // It has ended.
+        }
+    }
+
+    /** No event of it will come. Whether a commit took place is not known, unless it has an error. */
+    connectionLost() {
+        this.#end(this.#transaction.error ? ['store-failed', 'the transaction was aborted'] : this.#lost());
+    }
+
+    /**
+     * @param {number} operation
+     * @param {string} store
+     * @param {(objects: IDBObjectStore) => [IDBRequest, () => (string | null)[]]} issue the last request, and
+     *     what to read once it has succeeded
+     */
+    #read(operation, store, issue) {
+        this.#reads.add(operation);
+        try {
+            const [request, answer] = issue(this.#transaction.objectStore(store));
+            request.onsuccess = () => {
+                if (this.#reads.delete(operation)) this.#report.settled(operation, answer());
             };
         } catch (error) {
-            finish(undefined, storeFailure(error));
+            this.#refuse(operation, storeFailure(error));
         }
     }
 
     /**
-     * @param {IDBOpenDBRequest} request
-     * @param {IDBVersionChangeEvent} event
-     * @param {boolean} full
-     */
-    #upgrade({ result, transaction }, event, full) {
-        const { clock } = this.#host;
-        const [high, low] = [clock.random32().toString(36), clock.random32().toString(36)];
-        const generation = full ? undefined : high + low.padStart(7, '0');
-        createStores(result, /** @type {IDBTransaction} */ (transaction), generation);
-        if (event.oldVersion > 0 || full) return; // or was reported
-        // Chromium's own: it may have thrown a database away, and reports it only here.
-        const { dataLoss = 'none' } = /** @type {{ dataLoss?: string }} */ (event);
-        this.#report.databaseCreated(String(dataLoss));
-    }
-
-    /**
-     * @param {IDBDatabase | undefined} connection
+     * @param {number} operation
      * @param {import('./failure.js').Failure} why
-     * @param {boolean} upgraded
-     * @returns {void}
      */
-    #opened(connection, why, upgraded) {
-        if (connection && !isComplete(connection)) {
-            // A stranger's, as in #upgradeForeign(): it is upgraded once.
-            connection.close();
-            if (!upgraded) return this.#request(connection.version + 1);
-            [connection, why] = [undefined, ['store-failed', foreign.message]];
-        }
-        this.refused = !connection && why[1].startsWith('SecurityError');
-        if (connection && this.#disposed) {
-            connection.close();
-            connection = undefined;
-        }
-        if (connection) this.#keep(connection);
-        const waiting = this.#waiting ?? [];
-        // Before the callbacks: one that is refused may ask again at once, and then waits for a new opening.
-        this.#waiting = undefined;
-        for (const opened of waiting) opened(connection, why);
+    #refuse(operation, why) {
+        if (this.#reads.delete(operation)) this.#report.failed(operation, ...why);
     }
 
-    /** @param {IDBDatabase} connection */
-    #keep(connection) {
-        this.#connection = connection;
-        this.#fitting.clear();
-        connection.onversionchange = () => {
-            connection.close();
-            this.#drop(connection);
-        };
-        connection.onclose = () => {
-            this.#loseTransactions();
-            this.#drop(connection);
-        };
+    /**
+     * A row's value as the core has it. What is an application's is kept for it.
+     *
+     * @param {string} store
+     * @param {unknown} value
+     */
+    #valueOf(store, value) {
+        return store === data ? this.#values.keep(value) : text(value);
     }
 
-    /** @param {IDBDatabase} connection */
-    #drop(connection) {
-        if (this.#connection !== connection) return;
-        this.#connection = undefined;
-        this.#report.databaseClosed();
+    /** @param {() => void} issue */
+    #write(issue) {
+        try {
+            issue();
+        } catch (error) {
+            // A transaction that has ended already keeps its failure. One that the browser completed by
+            // itself, since it had nothing to do for a while, has none, and does not contain this write.
+            if (this.#outcome === null)
+                this.#outcome = [
+                    'store-failed',
+                    'the transaction had ended before this was written: nothing but its own calls may be awaited in it',
+                ];
+            if (this.#outcome !== undefined) return;
+            this.#abort();
+            this.#end(storeFailure(error));
+        }
+    }
+
+    /** @param {import('./failure.js').Failure | null} outcome */
+    #end(outcome) {
+        if (this.#outcome !== undefined) return;
+        this.#outcome = outcome;
+        for (const operation of this.#reads) {
+            this.#refuse(operation, outcome ?? ['store-failed', 'the transaction had ended']);
+        }
+        this.#settle();
+    }
+
+    #settle() {
+        if (this.#commit === undefined) return;
+        if (this.#outcome) this.#report.failed(this.#commit, ...this.#outcome);
+        else this.#report.settled(this.#commit);
+        this.#commit = undefined;
+    }
+
+    /** @returns {import('./failure.js').Failure} */
+    #lost() {
+        return this.#committed
+            ? ['unknown-commit', 'the connection was closed during the commit']
+            : ['store-failed', 'the connection was closed'];
     }
 }
+
+/**
+ * Why the browser aborted. Nothing for an AbortError: a connection was closed by force, since nobody else aborts a
+ * transaction of ours that is committing, or another request had failed.
+ *
+ * @param {DOMException | null} error
+ * @returns {import('./failure.js').Failure | undefined}
+ */
+function abortionOf(error) {
+    if (error?.name === 'ConstraintError') return ['fenced', 'another holder has the claim'];
+    return error && error.name !== 'AbortError' ? storeFailure(error) : undefined;
+}
+
+/**
+ * Firefox (153, measured) refuses every put() of the next transaction after one that exceeded the quota, and of that
+ * one only. (Of the others that commit by themselves none needs this.)
+ *
+ * @param {IDBTransaction} failed
+ */
+function allowWrites({ db, objectStoreNames }) {
+    try {
+        db.transaction([...objectStoreNames], 'readwrite').abort();
+    } catch {
+        // The connection is closed.
+    }
+}
+
+/**
+ * Whether the core, which knows keys in UTF-8, can name it.
+ *
+ * @param {IDBValidKey} key
+ * @returns {key is string}
+ */
+const named = (key) => typeof key === 'string' && key.isWellFormed();
+
+/** @param {unknown} value a row's value, or null for what is no string */
+const text = (value) => (typeof value === 'string' ? value : null);

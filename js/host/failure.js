@@ -3,7 +3,7 @@
 /**
  * How the host answers an operation that failed: [code, message].
  *
- * @typedef {[code: import('../common/errors.js').TabacusErrorCode, message: string]} Failure
+ * @typedef {[code: import('../core/generated/enums/error-code.js').ErrorCodeName, message: string]} Failure
  */
 
 /**

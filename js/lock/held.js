@@ -1,6 +1,6 @@
-import { invalid, TabacusError } from '../common/errors.js';
+import { TabacusError } from '../common/errors.js';
 import { checkFunction } from '../common/check-arguments.js';
-import { checkKey, checkStores, cloned } from './store-arguments.js';
+import { checkStores } from './store-arguments.js';
 
 /** @type {typeof Symbol.asyncDispose} */
 const asyncDispose = /** @type {any} */ (Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose'));
@@ -13,7 +13,6 @@ export class Held {
     #locks;
     #id;
     #limited;
-    #released = false;
 
     /** Why it was lost. @type {TabacusError | undefined} */
     #loss;
@@ -61,13 +60,17 @@ export class Held {
      * @internal
      */
     _checkMaxHold() {
-        if (this.#limited && !this.#released && !this.#loss) this.#locks._checkMaxHold(this.#id);
+        if (this.#limited && this.#isKept()) this.#locks._checkMaxHold(this.#id);
+    }
+
+    #isKept() {
+        return !this.#loss && this.#locks._holds(this.#id);
     }
 
     /** Whether it is neither released nor lost. */
     get held() {
         this._checkMaxHold();
-        return !this.#released && !this.#loss;
+        return this.#isKept();
     }
 
     /**
@@ -86,14 +89,12 @@ export class Held {
     assertHeld() {
         this._checkMaxHold();
         if (this.#loss) throw this.#loss;
-        if (this.#released)
+        if (!this.#locks._holds(this.#id))
             throw new TabacusError('lock-lost', `the lock "${this.name}" is already released`);
     }
 
     /** Releases the lock once commits under way have ended. Does nothing if it is not held. */
     release() {
-        if (this.#released) return;
-        this.#released = true;
         this.#locks._release(this.#id);
     }
 
@@ -109,7 +110,7 @@ export class Held {
      *
      * @template T
      * @param {string | string[]} stores names of your own; a key is in one store
-     * @param {(tx: FencedTransaction) => T | Promise<T>} write if it throws, nothing is written
+     * @param {(tx: import('./fenced-transaction.js').FencedTransaction) => T | Promise<T>} write if it throws, nothing is written
      * @returns {Promise<T>} what `write` returned, after the commit
      * @throws {TabacusError} `lock-lost`, `fenced`: nothing was written; `unavailable` of a shared lock or
      *   without IndexedDB; errors of the store
@@ -130,7 +131,7 @@ export class Held {
      * @internal
      */
     _lose(reason) {
-        if (this.#released || this.#loss) return;
+        if (!this.#isKept()) return;
         this.#loss =
             typeof reason === 'string'
                 ? new TabacusError('lock-lost', `the lock "${this.name}" was lost: ${reason}`)
@@ -154,100 +155,5 @@ export class Held {
     _whenLost(listener) {
         if (this.#loss) listener(this.#loss);
         else this.#listeners.push(listener);
-    }
-}
-
-/** What held.commit() hands to its function. Values are kept by structured clone. */
-export class FencedTransaction {
-    #stores;
-    #read;
-    #list;
-
-    /**
-     * What shall be written; null is to be deleted.
-     * @type {Map<string, Map<string, { value: unknown } | null>>}
-     */
-    #writes = new Map();
-
-    #ended = false;
-
-    /**
-     * @param {string[]} stores
-     * @param {(store: string, key: string) => Promise<unknown>} read
-     * @param {(store: string, prefix: string) => Promise<[string, unknown][]>} list
-     * @internal
-     */
-    constructor(stores, read, list) {
-        this.#stores = stores;
-        this.#read = read;
-        this.#list = list;
-    }
-
-    /**
-     * @param {string} store
-     * @param {string} key
-     * @returns {Promise<any>} undefined of nothing
-     */
-    async get(store, key) {
-        const written = this.#of(store).get(checkKey('key', key));
-        if (written === undefined) return this.#read(store, key);
-        return written ? structuredClone(written.value) : undefined;
-    }
-
-    /**
-     * @param {string} store
-     * @param {string} [prefix]
-     * @returns {Promise<[key: string, value: any][]>} in order of key
-     */
-    async list(store, prefix = '') {
-        const writes = this.#of(store);
-        const all = new Map(await this.#list(store, checkKey('prefix', prefix)));
-        for (const [key, written] of writes) {
-            if (!key.startsWith(prefix)) continue;
-            if (written) all.set(key, structuredClone(written.value));
-            else all.delete(key);
-        }
-        return [...all].sort(([a], [b]) => (a < b ? -1 : 1));
-    }
-
-    /**
-     * @param {string} store
-     * @param {string} key
-     * @param {unknown} value anything but undefined that can be cloned; as it is when put() is called
-     */
-    put(store, key, value) {
-        this.#of(store).set(checkKey('key', key), { value: cloned('value', value) });
-    }
-
-    /**
-     * @param {string} store
-     * @param {string} key
-     */
-    delete(store, key) {
-        this.#of(store).set(checkKey('key', key), null);
-    }
-
-    /**
-     * Takes nothing more, and returns what shall be written.
-     *
-     * @param {(value: unknown) => string} keep
-     * @returns {import('../core/generated/locks.js').FencedWrite[]}
-     * @internal
-     */
-    _end(keep) {
-        this.#ended = true;
-        return [...this.#writes].flatMap(([store, rows]) =>
-            [...rows].map(([key, written]) => ({ store, key, value: written && keep(written.value) })),
-        );
-    }
-
-    /** @param {string} store */
-    #of(store) {
-        if (this.#ended)
-            throw new TabacusError('closed', 'the transaction has ended: its function has returned');
-        if (!this.#stores.includes(store)) throw invalid('store', store, `one of ${this.#stores.join(', ')}`);
-        const writes = this.#writes.get(store) ?? new Map();
-        this.#writes.set(store, writes);
-        return writes;
     }
 }

@@ -4,11 +4,19 @@
  */
 
 import { checkFunction, checkOptions, checkSignal, checkTimeout } from '../common/check-arguments.js';
-import { cloneError, unlessAborted } from './outcome.js';
+import {
+    leaderAnswer,
+    leaderAnswering,
+    leaderBegin,
+    leaderCall,
+    leaderNext,
+} from '../core/generated/locks.js';
+import { coreName } from './names.js';
+import { cloneError, unlessAborted, unwrapOutcome } from './outcome.js';
 import { checkKey, checkStores, cloned } from './store-arguments.js';
 
 /** @typedef {import('./held.js').Held} Held */
-/** @typedef {(tx: import('./held.js').FencedTransaction) => unknown} Write */
+/** @typedef {(tx: import('./fenced-transaction.js').FencedTransaction) => unknown} Write */
 /** @typedef {{ stores: string[], write: Write }} Writes */
 
 /** What a handler of Term.answer() is given of a call. */
@@ -69,11 +77,37 @@ export class LeaderCalls {
      */
     async call(request, given = {}) {
         const options = checkOptions(given, ['key', 'signal', 'timeout']);
-        const key = options.key === undefined ? undefined : checkKey('key', options.key);
+        const key = options.key === undefined ? null : checkKey('key', options.key);
         const signal = checkSignal(options.signal);
         const timeout = checkTimeout(options.timeout);
         const kept = { request: request === undefined ? undefined : cloned('request', request) };
-        return (await this.#locks()).callLeader(this.#name, kept, { key, signal, timeout });
+        return this.#call(kept, { key, timeout_ms: timeout }, signal);
+    }
+
+    /**
+     * @param {object} kept the request
+     * @param {import('../core/generated/locks.js').LeaderCallOptions} options
+     * @param {AbortSignal | undefined} signal
+     * @returns {Promise<any>} what the leader answers
+     */
+    async #call(kept, options, signal) {
+        const locks = await this.#locks();
+        locks._assertOpen();
+        locks._assertStore('calls');
+        const { _bridge: bridge } = locks;
+        const { values } = bridge.host;
+        const name = locks._name(this.#name);
+        const call = values.keep(kept);
+        try {
+            const answer = await locks._wait(
+                signal,
+                (request) => leaderCall(bridge, name, call, options, request),
+                (one) => one,
+            );
+            return unwrapOutcome(answer.succeeded, values.take(answer.text));
+        } finally {
+            values.take(call);
+        }
     }
 
     /**
@@ -86,9 +120,12 @@ export class LeaderCalls {
     async answer(term, handler) {
         checkFunction('handler', handler);
         const locks = await this.#locks();
-        await locks.beginTerm(this.#name, term);
+        locks._assertOpen();
+        locks._assertStore('calls');
+        term.assertHeld();
+        await leaderBegin(locks._bridge, locks._name(this.#name), term._id);
         for (;;) {
-            const next = await locks.nextCall(this.#name, term);
+            const next = await this.#next(locks, term);
             if (!next) return;
             const call = new LeaderCall(next.id, /** @type {number} */ (term.token), term.signal);
             const handedOver = await this.#run(locks, term, call, () => handler(next.request, call));
@@ -106,7 +143,7 @@ export class LeaderCalls {
     async #run(locks, term, call, handle) {
         /** @param {boolean} succeeded @param {object} result @param {Writes[]} writes */
         const settle = (succeeded, result, writes) =>
-            locks.answerCall(this.#name, term, call.id, { succeeded, result }, writes);
+            this.#answer(locks, term, call.id, { succeeded, result }, writes);
         try {
             const value = await unlessAborted(term, handle);
             if (value !== undefined) cloned('value', value);
@@ -117,5 +154,51 @@ export class LeaderCalls {
             await settle(false, cloneError(error), []);
         }
         return false;
+    }
+
+    /**
+     * @param {import('./tab-locks.js').TabLocks} locks
+     * @param {Held} term
+     * @returns {Promise<{ id: string, request: unknown } | undefined>} undefined: it was handed over
+     */
+    async #next(locks, term) {
+        locks._assertOpen();
+        const { _bridge: bridge } = locks;
+        const found = await leaderNext(bridge, coreName(this.#name), term._id);
+        if (!found) return undefined;
+        return { id: found.id, request: /** @type {any} */ (bridge.host.values.take(found.request)).request };
+    }
+
+    /**
+     * One transaction, under the term's fence: the answer in place of the call, and what goes with it. Of a
+     * call that was taken back, nothing.
+     *
+     * @param {import('./tab-locks.js').TabLocks} locks
+     * @param {Held} term
+     * @param {string} call
+     * @param {{ succeeded: boolean, result: object }} answer
+     * @param {Writes[]} writes
+     */
+    async #answer(locks, term, call, { succeeded, result }, writes) {
+        locks._assertOpen();
+        term.assertHeld();
+        const { _bridge: bridge } = locks;
+        const { values } = bridge.host;
+        const name = coreName(this.#name);
+        const transaction = await leaderAnswering(bridge, name, call, term._id);
+        if (!transaction) return;
+        const answer = { succeeded, text: values.keep(result) };
+        try {
+            await locks._transact(
+                transaction,
+                writes.flatMap(({ stores }) => stores),
+                async (tx) => {
+                    for (const { write } of writes) await write(tx);
+                },
+                (all) => leaderAnswer(bridge, name, call, transaction, answer, all),
+            );
+        } finally {
+            values.take(answer.text);
+        }
     }
 }

@@ -194,7 +194,7 @@ export class Term {
      *
      * @template T
      * @param {string | string[]} stores
-     * @param {(tx: import('./held.js').FencedTransaction) => T | Promise<T>} write
+     * @param {(tx: import('./fenced-transaction.js').FencedTransaction) => T | Promise<T>} write
      * @returns {Promise<T>}
      */
     commit(stores, write) {

@@ -84,30 +84,6 @@ export function cloneError(error) {
 export const isThenable = (value) => typeof Object(value).then === 'function';
 
 /**
- * What `used` gives; rejects as soon as one of the locks is lost.
- *
- * @template T
- * @param {import('./held.js').Held[]} held
- * @param {T | PromiseLike<T>} used
- * @param {() => void} [ended] called before it is settled
- * @returns {Promise<T>}
- */
-export const unlessLost = (held, used, ended = () => {}) =>
-    new Promise((resolve, reject) => {
-        /** @param {unknown} error */
-        const fail = (error) => {
-            ended();
-            reject(error);
-        };
-        for (const one of held) one._whenLost(fail);
-        Promise.resolve(used).then((value) => {
-            for (const one of held) one._checkMaxHold();
-            ended();
-            resolve(value);
-        }, fail);
-    });
-
-/**
  * What `run` gives; rejects as soon as the lock is lost. It leaves nothing at the signal, which may live long.
  *
  * @template T

@@ -5,13 +5,6 @@ import {
     fencedBegin,
     fencedCommit,
     fencedEnd,
-    fencedGet,
-    fencedList,
-    leaderAnswer,
-    leaderAnswering,
-    leaderBegin,
-    leaderCall,
-    leaderNext,
     lockAbort,
     lockAcquire,
     lockCheck,
@@ -29,11 +22,12 @@ import {
 } from '../core/generated/locks.js';
 import { reportTo } from '../host/failure.js';
 import { checkTimeout, checkOptions, checkSignal } from '../common/check-arguments.js';
-import { FencedTransaction, Held } from './held.js';
+import { transact } from './fenced-transaction.js';
+import { Held } from './held.js';
 import { coreName, domName } from './names.js';
 import { checkLockOptions, checkOnceOptions, checkSemaphoreOptions } from './lock-options.js';
 import { cloned } from './store-arguments.js';
-import { isThenable, cloneError, unlessLost, unwrapOutcome } from './outcome.js';
+import { isThenable, cloneError, unwrapOutcome } from './outcome.js';
 
 /**
  * @typedef {object} LockRequestInfo
@@ -52,10 +46,11 @@ import { isThenable, cloneError, unlessLost, unwrapOutcome } from './outcome.js'
  */
 
 /** @typedef {import('../core/generated/locks.js').LockOptions} RequestOptions */
-/** @typedef {import('../core/generated/locks.js').FencedWrite} FencedWrite */
 
 export class TabLocks {
-    #bridge;
+    /** @internal */
+    _bridge;
+
     #host;
     #platform;
 
@@ -63,7 +58,7 @@ export class TabLocks {
     #closed;
     #allowed;
 
-    /** @type {Map<number, Held>} */
+    /** What is neither released nor forgotten, by its number. @type {Map<number, Held>} */
     #held = new Map();
 
     /** @type {Map<number, () => void>} */
@@ -79,7 +74,7 @@ export class TabLocks {
     constructor(bridge, { platform, allowWeaker }) {
         this.#host = bridge.host;
         this.#platform = platform;
-        this.#bridge = bridge;
+        this._bridge = bridge;
         const { exclusion, fenced, tab } = locksCapabilities(bridge);
         /** @type {Readonly<LockCapabilities>} */
         this.capabilities = Object.freeze({ exclusion, fenced });
@@ -89,7 +84,7 @@ export class TabLocks {
 
     /** Loses the lock if its maxHold is over. @param {number} id @internal */
     _checkMaxHold(id) {
-        if (!this.#closed) lockCheck(this.#bridge, id);
+        if (!this.#closed) lockCheck(this._bridge, id);
     }
 
     /**
@@ -114,7 +109,7 @@ export class TabLocks {
     use(held, use, all) {
         if (held.length === 0) return use(/** @type {any} */ (null));
         const release = () => {
-            for (const one of held.toReversed?.() ?? [...held].reverse()) one.release();
+            for (const { _id } of held.toReversed?.() ?? [...held].reverse()) this._release(_id);
         };
         let used;
         try {
@@ -152,7 +147,7 @@ export class TabLocks {
      */
     #acquireAll(names, given, granted) {
         return this.#acquire(
-            (known, options, within, request) => lockAcquire(this.#bridge, known, options, within, request),
+            (known, options, within, request) => lockAcquire(this._bridge, known, options, within, request),
             names,
             checkLockOptions(given),
             granted,
@@ -168,7 +163,7 @@ export class TabLocks {
     async permit(name, permits, given) {
         return this.#acquire(
             ([known = ''], options, within, request) =>
-                semaphoreAcquire(this.#bridge, known, permits, options, within, request),
+                semaphoreAcquire(this._bridge, known, permits, options, within, request),
             [name],
             checkSemaphoreOptions(given),
             (held) => held,
@@ -184,12 +179,12 @@ export class TabLocks {
      * @returns {Promise<T>}
      */
     #acquire(start, names, options, granted) {
-        this.#assertOpen();
+        this._assertOpen();
         const { within, maxHold_ms, label } = options;
         if (within && !within._isOf(this)) throw invalid('within', within, 'what holds a lock of this tab');
         const limited = maxHold_ms !== undefined || within !== undefined;
-        const known = names.map((name) => this.#name(name));
-        return this.#wait(
+        const known = names.map((name) => this._name(name));
+        return this._wait(
             options.signal,
             (request) => start(known, options, within?._id ?? 0, request),
             (numbers) => {
@@ -212,13 +207,13 @@ export class TabLocks {
      */
     async once(key, make, called_ms, given) {
         const { signal, ttl, ...options } = checkOnceOptions(given);
-        this.#assertOpen();
-        this.#assertStore('outcomes');
+        this._assertOpen();
+        this._assertStore('outcomes');
         const age = { ttl_ms: ttl, called_ms };
-        const entered = this.#name(key);
-        const { outcome: other, held: number } = await this.#wait(
+        const entered = this._name(key);
+        const { outcome: other, held: number } = await this._wait(
             signal,
-            (request) => onceEnter(this.#bridge, entered, options, age, request),
+            (request) => onceEnter(this._bridge, entered, options, age, request),
             (entry) => entry,
         );
         if (other) return unwrapOutcome(other.succeeded, this.#host.values.take(other.text));
@@ -251,11 +246,11 @@ export class TabLocks {
      */
     async #settle(key, held, { succeeded, result }) {
         this.#held.delete(held._id);
-        this.#bridge.lost.delete(held._id);
+        this._bridge.lost.delete(held._id);
         const { values } = this.#host;
         const text = values.keep(result);
         try {
-            await onceSettle(this.#bridge, coreName(key), held._id, { succeeded, text });
+            await onceSettle(this._bridge, coreName(key), held._id, { succeeded, text });
         } finally {
             values.take(text);
         }
@@ -268,7 +263,7 @@ export class TabLocks {
      * @param {boolean} limited whether it may have a maxHold
      */
     #hold(id, name, label, limited) {
-        const token = lockToken(this.#bridge, id);
+        const token = lockToken(this._bridge, id);
         // Also one that was entered again as shared is what it is held as.
         const mode = Number.isNaN(token) ? 'shared' : 'exclusive';
         const held = new Held(
@@ -278,7 +273,7 @@ export class TabLocks {
             limited,
         );
         this.#held.set(id, held);
-        this.#bridge.lost.set(id, (reason) => held._lose(reason));
+        this._bridge.lost.set(id, (reason) => held._lose(reason));
         return held;
     }
 
@@ -288,15 +283,20 @@ export class TabLocks {
      */
     #assertKept(held) {
         if (!this.#closed) return;
-        for (const { _id } of held) this.#forget(_id);
+        for (const { _id } of held) this._release(_id);
         throw this.#closed;
     }
 
-    /** @param {number} id */
-    #forget(id) {
-        this.#held.delete(id);
-        this.#bridge.lost.delete(id);
-        lockRelease(this.#bridge, id);
+    /** Whether it has not been released. @param {number} id @internal */
+    _holds(id) {
+        return this.#held.has(id);
+    }
+
+    /** Releases a lock. Does nothing if that was done. @param {number} id @internal */
+    _release(id) {
+        if (!this.#held.delete(id)) return;
+        this._bridge.lost.delete(id);
+        if (!this.#hasFailed()) lockRelease(this._bridge, id);
     }
 
     /**
@@ -309,8 +309,8 @@ export class TabLocks {
 
     /** @param {string} name */
     async #requestsOf(name) {
-        this.#assertOpen();
-        return (await lockQuery(this.#bridge, this.#name(name))).map(requestFrom);
+        this._assertOpen();
+        return (await lockQuery(this._bridge, this._name(name))).map(requestFrom);
     }
 
     /**
@@ -318,8 +318,8 @@ export class TabLocks {
      * @returns {Promise<(LockRequestInfo & { name: string })[]>}
      */
     async queryAll() {
-        this.#assertOpen();
-        const names = (await lockNames(this.#bridge)).map(domName);
+        this._assertOpen();
+        const names = (await lockNames(this._bridge)).map(domName);
         const found = await Promise.all(
             names.map(async (name) =>
                 (await this.#requestsOf(name)).map(({ since_ms, info }) => ({
@@ -342,11 +342,11 @@ export class TabLocks {
     async waitForUnlock(name, given = {}) {
         const { signal, timeout } = checkOptions(given, ['signal', 'timeout']);
         const limit = checkTimeout(timeout);
-        this.#assertOpen();
-        const known = this.#name(name);
-        await this.#wait(
+        this._assertOpen();
+        const known = this._name(name);
+        await this._wait(
             checkSignal(signal),
-            (request) => lockWait(this.#bridge, known, limit, request),
+            (request) => lockWait(this._bridge, known, limit, request),
             () => {},
         );
     }
@@ -357,9 +357,9 @@ export class TabLocks {
      * @returns {() => void}
      */
     subscribe(name, listener) {
-        this.#assertOpen();
-        const known = this.#name(name);
-        const watch = this.#bridge.take();
+        this._assertOpen();
+        const known = this._name(name);
+        const watch = this._bridge.take();
         let asking = false;
         let again = false;
         const report = async () => {
@@ -376,92 +376,12 @@ export class TabLocks {
             if (again) void report();
         };
         this.#watches.set(watch, () => void report());
-        this.#bridge.unlocked.set(watch, () => this.#changed(watch));
-        lockWatch(this.#bridge, known, watch);
+        this._bridge.unlocked.set(watch, () => this.#changed(watch));
+        lockWatch(this._bridge, known, watch);
         void report();
         return () => {
             if (this.#watches.delete(watch)) this.#unwatch(watch);
         };
-    }
-
-    /**
-     * @param {string} name of a leader
-     * @param {object} kept the request
-     * @param {{ key: string | null | undefined, signal: AbortSignal | undefined, timeout: number | undefined }} options
-     * @returns {Promise<any>} what the leader answers
-     */
-    async callLeader(name, kept, { key = null, signal, timeout }) {
-        this.#assertOpen();
-        this.#assertStore('calls');
-        const { values } = this.#host;
-        const known = this.#name(name);
-        const call = values.keep(kept);
-        const options = { key, timeout_ms: timeout };
-        try {
-            const answer = await this.#wait(
-                signal,
-                (request) => leaderCall(this.#bridge, known, call, options, request),
-                (one) => one,
-            );
-            return unwrapOutcome(answer.succeeded, values.take(answer.text));
-        } finally {
-            values.take(call);
-        }
-    }
-
-    /**
-     * @param {string} name
-     * @param {Held} term
-     */
-    async beginTerm(name, term) {
-        this.#assertOpen();
-        this.#assertStore('calls');
-        term.assertHeld();
-        await leaderBegin(this.#bridge, this.#name(name), term._id);
-    }
-
-    /**
-     * @param {string} name
-     * @param {Held} term
-     * @returns {Promise<{ id: string, request: unknown } | undefined>} undefined: it was handed over
-     */
-    async nextCall(name, term) {
-        this.#assertOpen();
-        const found = await leaderNext(this.#bridge, coreName(name), term._id);
-        if (!found) return undefined;
-        return { id: found.id, request: /** @type {any} */ (this.#host.values.take(found.request)).request };
-    }
-
-    /**
-     * One transaction, under the term's fence: the answer in place of the call, and what goes with it. Of a
-     * call that was taken back, nothing.
-     *
-     * @param {string} name
-     * @param {Held} term
-     * @param {string} call
-     * @param {{ succeeded: boolean, result: object }} answer
-     * @param {{ stores: string[], write: (tx: FencedTransaction) => unknown }[]} writes
-     */
-    async answerCall(name, term, call, { succeeded, result }, writes) {
-        this.#assertOpen();
-        term.assertHeld();
-        const known = coreName(name);
-        const transaction = await leaderAnswering(this.#bridge, known, call, term._id);
-        if (!transaction) return;
-        const { values } = this.#host;
-        const answer = { succeeded, text: values.keep(result) };
-        try {
-            await this.#transact(
-                transaction,
-                writes.flatMap(({ stores }) => stores),
-                async (tx) => {
-                    for (const { write } of writes) await write(tx);
-                },
-                (all) => leaderAnswer(this.#bridge, known, call, transaction, answer, all),
-            );
-        } finally {
-            values.take(answer.text);
-        }
     }
 
     /** Loses every lock, and withdraws what waits. */
@@ -472,7 +392,7 @@ export class TabLocks {
         this.#watches.clear();
         for (const held of [...this.#held.values()]) {
             held._lose('closed');
-            this.#forget(held._id);
+            this._release(held._id);
         }
         for (const withdraw of [...this.#waiting]) withdraw();
     }
@@ -489,32 +409,36 @@ export class TabLocks {
         this.#watches.clear();
     }
 
-    /** @param {number} watch */
-    #unwatch(watch) {
-        this.#bridge.unlocked.delete(watch);
-        if (!this.#closed || this.#closed.code === 'closed') lockUnwatch(this.#bridge, watch);
+    /** Whether the program has failed, and is not called any more. */
+    #hasFailed() {
+        return this.#closed?.code === 'internal';
     }
 
-    /**
-     * @param {number} id
-     * @internal
-     */
-    _release(id) {
-        if (!this.#closed) this.#forget(id);
+    /** @param {number} watch */
+    #unwatch(watch) {
+        this._bridge.unlocked.delete(watch);
+        if (!this.#hasFailed()) lockUnwatch(this._bridge, watch);
+    }
+
+    /** A name as the core knows it, which keeps something of it. @param {string} name @internal */
+    _name(name) {
+        const known = coreName(name);
+        this._bridge.admit(known);
+        return known;
     }
 
     /**
      * @template T
      * @param {number} held
      * @param {string[]} stores
-     * @param {(tx: FencedTransaction) => T | Promise<T>} write
+     * @param {(tx: import('./fenced-transaction.js').FencedTransaction) => T | Promise<T>} write
      * @returns {Promise<T>}
      * @internal
      */
     async _commit(held, stores, write) {
-        const transaction = await fencedBegin(this.#bridge, held);
-        return this.#transact(transaction, stores, write, (writes) =>
-            fencedCommit(this.#bridge, transaction, writes),
+        const transaction = await fencedBegin(this._bridge, held);
+        return this._transact(transaction, stores, write, (writes) =>
+            fencedCommit(this._bridge, transaction, writes),
         );
     }
 
@@ -522,47 +446,18 @@ export class TabLocks {
      * @template T
      * @param {number} transaction
      * @param {string[]} stores
-     * @param {(tx: FencedTransaction) => T | Promise<T>} write
-     * @param {(writes: FencedWrite[]) => Promise<void>} commit
+     * @param {(tx: import('./fenced-transaction.js').FencedTransaction) => T | Promise<T>} write
+     * @param {(writes: import('../core/generated/locks.js').FencedWrite[]) => Promise<void>} commit
      * @returns {Promise<T>}
+     * @internal
      */
-    async #transact(transaction, stores, write, commit) {
-        const { values } = this.#host;
-        /** @type {string[]} */
-        const kept = [];
+    async _transact(transaction, stores, write, commit) {
         try {
-            const tx = new FencedTransaction(
-                stores,
-                async (store, key) => {
-                    const found = await fencedGet(this.#bridge, transaction, store, key);
-                    return found === null ? undefined : values.take(found);
-                },
-                async (store, prefix) =>
-                    (await fencedList(this.#bridge, transaction, store, prefix)).map(({ key, value }) => [
-                        key,
-                        values.take(value),
-                    ]),
-            );
-            const result = await write(tx);
-            const writes = tx._end((value) => {
-                kept.push(values.keep(value));
-                return /** @type {string} */ (kept.at(-1));
-            });
-            await commit(writes);
-            return result;
+            return await transact(this._bridge, transaction, stores, write, commit);
         } catch (error) {
-            if (!this.#closed) fencedEnd(this.#bridge, transaction);
+            if (!this.#closed) fencedEnd(this._bridge, transaction);
             throw error;
-        } finally {
-            for (const number of kept) values.take(number);
         }
-    }
-
-    /** A name as the core knows it, which keeps something of it. @param {string} name */
-    #name(name) {
-        const known = coreName(name);
-        this.#bridge.admit(known);
-        return known;
     }
 
     /**
@@ -573,11 +468,12 @@ export class TabLocks {
      * @param {(request: number) => Promise<Answer>} start
      * @param {(answer: Answer) => T | Promise<T>} answered
      * @returns {Promise<T>}
+     * @internal
      */
-    #wait(signal, start, answered) {
+    _wait(signal, start, answered) {
         signal?.throwIfAborted();
-        const request = this.#bridge.take();
-        const withdraw = () => lockAbort(this.#bridge, request);
+        const request = this._bridge.take();
+        const withdraw = () => lockAbort(this._bridge, request);
         const abort = () => {
             if (!this.#closed) withdraw();
         };
@@ -599,8 +495,9 @@ export class TabLocks {
         );
     }
 
-    #assertOpen() {
-        if (this.#closed?.code === 'internal') throw this.#closed; // called before the program failed
+    /** @internal */
+    _assertOpen() {
+        if (this.#hasFailed()) throw this.#closed; // called before the program failed
         if (this.#closed) throw closedError();
         if (this.#allowed) return;
         throw new TabacusError(
@@ -611,8 +508,8 @@ export class TabLocks {
         );
     }
 
-    /** @param {string} what */
-    #assertStore(what) {
+    /** @param {string} what is kept in the store @internal */
+    _assertStore(what) {
         if (!this.capabilities.fenced)
             throw new TabacusError('unavailable', `there is no IndexedDB here, in which ${what} are kept`);
     }
@@ -623,6 +520,30 @@ export class TabLocks {
         void Promise.resolve().then(() => this.#watches.get(watch)?.());
     }
 }
+
+/**
+ * What `used` gives; rejects as soon as one of the locks is lost.
+ *
+ * @template T
+ * @param {Held[]} held
+ * @param {T | PromiseLike<T>} used
+ * @param {() => void} [ended] called before it is settled
+ * @returns {Promise<T>}
+ */
+const unlessLost = (held, used, ended = () => {}) =>
+    new Promise((resolve, reject) => {
+        /** @param {unknown} error */
+        const fail = (error) => {
+            ended();
+            reject(error);
+        };
+        for (const one of held) one._whenLost(fail);
+        Promise.resolve(used).then((value) => {
+            for (const one of held) one._checkMaxHold();
+            ended();
+            resolve(value);
+        }, fail);
+    });
 
 /**
  * Aborts and timeouts as the platform has them.

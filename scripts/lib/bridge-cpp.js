@@ -1,8 +1,20 @@
 /** The C++ side of the bridge, written from what bridge/ describes. */
 
+import { cppErrors } from '../../bridge/errors.js';
 import { callbacks, coordinationCallbacks, hostCalls, hostEvents } from '../../bridge/host.js';
 import { enums, records } from '../../bridge/types.js';
-import { enumOf, fieldsOf, isNumber, numbered, ownerOf, parsed, recordOf, snake } from './bridge-types.js';
+import {
+    enumOf,
+    fieldsOf,
+    hostMethod,
+    isNumber,
+    numbered,
+    ownerOf,
+    owners,
+    parsed,
+    recordOf,
+    snake,
+} from './bridge-types.js';
 
 const head =
     '// Written by scripts/lib/bridge-cpp.js from what bridge/ describes: change it there.\n#pragma once\n';
@@ -65,6 +77,25 @@ function enumChecks(name) {
         `constexpr int described_number(${cpp} value) {\n    switch (value) {\n${cases.join('')}    }\n    return -1;\n}\n` +
         `${checks.join('')}\n`
     );
+}
+
+/** The codes of errors, which the protocols have too: wasm/include/tabacus/common/generated/error_code.hpp */
+export function errorCodeHeader() {
+    const values = numbered('ErrorCode');
+    const enumerators = values.map(([value, code]) => `    ${value},  // ${cppErrors[code]}\n`);
+    const cases = values.map(
+        ([value, code]) => `        case ErrorCode::${value}:\n            return "${code}";\n`,
+    );
+    return [
+        head,
+        '\n#include <string_view>\n',
+        '\nnamespace tabacus {\n\n',
+        `enum class ErrorCode {\n${enumerators.join('')}};\n\n`,
+        comment('The code as the public API spells it, with hyphens ("quota-exceeded").'),
+        'inline std::string_view code_name(ErrorCode code) {\n',
+        `    switch (code) {\n${cases.join('')}    }\n    return "store-failed";\n}\n\n`,
+        '}  // namespace tabacus\n',
+    ].join('');
 }
 
 /** @param {string} name */
@@ -177,13 +208,15 @@ function callFunction(call) {
             slots[slot] = 'to.packed().data(), to.packed().size()';
         }
     }
-    const { name, doc, settles, returns } = call;
+    const { name, doc, settles, returns, type, file, property } = call;
+    const method = `${type}.${hostMethod(call)}${property ? '' : '()'}`;
     const params = flatParams(call).map(([param, type]) => `${cppParam(type)} ${param}`);
     const asked = `tabacus_call(${[numberedCalls.indexOf(call), ...slots].join(', ')})`;
     const body = returns === 'bool' ? `return ${asked} != 0` : returns ? `return ${asked}` : asked;
     const result = returns === 'bool' ? 'bool' : returns ? 'double' : 'void';
     return (
-        comment(settles === undefined ? doc : `${doc} Answer: ${settles}.`) +
+        comment(`${doc}${settles === undefined ? '' : ` Answer: ${settles}.`}`) +
+        comment(`${property ? 'Reads' : 'Calls'} ${method} in ${file}.`) +
         `inline ${result} ${name}(${params.join(', ')}) noexcept {\n${before}    ${body};\n}\n\n`
     );
 }
@@ -225,6 +258,16 @@ export function hostHeader() {
     ].join('');
 }
 
+/** wasm/src/browser/generated/build.hpp @param {number} build */
+export const buildHeader = (build) =>
+    [
+        head,
+        '\nnamespace tabacus::browser {\n\n',
+        comment('Identifies the build: see scripts/lib/bridge-generator.js.'),
+        `constexpr double build_number = ${build};\n`,
+        '\n}  // namespace tabacus::browser\n',
+    ].join('');
+
 // --- Exports
 
 /** @typedef {import('../../bridge/exports.js').ExportedCall} ExportedCall */
@@ -246,9 +289,6 @@ const argument = (name, type) =>
           : isNumber(type) || /[&*]$/.test(type)
             ? name
             : `std::move(${name})`;
-
-/** The classes of the objects that exports are called on. @type {Record<string, string>} */
-const owners = { core: 'TabCore', coordination: 'CoordinationCore' };
 
 /** @param {ExportedCall} call */
 function shim({ name, doc, target, params = {}, answers, now, returns }) {

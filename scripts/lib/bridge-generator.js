@@ -1,14 +1,17 @@
 /** Writes both sides of the bridge between C++ and JavaScript from what bridge/ describes: files that git ignores. */
 
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bindings, groups } from '../../bridge/exports.js';
 import { enums } from '../../bridge/types.js';
-import { exportsHeader, hostHeader, recordsHeader } from './bridge-cpp.js';
+import { buildHeader, errorCodeHeader, exportsHeader, hostHeader, recordsHeader } from './bridge-cpp.js';
 import {
+    buildModule,
     coordinationCallsModule,
     enumFile,
     enumModule,
+    errorCodesModule,
     exportsModule,
     glueModule,
     hostCallsModule,
@@ -18,6 +21,8 @@ import { repository } from './paths.js';
 
 /** Each file, and what is in it. A page loads a module only with what uses it, so there is one for each. */
 const FILES = {
+    'wasm/include/tabacus/common/generated/error_code.hpp': errorCodeHeader,
+    'js/common/generated/error-codes.js': errorCodesModule,
     'wasm/src/browser/generated/records.hpp': recordsHeader,
     'wasm/src/browser/generated/host.hpp': hostHeader,
     ...Object.fromEntries(
@@ -65,16 +70,37 @@ function wrapped(line, more = '    ') {
     return `${head}\n${wrapped(`${indent}${comment || more}${rest}`, '')}`;
 }
 
+/** @param {string} text */
+const laidOut = (text) =>
+    text
+        .split('\n')
+        .map((line) => wrapped(line))
+        .join('\n');
+
 /** Leaves a file as it is if it would not change, so that nothing is compiled again for it. */
 export function generateBridge() {
-    for (const [path, write] of Object.entries(FILES)) {
+    const texts = new Map(Object.entries(FILES).map(([path, write]) => [path, laidOut(write())]));
+    const build = buildNumber([...texts.values()]);
+    texts.set('wasm/src/browser/generated/build.hpp', buildHeader(build));
+    texts.set('js/core/generated/build.js', buildModule(build));
+    for (const [path, text] of texts) {
         const file = join(repository, path);
-        const text = write()
-            .split('\n')
-            .map((line) => wrapped(line))
-            .join('\n');
         if (existsSync(file) && readFileSync(file, 'utf8') === text) continue;
         mkdirSync(dirname(file), { recursive: true });
         writeFileSync(file, text);
     }
+}
+
+/**
+ * Identifies what JavaScript and wasm must agree on: the version of the package, and a hash of both sides of the
+ * bridge. js/core/check-build.js reads it.
+ *
+ * @param {string[]} texts
+ * @returns {number} 29 bits for the version, and then 24 for the hash
+ */
+function buildNumber(texts) {
+    const { version } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
+    const [major = 0, minor = 0, patch = 0] = version.split(/[.-]/).map(Number);
+    const hash = createHash('sha256').update(texts.join('\0')).digest().readUIntBE(0, 3);
+    return ((major * 2 ** 10 + minor) * 2 ** 10 + patch) * 2 ** 24 + hash;
 }

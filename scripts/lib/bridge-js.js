@@ -1,12 +1,15 @@
 /** The JavaScript side of the bridge, written from what bridge/ describes. */
 
+import { errors } from '../../bridge/errors.js';
 import { exported } from '../../bridge/exports.js';
 import { callbacks, coordinationCallbacks, hostCalls, hostEvents } from '../../bridge/host.js';
 import { enums, records } from '../../bridge/types.js';
 import { flatParams, numberedCalls, slotsOf } from './bridge-cpp.js';
 import {
+    calledFunction,
     camel,
     fieldsOf,
+    hostMethod,
     isNumber,
     jsType,
     namedIn,
@@ -60,6 +63,21 @@ export function enumModule(name) {
         `export const ${name} = /** @type {const} */ ({\n${byName.join('')}});\n\n` +
         comment([`The name of each number.`, `@type {${table}}`]) +
         `export const ${namesOf(name)} = ${open}\n${byNumber.join('')}${close};\n`
+    );
+}
+
+/** js/common/generated/error-codes.js */
+export function errorCodesModule() {
+    const list = Object.entries(errors).map(
+        ([code, { when, action }]) => `- \`${code}\`: ${when} What to do: ${action}`,
+    );
+    const type = Object.keys(errors)
+        .map((code) => `'${code}'`)
+        .join(' | ');
+    return (
+        head +
+        comment(['What went wrong, for programs.', '', ...list, '', `@typedef {${type}} TabacusErrorCode`]) +
+        '\nexport {};\n'
     );
 }
 
@@ -192,8 +210,7 @@ function callCase(call) {
         .filter(([name]) => receiver === call.on || name !== 'transaction')
         .map(([, arg]) => arg);
     if (call.settles !== undefined) passed.unshift('a');
-    const method = camel(call.method ?? call.name.replace(/^[^_]*_/, ''));
-    const called = `${receiver}.${method}${call.property ? '' : `(${passed.join(', ')})`}`;
+    const called = `${receiver}.${hostMethod(call)}${call.property ? '' : `(${passed.join(', ')})`}`;
     const cased = `case ${numberedCalls.indexOf(call)}: // ${call.name}\n`;
     return call.returns ? `${cased}    return ${called};\n` : `${cased}    return void ${called};\n`;
 }
@@ -315,6 +332,10 @@ export function hostEventsModule() {
     return head + enumImports(Object.keys(enums), code) + code;
 }
 
+/** js/core/generated/build.js @param {number} build */
+export const buildModule = (build) =>
+    `${head}/** Identifies the build: see scripts/lib/bridge-generator.js. */\nexport const buildNumber = ${build};\n`;
+
 // --- Exports
 
 /** @typedef {import('../../bridge/exports.js').ExportedCall} ExportedCall */
@@ -348,6 +369,13 @@ const answerType = (type) => (type === 'nothing' ? 'void' : jsType(type));
 /** @param {string} type of a parameter */
 const paramType = (type) => (type === 'number?' ? 'number | undefined' : jsType(type));
 
+/** What the function of an export returns, as JSDoc says it. @param {ExportedCall} call @returns {string[]} */
+function returnsOf({ answers, now, returns }) {
+    if (answers !== undefined) return [`@returns {Promise<${answerType(answers)}>}`];
+    if (now !== undefined) return [`@returns {${answerType(now)}}`];
+    return returns ? [`@returns {${returns === 'bool' ? 'boolean' : 'number'}}`] : [];
+}
+
 /** @param {ExportedCall} call */
 function exportFunction(call) {
     const { name, doc, target, answers, now, returns, always } = call;
@@ -363,14 +391,6 @@ function exportFunction(call) {
     const called = `bridge.glue._${name}(${args.join(', ')})`;
     const packing = packed.length === 0 ? '' : `bridge.pack([${packed.join(', ')}]);\n`;
     const types = params.map(([param, type]) => `@param {${paramType(type)}} ${param}`);
-    const returned =
-        answers !== undefined
-            ? [`@returns {Promise<${answerType(answers)}>}`]
-            : now !== undefined
-              ? [`@returns {${answerType(now)}}`]
-              : returns
-                ? [`@returns {${returns === 'bool' ? 'boolean' : 'number'}}`]
-                : [];
     let body;
     if (promised === undefined) {
         body = `${packing}${returns === 'bool' ? `return ${called} > 0` : returns ? `return ${called}` : called};\n`;
@@ -381,7 +401,13 @@ function exportFunction(call) {
         body = `return bridge.promises.${how}((promise) => ${start}${read}${always ? ', Infinity' : ''});\n`;
     }
     return (
-        comment([doc, '', `@param {${bridgeType}} bridge`, ...types, ...returned]) +
+        comment([
+            `${doc} Calls ${calledFunction(call)}() in C++.`,
+            '',
+            `@param {${bridgeType}} bridge`,
+            ...types,
+            ...returnsOf(call),
+        ]) +
         `export function ${camel(name)}(${['bridge', ...params.map(([param]) => param)].join(', ')}) {\n${indented(body)}}\n\n`
     );
 }
@@ -404,14 +430,15 @@ export function exportsModule(calls) {
 /** js/core/generated/glue.js */
 export function glueModule() {
     const members = exported.map((call) => {
-        const { name, target, params = {}, answers, now, returns } = call;
+        const { name, target, params = {}, answers, now, returns, raw, byHand } = call;
         const numbers = Object.entries(params).filter(([, type]) => isPassed(type));
         const typed = [
             ...ownerOf(target).map((owner) => `${owner}: number`),
             ...numbers.map(([param]) => `${camel(param)}: number`),
             ...((answers ?? now) ? ['promise: number'] : []),
         ];
-        return `@property {(${typed.join(', ')}) => ${returns ? 'number' : 'void'}} _${name}`;
+        const type = `(${typed.join(', ')}) => ${returns ? 'number' : 'void'}`;
+        return `@property {${type}} _${name}${raw && !byHand ? ` Calls ${calledFunction(call)}() in C++.` : ''}`;
     });
     const hot = exported.filter(({ raw, byHand, answers }) => raw && !byHand && answers === undefined);
     return (

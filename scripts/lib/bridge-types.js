@@ -87,3 +87,24 @@ export function jsType(type) {
  * @param {string} target
  */
 export const ownerOf = (target) => ['core', 'coordination'].filter((owner) => target.startsWith(`${owner}.`));
+
+/** The classes of the objects that exports are called on. @type {Record<string, string>} */
+export const owners = { core: 'TabCore', coordination: 'CoordinationCore' };
+
+/** The method of the class that a call of the host ends in. @param {import('../../bridge/host.js').HostCall} call */
+export const hostMethod = ({ name, method }) => camel(method ?? name.replace(/^[^_]*_/, ''));
+
+/**
+ * The function of C++ that an export calls.
+ *
+ * @param {import('../../bridge/exports.js').ExportedCall} call
+ */
+export function calledFunction({ target, params = {} }) {
+    const path = target.split('.');
+    const [receiver, method = ''] = path.slice(-2);
+    if (receiver === undefined || path.length === 1) return target;
+    const type = owners[receiver] ?? params[receiver]?.replace('&', '');
+    if (type) return `${type}::${method}`;
+    const part = receiver.replace('()', '');
+    return `${part[0]?.toUpperCase()}${part.slice(1)}${path.length === 3 ? 'Core' : ''}::${method}`;
+}

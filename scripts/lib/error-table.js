@@ -1,10 +1,11 @@
 /**
- * docs/errors.md, made of the code: what each error code means stands in js/common/errors.js, its messages where they
- * are raised, in JavaScript and in C++.
+ * docs/errors.md, made of the code: what each error code means stands in bridge/errors.js, its messages where they are
+ * raised, in JavaScript and in C++.
  */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { errors, platformErrors } from '../../bridge/errors.js';
 import { Failure } from './failure.js';
 import { repository } from './paths.js';
 import { sources } from './sources.js';
@@ -18,7 +19,7 @@ const GAP = '…';
 const placeholder = (name) => `<${name.replace(/^_+|_+$/g, '')}>`;
 
 /** Errors of the platform that C++ has codes for. @type {Record<string, string>} */
-const PLATFORM_CODES = { aborted: 'AbortError', 'timed-out': 'TimeoutError' };
+const PLATFORM_CODES = platformErrors;
 
 /** What the platform's own errors mean here. @type {Record<string, { when: string, action: string }>} */
 const PLATFORM_ERRORS = {
@@ -52,20 +53,6 @@ const PLATFORM_ERRORS = {
 
 /** @param {string} path */
 const read = (path) => readFileSync(join(repository, path), 'utf8');
-
-/** What the code of each error means, from the comment of the type. @returns {Map<string, { when: string, action: string }>} */
-function meanings() {
-    const [, list = ''] = /is made of this list\.([^]*?)@typedef/.exec(read('js/common/errors.js')) ?? [];
-    const text = list.replace(/\n \*/g, ' ').replace(/\s+/g, ' ').trim();
-    const entries = text.split(/(?:^| )- `/).slice(1);
-    return new Map(
-        entries.map((entry) => {
-            const [, code, when = '', action = ''] = /^([\w-]+)`: (.*) What to do: (.*)$/.exec(entry) ?? [];
-            if (!code) throw new Failure(`js/common/errors.js: "${entry}" must say when, and “What to do:”`);
-            return [code, { when, action }];
-        }),
-    );
-}
 
 /** What stands in a message for an expression: `show(value)` and `this.value` for `<value>`. @param {any} node @returns {string} */
 function partOf(node) {
@@ -223,10 +210,10 @@ const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
 /** @returns {Promise<string>} the document */
 export async function errorTable() {
-    const codes = meanings();
+    const codes = new Map(Object.entries(errors));
     const raised = [...(await raisedInJavaScript()), ...raisedInCpp()];
     const unknown = raised.find(({ code }) => !codes.has(code) && !PLATFORM_ERRORS[code]);
-    if (unknown) throw new Failure(`js/common/errors.js does not say what to do about "${unknown.code}"`);
+    if (unknown) throw new Failure(`bridge/errors.js does not say what to do about "${unknown.code}"`);
     const sections = [...codes, ...Object.entries(PLATFORM_ERRORS)].map(([code, { when, action }]) => {
         const messages = [
             ...new Set(raised.filter((one) => one.code === code).map((one) => one.message)),

@@ -470,6 +470,15 @@ const LIMITS = [
         test: 'limits: no schedule of two tabs repeats an id or overspends, nor with a fault',
     },
     {
+        file: 'wasm/include/tabacus/common/world.hpp',
+        compiles: ['tests/native/lab/lab_rules.cpp'],
+        name: 'abort-none-of-a-group',
+        fault: 'a page that is frozen leaves its transactions open',
+        find: 'for (auto* const transaction : all) transaction->abort();',
+        replace: '',
+        test: 'origin: a group of transactions is aborted at once, but for one that commits',
+    },
+    {
         ...of('lock/web_lock.cpp'),
         name: 'keep-the-entry-lock',
         fault: 'the entry lock stays held after the lock could not be acquired',
@@ -531,7 +540,7 @@ const LOCKS = [
         test: 'lock: an ifAvailable request is answered by a holder that stole the lock',
     },
     {
-        ...of('lock/serve.cpp'),
+        ...of('lock/lock_queue.cpp'),
         name: 'release-when-spent',
         fault: 'a tab whose tokens are spent lets a later tab have the lock',
         find: 'came_late(*request) || !co_await',
@@ -539,7 +548,7 @@ const LOCKS = [
         test: 'lease: what a tab asked for before another tab did comes before it',
     },
     {
-        ...of('lock/serve.cpp'),
+        ...of('lock/hand_over.cpp'),
         name: 'barging-without-an-end',
         fault: 'a tab in its barging window goes on waiting for its caller to ask again',
         find: '--*steps_left;\n        wake();',
@@ -547,7 +556,7 @@ const LOCKS = [
         test: 'lock: three tabs with two requests each get it, in their orders, one at a time',
     },
     {
-        ...of('lock/serve.cpp'),
+        ...of('lock/hand_over.cpp'),
         name: 'go-on-before-later-tabs',
         fault: 'a tab goes on for ever before a tab behind its position that could not announce itself',
         find: 'waiting != OtherWaiters::none || !contenders_.empty()',

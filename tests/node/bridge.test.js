@@ -1,12 +1,20 @@
 /** The bridge between C++ and JavaScript: what crosses it, and how its calls are written. */
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ESLint } from 'eslint';
+import { bindings } from '../../bridge/exports.js';
+import { callbacks, coordinationCallbacks, hostCalls } from '../../bridge/host.js';
+import { Bridge } from '../../js/core/bridge.js';
 import { queueEnqueue, queueList, queueOpen } from '../../js/core/generated/queues.js';
+import { Promises } from '../../js/core/promises.js';
+import { TransactionHost } from '../../js/host/database.js';
 import { Host } from '../../js/host/host.js';
+import { calledFunction, hostMethod } from '../../scripts/lib/bridge-types.js';
 import { repository } from '../../scripts/lib/paths.js';
 import { slotsOf } from '../../scripts/lib/bridge-cpp.js';
+import { sources } from '../../scripts/lib/sources.js';
 import { LockOrigin } from './fake-locks.js';
 import { FakeOrigin } from './fake-origin.js';
 import { startBridge } from './program.js';
@@ -58,7 +66,45 @@ test('a text crosses the bridge as it is, with U+0000 and beyond ASCII, in both 
         assert.deepEqual([priority, optional, atMostOnce, state], [-3, true, false, 'queued']);
 });
 
+test('the comments of generated calls name a function that is there on the other side', (t) => {
+    const host = new Host(/** @type {any} */ (new FakeOrigin().window({})), 'names');
+    t.after(() => host.dispose());
+    /** @type {Record<string, object>} */
+    const objects = {
+        ...Object.fromEntries(Object.entries(host).map(([name, part]) => [`host.${name}`, part])),
+        'host.database.transaction(transaction)?': TransactionHost.prototype,
+        bridge: Bridge.prototype,
+        'bridge.promises': new Promises(),
+    };
+    for (const call of [...hostCalls, ...callbacks, ...coordinationCallbacks]) {
+        assert.ok(hostMethod(call) in Object(objects[call.on]), `${call.on} of ${call.name}`);
+        const source = readFileSync(`${repository}/${call.file}`, 'utf8');
+        assert.match(source, new RegExp(`\\bclass ${call.type}\\b`), call.name);
+    }
+    const headers = sources('wasm/src/browser/core/*.hpp', 'wasm/include/tabacus/limit/*.hpp').map((file) =>
+        readFileSync(`${repository}/${file}`, 'utf8'),
+    );
+    for (const calls of Object.values(bindings)) {
+        for (const call of calls) {
+            const [type = '', method] = calledFunction(call).split('::');
+            if (call.byHand || method === undefined) continue;
+            const [, body = ''] =
+                headers
+                    .map((text) => new RegExp(`\\bclass ${type}\\b[^;]*?\\{([^]*?)\\n\\};`).exec(text))
+                    .find(Boolean) ?? [];
+            assert.match(body, new RegExp(`\\b${method}\\(`), `${type}::${method} of ${call.name}`);
+        }
+    }
+});
+
 test('a call with more parameters than can cross at once is refused when the bridge is written', () => {
-    const call = { name: 'too_many', doc: '', on: 'host', params: { a: 'text', b: 'text', c: 'text' } };
+    const call = {
+        name: 'too_many',
+        doc: '',
+        on: 'host',
+        type: 'Host',
+        file: '',
+        params: { a: 'text', b: 'text', c: 'text' },
+    };
     assert.throws(() => slotsOf(call), /too_many has more parameters/);
 });

@@ -122,6 +122,35 @@ test('the matrix: what happens without a fault happens with any, however small t
     assert.ok(broken > 0);
 });
 
+test('two matrices of one module that are explored by turns are as each is alone', async () => {
+    const { default: start } = await import(new URL('../../build/wasm-single/lab.js', import.meta.url).href);
+    const lab = await start({});
+    const report = (/** @type {any} */ cell) =>
+        JSON.parse(cell.report(), (key, value) => (key === 'seconds' ? undefined : value));
+    /** @param {any} all @param {number} index */
+    const explored = (all, index) => {
+        const cell = all.cell(index);
+        while (cell.explore(1_000));
+        const found = report(cell);
+        cell.delete();
+        return found;
+    };
+    // What is lost without a fault is reported of the cells with a fault, too: of those of the same matrix alone.
+    const [small, large] = [new lab.Matrix(1, 0), new lab.Matrix(500, 2)];
+    const row = Array.from({ length: small.cellCount() }, (_, index) => index).filter((index) => {
+        const { strategy, model } = report(small.cell(index));
+        return strategy === 'naive' && model === 'interleaved';
+    });
+    const alone = [small, large].map((all) => row.map((index) => explored(all, index)));
+    const losses = alone.map(([faultless]) => faultless.verdict === 'broken');
+    assert.deepEqual(losses, [false, true], 'the larger bound finds what the smaller one does not');
+    const together = row.map((index) => [explored(small, index), explored(large, index)]);
+    assert.deepEqual(
+        together,
+        row.map((_, at) => [alone[0]?.[at], alone[1]?.[at]]),
+    );
+});
+
 test('the command line proves, breaks, replays and draws', () => {
     const folder = mkdtempSync(join(tmpdir(), 'tabacus-lab-'));
     try {

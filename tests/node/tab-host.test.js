@@ -116,6 +116,29 @@ test('a transaction that the core forgets before a commit writes nothing', async
     host.dispose();
 });
 
+test('a transaction that is aborted fails whatever follows, unless a commit was asked for', async () => {
+    const { host, settling, begin } = await hostIn(new FakeOrigin());
+    const { transaction: aborted } = begin();
+    aborted.put('rows', 'a', '1');
+    const before = settling((id) => aborted.get(id, 'rows', 'a'));
+    aborted.abort();
+    const after = settling((id) => aborted.get(id, 'rows', 'a'));
+    const outcome = settling((id) => aborted.commit(id));
+    for (const one of [before, after, outcome]) {
+        const { event, texts } = await one;
+        assert.deepEqual([event, texts[0]], ['failed', 'store-failed']);
+    }
+    const { transaction: kept } = begin();
+    kept.put('rows', 'b', '2');
+    const committed = settling((id) => kept.commit(id));
+    kept.abort();
+    assert.equal((await committed).event, 'settled');
+    const { transaction: reading } = begin(false);
+    const rows = await settling((id) => reading.list(id, 'rows', ''));
+    assert.deepEqual(rows.texts, ['b', '2']);
+    host.dispose();
+});
+
 test('one that it forgets after a commit writes all', async () => {
     const { host, settling, begin } = await hostIn(new FakeOrigin());
     const { transaction, operation } = begin();

@@ -104,6 +104,24 @@ test('where the counters have no memory left, all that is open gets an error, an
     await again.close();
 });
 
+test('the engine that a callback opens while another of its name fails is the one that later callers join', async (t) => {
+    const { window } = oneWindow();
+    const wasm = withoutGrowth();
+    // Handles learn of the failure one after another: the callback of the first runs before the last one has left.
+    const [tab] = await Promise.all([open({ window, wasm }), open({ window, wasm })]);
+    const held = await tab.lock('l').acquire();
+    /** @type {Promise<import('tabacus').Tab> | undefined} */
+    let reopening;
+    held.signal.addEventListener('abort', () => (reopening = open({ window })));
+    assert.throws(() => {
+        for (let i = 0; ; i++) tab.counter(`${'x'.repeat(100)}${i}`).add(1);
+    }, internal(/./));
+    assert.ok(reopening, 'the callback ran within the failure');
+    const again = await reopening;
+    t.after(() => again.close());
+    await assert.rejects(open({ window, allowWeaker: true }), { code: 'kind-mismatch' });
+});
+
 test('where locks and queues have no memory left, the jobs stay, and another tab runs them', async () => {
     const { window } = oneWindow();
     const tab = await open({ window, wasm: withoutGrowth() });

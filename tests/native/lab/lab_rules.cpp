@@ -532,6 +532,46 @@ TEST_CASE("origin: a transaction left with nothing to do is a defect, reported a
     CHECK_THROWS_AS(origin.run(), std::logic_error);
 }
 
+TEST_CASE("origin: a group of transactions is aborted at once, but for one that commits") {
+    using Log = std::set<std::string>;
+    struct Writers {
+        Writers(LabTab& tab, Log& log) {
+            for (const auto* const when : {"while begun", "while read", "while committed"}) {
+                scope.spawn(write(tab, when, log));
+            }
+        }
+        static Task<void> write(LabTab& tab, std::string aborted, Log& log) {
+            constexpr std::array rows{Store::rows};
+            const TransactionGroup group;
+            auto beginning = tab.database().begin(rows, Access::write, Durability::relaxed, &group);
+            if (aborted == "while begun") group.abort_all();
+            const auto transaction = co_await std::move(beginning);
+            transaction->put(Store::rows, aborted, "x");
+            if (aborted == "while read") {
+                auto reading = transaction->get(Store::rows, aborted);
+                group.abort_all();
+                const auto row = co_await attempt(std::move(reading));
+                log.insert(aborted +
+                           ", read: " + std::string(row ? "a row" : code_name(row.error().code())));
+            }
+            auto committing = transaction->commit();
+            if (aborted == "while committed") group.abort_all();
+            const auto committed = co_await attempt(std::move(committing));
+            log.insert(aborted + ": " +
+                       std::string(committed ? "kept" : code_name(committed.error().code())));
+        }
+        Scope scope;
+    };
+    Origin origin({1, StorageModel::cached});
+    auto& tab = origin.open_tab();
+    Log log;
+    tab.run<Writers>(tab, log);
+    origin.run();
+    CHECK(log == Log{"while begun: store-failed", "while read, read: store-failed",
+                     "while read: store-failed", "while committed: kept"});
+    CHECK(origin.database().rows(Store::rows).size() == 1);
+}
+
 TEST_CASE("origin: so many microtasks pass, each behind those that were queued before it") {
     Origin origin({1, StorageModel::cached});
     auto& tab = origin.open_tab();

@@ -2,14 +2,148 @@
 // platform and decides nothing.
 #pragma once
 
-#include "browser/browser_channel.hpp"
-#include "browser/browser_clock.hpp"
-#include "browser/browser_database.hpp"
-#include "browser/browser_locks.hpp"
-#include "browser/browser_storage.hpp"
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "browser/core/operations.hpp"
+#include "protocol/common/listeners.hpp"
 #include "tabacus/common/world.hpp"
 
 namespace tabacus::browser {
+
+/// localStorage, through js/host/local-storage.js.
+class BrowserStorage final : public Storage {
+  public:
+    explicit BrowserStorage(Operations& operations) : operations_(operations) {}
+
+    [[nodiscard]] bool available() const override { return host::storage_available(); }
+    Async<std::optional<std::string>> get(std::string_view key) override {
+        auto [operation, answer] = operations_.begin<Text>(read_text);
+        host::storage_get(operation, key);
+        return std::move(answer);
+    }
+    Async<Unit> set(std::string_view key, std::string_view value) override {
+        auto [operation, answer] = operations_.begin<Unit>(read_unit);
+        host::storage_set(operation, key, value);
+        return std::move(answer);
+    }
+    Async<Unit> remove(std::string_view key) override {
+        auto [operation, answer] = operations_.begin<Unit>(read_unit);
+        host::storage_remove(operation, key);
+        return std::move(answer);
+    }
+    Async<std::vector<std::string>> keys(std::string_view prefix) override;
+    /// Requires the same prefix of every caller: that of the namespace.
+    Subscription on_change(std::string_view prefix,
+                           std::function<void(const StorageChange&)> callback) override {
+        host::storage_watch(prefix);
+        return listeners_.add(std::move(callback));
+    }
+
+    void emit(const StorageChange& change) const { listeners_.emit(change); }
+
+  private:
+    Operations& operations_;
+    Listeners<StorageChange> listeners_;
+};
+
+/// IndexedDB, through js/host/database.js, which owns the connection.
+class BrowserDatabase final : public Database {
+  public:
+    explicit BrowserDatabase(Operations& operations) : operations_(operations) {}
+
+    [[nodiscard]] bool available() const override { return host::database_available(); }
+    Async<Unit> open() override;
+    Async<std::unique_ptr<Transaction>> begin(std::span<const Store> scope, Access access,
+                                              Durability durability,
+                                              const TransactionGroup* group) override;
+    void close() override { host::database_close(); }
+    Subscription on_event(std::function<void(const DatabaseEvent&)> callback) override {
+        return listeners_.add(std::move(callback));
+    }
+
+    /// An event that comes before anybody listens waits for the next open() or begin(): the one that
+    /// made the database comes while the tab is being opened.
+    void emit(DatabaseEvent event);
+
+  private:
+    void emit_undelivered();
+
+    Operations& operations_;
+    Listeners<DatabaseEvent> listeners_;
+    std::optional<DatabaseEvent> undelivered_;
+};
+
+/// Web Locks, through js/host/web-locks.js, which knows a lock by the operation that requested it.
+class BrowserLocks final : public Locks {
+  public:
+    explicit BrowserLocks(Operations& operations) : operations_(operations) {}
+
+    [[nodiscard]] bool available() const override { return host::locks_available(); }
+    Async<std::unique_ptr<HeldLock>> request(LockRequest request) override;
+    Async<LockSnapshot> query() override;
+
+    /// The host reports that another context stole the lock.
+    void lost(int id) const;
+
+  private:
+    struct Held;
+
+    Operations& operations_;
+    std::shared_ptr<std::vector<Held*>> held_ = std::make_shared<std::vector<Held*>>();
+};
+
+/// BroadcastChannel, through js/host/broadcast-channels.js, where a channel is known by a number.
+class BrowserChannels {
+  public:
+    /// Nothing where the platform has no BroadcastChannel.
+    std::unique_ptr<Channel> open(std::string_view name);
+
+    struct Message {
+        int channel = 0;
+        std::string_view text;
+    };
+    void emit(const Message& message) const { listeners_.emit(message); }
+
+  private:
+    Listeners<Message> listeners_;
+    unsigned next_ = 0;
+};
+
+/// js/host/clock.js, as the source of randomness is.
+class BrowserClock final : public Clock {
+  public:
+    explicit BrowserClock(Operations& operations) : operations_(operations) {}
+
+    [[nodiscard]] double now_ms() const override { return host::clock_now(); }
+    [[nodiscard]] double monotonic_ms() const override { return host::clock_monotonic(); }
+    Async<Unit> sleep(double delay_ms) override {
+        auto [operation, answer] = operations_.begin<Unit>(read_unit);
+        host::clock_sleep(operation, delay_ms);
+        return std::move(answer);
+    }
+    Async<Unit> after_microtasks(int count) override {
+        auto [operation, answer] = operations_.begin<Unit>(read_unit);
+        host::clock_after_microtasks(operation, count);
+        return std::move(answer);
+    }
+
+  private:
+    Operations& operations_;
+};
+
+class BrowserRandom final : public Random {
+  public:
+    /// A JavaScript number holds 32 random bits exactly, and not 64.
+    std::uint64_t bits() override {
+        const auto high = static_cast<std::uint64_t>(host::clock_random32());
+        return high << 32 | static_cast<std::uint64_t>(host::clock_random32());
+    }
+};
 
 class BrowserLifecycle final : public Lifecycle {
   public:
@@ -40,7 +174,7 @@ class BrowserWorld final : public World {
 
     // The events of the host, each for the part of this World that it is about (bridge/host.js).
     void settled(int operation, Texts answer) { operations_.settled(operation, std::move(answer)); }
-    void failed(int operation, std::string code, std::string message) {
+    void failed(int operation, ErrorCode code, const std::string& message) {
         operations_.failed(operation, code, message);
     }
     void storage_changed(Text key, Text old_value, Text new_value) const {

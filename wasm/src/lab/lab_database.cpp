@@ -35,13 +35,14 @@ Async<Unit> LabTab::LabDatabase::open() {
 }
 
 Async<std::unique_ptr<Transaction>> LabTab::LabDatabase::begin(std::span<const Store> scope,
-                                                               Access access,
-                                                               Durability durability) {
+                                                               Access access, Durability durability,
+                                                               const TransactionGroup* group) {
     using Result = Async<std::unique_ptr<Transaction>>;
     if (!tab_.alive_) return never<std::unique_ptr<Transaction>>();
     if (!available()) return Result::failed(failure(ErrorCode::unavailable));
-    if (open_) return Result(make(scope, access, durability));
-    waiting_.push_back({{scope.begin(), scope.end()}, access, durability, {}});
+    TransactionGroup::Member member(group);
+    if (open_) return Result(make(scope, access, durability, std::move(member)));
+    waiting_.push_back({{scope.begin(), scope.end()}, access, durability, std::move(member), {}});
     if (openings_.empty() && waiting_.size() == 1) request_opening();
     return waiting_.back().completer.async();
 }
@@ -53,7 +54,7 @@ void LabTab::LabDatabase::request_opening() {
 void LabTab::LabDatabase::opened() {
     auto& database = tab_.origin_.database_;
     const auto openings = std::exchange(openings_, {});
-    const auto waiting = std::exchange(waiting_, {});
+    auto waiting = std::exchange(waiting_, {});
     if (database.refusing()) {
         const auto refused = std::make_exception_ptr(failure(ErrorCode::store_failed));
         for (const auto& opening : openings) opening.fail(refused);
@@ -67,13 +68,14 @@ void LabTab::LabDatabase::opened() {
         events_.call({DatabaseEvent::Kind::created, std::move(*data_loss)});
     }
     for (const auto& opening : openings) opening.complete({});
-    for (const auto& [scope, access, durability, completer] : waiting) {
-        completer.complete(make(scope, access, durability));
+    for (auto& [scope, access, durability, member, completer] : waiting) {
+        completer.complete(make(scope, access, durability, std::move(member)));
     }
 }
 
 std::unique_ptr<Transaction> LabTab::LabDatabase::make(std::span<const Store> scope, Access access,
-                                                       Durability durability) {
+                                                       Durability durability,
+                                                       TransactionGroup::Member member) {
     auto& database = tab_.origin_.database_;
     const auto id = owned_id(tab_.id_, ++tab_.last_transaction_);
     database.begin(id, scope, access, durability);
@@ -84,7 +86,7 @@ std::unique_ptr<Transaction> LabTab::LabDatabase::make(std::span<const Store> sc
     auto client =
         std::make_shared<Client>(Client{id, connection_, {scope.begin(), scope.end()}, access});
     clients_.push_back(client);
-    return std::make_unique<LabTransaction>(tab_, std::move(client));
+    return std::make_unique<LabTransaction>(tab_, std::move(client), std::move(member));
 }
 
 void LabTab::LabDatabase::abort_uncommitted() {
@@ -221,6 +223,12 @@ Async<Unit> LabTab::LabTransaction::commit() {
     client_->commit_called = true;
     return ask<Unit>({Operation::Kind::commit, Store::claims, "", ""},
                      [](const Operation::Reply&) { return Unit{}; });
+}
+
+void LabTab::LabTransaction::abort() {
+    if (client_->commit_called) return;
+    tab_.origin_.recorder_.note(Object::transaction, client_->id, AccessKind::write);
+    tab_.origin_.database_.abort(client_->id, ErrorCode::store_failed);
 }
 
 }  // namespace tabacus::lab

@@ -49,7 +49,8 @@ class LabTab::LabDatabase final : public Database {
     [[nodiscard]] bool available() const override { return tab_.platform_.database; }
     Async<Unit> open() override;
     Async<std::unique_ptr<Transaction>> begin(std::span<const Store> scope, Access access,
-                                              Durability durability) override;
+                                              Durability durability,
+                                              const TransactionGroup* group) override;
     void close() override { open_ = false; }
     Subscription on_event(std::function<void(const DatabaseEvent&)> callback) override {
         return events_.add(std::move(callback));
@@ -90,10 +91,11 @@ class LabTab::LabDatabase final : public Database {
         std::vector<Store> scope;
         Access access;
         Durability durability;
+        TransactionGroup::Member member;
         Completer<std::unique_ptr<Transaction>> completer;
     };
     std::unique_ptr<Transaction> make(std::span<const Store> scope, Access access,
-                                      Durability durability);
+                                      Durability durability, TransactionGroup::Member member);
     void request_opening();
     void opened();
 
@@ -138,8 +140,11 @@ void LabTab::LabDatabase::drop_connection(Happens happens) {
 
 class LabTab::LabTransaction final : public Transaction {
   public:
-    LabTransaction(LabTab& tab, std::shared_ptr<LabDatabase::Client> client)
-        : tab_(tab), client_(std::move(client)) {}
+    LabTransaction(LabTab& tab, std::shared_ptr<LabDatabase::Client> client,
+                   TransactionGroup::Member member)
+        : tab_(tab), client_(std::move(client)), member_(std::move(member)) {
+        member_.begun(*this);
+    }
     LabTransaction(const LabTransaction&) = delete;
     LabTransaction& operator=(const LabTransaction&) = delete;
     LabTransaction(LabTransaction&&) = delete;
@@ -156,6 +161,7 @@ class LabTab::LabTransaction final : public Transaction {
     void claim(std::string_view subject, std::string_view holder) override;
     void release(std::string_view holder) override;
     Async<Unit> commit() override;
+    void abort() override;
 
   private:
     template <typename T, typename Convert>
@@ -165,6 +171,7 @@ class LabTab::LabTransaction final : public Transaction {
 
     LabTab& tab_;
     std::shared_ptr<LabDatabase::Client> client_;
+    TransactionGroup::Member member_;
 };
 
 class LabTab::LabLocks final : public Locks {

@@ -77,6 +77,50 @@ struct Row {
 enum class Access : std::uint8_t { read, write };
 enum class Durability : std::uint8_t { relaxed, strict };
 
+class Transaction;
+
+/// Transactions that their user can abort all at once: a page that is frozen in the middle of one
+/// would block the others' for as long as the browser lets it. Copies share one group.
+class TransactionGroup {
+    struct State {
+        std::vector<Transaction*> open;
+        int aborted = 0;  // how often
+    };
+
+  public:
+    TransactionGroup() : state_(std::make_shared<State>()) {}
+    /// Aborts those that do not commit yet, also those that are being begun.
+    void abort_all() const;
+
+    /// A transaction's place in a group, from the call that begins it to its end.
+    class Member {
+      public:
+        /// `group`: null for none.
+        explicit Member(const TransactionGroup* group)
+            : state_(group ? group->state_ : nullptr), aborted_(group ? state_->aborted : 0) {}
+        Member(Member&& other) noexcept
+            : state_(std::move(other.state_)),
+              aborted_(other.aborted_),
+              transaction_(std::exchange(other.transaction_, nullptr)) {}
+        Member(const Member&) = delete;
+        Member& operator=(const Member&) = delete;
+        Member& operator=(Member&&) = delete;
+        ~Member() {
+            if (transaction_ != nullptr) std::erase(state_->open, transaction_);
+        }
+        /// The transaction has begun. Aborts it if its group was aborted meanwhile.
+        void begun(Transaction& transaction);
+
+      private:
+        std::shared_ptr<State> state_;
+        int aborted_;
+        Transaction* transaction_ = nullptr;
+    };
+
+  private:
+    std::shared_ptr<State> state_;
+};
+
 /// One transaction. Writes do not wait: a failing one aborts the whole and shows at commit(). Reads
 /// fail with store_failed once it has aborted. Destroying it before commit() aborts it.
 class Transaction {
@@ -111,7 +155,22 @@ class Transaction {
     /// quota_exceeded, fenced, store_failed: nothing was written. unknown_commit: the connection
     /// died before the outcome was reported.
     virtual Async<Unit> commit() = 0;
+    /// Aborts it unless commit() was called: what is read and committed from here on fails with
+    /// store_failed.
+    virtual void abort() = 0;
 };
+
+inline void TransactionGroup::abort_all() const {
+    ++state_->aborted;
+    const auto all = state_->open;
+    for (auto* const transaction : all) transaction->abort();
+}
+
+inline void TransactionGroup::Member::begun(Transaction& transaction) {
+    if (!state_) return;
+    state_->open.push_back(transaction_ = &transaction);
+    if (state_->aborted != aborted_) transaction.abort();
+}
 
 struct DatabaseEvent {
     enum class Kind : std::uint8_t {
@@ -131,8 +190,14 @@ class Database {
     /// Opens the connection, if it is not open. store_failed when it cannot be opened.
     virtual Async<Unit> open() = 0;
     /// Ready at once while the connection is open. store_failed when it cannot be (re)opened.
+    /// `group`: null if the transaction is of none.
     virtual Async<std::unique_ptr<Transaction>> begin(std::span<const Store> scope, Access access,
-                                                      Durability durability) = 0;
+                                                      Durability durability,
+                                                      const TransactionGroup* group) = 0;
+    Async<std::unique_ptr<Transaction>> begin(std::span<const Store> scope, Access access,
+                                              Durability durability) {
+        return begin(scope, access, durability, nullptr);
+    }
     /// Lets the connection go once the transactions under way have ended; begin() reopens.
     virtual void close() = 0;
     virtual Subscription on_event(std::function<void(const DatabaseEvent&)> callback) = 0;

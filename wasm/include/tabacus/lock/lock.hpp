@@ -30,6 +30,7 @@ namespace tabacus {
 
 struct Grant;
 class Held;
+struct LockContext;
 class LockQueue;
 
 struct LockOptions {
@@ -98,7 +99,7 @@ class Held {
     }
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
-    ~Held() { release(); }
+    ~Held();
 
     /// Returns false if the lock was not available.
     explicit operator bool() const { return grant_ != nullptr; }
@@ -189,8 +190,7 @@ class LockTable {
     [[nodiscard]] bool idle();
 
   private:
-    struct Parts;
-    std::unique_ptr<Parts> parts_;
+    std::unique_ptr<LockContext> context_;
 };
 
 }  // namespace tabacus

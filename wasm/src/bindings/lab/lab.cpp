@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "lab/explore/sampling.hpp"
 #include "lab/report/matrix.hpp"
@@ -71,40 +72,62 @@ Exploration* exploration_of(const Request& asked) {
     return with_js_errors([&] { return std::make_unique<Exploration>(request_of(asked)); });
 }
 
-/// The report of the last cell without faults, on which the others of its row build.
-std::optional<CellReport>& faultless() {
-    static std::optional<CellReport> report;
-    return report;
-}
-const CellReport* faultless_of(const MatrixCell& cell) {
-    const auto& last = faultless();
-    const bool same =
-        last && last->cell.strategy == cell.strategy && last->cell.model == cell.model;
-    return same && cell.fault != FaultClass::none ? &*last : nullptr;
-}
+/// The report of the last cell of a matrix without faults, on which the others of its row build.
+using Faultless = std::shared_ptr<std::optional<CellReport>>;
 
-// Requires that cells are explored in the order of their numbers: those of a row build on its first.
-CellExploration* cell_exploration_of(std::uint32_t index, double work, double seeds) {
-    return with_js_errors([&] {
-        const auto steps = static_cast<std::uint64_t>(work);
-        const auto cell = matrix_cells().at(index);
-        return std::make_unique<CellExploration>(
-            cell,
-            MatrixBound{.work = steps,
-                        .work_declared = steps,
-                        .work_unbounded = steps,
-                        .work_preemptions = steps,
-                        .seeds = static_cast<std::uint64_t>(seeds)},
-            faultless_of(cell));
-    });
-}
+/// A cell of a matrix, which may end before it does.
+class ExploredCell {
+  public:
+    ExploredCell(const MatrixCell& cell, MatrixBound bound, Faultless faultless)
+        : faultless_(std::move(faultless)),
+          exploration_(cell, std::move(bound), faultless_of(cell)) {}
 
-bool explore_cell(CellExploration& cell, std::uint32_t schedules) {
-    if (cell.explore(schedules)) return true;
-    const auto& report = cell.report();
-    if (report.cell.fault == FaultClass::none) faultless() = report;
-    return false;
-}
+    bool explore(std::uint32_t schedules) {
+        if (exploration_.explore(schedules)) return true;
+        const auto& report = exploration_.report();
+        if (report.cell.fault == FaultClass::none) *faultless_ = report;
+        return false;
+    }
+    [[nodiscard]] std::string report() const { return json_of(exploration_.report()); }
+
+  private:
+    [[nodiscard]] const CellReport* faultless_of(const MatrixCell& cell) const {
+        const auto& last = *faultless_;
+        const bool same =
+            last && last->cell.strategy == cell.strategy && last->cell.model == cell.model;
+        return same && cell.fault != FaultClass::none ? &*last : nullptr;
+    }
+
+    Faultless faultless_;
+    CellExploration exploration_;
+};
+
+class Matrix {
+  public:
+    Matrix(double work, double seeds)
+        : work_(static_cast<std::uint64_t>(work)), seeds_(static_cast<std::uint64_t>(seeds)) {}
+
+    [[nodiscard]] std::size_t cell_count() const { return cells_.size(); }
+    // Requires that cells are explored in the order of their numbers: those of a row build on its
+    // first.
+    [[nodiscard]] ExploredCell* cell(std::uint32_t index) const {
+        return with_js_errors([&] {
+            return std::make_unique<ExploredCell>(cells_.at(index),
+                                                  MatrixBound{.work = work_,
+                                                              .work_declared = work_,
+                                                              .work_unbounded = work_,
+                                                              .work_preemptions = work_,
+                                                              .seeds = seeds_},
+                                                  faultless_);
+        });
+    }
+
+  private:
+    std::uint64_t work_;
+    std::uint64_t seeds_;
+    std::vector<MatrixCell> cells_ = matrix_cells();
+    Faultless faultless_ = std::make_shared<std::optional<CellReport>>();
+};
 
 /// Returns a hash of the request's first `count` seeds, in hexadecimal.
 std::string hash_of(const Request& asked, std::uint32_t count) {
@@ -154,12 +177,14 @@ EMSCRIPTEN_BINDINGS(tabacus_lab) {
         .function(
             "report",
             +[](const Exploration& exploration) { return json_of(exploration.report()); });
-    class_<CellExploration>("CellExploration")
-        .constructor(&cell_exploration_of, allow_raw_pointers())
-        .function("explore(schedules)", &explore_cell)
-        .function("report", +[](const CellExploration& cell) { return json_of(cell.report()); });
+    class_<ExploredCell>("CellExploration")
+        .function("explore(schedules)", &ExploredCell::explore)
+        .function("report", &ExploredCell::report);
+    class_<Matrix>("Matrix")
+        .constructor<double, double>()
+        .function("cellCount", &Matrix::cell_count)
+        .function("cell(index)", &Matrix::cell, allow_raw_pointers());
 
-    function("matrixCellCount", +[] { return matrix_cells().size(); });
     // Nothing for a text that is no seed.
     register_optional<std::string>();
     function(

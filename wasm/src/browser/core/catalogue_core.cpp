@@ -10,7 +10,7 @@ void CatalogueCore::counter(const std::string& name, const CounterOptions& optio
                             PromiseId promise) {
     if (const auto what = catalogue_.missing(options.strategy); !what.empty()) {
         Reject{promise}(
-            code_name(ErrorCode::unavailable),
+            ErrorCode::unavailable,
             concat({"the strategy ", strategy_name(options.strategy), " needs ", what}));
         return;
     }

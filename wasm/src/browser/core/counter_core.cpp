@@ -4,7 +4,7 @@ namespace tabacus::browser {
 
 void Reject::operator()(const Failure& failure) const {
     const Error& error = error_of(failure);
-    (*this)(code_name(error.code()), error.what());
+    (*this)(error.code(), error.what());
 }
 
 void notify(const Notice& notice) { host::notice(notice); }

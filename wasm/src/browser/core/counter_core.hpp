@@ -30,7 +30,7 @@ struct Resolve {
 
 struct Reject {
     PromiseId promise;
-    void operator()(std::string_view code, std::string_view message) const {
+    void operator()(ErrorCode code, std::string_view message) const {
         host::promise_reject(promise, code, message);
     }
     void operator()(const Failure& failure) const;

@@ -2,23 +2,7 @@
 
 #include <algorithm>
 
-#include "tabacus/common/error.hpp"
-
 namespace tabacus::browser {
-
-namespace {
-
-/// The codes that the host may report.
-ErrorCode code_named(std::string_view name) {
-    for (const auto code :
-         {ErrorCode::unavailable, ErrorCode::quota_exceeded, ErrorCode::fenced,
-          ErrorCode::unknown_commit, ErrorCode::lock_lost, ErrorCode::out_of_memory}) {
-        if (code_name(code) == name) return code;
-    }
-    return ErrorCode::store_failed;
-}
-
-}  // namespace
 
 int Operations::add(const detail::OperationHolder& asked, Answer answer) {
     const int number = static_cast<int>(next_++);
@@ -40,10 +24,10 @@ void Operations::settled(int operation, Texts answer) {
     if (const auto it = take(operation)) it->answer(it->asked.operation(), answer);
 }
 
-void Operations::failed(int operation, std::string_view code, const std::string& message) {
+void Operations::failed(int operation, ErrorCode code, const std::string& message) {
     const auto it = take(operation);
     if (!it) return;
-    it->asked->fail(failure_of(Error(code_named(code), message)));
+    it->asked->fail(failure_of(Error(code, message)));
 }
 
 }  // namespace tabacus::browser

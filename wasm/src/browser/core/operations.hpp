@@ -38,8 +38,7 @@ class Operations {
     [[nodiscard]] int next() const { return static_cast<int>(next_); }
 
     void settled(int operation, Texts answer);
-    /// `code`: as the public API spells it.
-    void failed(int operation, std::string_view code, const std::string& message);
+    void failed(int operation, ErrorCode code, const std::string& message);
 
   private:
     template <typename T, typename Read>

@@ -45,6 +45,7 @@ class MemoryTransaction final : public Transaction {
     }
     void claim(std::string_view /*subject*/, std::string_view /*holder*/) override {}
     void release(std::string_view /*holder*/) override {}
+    void abort() override { writes_.clear(); }
     Async<Unit> commit() override {
         for (const auto& [key, value] : writes_) {
             if (value) {

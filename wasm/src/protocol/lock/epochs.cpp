@@ -26,6 +26,11 @@ bool is_line_of_some(std::string_view text) {
 
 }  // namespace
 
+Async<std::unique_ptr<Transaction>> LockEpochs::begin(std::span<const Store> scope, Access access,
+                                                      Durability durability) {
+    return world_.database().begin(scope, access, durability, &transactions_);
+}
+
 Task<LockTokens> LockEpochs::raise(const std::string& key, LockClaim claim,
                                    std::function<bool()> wanted) {
     if (!fenced()) {
@@ -50,8 +55,7 @@ Task<LockTokens> LockEpochs::raise(const std::string& key, LockClaim claim,
 Task<LockTokens> LockEpochs::raise_once(const std::string& key, LockClaim claim,
                                         std::function<bool()> wanted) {
     const std::vector scope{Store::locks, Store::quarantine};
-    const auto transaction =
-        co_await transactions().begin(scope, Access::write, Durability::relaxed);
+    const auto transaction = co_await begin(scope, Access::write, Durability::relaxed);
     const auto row = co_await read_in(*transaction, key);
     if (wanted && !wanted()) {
         co_await fail(ErrorCode::lock_lost, "the lock was lost before it was granted");
@@ -78,8 +82,7 @@ Task<LockTokens> LockEpochs::reserve(const std::string& key, LockClaim claim,
 Task<LockTokens> LockEpochs::reserve_once(const std::string& key, LockClaim claim,
                                           std::shared_ptr<const bool> granted) {
     const std::vector scope{Store::locks, Store::quarantine};
-    const auto transaction =
-        co_await transactions().begin(scope, Access::write, Durability::relaxed);
+    const auto transaction = co_await begin(scope, Access::write, Durability::relaxed);
     auto row = co_await read_in(*transaction, key);
     if (!row || *granted) {
         auto tokens = co_await begin_epoch(*transaction, key, row, std::move(claim));
@@ -150,8 +153,7 @@ Task<void> LockEpochs::extend(const std::string& key, LockTokens& tokens, std::i
     const std::vector scope{Store::locks};
     std::int64_t last = 0;
     {
-        const auto transaction =
-            co_await transactions().begin(scope, Access::write, Durability::relaxed);
+        const auto transaction = co_await begin(scope, Access::write, Durability::relaxed);
         auto row = co_await check(*transaction, key, tokens);
         if (row.last > token_max - count) co_await fail(exhausted());
         if (row.last != tokens.last) {
@@ -169,16 +171,14 @@ Task<void> LockEpochs::extend(const std::string& key, LockTokens& tokens, std::i
 Task<std::optional<LockRow>> LockEpochs::read(const std::string& key) {
     if (!fenced()) co_return std::nullopt;
     const std::vector scope{Store::locks};
-    const auto transaction =
-        co_await transactions().begin(scope, Access::read, Durability::relaxed);
+    const auto transaction = co_await begin(scope, Access::read, Durability::relaxed);
     const auto row = co_await transaction->get(Store::locks, key);
     co_return row ? parse_lock_row(row->value) : std::nullopt;
 }
 
 Task<std::vector<std::string>> LockEpochs::leased() {
     const std::vector scope{Store::locks};
-    const auto transaction =
-        co_await transactions().begin(scope, Access::read, Durability::relaxed);
+    const auto transaction = co_await begin(scope, Access::read, Durability::relaxed);
     std::set<std::string> names;
     for (const auto& stored : co_await transaction->list(Store::locks, "")) {
         // What is built on locks keeps its rows beside theirs, under "<name>/…".
@@ -195,8 +195,7 @@ Task<std::vector<std::string>> LockEpochs::leased() {
 Task<bool> LockEpochs::lined_up(const std::string& key) {
     if (!fenced()) co_return false;
     const std::vector scope{Store::locks};
-    const auto transaction =
-        co_await transactions().begin(scope, Access::read, Durability::relaxed);
+    const auto transaction = co_await begin(scope, Access::read, Durability::relaxed);
     const auto stored = co_await transaction->get(Store::locks, key + std::string(line_suffix));
     co_return stored&& is_line_of_some(stored->value);
 }
@@ -224,8 +223,7 @@ Task<LockRow> LockEpochs::check(Transaction& transaction, const std::string& key
 
 Task<void> LockEpochs::record(const std::string& key, LockTokens& tokens) {
     const std::vector scope{Store::locks};
-    const auto transaction =
-        co_await transactions().begin(scope, Access::write, Durability::relaxed);
+    const auto transaction = co_await begin(scope, Access::write, Durability::relaxed);
     co_await check(*transaction, key, tokens);
     co_await transaction->commit();
 }

@@ -23,12 +23,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "lock_record.hpp"
-#include "protocol/common/abortable_transactions.hpp"
 #include "protocol/common/names.hpp"
 #include "tabacus/common/counter.hpp"
 #include "tabacus/common/world.hpp"
@@ -58,16 +58,15 @@ struct LockTokens {
 class LockEpochs {
   public:
     LockEpochs(World& world, const Names& names, std::string tab, NoticeHandler on_notice)
-        : world_(world),
-          names_(names),
-          tab_(std::move(tab)),
-          on_notice_(std::move(on_notice)),
-          transactions_(world) {}
+        : world_(world), names_(names), tab_(std::move(tab)), on_notice_(std::move(on_notice)) {}
 
     /// Returns false without IndexedDB: then tokens rise in this page only, and nothing is fenced.
     [[nodiscard]] bool fenced() const { return world_.database().available(); }
     [[nodiscard]] const std::string& tab() const { return tab_; }
-    [[nodiscard]] AbortableTransactions& transactions() { return transactions_; }
+    /// Begins a transaction that is aborted when the page is frozen.
+    Async<std::unique_ptr<Transaction>> begin(std::span<const Store> scope, Access access,
+                                              Durability durability);
+    void abort_transactions() const { transactions_.abort_all(); }
 
     /// Begins a new epoch, which ends the former holder's. Fails with lock_lost if `wanted` returns
     /// false by the time that the epoch would begin.
@@ -115,7 +114,7 @@ class LockEpochs {
     const Names& names_;
     std::string tab_;
     NoticeHandler on_notice_;
-    AbortableTransactions transactions_;
+    TransactionGroup transactions_;
     std::map<std::string, std::int64_t> seen_;
 };
 

@@ -145,7 +145,7 @@ Task<bool> LockQueue::claim_eviction(Observation seen) {
     const std::vector scope{Store::locks, Store::quarantine};
     const auto where = key_ + "/rescue";
     const auto transaction =
-        co_await context_.epochs.transactions().begin(scope, Access::write, Durability::relaxed);
+        co_await context_.epochs.begin(scope, Access::write, Durability::relaxed);
     if (describe(co_await context_.epochs.read_in(*transaction, key_)) != seen.epoch) {
         co_return false;
     }

@@ -170,7 +170,7 @@ bool LeaseLock::stale(const std::string& state) const {
 Task<LeaseLock::WaitingLine> LeaseLock::load_line() {
     const std::vector scope{Store::locks};
     const auto transaction =
-        co_await context_.epochs.transactions().begin(scope, Access::read, Durability::relaxed);
+        co_await context_.epochs.begin(scope, Access::read, Durability::relaxed);
     co_return co_await read_line(*transaction);
 }
 
@@ -252,8 +252,8 @@ Task<std::shared_ptr<NativeHold>> LeaseLock::try_now(NativeRequest request, std:
     hold->mode = request.mode;
     bool others_may_read = false;
     {
-        const auto transaction = co_await context_.epochs.transactions().begin(scope, Access::write,
-                                                                               Durability::relaxed);
+        const auto transaction =
+            co_await context_.epochs.begin(scope, Access::write, Durability::relaxed);
         const auto row = co_await context_.epochs.read_in(*transaction, key_);
         const auto before = co_await read_line(*transaction);
         auto line = before;
@@ -333,8 +333,8 @@ Task<void> LeaseLock::leave_line(std::string id) {
     const std::vector scope{Store::locks};
     const auto left = co_await attempt(
         [](LeaseLock& self, std::vector<Store> stores, std::string own) -> Task<void> {
-            const auto transaction = co_await self.context_.epochs.transactions().begin(
-                stores, Access::write, Durability::relaxed);
+            const auto transaction =
+                co_await self.context_.epochs.begin(stores, Access::write, Durability::relaxed);
             const auto before = co_await self.read_line(*transaction);
             auto line = before;
             std::erase_if(line.entries, [&](const auto& entry) { return entry.id == own; });
@@ -360,7 +360,7 @@ Task<void> LeaseLock::renew(std::weak_ptr<NativeHold> weak) {
 Task<void> LeaseLock::renew_once(std::shared_ptr<NativeHold> hold) {
     const std::vector scope{Store::locks};
     const auto transaction =
-        co_await context_.epochs.transactions().begin(scope, Access::write, Durability::relaxed);
+        co_await context_.epochs.begin(scope, Access::write, Durability::relaxed);
     auto row = co_await context_.epochs.check(*transaction, key_, hold->tokens);
     ++row.heartbeat;
     // If several tabs share the lease, the longest of their leases counts.
@@ -475,7 +475,7 @@ Task<void> LeaseLock::give_back(std::shared_ptr<NativeHold> hold) {
 Task<void> LeaseLock::end_lease(std::shared_ptr<NativeHold> hold) {
     const std::vector scope{Store::locks};
     const auto transaction =
-        co_await context_.epochs.transactions().begin(scope, Access::write, Durability::relaxed);
+        co_await context_.epochs.begin(scope, Access::write, Durability::relaxed);
     auto row = co_await context_.epochs.check(*transaction, key_, hold->tokens);
     const auto before = co_await read_line(*transaction);
     auto line = before;

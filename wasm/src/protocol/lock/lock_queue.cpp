@@ -1,8 +1,7 @@
-// Requests: how they come, wait, and end in exactly one way.
+// The way of a request: from acquire() over the tab's native lock to its grant, and the release.
 #include "lock_queue.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "lease.hpp"
 #include "web_lock.hpp"
@@ -10,23 +9,18 @@
 namespace tabacus {
 namespace {
 
-Error aborted_error() { return {ErrorCode::aborted, "the request was aborted"}; }
-Error closed_error() { return {ErrorCode::closed, "the tab was closed"}; }
-Error late_error() { return {ErrorCode::timed_out, "the lock was not granted in time"}; }
+/// How many tokens a waiting tab reserves. A tab that has used them up releases the lock although
+/// it is in its barging window. A turn takes longer than as many microseconds (LockEpochs).
+constexpr std::int64_t tokens_in_line = 256;
 
-/// How long a request goes on after its timeout when neither the browser nor the database
-/// answers.
-constexpr double overtime_ms = 1'000;
+Error aborted_error() { return {ErrorCode::aborted, "the request was aborted"}; }
+
+std::int64_t tokens_of(const LockOptions& asked) { return asked.unfenced ? 0 : tokens_in_line; }
 
 /// A free lock takes a moment to be granted, too: without any time the question is whether it is.
 bool has_no_time(const LockOptions& options) {
     return options.timeout_ms && *options.timeout_ms <= 0 && !options.if_available &&
            !options.steal;
-}
-
-Error not_held(const Grant& grant) {
-    return {ErrorCode::lock_lost, grant.loss.empty() ? "the lock is already released"
-                                                     : "the lock was lost: " + grant.loss};
 }
 
 std::unique_ptr<NativeLock> make_native_lock(LockContext& context, const std::string& key) {
@@ -56,27 +50,15 @@ struct LockQueue::Withdrawal {
     RequestPtr request;
 };
 
-/// RAII guard: counts a commit under the grant until its transaction has begun. If the caller's
-/// coroutine is destroyed before that, the commit has ended.
-struct LockQueue::Writing {
-    explicit Writing(std::shared_ptr<Grant> of) : grant(std::move(of)) { ++grant->commits; }
-    Writing(const Writing&) = delete;
-    Writing& operator=(const Writing&) = delete;
-    Writing(Writing&&) = delete;
-    Writing& operator=(Writing&&) = delete;
-    ~Writing() {
-        if (!grant) return;
-        --grant->commits;
-        if (const auto queue = grant->queue.lock()) queue->commit_ended(*grant);
-    }
-    std::shared_ptr<Grant> grant;
-};
-
 LockQueue::LockQueue(LockContext& context, std::string key, std::string name)
     : context_(context),
       key_(std::move(key)),
       name_(std::move(name)),
       native_lock_(make_native_lock(context, key_)) {}
+
+Task<Held> LockTable::acquire(std::string name, LockOptions options) {
+    return context_->queue(name).acquire(std::move(options));
+}
 
 Task<Held> LockQueue::acquire(LockOptions options) {
     if (options.signal && options.signal->aborted()) co_await fail(aborted_error());
@@ -192,91 +174,162 @@ bool LockQueue::takes_over() {
     return !asked.if_available || expired;
 }
 
-Task<void> LockQueue::expire(RequestPtr request) {
-    const auto self = weak_from_this();
-    const std::shared_ptr<const bool> ended(request, &request->ended);
-    const auto passed =
-        co_await outlasts(context_.world, *request->options.timeout_ms, ended, true);
-    if (!passed || self.expired()) co_return;
-    if (!request->options.steal) {
-        if (!std::exchange(request->options.if_available, true)) {
-            request->late = true;
-            ++trying_;
-            wake();
-        }
-        co_await await_first_answer(request);
-    }
-    if (!self.expired()) refuse(request, late_error());
-}
+// --- The native hold, and the grants under it ---------------------------------------------------
 
-/// A timeout may be over before the first answer to the request. The request then asks only whether
-/// the lock is available. What was requested of the browser goes on, since the tab's next request
-/// may inherit its position in line; this ends when it is known to wait for other tabs. A tab that
-/// merely keeps the lock has the time to release it.
-Task<void> LockQueue::await_first_answer(RequestPtr request) {
-    const auto self = weak_from_this();
-    auto& clock = context_.world.clock();
-    const auto end_ms = clock.monotonic_ms() + overtime_ms;
-    bool once_more = true;
-    while (!self.expired() && !request->ended && clock.monotonic_ms() < end_ms) {
-        const bool waits =
-            front() != request || !acquiring_ || co_await native_lock_->is_known_to_wait();
-        if (self.expired() || request->ended) co_return;
-        if (!waits) {
-            co_await clock.sleep(grace_period_ms);
-        } else if (busy_received_ || !std::exchange(once_more, false)) {
-            co_return;
-        } else {
-            co_await sleep_for_answers(context_.world, 2 * grace_period_ms);
-        }
+void LockQueue::start_driver() {
+    if (driving_) {
+        wake();
+    } else if (!context_.suspended && !context_.closed) {
+        context_.scope.spawn(drive());
     }
 }
 
-Task<void> LockQueue::steal(RequestPtr request) {
-    const auto taken = co_await attempt(acquire_by_stealing(request));
-    std::optional<Error> failure;
-    if (!taken) {
-        failure = taken.error();
-    } else if (!request->grant) {
-        failure = Error(ErrorCode::lock_lost, "the lock was stolen again before it was granted");
+Task<void> LockQueue::drive() {
+    driving_ = true;
+    while (front() && !context_.suspended && !context_.closed) {
+        co_await obtain();
+        if (hold_) co_await serve(hold_);
     }
-    settle(request, std::move(failure));
+    driving_ = false;
 }
 
-double LockContext::stamp_ms() {
-    constexpr double step_ms = 0.002;  // more than doubles and microseconds round away
-    constexpr double set_back_ms = 1'000;
-    const auto now_ms = world.clock().now_ms();
-    const bool repeats = now_ms <= last_stamp_ms && now_ms > last_stamp_ms - set_back_ms;
-    return last_stamp_ms = repeats ? last_stamp_ms + step_ms : now_ms;
-}
-
-Task<void> LockQueue::acquire_by_stealing(RequestPtr request) {
-    const auto& asked = request->options;
+Task<void> LockQueue::obtain() {
+    const auto first = front();
+    const auto& asked = first->options;
+    acquiring_ = true;
+    acquiring_mode_ = asked.mode;
+    const auto position = pop_position(*first);
+    acquiring_position_ = position.number;
+    // If the position was taken ahead, all tabs behind it know of it already.
+    if (!position.entry) announce_request(*first, acquiring_position_);
+    // A later request of this tab whose position this is takes a new one, and so do those behind.
+    if (position.owner != first->id && contenders_.empty()) release_positions();
+    take_positions_behind(*first);
     const NativeRequest native{
-        .steal = true,
-        .claim = {asked.label, static_cast<std::int64_t>(asked.max_hold_ms.value_or(0))}};
-    auto previous_holds = stolen_;
-    if (hold_) previous_holds.push_back(hold_);
-    const auto hold = co_await native_lock_->acquire(native);
-    // The previous holders in this tab are notified at once, also where nothing else notifies them.
-    for (const auto& previous : previous_holds) lose(previous, "stolen");
-    // A hold that was stolen before it was adopted is not reported as lost later: it ends here.
-    if (request->ended || context_.suspended || context_.closed || hold->lost) {
-        native_lock_->release(hold);
-        if (context_.closed) co_await fail(closed_error());
-        if (context_.suspended) {
-            co_await fail(ErrorCode::lock_lost, "the page was frozen or hidden: try again");
-        }
+        .mode = asked.mode,
+        .if_available = asked.if_available,
+        .claim = {.label = asked.label,
+                  .max_hold_ms = static_cast<std::int64_t>(asked.max_hold_ms.value_or(0)),
+                  .tokens = context_.world.locks().available() ? tokens_of(asked) : 1},
+        .entry = position.entry};
+    if (!watching_ && !asked.if_available) context_.scope.spawn(watch());
+    auto outcome = co_await attempt(asked.if_available ? acquire_if_available(native)
+                                                       : native_lock_->acquire(native));
+    const auto taken = outcome ? std::move(outcome.value()) : nullptr;
+    acquiring_ = false;
+    busy_received_ = false;
+    if (taken && (taken->lost || context_.suspended || context_.closed)) {
+        native_lock_->release(taken);
         co_return;
     }
-    stolen_.push_back(hold);
-    adopt(hold);
-    if (!hold->tokens.empty()) request->grant = grant(asked, hold);
-    context_.scope.spawn(announce_grant(hold));
+    if (taken) {
+        was_served_before(acquiring_position_);
+        hold_ = taken;
+        adopt(taken);
+    } else if (!outcome) {
+        settle(first, outcome.error());
+    } else if (asked.if_available) {
+        settle(first, std::nullopt);
+    }
 }
 
-// --- Grants -------------------------------------------------------------------------------------
+void LockQueue::adopt(const std::shared_ptr<NativeHold>& hold) {
+    hold->taken_ms = context_.world.clock().now_ms();
+    hold->on_lost = [weak = weak_from_this(), of = std::weak_ptr(hold)](std::string_view reason) {
+        const auto queue = weak.lock();
+        const auto lost = of.lock();
+        if (queue && lost) queue->lose(lost, reason);
+    };
+    changed();
+}
+
+Task<void> LockQueue::serve(std::shared_ptr<NativeHold> hold) {
+    if (!admissible(*hold)) hold->entry_lock.reset();  // the caller that asked has gone
+    while (!hold->lost) {
+        if (const auto request = admissible(*hold)) {
+            const bool spent = hold->mode == LockMode::exclusive && !request->options.unfenced &&
+                               hold->tokens.empty();
+            if (!spent) {
+                request->grant = grant(request->options, hold);
+                settle(request, std::nullopt);
+                if (hold->uses == 1) {
+                    context_.scope.spawn(announce_grant(hold));
+                } else if (!contenders_.empty() && request->options.max_hold_ms) {
+                    // Without this, no tab would see that something moves, and they would take this
+                    // tab for a hung one.
+                    context_.post(LockMessage::Kind::taken, key_);
+                }
+            } else if (came_late(*request) || !co_await reserve_tokens(hold)) {
+                break;
+            }
+            continue;
+        }
+        if (hold->active.empty()) {
+            if (must_release(*hold)) {
+                if (co_await may_go_on(hold)) continue;
+                break;
+            }
+            if (!std::exchange(hold->timing, true)) context_.scope.spawn(run_grace_timer(hold));
+        } else if (waits_to_share(*hold) && co_await forget_contenders()) {
+            if (contenders_.empty()) hold->taken_ms = context_.world.clock().now_ms();
+            continue;
+        } else {
+            refuse_unavailable();
+            if (waits_to_share(*hold) && !std::exchange(wake_pending_, true)) {
+                context_.scope.spawn(wake_after_slice());
+            }
+        }
+        co_await await_wake();
+    }
+    if (hold_ == hold) hold_.reset();
+    if (!hold->lost) release_hold(hold);
+}
+
+std::shared_ptr<Grant> LockQueue::grant(const LockOptions& options,
+                                        const std::shared_ptr<NativeHold>& hold) {
+    auto granted = std::make_shared<Grant>();
+    granted->queue = weak_from_this();
+    granted->hold = hold;
+    granted->within = options.within;
+    granted->id = ++context_.last_id;
+    granted->mode = hold->mode;
+    granted->label = options.label;
+    granted->since_ms = context_.stamp_ms();
+    const bool fenced = hold->mode == LockMode::exclusive && !options.unfenced;
+    if (fenced) granted->token = hold->tokens.next++;
+    hold->active.push_back(granted);
+    ++hold->uses;
+    if (options.max_hold_ms) {
+        granted->until_ms = context_.world.clock().monotonic_ms() + *options.max_hold_ms;
+        context_.scope.spawn(limit(granted, *options.max_hold_ms));
+    }
+    return granted;
+}
+
+// --- Release ------------------------------------------------------------------------------------
+
+bool Held::held() const { return grant_ && grant_->held; }
+
+std::optional<std::int64_t> Held::token() const { return grant_ ? grant_->token : std::nullopt; }
+
+std::string_view Held::loss() const { return grant_ ? std::string_view(grant_->loss) : ""; }
+
+void Held::on_lost(std::function<void(std::string_view)> callback) const {
+    if (held()) grant_->on_lost.push_back(std::move(callback));
+}
+
+void Held::check_max_hold() const {
+    if (!grant_) return;
+    if (const auto queue = grant_->queue.lock()) queue->check_max_hold(grant_);
+}
+
+Held::~Held() { release(); }
+
+void Held::release() {
+    const auto grant = std::exchange(grant_, nullptr);
+    if (!grant) return;
+    if (const auto queue = grant->queue.lock()) queue->release(*grant);
+}
 
 void LockQueue::release(Grant& grant) {
     if (!std::exchange(grant.held, false)) return;
@@ -295,6 +348,29 @@ void LockQueue::commit_ended(Grant& grant) {
     }
 }
 
+/// Wakes the driver when nothing was granted for grace_period_ms.
+Task<void> LockQueue::run_grace_timer(std::shared_ptr<NativeHold> hold) {
+    const auto self = weak_from_this();
+    while (true) {
+        const auto uses = hold->uses;
+        co_await context_.world.clock().sleep(grace_period_ms);
+        if (self.expired() || hold->lost) co_return;
+        if (!hold->active.empty()) break;
+        if (hold->uses != uses) continue;
+        hold->expired = true;
+        wake();
+        break;
+    }
+    hold->timing = false;
+}
+
+void LockQueue::release_hold(const std::shared_ptr<NativeHold>& hold) {
+    hold->lost = true;
+    native_lock_->release(hold);
+    std::erase(stolen_, hold);
+    announce();
+}
+
 /// The holders are notified before any of their code can run again.
 void LockQueue::lose(const std::shared_ptr<NativeHold>& hold, std::string_view reason) {
     if (std::exchange(hold->lost, true)) return;
@@ -311,36 +387,23 @@ void LockQueue::lose(const std::shared_ptr<NativeHold>& hold, std::string_view r
     changed();
 }
 
-Task<FencedTransaction> LockQueue::begin(std::shared_ptr<Grant> grant, std::vector<Store> scope,
-                                         Durability durability) {
-    if (!grant->held) co_await fail(not_held(*grant));
-    if (!grant->token || !context_.epochs.fenced()) {
-        co_await fail(ErrorCode::unavailable, grant->token ? "a fenced commit needs IndexedDB"
-                                                           : "a lock without a token has no fence");
-    }
-    Writing writing(grant);
-    const auto hold = grant->hold;
-    auto begun = co_await attempt(begin_under(grant, std::move(scope), durability));
-    if (!begun) {
-        if (begun.error().code() == ErrorCode::fenced) lose(hold, "fenced");
-        co_await fail(begun.error());
-    }
-    co_return FencedTransaction(std::exchange(writing.grant, nullptr), std::move(begun.value()));
+// --- Waking the driver --------------------------------------------------------------------------
+
+void LockQueue::wake() {
+    woken_ = true;
+    const auto signal = std::exchange(wake_signal_, {});
+    signal.complete({});
 }
 
-Task<std::unique_ptr<Transaction>> LockQueue::begin_under(std::shared_ptr<Grant> grant,
-                                                          std::vector<Store> scope,
-                                                          Durability durability) {
-    const auto hold = grant->hold;
-    auto transaction =
-        co_await context_.epochs.transactions().begin(std::move(scope), Access::write, durability);
-    co_await context_.epochs.check(*transaction, key_, hold->tokens);
-    // A grant that was released meanwhile still has its native hold until this has ended.
-    if (grant->hold != hold) co_await fail(not_held(*grant));
-    co_return transaction;
+Task<void> LockQueue::await_wake() {
+    if (!woken_) {
+        const auto signal = wake_signal_;
+        co_await signal.async();
+    }
+    woken_ = false;
 }
 
-// --- The life of the page (docs/decisions/0009) --------------------------------------------------
+// --- The life of the page (docs/decisions/0009) -------------------------------------------------
 
 void LockQueue::suspend(std::string_view reason) {
     native_lock_->cancel();
@@ -359,91 +422,6 @@ void LockQueue::close() {
     const auto requests = waiting_;
     for (const auto& request : requests) refuse(request, closed_error());
     suspend("closed");
-}
-
-// --- Held ---------------------------------------------------------------------------------------
-
-bool Held::held() const { return grant_ && grant_->held; }
-
-std::optional<std::int64_t> Held::token() const { return grant_ ? grant_->token : std::nullopt; }
-
-std::string_view Held::loss() const { return grant_ ? std::string_view(grant_->loss) : ""; }
-
-void Held::on_lost(std::function<void(std::string_view)> callback) const {
-    if (held()) grant_->on_lost.push_back(std::move(callback));
-}
-
-void Held::check_max_hold() const {
-    if (!grant_) return;
-    if (const auto queue = grant_->queue.lock()) queue->check_max_hold(grant_);
-}
-
-void Held::release() {
-    const auto grant = std::exchange(grant_, nullptr);
-    if (!grant) return;
-    if (const auto queue = grant->queue.lock()) queue->release(*grant);
-}
-
-Task<FencedTransaction> Held::begin() { return begin({}, Durability::strict); }
-
-Task<FencedTransaction> Held::begin(std::vector<Store> also, Durability durability) {
-    const auto queue = grant_ ? grant_->queue.lock() : nullptr;
-    if (!queue) co_await fail(ErrorCode::lock_lost, "the lock is already released");
-    also.insert(also.end(), {Store::locks, Store::data});
-    co_return co_await queue->begin(grant_, std::move(also), durability);
-}
-
-// --- FencedTransaction --------------------------------------------------------------------------
-
-FencedTransaction::FencedTransaction(std::shared_ptr<Grant> grant,
-                                     std::unique_ptr<Transaction> transaction)
-    : grant_(std::move(grant)), transaction_(std::move(transaction)) {}
-
-FencedTransaction::~FencedTransaction() {
-    if (!grant_) return;
-    transaction_.reset();
-    --grant_->commits;
-    if (const auto queue = grant_->queue.lock()) queue->commit_ended(*grant_);
-}
-
-Task<std::optional<std::string>> FencedTransaction::get(std::string store, std::string key) {
-    auto row = co_await transaction_->get(Store::data, data_key(store, key));
-    if (!row || row->foreign) co_return std::nullopt;
-    co_return std::move(row->value);
-}
-
-Task<std::vector<Row>> FencedTransaction::list(std::string store, std::string prefix) {
-    auto rows = co_await transaction_->list(Store::data, data_key(store, prefix));
-    const auto skipped = data_key(store, "").size();
-    std::erase_if(rows, [](const Row& row) { return row.foreign; });
-    for (auto& row : rows) row.key.erase(0, skipped);
-    co_return rows;
-}
-
-void FencedTransaction::put(std::string_view store, std::string_view key, std::string_view value) {
-    transaction_->put(Store::data, data_key(store, key), value);
-}
-
-void FencedTransaction::remove(std::string_view store, std::string_view key) {
-    transaction_->remove(Store::data, data_key(store, key));
-}
-
-Task<std::optional<std::string>> FencedTransaction::note() {
-    const auto queue = grant_->queue.lock();
-    if (!queue) co_return std::nullopt;
-    auto row = co_await transaction_->get(Store::locks, note_key(queue->key()));
-    if (!row || row->foreign) co_return std::nullopt;
-    co_return std::move(row->value);
-}
-
-void FencedTransaction::set_note(std::string_view text) {
-    const auto queue = grant_->queue.lock();
-    if (queue) transaction_->put(Store::locks, note_key(queue->key()), text);
-}
-
-Task<void> FencedTransaction::commit() {
-    if (!grant_->held && !grant_->loss.empty()) co_await fail(not_held(*grant_));
-    co_await transaction_->commit();
 }
 
 }  // namespace tabacus

@@ -43,6 +43,9 @@ inline std::string data_key(std::string_view store, std::string_view key) {
     return escaped(store) + "/" + std::string(key);
 }
 
+inline Error closed_error() { return {ErrorCode::closed, "the tab was closed"}; }
+inline Error late_error() { return {ErrorCode::timed_out, "the lock was not granted in time"}; }
+
 /// Sleeps for `delay_ms`, during which other tabs may answer: by several timers one after another.
 /// A page that was held up for longer finds its timers due before the messages that came meanwhile;
 /// it receives those between the first timer and the last.
@@ -51,27 +54,37 @@ Task<void> sleep_for_answers(World& world, double delay_ms);
 /// over soon, and a timer cannot be taken back.
 Task<bool> outlasts(World& world, double delay_ms, std::shared_ptr<const bool> flag, bool over);
 
-/// What the queues of a table share.
+/// What is inside a LockTable, and shared by its queues (lock_table.cpp).
 struct LockContext {
+    LockContext(World& of, std::string_view name_space, NoticeHandler handler);
+
     World& world;
-    const Names& names;
+    Names names;
     LockEpochs epochs;
     NoticeHandler on_notice;
     std::unique_ptr<Channel> channel;
-    // NOLINTBEGIN(readability-redundant-member-init): so that they may be left out
-    std::map<std::string, std::shared_ptr<LockQueue>, std::less<>> queues = {};  // by escaped name
-    std::map<std::string, Completer<Unit>> echoes = {};  // by the nonce that is awaited
+    Subscription lifecycle;
+    std::map<std::string, std::shared_ptr<LockQueue>, std::less<>> queues;  // by escaped name
+    std::map<std::string, Completer<Unit>> echoes;  // by the nonce that is awaited
     // The grants, readers and waiters of leases that announced their departure.
-    std::set<std::string, std::less<>> gone = {};
+    std::set<std::string, std::less<>> gone;
     std::uint64_t last_id = 0;
     double last_stamp_ms = 0;
     bool swept = false;  // old departure notices were removed (lease.hpp)
     int evictions = 0;
     bool suspended = false;  // frozen, or between pagehide and pageshow
     bool closed = false;
-    Scope scope = {};  // last: what runs in it uses all of the above
-    // NOLINTEND(readability-redundant-member-init)
+    Scope scope;  // last: what runs in it uses all of the above
 
+    /// The queue of a lock's name; made by the first call.
+    LockQueue& queue(std::string_view name);
+    void open_channel();
+    void on_message(std::string_view text);
+    void on_lifecycle(LifecycleEvent event);
+    void suspend(std::string_view reason);
+    void resume();
+    /// A copy: a callback may open another lock.
+    [[nodiscard]] std::vector<std::shared_ptr<LockQueue>> all_queues() const;
     void post(LockMessage::Kind kind, const std::string& key,
               std::vector<std::string> detail = {}) const {
         if (channel)
@@ -257,50 +270,56 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     struct Withdrawal;
     struct Writing;
 
-    // Requests (lock_queue.cpp).
+    // The way of a request (lock_queue.cpp).
+    std::shared_ptr<Grant> outer_of(const LockOptions& options);
+    std::shared_ptr<Grant> reenter(const std::shared_ptr<Grant>& outer, const LockOptions& options);
     void join(const RequestPtr& request);
     [[nodiscard]] RequestPtr front();
     void settle(const RequestPtr& request, std::optional<Error> failure);
     void refuse(const RequestPtr& request, const Error& error);
     [[nodiscard]] bool takes_over();
-    Task<void> expire(RequestPtr request);
-    Task<void> await_first_answer(RequestPtr request);
-    Task<void> steal(RequestPtr request);
-    Task<void> acquire_by_stealing(RequestPtr request);
-    Task<std::unique_ptr<Transaction>> begin_under(std::shared_ptr<Grant> grant,
-                                                   std::vector<Store> scope, Durability durability);
-    std::shared_ptr<Grant> outer_of(const LockOptions& options);
-    std::shared_ptr<Grant> reenter(const std::shared_ptr<Grant>& outer, const LockOptions& options);
-
-    // The native hold, and which requests are granted under it (serve.cpp).
     void start_driver();
     Task<void> drive();
     Task<void> obtain();
-    Task<std::shared_ptr<NativeHold>> acquire_if_available(NativeRequest request);
-    Task<void> end_answers(std::shared_ptr<bool> over);
-    Task<void> give_up(RequestPtr request);
-    void refuse_unavailable();
-    Task<void> wake_after_slice();
+    void adopt(const std::shared_ptr<NativeHold>& hold);
     Task<void> serve(std::shared_ptr<NativeHold> hold);
-    Task<bool> reserve_tokens(std::shared_ptr<NativeHold> hold);
+    std::shared_ptr<Grant> grant(const LockOptions& options,
+                                 const std::shared_ptr<NativeHold>& hold);
+    Task<void> run_grace_timer(std::shared_ptr<NativeHold> hold);
+    void release_hold(const std::shared_ptr<NativeHold>& hold);
+    void wake();
+    Task<void> await_wake();
+
+    // How long a native hold goes on granting (hand_over.cpp).
     [[nodiscard]] RequestPtr admissible(const NativeHold& hold);
     [[nodiscard]] bool must_yield(const NativeHold& hold) const;
     [[nodiscard]] bool in_barging_window(const NativeHold& hold) const;
     Task<bool> may_go_on(std::shared_ptr<NativeHold> hold);
     Task<void> end_barging_window(std::shared_ptr<int> steps_left);
-    Task<void> await_pending_releases();
-    Task<void> announce_grant(std::shared_ptr<NativeHold> hold);
     [[nodiscard]] bool must_release(const NativeHold& hold);
+    Task<bool> reserve_tokens(std::shared_ptr<NativeHold> hold);
+    Task<void> announce_grant(std::shared_ptr<NativeHold> hold);
+    Task<void> await_pending_releases();
     [[nodiscard]] bool waits_to_share(const NativeHold& hold);
-    std::shared_ptr<Grant> grant(const LockOptions& options,
-                                 const std::shared_ptr<NativeHold>& hold);
-    void adopt(const std::shared_ptr<NativeHold>& hold);
-    void release_hold(const std::shared_ptr<NativeHold>& hold);
-    Task<void> run_grace_timer(std::shared_ptr<NativeHold> hold);
+    Task<void> wake_after_slice();
     Task<void> limit(std::shared_ptr<Grant> granted, double max_hold_ms);
     void end_hold(const std::shared_ptr<Grant>& granted);
-    void wake();
-    Task<void> await_wake();
+
+    // Requests that do not wait for ever (give_up.cpp).
+    Task<void> expire(RequestPtr request);
+    Task<void> await_first_answer(RequestPtr request);
+    Task<std::shared_ptr<NativeHold>> acquire_if_available(NativeRequest request);
+    Task<void> end_answers(std::shared_ptr<bool> over);
+    void refuse_unavailable();
+    Task<void> give_up(RequestPtr request);
+
+    // Requests that steal (steal.cpp).
+    Task<void> steal(RequestPtr request);
+    Task<void> acquire_by_stealing(RequestPtr request);
+
+    // What is written under a grant (fenced_transaction.cpp).
+    Task<std::unique_ptr<Transaction>> begin_under(std::shared_ptr<Grant> grant,
+                                                   std::vector<Store> scope, Durability durability);
 
     // First come, first served over tabs (fair_order.cpp).
     [[nodiscard]] bool behind_a_contender(const AcquireRequest& request) const;

@@ -1,4 +1,5 @@
-// The locks of one namespace in one tab: one queue for each name, one channel, the page's life.
+// The locks of one namespace in one tab: one queue for each name, one channel, the page's life. How a
+// lock is acquired is in lock_queue.cpp.
 #include <algorithm>
 #include <set>
 
@@ -7,73 +8,71 @@
 
 namespace tabacus {
 
-struct LockTable::Parts {
-    Parts(World& of, std::string_view name_space, NoticeHandler on_notice)
-        : names(name_space),
-          context{of,
-                  names,
-                  {of, names, identifier_of(of.random().bits()), on_notice},
-                  on_notice,
-                  nullptr} {}
-
-    LockQueue& queue(std::string_view name) {
-        auto key = escaped(name);
-        auto& queue = context.queues[key];
-        if (!queue) queue = std::make_shared<LockQueue>(context, key, std::string(name));
-        return *queue;
-    }
-    void open_channel();
-    void on_message(std::string_view text);
-    void on_lifecycle(LifecycleEvent event);
-    void suspend(std::string_view reason);
-    void resume();
-    /// A copy: a callback may open another lock.
-    [[nodiscard]] std::vector<std::shared_ptr<LockQueue>> all() const {
-        std::vector<std::shared_ptr<LockQueue>> queues;
-        queues.reserve(context.queues.size());
-        for (const auto& [key, queue] : context.queues) queues.push_back(queue);
-        return queues;
-    }
-
-    Names names;
-    LockContext context;
-    Subscription lifecycle;
-};
-
-void LockTable::Parts::open_channel() {
-    context.channel = context.world.channel(names.locks_channel());
-    if (!context.channel) return;
-    context.channel->on_message([this](std::string_view text) { on_message(text); });
+LockContext::LockContext(World& of, std::string_view name_space, NoticeHandler handler)
+    : world(of),
+      names(name_space),
+      epochs(of, names, identifier_of(of.random().bits()), handler),
+      on_notice(std::move(handler)) {
+    open_channel();
+    lifecycle = world.lifecycle().on_event([this](LifecycleEvent event) { on_lifecycle(event); });
 }
 
-void LockTable::Parts::on_message(std::string_view text) {
+LockQueue& LockContext::queue(std::string_view name) {
+    auto key = escaped(name);
+    auto& queue = queues[key];
+    if (!queue) queue = std::make_shared<LockQueue>(*this, key, std::string(name));
+    return *queue;
+}
+
+std::vector<std::shared_ptr<LockQueue>> LockContext::all_queues() const {
+    std::vector<std::shared_ptr<LockQueue>> all;
+    all.reserve(queues.size());
+    for (const auto& [key, queue] : queues) all.push_back(queue);
+    return all;
+}
+
+double LockContext::stamp_ms() {
+    constexpr double step_ms = 0.002;  // more than doubles and microseconds round away
+    constexpr double set_back_ms = 1'000;
+    const auto now_ms = world.clock().now_ms();
+    const bool repeats = now_ms <= last_stamp_ms && now_ms > last_stamp_ms - set_back_ms;
+    return last_stamp_ms = repeats ? last_stamp_ms + step_ms : now_ms;
+}
+
+void LockContext::open_channel() {
+    channel = world.channel(names.locks_channel());
+    if (!channel) return;
+    channel->on_message([this](std::string_view text) { on_message(text); });
+}
+
+void LockContext::on_message(std::string_view text) {
     const auto message = parse_lock_message(text);
-    if (!message || context.closed) return;  // another version's, or a stranger's
+    if (!message || closed) return;  // another version's, or a stranger's
     if (message->kind == LockMessage::Kind::echo) {
         if (message->detail.empty()) return;
-        const auto waiting = context.echoes.extract(message->detail[0]);
+        const auto waiting = echoes.extract(message->detail[0]);
         if (!waiting.empty()) waiting.mapped().complete({});
         return;
     }
     // Whatever lock it is of: this tab may ask for it next.
-    if (message->kind == LockMessage::Kind::released) context.note_gone(message->detail);
-    const auto found = context.queues.find(message->key);
-    if (found != context.queues.end()) std::shared_ptr(found->second)->on_message(*message);
+    if (message->kind == LockMessage::Kind::released) note_gone(message->detail);
+    const auto found = queues.find(message->key);
+    if (found != queues.end()) std::shared_ptr(found->second)->on_message(*message);
 }
 
-void LockTable::Parts::on_lifecycle(LifecycleEvent event) {
-    if (context.closed) return;
+void LockContext::on_lifecycle(LifecycleEvent event) {
+    if (closed) return;
     switch (event) {
         case LifecycleEvent::hidden:
-            for (const auto& queue : all()) queue->became_hidden();
+            for (const auto& queue : all_queues()) queue->became_hidden();
             break;
         case LifecycleEvent::frozen:
             suspend("frozen");
             break;
         case LifecycleEvent::page_hide:
             suspend("page-hidden");
-            context.channel.reset();
-            context.world.database().close();
+            channel.reset();
+            world.database().close();
             break;
         case LifecycleEvent::page_show:
         case LifecycleEvent::resumed:
@@ -84,39 +83,31 @@ void LockTable::Parts::on_lifecycle(LifecycleEvent event) {
     }
 }
 
-void LockTable::Parts::suspend(std::string_view reason) {
-    context.suspended = true;
-    for (const auto& queue : all()) queue->suspend(reason);
-    context.epochs.transactions().abort_all();
+void LockContext::suspend(std::string_view reason) {
+    suspended = true;
+    for (const auto& queue : all_queues()) queue->suspend(reason);
+    epochs.abort_transactions();
 }
 
-void LockTable::Parts::resume() {
-    if (!std::exchange(context.suspended, false)) return;
-    if (!context.channel) open_channel();
-    for (const auto& queue : all()) queue->resume();
+void LockContext::resume() {
+    if (!std::exchange(suspended, false)) return;
+    if (!channel) open_channel();
+    for (const auto& queue : all_queues()) queue->resume();
 }
 
 LockTable::LockTable(World& world, std::string_view name_space, NoticeHandler on_notice)
-    : parts_(std::make_unique<Parts>(world, name_space, std::move(on_notice))) {
-    parts_->open_channel();
-    parts_->lifecycle = world.lifecycle().on_event(
-        [parts = parts_.get()](LifecycleEvent event) { parts->on_lifecycle(event); });
-}
+    : context_(std::make_unique<LockContext>(world, name_space, std::move(on_notice))) {}
 
 LockTable::~LockTable() = default;
 
 Exclusion LockTable::exclusion() const {
-    if (parts_->context.world.locks().available()) return Exclusion::web_locks;
+    if (context_->world.locks().available()) return Exclusion::web_locks;
     return fenced() ? Exclusion::lease : Exclusion::page;
 }
 
-bool LockTable::fenced() const { return parts_->context.epochs.fenced(); }
+bool LockTable::fenced() const { return context_->epochs.fenced(); }
 
-const std::string& LockTable::tab() const { return parts_->context.epochs.tab(); }
-
-Task<Held> LockTable::acquire(std::string name, LockOptions options) {
-    return parts_->queue(name).acquire(std::move(options));
-}
+const std::string& LockTable::tab() const { return context_->epochs.tab(); }
 
 Task<std::vector<Held>> LockTable::acquire_all(std::vector<std::string> names,
                                                LockOptions options) {
@@ -125,7 +116,7 @@ Task<std::vector<Held>> LockTable::acquire_all(std::vector<std::string> names,
     if (ordered.size() < names.size()) {
         co_await fail(ErrorCode::invalid_argument, "a lock is named twice");
     }
-    const auto began_ms = parts_->context.world.clock().now_ms();
+    const auto began_ms = context_->world.clock().now_ms();
     // All or nothing: who loses one of them waits no more for the next.
     const AbortSignal stop;
     if (options.signal) {
@@ -141,7 +132,7 @@ Task<std::vector<Held>> LockTable::acquire_all(std::vector<std::string> names,
     for (const auto& name : ordered) {
         auto own = options;
         own.signal = stop;
-        own.spend(parts_->context.world.clock().now_ms() - began_ms);
+        own.spend(context_->world.clock().now_ms() - began_ms);
         if (!held.empty()) own.within = held.rbegin()->second.grant();
         auto one = co_await attempt(acquire(name, std::move(own)));
         if (lost()) co_await fail(broken);
@@ -157,13 +148,13 @@ Task<std::vector<Held>> LockTable::acquire_all(std::vector<std::string> names,
 }
 
 Task<std::vector<LockRequestInfo>> LockTable::query(std::string name) {
-    return parts_->queue(name).query();
+    return context_->queue(name).query();
 }
 
 Task<std::vector<std::string>> LockTable::names() {
-    auto& context = parts_->context;
+    auto& context = *context_;
     std::set<std::string> found;
-    for (const auto& queue : parts_->all()) {
+    for (const auto& queue : context_->all_queues()) {
         if (queue->in_use()) found.insert(queue->name());
     }
     if (context.world.locks().available()) {
@@ -186,40 +177,40 @@ Task<std::vector<std::string>> LockTable::names() {
 
 Task<std::unique_ptr<Transaction>> LockTable::begin(std::vector<Store> scope, Access access,
                                                     Durability durability) {
-    return parts_->context.epochs.transactions().begin(std::move(scope), access, durability);
+    co_return co_await context_->epochs.begin(scope, access, durability);
 }
 
-Task<bool> LockTable::is_locked(std::string name) { return parts_->queue(name).is_locked(); }
+Task<bool> LockTable::is_locked(std::string name) { return context_->queue(name).is_locked(); }
 
 Task<void> LockTable::wait_for_unlock(std::string name, std::optional<AbortSignal> signal,
                                       std::optional<double> timeout_ms) {
-    return parts_->queue(name).wait_for_unlock(std::move(signal), timeout_ms);
+    return context_->queue(name).wait_for_unlock(std::move(signal), timeout_ms);
 }
 
 void LockTable::broadcast(std::string_view name, const std::string& about) {
-    parts_->queue(name).broadcast(about);
+    context_->queue(name).broadcast(about);
 }
 
 Subscription LockTable::on_broadcast(std::string_view name,
                                      std::function<void(const std::string&)> callback) {
-    return parts_->queue(name).on_broadcast(std::move(callback));
+    return context_->queue(name).on_broadcast(std::move(callback));
 }
 
 Subscription LockTable::on_change(std::string_view name, std::function<void()> callback) {
-    return parts_->queue(name).on_change(std::move(callback));
+    return context_->queue(name).on_change(std::move(callback));
 }
 
 void LockTable::close() {
-    if (std::exchange(parts_->context.closed, true)) return;
-    for (const auto& queue : parts_->all()) queue->close();
-    parts_->lifecycle = {};
-    parts_->context.channel.reset();
+    if (std::exchange(context_->closed, true)) return;
+    for (const auto& queue : context_->all_queues()) queue->close();
+    context_->lifecycle = {};
+    context_->channel.reset();
 }
 
-bool LockTable::closed() const { return parts_->context.closed; }
+bool LockTable::closed() const { return context_->closed; }
 
-int LockTable::evictions() const { return parts_->context.evictions; }
+int LockTable::evictions() const { return context_->evictions; }
 
-bool LockTable::idle() { return parts_->context.scope.idle(); }
+bool LockTable::idle() { return context_->scope.idle(); }
 
 }  // namespace tabacus

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "lock_queue.hpp"
+#include "protocol/common/abortable_transactions.hpp"
 #include "protocol/common/record.hpp"
 #include "protocol/common/stable_sort.hpp"
 

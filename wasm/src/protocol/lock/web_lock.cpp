@@ -228,6 +228,11 @@ Task<bool> WebLock::is_known_to_wait() {
     co_return !answered_ && asked_ == asked;
 }
 
+void WebLock::release(const std::shared_ptr<NativeHold>& hold) {
+    hold->lock.reset();
+    hold->entry_lock.reset();
+}
+
 void WebLock::cancel() {
     cancelled_ = true;
     // A page that goes lets its locks go in the very turn.

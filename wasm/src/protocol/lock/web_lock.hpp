@@ -38,10 +38,7 @@ class WebLock final : public NativeLock {
     std::shared_ptr<EntryLockRequest> request_entry(LockMode mode,
                                                     std::function<void()> on_next) override;
     void cancel() override;
-    void release(const std::shared_ptr<NativeHold>& hold) override {
-        hold->lock.reset();
-        hold->entry_lock.reset();
-    }
+    void release(const std::shared_ptr<NativeHold>& hold) override;
     void on_possible_release() override {}
     [[nodiscard]] bool first_in_line() const override { return entry_lock_ != nullptr; }
     Task<OtherWaiters> query_other_waiters(bool is_next) override;

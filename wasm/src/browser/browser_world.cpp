@@ -1,0 +1,245 @@
+#include "browser/browser_world.hpp"
+
+#include <algorithm>
+
+namespace tabacus::browser {
+
+// --- localStorage -------------------------------------------------------------------------------
+
+Async<std::vector<std::string>> BrowserStorage::keys(std::string_view prefix) {
+    const auto read = [](Texts& answer) {
+        std::vector<std::string> keys;
+        for (auto& key : answer) keys.push_back(std::move(key).value_or(""));
+        return keys;
+    };
+    auto [operation, answer] = operations_.begin<std::vector<std::string>>(read);
+    host::storage_keys(operation, prefix);
+    return std::move(answer);
+}
+
+// --- IndexedDB ----------------------------------------------------------------------------------
+
+namespace {
+
+/// Rows come as key, value, key, value, …; a value that was no string comes as null.
+std::vector<Row> read_rows(Texts& answer) {
+    std::vector<Row> rows(answer.size() / 2);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        auto& value = answer[2 * i + 1];
+        const bool foreign = !value;
+        rows[i] = {std::move(answer[2 * i]).value_or(""), std::move(value).value_or(""), foreign};
+    }
+    return rows;
+}
+
+std::optional<Row> read_row(Texts& answer) {
+    auto rows = read_rows(answer);
+    if (rows.empty()) return std::nullopt;
+    return std::move(rows.front());
+}
+
+/// Known to the host by the number of the operation that began it.
+class BrowserTransaction final : public Transaction {
+  public:
+    BrowserTransaction(int id, Operations& operations, TransactionGroup::Member member)
+        : id_(id), operations_(operations), member_(std::move(member)) {
+        member_.begun(*this);
+    }
+    BrowserTransaction(const BrowserTransaction&) = delete;
+    BrowserTransaction& operator=(const BrowserTransaction&) = delete;
+    BrowserTransaction(BrowserTransaction&&) = delete;
+    BrowserTransaction& operator=(BrowserTransaction&&) = delete;
+    ~BrowserTransaction() override { host::transaction_end(id_); }
+
+    Async<std::optional<Row>> get(Store store, std::string_view key) override {
+        auto [operation, answer] = operations_.begin<std::optional<Row>>(read_row);
+        host::transaction_get(operation, id_, store, key);
+        return std::move(answer);
+    }
+    Async<std::vector<Row>> list(Store store, std::string_view prefix, std::uint32_t limit,
+                                 std::string_view from) override {
+        auto [operation, answer] = operations_.begin<std::vector<Row>>(read_rows);
+        host::transaction_list(operation, id_, store, prefix, limit, from);
+        return std::move(answer);
+    }
+    [[gnu::noinline]] void put(Store store, std::string_view key, std::string_view value) override {
+        host::transaction_put(id_, store, key, value);
+    }
+    void remove(Store store, std::string_view key) override {
+        host::transaction_remove(id_, store, key);
+    }
+    void remove_range(Store store, std::string_view first, std::string_view last) override {
+        host::transaction_remove_range(id_, store, first, last);
+    }
+    Async<std::optional<std::string>> holder(std::string_view subject) override {
+        auto [operation, answer] = operations_.begin<Text>(read_text);
+        host::transaction_holder(operation, id_, subject);
+        return std::move(answer);
+    }
+    [[gnu::noinline]] void claim(std::string_view subject, std::string_view holder) override {
+        host::transaction_claim(id_, subject, holder);
+    }
+    void release(std::string_view holder) override { remove(Store::claims, holder); }
+    Async<Unit> commit() override {
+        auto [operation, answer] = operations_.begin<Unit>(read_unit);
+        host::transaction_commit(operation, id_);
+        return std::move(answer);
+    }
+    void abort() override { host::transaction_abort(id_); }
+
+  private:
+    int id_;
+    Operations& operations_;
+    TransactionGroup::Member member_;
+};
+
+}  // namespace
+
+void BrowserDatabase::emit_undelivered() {
+    if (undelivered_ && !listeners_.empty()) {
+        listeners_.emit(*std::exchange(undelivered_, std::nullopt));
+    }
+}
+
+Async<Unit> BrowserDatabase::open() {
+    emit_undelivered();
+    auto [operation, answer] = operations_.begin<Unit>(read_unit);
+    host::database_open(operation);
+    return std::move(answer);
+}
+
+Async<std::unique_ptr<Transaction>> BrowserDatabase::begin(std::span<const Store> scope,
+                                                           Access access, Durability durability,
+                                                           const TransactionGroup* group) {
+    emit_undelivered();
+    const int id = operations_.next();
+    auto wrap = [this, id, member = TransactionGroup::Member(group)](
+                    const Texts&) mutable -> std::unique_ptr<Transaction> {
+        return std::make_unique<BrowserTransaction>(id, operations_, std::move(member));
+    };
+    auto [operation, answer] = operations_.begin<std::unique_ptr<Transaction>>(std::move(wrap));
+    host::database_begin(operation, scope, access, durability);
+    return std::move(answer);
+}
+
+void BrowserDatabase::emit(DatabaseEvent event) {
+    if (listeners_.empty()) {
+        undelivered_ = std::move(event);
+    } else {
+        listeners_.emit(event);
+    }
+}
+
+// --- Web Locks ----------------------------------------------------------------------------------
+
+struct BrowserLocks::Held final : HeldLock {
+    Held(int request, std::shared_ptr<std::vector<Held*>> all_held)
+        : id(request), all(std::move(all_held)) {
+        all->push_back(this);
+    }
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+    Held(Held&&) = delete;
+    Held& operator=(Held&&) = delete;
+    ~Held() override {
+        std::erase(*all, this);
+        host::locks_release(id);
+    }
+    void on_lost(std::function<void()> callback) override { when_lost = std::move(callback); }
+
+    int id;
+    std::shared_ptr<std::vector<Held*>> all;
+    std::function<void()> when_lost;
+};
+
+namespace {
+
+/// A lock manager's snapshot comes as held, name, exclusive, client id, …; null is for no.
+LockSnapshot read_snapshot(Texts& answer) {
+    LockSnapshot snapshot;
+    for (std::size_t i = 0; i + 3 < answer.size(); i += 4) {
+        auto& list = answer[i] ? snapshot.held : snapshot.pending;
+        list.push_back({std::move(answer[i + 1]).value_or(""),
+                        answer[i + 2] ? LockMode::exclusive : LockMode::shared,
+                        std::move(answer[i + 3]).value_or("")});
+    }
+    return snapshot;
+}
+
+}  // namespace
+
+Async<std::unique_ptr<HeldLock>> BrowserLocks::request(LockRequest request) {
+    const int id = operations_.next();
+    // A text in the answer: an available lock was asked for in vain. A grant has none, as others
+    // have waited for it.
+    const auto wrap = [id, held = held_](const Texts& answer) -> std::unique_ptr<HeldLock> {
+        if (!answer.empty()) return nullptr;
+        return std::make_unique<Held>(id, held);
+    };
+    auto [operation, granted] = operations_.begin<std::unique_ptr<HeldLock>>(wrap);
+    host::locks_request(operation, request.name, request.mode, request.if_available, request.steal);
+    if (request.signal) {
+        const auto abort = [id] { host::locks_abort(id); };
+        if (request.signal->aborted()) {
+            abort();
+        } else {
+            request.signal->on_abort(abort);
+        }
+    }
+    return std::move(granted);
+}
+
+Async<LockSnapshot> BrowserLocks::query() {
+    auto [operation, answer] = operations_.begin<LockSnapshot>(read_snapshot);
+    host::locks_query(operation);
+    return std::move(answer);
+}
+
+void BrowserLocks::lost(int id) const {
+    const auto found = std::find_if(held_->begin(), held_->end(),
+                                    [id](const Held* held) { return held->id == id; });
+    if (found == held_->end()) return;
+    const auto callback = std::exchange((*found)->when_lost, nullptr);
+    if (callback) callback();
+}
+
+// --- BroadcastChannel ---------------------------------------------------------------------------
+
+namespace {
+
+class BrowserChannel final : public Channel {
+  public:
+    BrowserChannel(int id, Listeners<BrowserChannels::Message>& listeners)
+        : id_(id), listeners_(listeners) {}
+    BrowserChannel(const BrowserChannel&) = delete;
+    BrowserChannel& operator=(const BrowserChannel&) = delete;
+    BrowserChannel(BrowserChannel&&) = delete;
+    BrowserChannel& operator=(BrowserChannel&&) = delete;
+    ~BrowserChannel() override { host::channel_close(id_); }
+
+    void post(std::string_view message) override { host::channel_post(id_, message); }
+    void post_deferred(std::string_view message) override {
+        host::channel_post_deferred(id_, message);
+    }
+    void on_message(std::function<void(std::string_view)> callback) override {
+        subscription_ = listeners_.add(
+            [id = id_, callback = std::move(callback)](const BrowserChannels::Message& message) {
+                if (message.channel == id) callback(message.text);
+            });
+    }
+
+  private:
+    int id_;
+    Listeners<BrowserChannels::Message>& listeners_;
+    Subscription subscription_;
+};
+
+}  // namespace
+
+std::unique_ptr<Channel> BrowserChannels::open(std::string_view name) {
+    const int id = static_cast<int>(next_++);
+    if (!host::channel_open(id, name)) return nullptr;
+    return std::make_unique<BrowserChannel>(id, listeners_);
+}
+
+}  // namespace tabacus::browser
