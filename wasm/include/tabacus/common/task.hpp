@@ -160,7 +160,7 @@ class Operation : public Counted {
     /// False when there is nothing to wait for.
     bool await_by(Frame& frame, bool attempted) noexcept {
         if (ready_) {
-            if (attempted || failures_throw) return false;
+            if (!failure_ || attempted || failures_throw) return false;
             frame.fail(std::move(failure_));
             return true;
         }
