@@ -108,7 +108,7 @@ Async<Unit> BrowserDatabase::open() {
     return std::move(answer);
 }
 
-Async<std::unique_ptr<Transaction>> BrowserDatabase::begin(std::span<const Store> scope,
+Async<std::unique_ptr<Transaction>> BrowserDatabase::begin(Stores scope,
                                                            Access access, Durability durability,
                                                            const TransactionGroup* group) {
     emit_undelivered();
@@ -145,11 +145,11 @@ struct BrowserLocks::Held final : HeldLock {
         std::erase(*all, this);
         host::locks_release(id);
     }
-    void on_lost(std::function<void()> callback) override { when_lost = std::move(callback); }
+    void on_lost(Function<void()> callback) override { when_lost = std::move(callback); }
 
     int id;
     std::shared_ptr<std::vector<Held*>> all;
-    std::function<void()> when_lost;
+    Function<void()> when_lost;
 };
 
 namespace {
@@ -221,7 +221,7 @@ class BrowserChannel final : public Channel {
     void post_deferred(std::string_view message) override {
         host::channel_post_deferred(id_, message);
     }
-    void on_message(std::function<void(std::string_view)> callback) override {
+    void on_message(Function<void(std::string_view)> callback) override {
         subscription_ = listeners_.add(
             [id = id_, callback = std::move(callback)](const BrowserChannels::Message& message) {
                 if (message.channel == id) callback(message.text);

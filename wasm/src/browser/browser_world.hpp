@@ -39,7 +39,7 @@ class BrowserStorage final : public Storage {
     Async<std::vector<std::string>> keys(std::string_view prefix) override;
     /// Requires the same prefix of every caller: that of the namespace.
     Subscription on_change(std::string_view prefix,
-                           std::function<void(const StorageChange&)> callback) override {
+                           Function<void(const StorageChange&)> callback) override {
         host::storage_watch(prefix);
         return listeners_.add(std::move(callback));
     }
@@ -58,11 +58,11 @@ class BrowserDatabase final : public Database {
 
     [[nodiscard]] bool available() const override { return host::database_available(); }
     Async<Unit> open() override;
-    Async<std::unique_ptr<Transaction>> begin(std::span<const Store> scope, Access access,
+    Async<std::unique_ptr<Transaction>> begin(Stores scope, Access access,
                                               Durability durability,
                                               const TransactionGroup* group) override;
     void close() override { host::database_close(); }
-    Subscription on_event(std::function<void(const DatabaseEvent&)> callback) override {
+    Subscription on_event(Function<void(const DatabaseEvent&)> callback) override {
         return listeners_.add(std::move(callback));
     }
 
@@ -151,7 +151,7 @@ class BrowserLifecycle final : public Lifecycle {
     [[nodiscard]] bool locks_bar_cache() const override {
         return host::lifecycle_locks_bar_cache();
     }
-    Subscription on_event(std::function<void(LifecycleEvent)> callback) override {
+    Subscription on_event(Function<void(LifecycleEvent)> callback) override {
         return listeners_.add(std::move(callback));
     }
     void emit(LifecycleEvent event) const { listeners_.emit(event); }

@@ -34,7 +34,7 @@ Async<Unit> LabTab::LabDatabase::open() {
     return completer.async();
 }
 
-Async<std::unique_ptr<Transaction>> LabTab::LabDatabase::begin(std::span<const Store> scope,
+Async<std::unique_ptr<Transaction>> LabTab::LabDatabase::begin(Stores scope,
                                                                Access access, Durability durability,
                                                                const TransactionGroup* group) {
     using Result = Async<std::unique_ptr<Transaction>>;
@@ -42,7 +42,7 @@ Async<std::unique_ptr<Transaction>> LabTab::LabDatabase::begin(std::span<const S
     if (!available()) return Result::failed(failure(ErrorCode::unavailable));
     TransactionGroup::Member member(group);
     if (open_) return Result(make(scope, access, durability, std::move(member)));
-    waiting_.push_back({{scope.begin(), scope.end()}, access, durability, std::move(member), {}});
+    waiting_.push_back({scope, access, durability, std::move(member), {}});
     if (openings_.empty() && waiting_.size() == 1) request_opening();
     return waiting_.back().completer.async();
 }
@@ -73,7 +73,7 @@ void LabTab::LabDatabase::opened() {
     }
 }
 
-std::unique_ptr<Transaction> LabTab::LabDatabase::make(std::span<const Store> scope, Access access,
+std::unique_ptr<Transaction> LabTab::LabDatabase::make(Stores scope, Access access,
                                                        Durability durability,
                                                        TransactionGroup::Member member) {
     auto& database = tab_.origin_.database_;
@@ -83,8 +83,7 @@ std::unique_ptr<Transaction> LabTab::LabDatabase::make(std::span<const Store> sc
     std::erase_if(clients_, [&](const auto& client) {
         return client->awaited == 0 && !database.live(client->id);
     });
-    auto client =
-        std::make_shared<Client>(Client{id, connection_, {scope.begin(), scope.end()}, access});
+    auto client = std::make_shared<Client>(Client{id, connection_, scope, access});
     clients_.push_back(client);
     return std::make_unique<LabTransaction>(tab_, std::move(client), std::move(member));
 }
@@ -121,8 +120,7 @@ LabTab::LabTransaction::~LabTransaction() { tab_.origin_.database_.drop(client_-
 /// What would throw in a browser (NotFoundError, ReadOnlyError, TransactionInactiveError) is a
 /// defect of the program.
 void LabTab::LabTransaction::check(Store store, Access access) const {
-    const auto& scope = client_->scope;
-    if (std::find(scope.begin(), scope.end(), store) == scope.end()) {
+    if (!client_->scope.has(store)) {
         throw std::logic_error("the store is not in the transaction's scope");
     }
     if (access == Access::write && client_->access == Access::read) {

@@ -4,9 +4,9 @@
 
 namespace tabacus::browser {
 
-int Operations::add(const detail::OperationHolder& asked, Answer answer) {
+int Operations::add(Shared<detail::Operation> asked, Answer answer) {
     const int number = static_cast<int>(next_++);
-    under_way_.push_back({number, answer, asked});
+    under_way_.push_back({number, answer, std::move(asked)});
     return number;
 }
 
@@ -21,7 +21,7 @@ std::optional<Operations::UnderWay> Operations::take(int number) {
 }
 
 void Operations::settled(int operation, Texts answer) {
-    if (const auto it = take(operation)) it->answer(it->asked.operation(), answer);
+    if (const auto it = take(operation)) it->answer(*it->asked, answer);
 }
 
 void Operations::failed(int operation, ErrorCode code, const std::string& message) {

@@ -15,7 +15,7 @@ class AbortableTransactions {
     explicit AbortableTransactions(World& world) : world_(world) {}
 
     /// Waits while the page is stopped.
-    Task<std::unique_ptr<Transaction>> begin(std::vector<Store> scope, Access access,
+    Task<std::unique_ptr<Transaction>> begin(Stores scope, Access access,
                                              Durability durability) {
         const auto waiting = waiting_;
         while (waiting->stopped) {

@@ -19,7 +19,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -64,14 +63,14 @@ class LockEpochs {
     [[nodiscard]] bool fenced() const { return world_.database().available(); }
     [[nodiscard]] const std::string& tab() const { return tab_; }
     /// Begins a transaction that is aborted when the page is frozen.
-    Async<std::unique_ptr<Transaction>> begin(std::span<const Store> scope, Access access,
+    Async<std::unique_ptr<Transaction>> begin(Stores scope, Access access,
                                               Durability durability);
     void abort_transactions() const { transactions_.abort_all(); }
 
     /// Begins a new epoch, which ends the former holder's. Fails with lock_lost if `wanted` returns
     /// false by the time that the epoch would begin.
     Task<LockTokens> raise(const std::string& key, LockClaim claim,
-                           std::function<bool()> wanted = nullptr);
+                           Function<bool()> wanted = nullptr);
     /// Reserves tokens for the next holder, greater than all before. The epoch stays, unless
     /// `granted` has become true by then. Only one tab at a time may wait with such tokens.
     Task<LockTokens> reserve(const std::string& key, LockClaim claim,
@@ -97,8 +96,7 @@ class LockEpochs {
     Task<std::optional<LockRow>> read_in(Transaction& transaction, const std::string& key);
 
   private:
-    Task<LockTokens> raise_once(const std::string& key, LockClaim claim,
-                                std::function<bool()> wanted);
+    Task<LockTokens> raise_once(const std::string& key, LockClaim claim, Function<bool()> wanted);
     Task<LockTokens> reserve_once(const std::string& key, LockClaim claim,
                                   std::shared_ptr<const bool> granted);
     Task<LockTokens> begin_epoch(Transaction& transaction, const std::string& key,

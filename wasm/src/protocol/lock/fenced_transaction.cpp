@@ -29,14 +29,14 @@ struct LockQueue::Writing {
 
 Task<FencedTransaction> Held::begin() { return begin({}, Durability::strict); }
 
-Task<FencedTransaction> Held::begin(std::vector<Store> also, Durability durability) {
+Task<FencedTransaction> Held::begin(Stores also, Durability durability) {
     const auto queue = grant_ ? grant_->queue.lock() : nullptr;
     if (!queue) co_await fail(ErrorCode::lock_lost, "the lock is already released");
-    also.insert(also.end(), {Store::locks, Store::data});
-    co_return co_await queue->begin(grant_, std::move(also), durability);
+    constexpr Stores scope{Store::locks, Store::data};
+    co_return co_await queue->begin(grant_, also | scope, durability);
 }
 
-Task<FencedTransaction> LockQueue::begin(std::shared_ptr<Grant> grant, std::vector<Store> scope,
+Task<FencedTransaction> LockQueue::begin(std::shared_ptr<Grant> grant, Stores scope,
                                          Durability durability) {
     if (!grant->held) co_await fail(not_held(*grant));
     if (!grant->token || !context_.epochs.fenced()) {
@@ -45,7 +45,7 @@ Task<FencedTransaction> LockQueue::begin(std::shared_ptr<Grant> grant, std::vect
     }
     Writing writing(grant);
     const auto hold = grant->hold;
-    auto begun = co_await attempt(begin_under(grant, std::move(scope), durability));
+    auto begun = co_await attempt(begin_under(grant, scope, durability));
     if (!begun) {
         if (begun.error().code() == ErrorCode::fenced) lose(hold, "fenced");
         co_await fail(begun.error());
@@ -54,7 +54,7 @@ Task<FencedTransaction> LockQueue::begin(std::shared_ptr<Grant> grant, std::vect
 }
 
 Task<std::unique_ptr<Transaction>> LockQueue::begin_under(std::shared_ptr<Grant> grant,
-                                                          std::vector<Store> scope,
+                                                          Stores scope,
                                                           Durability durability) {
     const auto hold = grant->hold;
     auto transaction = co_await context_.epochs.begin(scope, Access::write, durability);

@@ -314,7 +314,7 @@ std::optional<std::int64_t> Held::token() const { return grant_ ? grant_->token 
 
 std::string_view Held::loss() const { return grant_ ? std::string_view(grant_->loss) : ""; }
 
-void Held::on_lost(std::function<void(std::string_view)> callback) const {
+void Held::on_lost(Function<void(std::string_view)> callback) const {
     if (held()) grant_->on_lost.push_back(std::move(callback));
 }
 

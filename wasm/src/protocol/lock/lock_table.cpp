@@ -175,7 +175,7 @@ Task<std::vector<std::string>> LockTable::names() {
     co_return std::vector<std::string>(found.begin(), found.end());
 }
 
-Task<std::unique_ptr<Transaction>> LockTable::begin(std::vector<Store> scope, Access access,
+Task<std::unique_ptr<Transaction>> LockTable::begin(Stores scope, Access access,
                                                     Durability durability) {
     co_return co_await context_->epochs.begin(scope, access, durability);
 }
@@ -192,11 +192,11 @@ void LockTable::broadcast(std::string_view name, const std::string& about) {
 }
 
 Subscription LockTable::on_broadcast(std::string_view name,
-                                     std::function<void(const std::string&)> callback) {
+                                     Function<void(const std::string&)> callback) {
     return context_->queue(name).on_broadcast(std::move(callback));
 }
 
-Subscription LockTable::on_change(std::string_view name, std::function<void()> callback) {
+Subscription LockTable::on_change(std::string_view name, Function<void()> callback) {
     return context_->queue(name).on_change(std::move(callback));
 }
 
