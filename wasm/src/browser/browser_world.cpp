@@ -108,8 +108,8 @@ Async<Unit> BrowserDatabase::open() {
     return std::move(answer);
 }
 
-Async<std::unique_ptr<Transaction>> BrowserDatabase::begin(Stores scope,
-                                                           Access access, Durability durability,
+Async<std::unique_ptr<Transaction>> BrowserDatabase::begin(Stores scope, Access access,
+                                                           Durability durability,
                                                            const TransactionGroup* group) {
     emit_undelivered();
     const int id = operations_.next();

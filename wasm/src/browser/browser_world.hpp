@@ -58,8 +58,7 @@ class BrowserDatabase final : public Database {
 
     [[nodiscard]] bool available() const override { return host::database_available(); }
     Async<Unit> open() override;
-    Async<std::unique_ptr<Transaction>> begin(Stores scope, Access access,
-                                              Durability durability,
+    Async<std::unique_ptr<Transaction>> begin(Stores scope, Access access, Durability durability,
                                               const TransactionGroup* group) override;
     void close() override { host::database_close(); }
     Subscription on_event(Function<void(const DatabaseEvent&)> callback) override {

@@ -34,8 +34,8 @@ Async<Unit> LabTab::LabDatabase::open() {
     return completer.async();
 }
 
-Async<std::unique_ptr<Transaction>> LabTab::LabDatabase::begin(Stores scope,
-                                                               Access access, Durability durability,
+Async<std::unique_ptr<Transaction>> LabTab::LabDatabase::begin(Stores scope, Access access,
+                                                               Durability durability,
                                                                const TransactionGroup* group) {
     using Result = Async<std::unique_ptr<Transaction>>;
     if (!tab_.alive_) return never<std::unique_ptr<Transaction>>();

@@ -48,8 +48,7 @@ class LabTab::LabDatabase final : public Database {
 
     [[nodiscard]] bool available() const override { return tab_.platform_.database; }
     Async<Unit> open() override;
-    Async<std::unique_ptr<Transaction>> begin(Stores scope, Access access,
-                                              Durability durability,
+    Async<std::unique_ptr<Transaction>> begin(Stores scope, Access access, Durability durability,
                                               const TransactionGroup* group) override;
     void close() override { open_ = false; }
     Subscription on_event(Function<void(const DatabaseEvent&)> callback) override {
@@ -94,8 +93,8 @@ class LabTab::LabDatabase final : public Database {
         TransactionGroup::Member member;
         Completer<std::unique_ptr<Transaction>> completer;
     };
-    std::unique_ptr<Transaction> make(Stores scope, Access access,
-                                      Durability durability, TransactionGroup::Member member);
+    std::unique_ptr<Transaction> make(Stores scope, Access access, Durability durability,
+                                      TransactionGroup::Member member);
     void request_opening();
     void opened();
 

@@ -195,8 +195,7 @@ class Database {
     virtual Async<std::unique_ptr<Transaction>> begin(Stores scope, Access access,
                                                       Durability durability,
                                                       const TransactionGroup* group) = 0;
-    Async<std::unique_ptr<Transaction>> begin(Stores scope, Access access,
-                                              Durability durability) {
+    Async<std::unique_ptr<Transaction>> begin(Stores scope, Access access, Durability durability) {
         return begin(scope, access, durability, nullptr);
     }
     /// Lets the connection go once the transactions under way have ended; begin() reopens.

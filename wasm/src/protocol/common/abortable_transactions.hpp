@@ -15,8 +15,7 @@ class AbortableTransactions {
     explicit AbortableTransactions(World& world) : world_(world) {}
 
     /// Waits while the page is stopped.
-    Task<std::unique_ptr<Transaction>> begin(Stores scope, Access access,
-                                             Durability durability) {
+    Task<std::unique_ptr<Transaction>> begin(Stores scope, Access access, Durability durability) {
         const auto waiting = waiting_;
         while (waiting->stopped) {
             const Completer<Unit> resumed;

@@ -63,8 +63,7 @@ class LockEpochs {
     [[nodiscard]] bool fenced() const { return world_.database().available(); }
     [[nodiscard]] const std::string& tab() const { return tab_; }
     /// Begins a transaction that is aborted when the page is frozen.
-    Async<std::unique_ptr<Transaction>> begin(Stores scope, Access access,
-                                              Durability durability);
+    Async<std::unique_ptr<Transaction>> begin(Stores scope, Access access, Durability durability);
     void abort_transactions() const { transactions_.abort_all(); }
 
     /// Begins a new epoch, which ends the former holder's. Fails with lock_lost if `wanted` returns

@@ -54,8 +54,7 @@ Task<FencedTransaction> LockQueue::begin(std::shared_ptr<Grant> grant, Stores sc
 }
 
 Task<std::unique_ptr<Transaction>> LockQueue::begin_under(std::shared_ptr<Grant> grant,
-                                                          Stores scope,
-                                                          Durability durability) {
+                                                          Stores scope, Durability durability) {
     const auto hold = grant->hold;
     auto transaction = co_await context_.epochs.begin(scope, Access::write, durability);
     co_await context_.epochs.check(*transaction, key_, hold->tokens);

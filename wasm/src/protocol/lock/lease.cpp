@@ -331,8 +331,8 @@ Task<LockTokens> LeaseLock::enter(Transaction& transaction, const std::optional<
 
 Task<void> LeaseLock::leave_line(std::string id) {
     constexpr Stores scope{Store::locks};
-    const auto left = co_await attempt(
-        [](LeaseLock& self, Stores stores, std::string own) -> Task<void> {
+    const auto left =
+        co_await attempt([](LeaseLock& self, Stores stores, std::string own) -> Task<void> {
             const auto transaction =
                 co_await self.context_.epochs.begin(stores, Access::write, Durability::relaxed);
             const auto before = co_await self.read_line(*transaction);

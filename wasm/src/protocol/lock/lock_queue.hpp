@@ -318,8 +318,8 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     Task<void> acquire_by_stealing(RequestPtr request);
 
     // What is written under a grant (fenced_transaction.cpp).
-    Task<std::unique_ptr<Transaction>> begin_under(std::shared_ptr<Grant> grant,
-                                                   Stores scope, Durability durability);
+    Task<std::unique_ptr<Transaction>> begin_under(std::shared_ptr<Grant> grant, Stores scope,
+                                                   Durability durability);
 
     // First come, first served over tabs (fair_order.cpp).
     [[nodiscard]] bool behind_a_contender(const AcquireRequest& request) const;
