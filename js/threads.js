@@ -8,11 +8,12 @@
  * worker.postMessage(shared.handle);  // there: attach(handle) of 'tabacus/worker'
  */
 
-import { loadGlue } from './core/load.web.js';
-import { checkWasm, compile, instantiated } from './core/module.js';
-import { unavailable } from './core/load-module.js';
+import { compileBeside, loadGlue } from './core/load.web.js';
+import { checkWasm, compile, start } from './core/module.js';
+import { startFailure } from './core/compile-wasm.js';
+import { requirePlatform } from './common/require-platform.js';
 import { invalid, TabacusError } from './common/errors.js';
-import { attachModule } from './threads/wasm/attach-wasm.web.js';
+import { attachModule } from './threads/wasm/attach-wasm.js';
 import { checkOptions } from './common/check-arguments.js';
 import { ThreadCore, opsFrom } from './threads/thread-core.js';
 import { watchWorkers } from './threads/exit/watch-workers.web.js';
@@ -22,6 +23,7 @@ import { arenaFields, arenaVersion } from './threads/arena-layout.js';
 import { refuseSegments } from './threads/segment/refuse-segments.js';
 import { noModule, noPage } from './threads/segment/segment-layout.js';
 import { SharedMemory } from './threads/shared-memory.js';
+import { ThreadWorkers } from './threads/thread-workers.js';
 import { sleepAsync } from './threads/waiting.js';
 
 export { TabacusError, TabacusRangeError } from './common/errors.js';
@@ -41,19 +43,22 @@ export class ThreadsMemory extends SharedMemory {
     #core;
     #hammers;
     #broker;
+    #workers;
     #hammering = 0;
 
     /**
      * @param {ThreadCore} core
      * @param {SharedHandle} handle
      * @param {import('./threads/cpp-threads.js').HammerOps & { PThread: { terminateAllThreads(): void } }} hammers
+     * @param {ThreadWorkers} workers
      * @param {import('./threads/tab-lock/broker.js').Broker} [broker] of a memory that was made with a tab
      * @param {typeof import('./threads/tab-lock/shared-tab-lock.js').SharedTabLock} [TabLock] likewise
      */
-    constructor(core, handle, hammers, broker, TabLock) {
+    constructor(core, handle, hammers, workers, broker, TabLock) {
         super(core, handle, TabLock);
         this.#core = core;
         this.#hammers = hammers;
+        this.#workers = workers;
         this.#broker = broker;
     }
 
@@ -78,7 +83,7 @@ export class ThreadsMemory extends SharedMemory {
      */
     hammer(counter, options) {
         this.#hammering++;
-        return hammer(this.#core, this.#hammers, counter, options).finally(() => {
+        return hammer(this.#core, this.#hammers, this.#workers, counter, options).finally(() => {
             this.#hammering--;
             this.#endThreads();
         });
@@ -90,6 +95,9 @@ function checkTab(tab) {
     if (typeof Object(tab)._acquire !== 'function') throw invalid('tab', tab, 'what open() resolves to');
     return /** @type {import('./tab/tab.js').Tab} */ (tab);
 }
+
+/** A number that nobody else has: crypto.randomUUID() is missing on pages that are not secure. */
+const randomId = () => crypto.getRandomValues(new Uint32Array(4)).join('-');
 
 /** Memory shared by threads takes cross-origin isolation: `unavailable` without it. */
 function assertIsolated() {
@@ -111,16 +119,12 @@ const makeMemory = async () =>
 /**
  * @param {import('./core/module.js').WasmSource | undefined} wasm
  * @param {WebAssembly.Memory} memory
+ * @param {ThreadWorkers} workers
  */
-async function startProgram(wasm, memory) {
-    const module = wasm === undefined ? undefined : await compile(wasm, 'wasm');
-    const { default: start } = await loadGlue('threads').catch(unavailable('threads'));
-    const options = { wasmMemory: memory };
-    if (!module) return start(options).catch(unavailable('threads'));
-    return instantiated(start, module, options).catch((cause) => {
-        if (cause instanceof RangeError) return unavailable('threads')(cause);
-        throw Object.assign(invalid('wasm', wasm, 'the threads.wasm of this package'), { cause });
-    });
+function startProgram(wasm, memory, workers) {
+    const options = { wasmMemory: memory, workers };
+    const given = { wasm, argument: 'wasm', options };
+    return start('threads.wasm', loadGlue('threads'), () => compileBeside('threads'), given);
 }
 
 /**
@@ -152,15 +156,7 @@ async function compileAttach(source) {
         if (!isAttachModule(module)) throw invalid('attachWasm', source, 'the attach.wasm of this package');
         return module;
     }
-    try {
-        return await attachModule();
-    } catch (cause) {
-        throw new TabacusError(
-            'unavailable',
-            'attach.wasm is not beside the package’s modules: copy it there, or pass attachWasm',
-            { cause },
-        );
-    }
+    return attachModule();
 }
 
 /**
@@ -178,17 +174,24 @@ export async function threads(options = {}) {
     const wasm = given.wasm === undefined ? undefined : checkWasm(given.wasm, 'wasm');
     const attachWasm = given.attachWasm === undefined ? undefined : checkWasm(given.attachWasm, 'attachWasm');
     const tab = given.tab === undefined ? undefined : checkTab(given.tab);
+    requirePlatform('threads()', ['WebAssembly', 'Atomics', 'crypto']);
     assertIsolated();
-    const memory = await makeMemory().catch(unavailable('threads'));
-    const [glue, module] = await Promise.all([startProgram(wasm, memory), compileAttach(attachWasm)]);
+    const memory = await makeMemory().catch((cause) => {
+        throw startFailure({ what: 'threads()' }, cause);
+    });
+    const workers = new ThreadWorkers();
+    const [glue, module] = await Promise.all([
+        startProgram(wasm, memory, workers),
+        compileAttach(attachWasm),
+    ]);
     const root = glue._arena_root();
     const core = new ThreadCore(opsFrom(glue, '_'), memory, root);
     watchWorkers();
     void serveSegments(core, glue);
     const handle = { memory, module, root, version: arenaVersion };
-    if (!tab) return new ThreadsMemory(core, handle, glue);
+    if (!tab) return new ThreadsMemory(core, handle, glue, workers);
     const { Broker, SharedTabLock } = await import('./threads/tab-lock/broker.js');
-    const livenessPrefix = `tabacus/threads/${crypto.randomUUID()}`;
+    const livenessPrefix = `tabacus/threads/${randomId()}`;
     const broker = new Broker(core, glue, tab, livenessPrefix);
-    return new ThreadsMemory(core, { ...handle, livenessPrefix }, glue, broker, SharedTabLock);
+    return new ThreadsMemory(core, { ...handle, livenessPrefix }, glue, workers, broker, SharedTabLock);
 }

@@ -88,6 +88,9 @@ export class TabacusError extends Error {
         return typeof candidate === 'object' && candidate !== null && brand in candidate;
     }
 
+    /** A field, since an assignment would fail where a page has frozen `Error.prototype`. @override */
+    name = 'TabacusError';
+
     /** @type {TabacusErrorCode} */
     code = 'invalid-argument';
 
@@ -107,22 +110,26 @@ export class TabacusError extends Error {
      */
     constructor(code, message, details = {}) {
         super(message, causeOf(details));
-        this.name = 'TabacusError';
         describe(this, code, details);
     }
 }
 
 /** A cycle of waits over locks, tabs or both; the message names labels and locks. This request ended it. */
 export class DeadlockError extends TabacusError {
+    /** @override */
+    name = 'DeadlockError';
+
     /** @param {string} message */
     constructor(message) {
         super('deadlock', message);
-        this.name = 'DeadlockError';
     }
 }
 
 /** The result would leave the exact integers. Nothing was changed. */
 export class TabacusRangeError extends RangeError {
+    /** @override */
+    name = 'TabacusRangeError';
+
     /** @type {TabacusErrorCode} */
     code = 'out-of-range';
 
@@ -141,7 +148,6 @@ export class TabacusRangeError extends RangeError {
      */
     constructor(message, details = {}) {
         super(message, causeOf(details));
-        this.name = 'TabacusRangeError';
         describe(this, 'out-of-range', details);
     }
 }

@@ -1,8 +1,7 @@
 /** The C++ modules of a tab: which, from where, and their functions as types. */
 
-import { TabacusError } from '../common/errors.js';
 import { compileBeside, loadGlue } from './load.web.js';
-import { compile, instantiated } from './module.js';
+import { start } from './module.js';
 
 /** @typedef {'single' | 'coordination'} ModuleName */
 
@@ -28,25 +27,6 @@ import { compile, instantiated } from './module.js';
  * @returns {Promise<Glue>}
  */
 export async function loadModule(name, wasm) {
-    const given =
-        wasm === undefined ? compileBeside(name).catch(() => undefined) : compile(wasm, optionOf(name));
-    const [glue, module] = await Promise.all([loadGlue(name).catch(unavailable(name)), given]);
-    const starting = module ? instantiated(glue.default, module) : glue.default({});
-    return starting.catch(unavailable(name));
+    const argument = name === 'single' ? 'wasm' : name;
+    return start(`${name}.wasm`, loadGlue(name), () => compileBeside(name), { wasm, argument });
 }
-
-/**
- * @param {ModuleName | 'threads'} name
- * @returns {(cause: unknown) => never}
- */
-export const unavailable = (name) => (cause) => {
-    if (cause instanceof RangeError)
-        throw new TabacusError('out-of-memory', `no memory for ${name}.wasm`, { cause });
-    const where = `they must be beside the package's modules (its wasm may be passed as \`${optionOf(name)}\`)`;
-    throw new TabacusError('unavailable', `${name}.js or ${name}.wasm could not be loaded: ${where}`, {
-        cause,
-    });
-};
-
-/** The option of open(), or of threads(), that says where a module's wasm is. @param {ModuleName | 'threads'} name */
-const optionOf = (name) => (name === 'single' || name === 'threads' ? 'wasm' : name);

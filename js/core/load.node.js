@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { compileWasm } from './compile-wasm.js';
 import { moduleRegistry } from './module-registry.js';
 
 /**
@@ -24,17 +24,22 @@ export function loadGlue(name) {
     }
 }
 
-/** In Node the glue reads its wasm from the disk, for which there is nothing to be done beforehand. */
-export const compileBeside = () => Promise.resolve(undefined);
-
 /**
- * Node's own fetch knows no files.
- * @param {string | URL} address
+ * The wasm beside the bundled modules, read while its glue still is on its way.
+ *
+ * @param {import('./load-module.js').ModuleName | 'threads'} name
+ * @returns {Promise<WebAssembly.Module>}
  */
-export async function fetchBytes(address) {
-    const url = new URL(address);
-    if (url.protocol === 'file:') return new Uint8Array(await readFile(url));
-    const response = await fetch(url);
-    if (!response.ok) throw new Error(`${response.status} ${response.url}`);
-    return response.arrayBuffer();
+export const compileBeside = (name) => compileWasm(wasmBeside(name), `${name}.wasm`);
+
+/** @param {import('./load-module.js').ModuleName | 'threads'} name */
+function wasmBeside(name) {
+    switch (name) {
+        case 'threads':
+            return new URL('./threads.wasm', import.meta.url);
+        case 'single':
+            return new URL('./single.wasm', import.meta.url);
+        default:
+            return new URL('./coordination.wasm', import.meta.url);
+    }
 }

@@ -1,3 +1,4 @@
+import { compileWasm } from './compile-wasm.js';
 import { moduleRegistry } from './module-registry.js';
 
 /**
@@ -26,26 +27,19 @@ export function loadGlue(name) {
 /**
  * The wasm beside the bundled modules, fetched while its glue still is on its way.
  *
- * @param {import('./load-module.js').ModuleName} name
- * @returns {Promise<WebAssembly.Module | undefined>} rejected where the glue, which knows more ways, may still succeed
+ * @param {import('./load-module.js').ModuleName | 'threads'} name
+ * @returns {Promise<WebAssembly.Module>}
  */
-export function compileBeside(name) {
-    return WebAssembly.compileStreaming(fetch(wasmBeside(name)));
-}
+export const compileBeside = (name) => compileWasm(wasmBeside(name), `${name}.wasm`);
 
-/** @param {import('./load-module.js').ModuleName} name */
+/** @param {import('./load-module.js').ModuleName | 'threads'} name */
 function wasmBeside(name) {
     switch (name) {
+        case 'threads':
+            return new URL('./threads.wasm', import.meta.url);
         case 'single':
             return new URL('./single.wasm', import.meta.url);
         default:
             return new URL('./coordination.wasm', import.meta.url);
     }
-}
-
-/** @param {string | URL} address */
-export async function fetchBytes(address) {
-    const response = await fetch(address);
-    if (!response.ok) throw new Error(`${response.status} ${response.url}`);
-    return response.arrayBuffer();
 }

@@ -1,7 +1,8 @@
 /** WebAssembly modules: from wherever a caller has them, and into the glue that Emscripten made. */
 
 import { invalid } from '../common/errors.js';
-import { fetchBytes } from './load.web.js';
+import { importFailure } from '../common/import-failure.js';
+import { compileBytes, compileWasm, startFailure } from './compile-wasm.js';
 
 /**
  * Where a module is to be had: an address, its bytes, or itself.
@@ -24,20 +25,51 @@ export function checkWasm(value, argument) {
 }
 
 /**
+ * What messages call a module that the caller passed.
+ *
+ * @param {WasmSource} value
+ * @param {string} argument what the caller calls it
+ * @returns {import('./compile-wasm.js').Origin}
+ */
+function originOf(value, argument) {
+    const address = typeof value === 'string' || value instanceof URL ? String(value) : undefined;
+    return { what: `the option ${argument}`, address, argument, value };
+}
+
+/**
  * @param {WasmSource} source
  * @param {string} argument what the caller calls it
- * @returns {Promise<WebAssembly.Module>} `invalid-argument` when it cannot be had, or is no wasm
+ * @returns {Promise<WebAssembly.Module>} rejects with `invalid-argument` if there is no wasm, and otherwise as
+ *   compileWasm()
  */
 export async function compile(source, argument) {
     if (source instanceof WebAssembly.Module) return source;
-    try {
-        const given = typeof source === 'string' || source instanceof URL ? await fetchBytes(source) : source;
-        return await WebAssembly.compile(given);
-    } catch (cause) {
-        throw Object.assign(invalid(argument, source, 'the address, the bytes or the module of its wasm'), {
-            cause,
-        });
-    }
+    const origin = originOf(source, argument);
+    if (typeof source === 'string' || source instanceof URL)
+        return compileWasm(source, origin.what, { argument });
+    return compileBytes(source, origin);
+}
+
+/**
+ * Starts a program, whose glue and whose wasm are fetched at once.
+ *
+ * @template Instance
+ * @param {string} file the name of its wasm
+ * @param {Promise<{ default: (options: object) => Promise<Instance> }>} loading its glue
+ * @param {() => Promise<WebAssembly.Module>} compileBeside compiles the wasm beside the package's modules
+ * @param {{ wasm: WasmSource | undefined, argument: string, options?: object }} given `wasm`: to be used instead, and
+ *   which option of the caller it is; options for the glue
+ * @returns {Promise<Instance>} rejects with `unavailable`, `out-of-memory` or `invalid-argument`
+ */
+export async function start(file, loading, compileBeside, { wasm, argument, options }) {
+    const compiling = wasm === undefined ? compileBeside() : compile(wasm, argument);
+    const failed = (/** @type {unknown} */ cause) => {
+        throw importFailure(cause);
+    };
+    const [glue, module] = await Promise.all([loading.catch(failed), compiling]);
+    return instantiated(glue.default, module, options).catch((cause) => {
+        throw startFailure(wasm === undefined ? { what: file } : originOf(wasm, argument), cause);
+    });
 }
 
 /**
@@ -50,7 +82,7 @@ export async function compile(source, argument) {
  * @param {object} [options] further ones
  * @returns {Promise<Instance>}
  */
-export function instantiated(start, module, options) {
+function instantiated(start, module, options) {
     return new Promise((resolve, reject) => {
         /**
          * @param {WebAssembly.Imports} imports

@@ -1,11 +1,11 @@
 /** The emulator's module, from beside the bundled modules; the build writes it, with its types. */
 
 import { resolveObjectURL } from 'node:buffer';
+import { compileWasm } from '../core/compile-wasm.js';
 
 export const loadGlue = () => import('./emulator.js');
 
-/** In Node the glue reads its wasm from the disk, for which there is nothing to be done beforehand. */
-export const compileBeside = () => Promise.resolve(undefined);
+export const compileBeside = () => compileWasm(new URL('./emulator.wasm', import.meta.url), 'emulator.wasm');
 
 /** What URL.createObjectURL() made a URL of. @param {string} url @returns {Promise<string>} */
 export async function textOfBlob(url) {

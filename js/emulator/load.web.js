@@ -3,11 +3,11 @@
  * import is what bundlers look for.
  */
 
+import { compileWasm } from '../core/compile-wasm.js';
+
 export const loadGlue = () => import('./emulator.js');
 
-/** @returns {Promise<WebAssembly.Module | undefined>} */
-export const compileBeside = () =>
-    WebAssembly.compileStreaming(fetch(new URL('./emulator.wasm', import.meta.url)));
+export const compileBeside = () => compileWasm(new URL('./emulator.wasm', import.meta.url), 'emulator.wasm');
 
 /** What URL.createObjectURL() made a URL of. @param {string} url @returns {Promise<string>} */
 export const textOfBlob = async (url) => (await fetch(url)).text();

@@ -1,7 +1,6 @@
 /** An origin's rules, which are C++ (wasm/src/bindings/emulator/emulator.cpp). */
 
-import { compile, instantiated } from '../core/module.js';
-import { TabacusError } from '../common/errors.js';
+import { start } from '../core/module.js';
 import { compileBeside, loadGlue } from './load.web.js';
 import { oneLine } from './common/describe.js';
 
@@ -11,19 +10,8 @@ import { oneLine } from './common/describe.js';
 export const runLengthDefault = 100;
 
 /** @param {import('../core/module.js').WasmSource | undefined} wasm nothing: beside the package's modules @returns {Promise<EmulatorModule>} */
-export async function loadRules(wasm) {
-    const given = wasm === undefined ? compileBeside().catch(() => undefined) : compile(wasm, 'wasm');
-    const [glue, module] = await Promise.all([loadGlue().catch(unavailable), given]);
-    const starting = module ? instantiated(glue.default, module) : glue.default({});
-    return starting.catch(unavailable);
-}
-
-/** @param {unknown} cause @returns {never} */
-function unavailable(cause) {
-    const beside = "they must be beside the package's modules (its wasm may be passed as `wasm`)";
-    throw new TabacusError('unavailable', `emulator.js or emulator.wasm could not be loaded: ${beside}`, {
-        cause,
-    });
+export function loadRules(wasm) {
+    return start('emulator.wasm', loadGlue(), compileBeside, { wasm, argument: 'wasm' });
 }
 
 /** The module, and what it binds, as rules that were freed see them: calls do nothing and return 0. @type {any} */

@@ -3,8 +3,8 @@
  * import is what bundlers look for.
  */
 
+import { compileWasm } from '../core/compile-wasm.js';
+
 export const loadGlue = () => import('./lab.js');
 
-/** @returns {Promise<WebAssembly.Module | undefined>} */
-export const compileBeside = () =>
-    WebAssembly.compileStreaming(fetch(new URL('./lab.wasm', import.meta.url)));
+export const compileBeside = () => compileWasm(new URL('./lab.wasm', import.meta.url), 'lab.wasm');

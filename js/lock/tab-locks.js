@@ -114,7 +114,7 @@ export class TabLocks {
     use(held, use, all) {
         if (held.length === 0) return use(/** @type {any} */ (null));
         const release = () => {
-            for (const one of held.toReversed?.() ?? [...held].reverse()) one.release();
+            for (const one of [...held].reverse()) one.release();
         };
         let used;
         try {
@@ -545,8 +545,9 @@ export class TabLocks {
             );
             const result = await write(tx);
             const writes = tx._end((value) => {
-                kept.push(values.keep(value));
-                return /** @type {string} */ (kept.at(-1));
+                const number = values.keep(value);
+                kept.push(number);
+                return number;
             });
             await commit(writes);
             return result;

@@ -8,6 +8,7 @@ import { tabClose, tabOpen } from '../core/generated/counters.js';
 import { moduleRegistry } from '../core/module-registry.js';
 import { loadModule } from '../core/load-module.js';
 import { Lazy } from '../common/lazy.js';
+import { Retries } from '../common/retries.js';
 import { TabacusError } from '../common/errors.js';
 import { Host } from '../host/host.js';
 
@@ -40,33 +41,42 @@ export class Engine {
     /** Why it has ended by itself. @type {TabacusError | undefined} */
     #failure;
 
+    /** Loads again what has failed to load. @param {() => void} again */
+    #retry = (again) => this.retries.add(again);
+
     /** The other strategies. */
-    catalogue = new Lazy(() =>
-        this.loadPart(
-            /** @type {Promise<typeof import('./catalogue.js')>} */ (
-                moduleRegistry.get('catalogue') ?? import('./catalogue.js')
+    catalogue = new Lazy(
+        () =>
+            this.loadPart(
+                /** @type {Promise<typeof import('./catalogue.js')>} */ (
+                    moduleRegistry.get('catalogue') ?? import('./catalogue.js')
+                ),
+                ({ Catalogue }, bridge) => new Catalogue(bridge),
             ),
-            ({ Catalogue }, bridge) => new Catalogue(bridge),
-        ),
+        this.#retry,
     );
 
     /** Sequences, budgets, rate limits. */
-    limits = new Lazy(() =>
-        this.loadPart(
-            /** @type {Promise<typeof import('../limits/limits.js')>} */ (
-                moduleRegistry.get('limits') ?? import('../limits/limits.js')
+    limits = new Lazy(
+        () =>
+            this.loadPart(
+                /** @type {Promise<typeof import('../limits/limits.js')>} */ (
+                    moduleRegistry.get('limits') ?? import('../limits/limits.js')
+                ),
+                ({ Limits }, bridge) => new Limits(bridge),
             ),
-            ({ Limits }, bridge) => new Limits(bridge),
-        ),
+        this.#retry,
     );
 
-    queues = new Lazy(() =>
-        this.loadPart(
-            /** @type {Promise<typeof import('../queue/queues.js')>} */ (
-                moduleRegistry.get('queues') ?? import('../queue/queues.js')
+    queues = new Lazy(
+        () =>
+            this.loadPart(
+                /** @type {Promise<typeof import('../queue/queues.js')>} */ (
+                    moduleRegistry.get('queues') ?? import('../queue/queues.js')
+                ),
+                ({ Queues }, bridge) => new Queues(bridge, this.platform),
             ),
-            ({ Queues }, bridge) => new Queues(bridge, this.platform),
-        ),
+        this.#retry,
     );
 
     /**
@@ -80,6 +90,7 @@ export class Engine {
         this.host = host;
         this.platform = platform;
         this.failed = failed;
+        this.retries = new Retries(platform);
         const fail = (/** @type {TabacusError} */ error) => this.#fail(error);
         const notice = (/** @type {import('../core/bridge.js').Notice} */ one) => this.#notice(one);
         this.counters = new Bridge(glue, host, { notice, fail });
@@ -217,6 +228,7 @@ export class Engine {
 
     /** @param {TabacusError} error what is open is rejected with it */
     #end(error) {
+        this.retries.end();
         this.host.dispose();
         this.counters.end(error);
         this.#coordination.value?.end(error);

@@ -31,6 +31,8 @@ import { checkCounterOptions, isWeaker } from './tab-options.js';
 
 /** @typedef {ReplicatedCounter | StoredCounter} Counter */
 
+/** @typedef {import('../common/lazy.js').Later} Later */
+
 /**
  * @typedef {object} CounterOptions
  * @property {import('../common/strategies.js').Strategy} [strategy] `replicated` by default
@@ -86,14 +88,16 @@ export class Tab extends EventTarget {
     #closing;
 
     /** The locks of this handle, which may close before other handles of the engine. */
-    #locks = new Lazy(() =>
-        this.#engine.loadPart(
-            /** @type {Promise<typeof import('../lock/tab-locks.js')>} */ (
-                moduleRegistry.get('locks') ?? import('../lock/tab-locks.js')
+    #locks = new Lazy(
+        () =>
+            this.#engine.loadPart(
+                /** @type {Promise<typeof import('../lock/tab-locks.js')>} */ (
+                    moduleRegistry.get('locks') ?? import('../lock/tab-locks.js')
+                ),
+                ({ TabLocks }, bridge) =>
+                    new TabLocks(bridge, { platform: this.#engine.platform, allowWeaker: this.#allowWeaker }),
             ),
-            ({ TabLocks }, bridge) =>
-                new TabLocks(bridge, { platform: this.#engine.platform, allowWeaker: this.#allowWeaker }),
-        ),
+        (again) => this.#engine.retries.add(again),
     );
 
     /** Throws when the tab is closed: its callers are asynchronous. */
@@ -191,7 +195,7 @@ export class Tab extends EventTarget {
 
     /** @param {string} name which may be longer than an application's */
     #lock(name) {
-        return new Lock(name, () => this.#loadLocks());
+        return new Lock(name, () => this.#loadLocks(), this.#laterOf(this.#locks, name));
     }
 
     /**
@@ -265,9 +269,8 @@ export class Tab extends EventTarget {
             this.#assertOpen();
             return (await this.#engine.queues.get()).open(name, JSON.parse(agreed));
         };
-        const report = (/** @type {any} */ { code = 'unavailable', message }) =>
-            this.#closing || this.#emit('warning', { code, message, subject: name });
-        const queue = new Queue(name, load, report, () => this.#assertOpen());
+        const later = this.#laterOf(this.#engine.queues, name);
+        const queue = new Queue(name, load, later, () => this.#assertOpen());
         this.#queues.set(name, queue);
         return queue;
     }
@@ -383,7 +386,8 @@ export class Tab extends EventTarget {
         const known = this.#limitsByName.get(key);
         if (!known) {
             this.#limitsByName.set(key, made);
-            made._begin();
+            const begin = () => void made._begin().catch(() => this.#engine.limits.whenLoaded(begin)); // reported by its calls
+            begin();
         }
         return /** @type {One} */ (known ?? made);
     }
@@ -484,9 +488,10 @@ export class Tab extends EventTarget {
         if (strategy !== 'replicated') {
             const guarantee = storedGuarantee(strategy, durability);
             this.#checkNeeds(guarantee);
-            return new StoredCounter(name, guarantee, owner, async (counter) =>
-                (await this.#engine.catalogue.get()).attach(counter, name, { strategy, durability, times }),
-            );
+            const { catalogue } = this.#engine;
+            const load = async (/** @type {StoredCounter} */ counter) =>
+                (await catalogue.get()).attach(counter, name, { strategy, durability, times });
+            return new StoredCounter(name, guarantee, owner, load, (begin) => catalogue.whenLoaded(begin));
         }
         return new ReplicatedCounter(name, this.#engine.counters, durability, owner);
     }
@@ -518,6 +523,23 @@ export class Tab extends EventTarget {
             value: durability,
             allowed: guarantee.durability,
         });
+    }
+
+    /**
+     * What becomes of handlers and listeners of `name` that could not be registered: a warning, and another attempt
+     * once the module is loaded after all.
+     *
+     * @param {Lazy<any>} module
+     * @param {string} name
+     * @returns {Later}
+     */
+    #laterOf(module, name) {
+        return ({ code = 'unavailable', message }, begin) => {
+            if (this.#closing) return () => {};
+            const text = `${message}; what was registered with ${name} begins when that is loaded`;
+            this.#emit('warning', { code, message: text, subject: name });
+            return module.whenLoaded(begin);
+        };
     }
 
     #loadLocks() {

@@ -18,6 +18,7 @@ import { withLock } from './lock.js';
 import { nodeModules } from './node-modules.js';
 import { buildFolder, distFolder, repository } from './paths.js';
 import { step } from './progress.js';
+import { withWorkerHooks } from './worker-hooks.js';
 
 /** @typedef {'web' | 'node'} Platform */
 
@@ -90,7 +91,10 @@ async function packCore(platform, core, preset) {
     const to = join(distFolder, platform, core);
     if (!existsSync(`${from}.js`)) return;
     await step(`pack ${platform}/${core}`, async () => {
-        writeFileSync(`${to}.js`, await minified(forOne(readFileSync(`${from}.js`, 'utf8'), platform)));
+        writeFileSync(
+            `${to}.js`,
+            await minified(withWorkerHooks(core, forOne(readFileSync(`${from}.js`, 'utf8'), platform))),
+        );
         copyFileSync(`${from}.wasm`, `${to}.wasm`);
     });
 }

@@ -190,10 +190,11 @@ test('open() takes coordination.wasm from elsewhere; each call rejects where it 
     const good = await open({ window: origin.window(), coordination: bytes });
     assert.equal(await good.counter('c', { strategy: 'log' }).add(4), 4);
     await good.close();
-    for (const [coordination, code] of /** @type {[any, string][]} */ ([
-        [new Uint8Array([1, 2, 3]), 'invalid-argument'],
-        [await WebAssembly.compile(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])), 'unavailable'],
-    ])) {
+    for (const coordination of [
+        new Uint8Array([1, 2, 3]),
+        await WebAssembly.compile(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])),
+    ]) {
+        const code = 'invalid-argument';
         const tab = await open({ window: origin.window(), coordination });
         const counter = tab.counter('c', { strategy: 'log' });
         await assert.rejects(counter.add(1), failsWith(code));
