@@ -3,7 +3,7 @@
 import { TabacusError } from '../common/errors.js';
 import { requirePlatform } from '../common/require-platform.js';
 import { version } from '../common/version.js';
-import { readFileAt } from './read-file.web.js';
+import { fetchFile } from './fetch-file.web.js';
 
 /**
  * A program that is loaded, for messages.
@@ -23,7 +23,7 @@ import { readFileAt } from './read-file.web.js';
  * @param {unknown} [cause]
  */
 function unavailable({ what, address }, why, cause) {
-    const from = address === undefined ? '' : ` from ${address}`;
+    const from = address ? ` from ${address}` : '';
     return new TabacusError('unavailable', `${what} could not be loaded${from}: ${why}`, { cause });
 }
 
@@ -36,10 +36,11 @@ function unavailable({ what, address }, why, cause) {
  */
 function wrong(origin, why, cause) {
     const { address, argument, value } = origin;
-    if (!argument) return unavailable(origin, why, cause);
+    const text = `${why}; after a new deployment, reload the page; else deploy all files of the package as they are`;
+    if (!argument) return unavailable(origin, text, cause);
     const allowed = 'the address, the bytes or the module of its wasm';
-    const text = `${argument} must be ${allowed}; ${address === undefined ? '' : `${address}: `}${why}`;
-    return new TabacusError('invalid-argument', text, { argument, value, allowed, cause });
+    const message = `${argument} must be ${allowed}; ${address ?? 'what was passed'}: ${text}`;
+    return new TabacusError('invalid-argument', message, { argument, value, allowed, cause });
 }
 
 /**
@@ -54,31 +55,40 @@ function wrong(origin, why, cause) {
  *   caller passed the address, and no such file is there
  */
 export async function compileWasm(address, what, { platform = globalThis, argument } = {}) {
-    requirePlatform(what, ['WebAssembly'], platform);
+    requirePlatform(what, ['WebAssembly', 'fetch'], platform);
     const origin = { what, address: String(address), argument, value: address };
-    const bytes = await localBytes(origin);
-    if (bytes) return compileBytes(bytes, origin, platform);
-    const response = await fetched(origin, platform);
-    const streams = /^application\/wasm\b/.test(typeOf(response)) && platform.WebAssembly.compileStreaming;
-    if (!streams) return compileBytes(await bytesOf(response, origin), origin, platform);
-    try {
-        return await platform.WebAssembly.compileStreaming(response);
-    } catch (cause) {
-        const refused = refusal(origin, cause);
-        if (refused) throw refused;
-        // No Response of the platform's own, or a connection that broke: the bytes are fetched anew.
-        return compileBytes(await bytesOf(await fetched(origin, platform), origin), origin, platform);
+    let response = await fetched(origin, platform);
+    if (/^application\/wasm/.test(typeOf(response)) && platform.WebAssembly.compileStreaming) {
+        try {
+            return await platform.WebAssembly.compileStreaming(response);
+        } catch (cause) {
+            const refused = refusal(origin, cause);
+            if (refused) throw refused;
+            // No Response of the platform's own, or a connection that broke.
+            response = await fetched(origin, platform);
+        }
     }
+    const bytes = await response.arrayBuffer().catch(unanswered(origin, platform));
+    if (/html/.test(typeOf(response))) throw wrong(origin, 'the answer was a page of HTML');
+    return compileBytes(bytes, origin, platform);
 }
 
-/** @param {Origin} origin @returns {Promise<BufferSource | undefined>} the bytes of a file on this disk */
-async function localBytes(origin) {
-    try {
-        return await readFileAt(String(origin.address));
-    } catch (cause) {
-        throw wrong(origin, 'the file cannot be read; copy it there', cause);
-    }
-}
+/** @param {Response} response */
+const typeOf = (response) => String(response.headers?.get('content-type'));
+
+/**
+ * @param {Origin} origin
+ * @param {LoadPlatform} platform
+ * @returns {(cause: unknown) => never}
+ */
+const unanswered = (origin, platform) => (cause) => {
+    const why =
+        platform.navigator?.onLine === false
+            ? 'this device is offline; call again when it is back'
+            : "no answer; if connect-src of the page's Content-Security-Policy, CORS or an extension forbids the " +
+              'address, allow it; else call again';
+    throw unavailable(origin, why, cause);
+};
 
 /**
  * @param {Origin} origin
@@ -86,50 +96,17 @@ async function localBytes(origin) {
  * @returns {Promise<Response>} whose status is good
  */
 async function fetched(origin, platform) {
-    requirePlatform(origin.what, ['fetch'], platform);
-    let response;
-    try {
-        response = await platform.fetch(String(origin.address));
-    } catch (cause) {
-        throw unavailable(
-            origin,
-            platform.navigator?.onLine === false
-                ? 'this device is offline; call again when it is back'
-                : "no answer: the network failed, or connect-src of the page's Content-Security-Policy, CORS or an " +
-                      'extension forbids it; call again, or allow the address',
-            cause,
-        );
-    }
+    const response = await (async () => fetchFile(platform, String(origin.address)))().catch(
+        unanswered(origin, platform),
+    );
     if (typeof response?.arrayBuffer !== 'function')
-        throw unavailable(origin, 'fetch() of this page, which a script has replaced, gave no Response');
+        throw unavailable(origin, 'fetch(), which a script of this page has replaced, gave no Response');
     const { ok = true, status } = response;
     if (ok) return response;
-    if (status === 404 || status === 410) {
-        const cure = "copy it beside the package's modules; after a new deployment, reload the page";
-        throw wrong(origin, `the server answered ${status}; ${cure}`);
-    }
-    throw unavailable(origin, `the server answered ${status}; call again later`);
-}
-
-/** @param {Response} response */
-const typeOf = (response) => String(response.headers?.get?.('content-type') ?? '').toLowerCase();
-
-/**
- * @param {Response} response
- * @param {Origin} origin
- */
-async function bytesOf(response, origin) {
-    let bytes;
-    try {
-        bytes = new Uint8Array(await response.arrayBuffer());
-    } catch (cause) {
-        throw unavailable(origin, 'the connection broke; call again', cause);
-    }
-    if (/html/.test(typeOf(response)) || bytes[0] === '<'.charCodeAt(0)) {
-        const cure = 'probably a new deployment removed the file: reload the page';
-        throw wrong(origin, `the server answered with a page of HTML; ${cure}, or let the server send wasm`);
-    }
-    return bytes;
+    const why = `the answer was ${status}`;
+    throw status === 404 || status === 410
+        ? wrong(origin, why)
+        : unavailable(origin, `${why}; call again later`);
 }
 
 /**
@@ -141,12 +118,10 @@ async function bytesOf(response, origin) {
  * @returns {Promise<WebAssembly.Module>} rejects as {@link compileWasm}
  */
 export async function compileBytes(bytes, origin, platform = globalThis) {
-    requirePlatform(origin.what, ['WebAssembly'], platform);
     try {
         return await platform.WebAssembly.compile(bytes);
     } catch (cause) {
-        const size = `${bytes.byteLength} bytes`;
-        const why = `these ${size} are no WebAssembly, or not all of it; deploy the file again, as it is`;
+        const why = `these ${bytes.byteLength} bytes are no WebAssembly, or not all of it`;
         throw refusal(origin, cause) ?? wrong(origin, why, cause);
     }
 }
@@ -161,14 +136,13 @@ export async function compileBytes(bytes, origin, platform = globalThis) {
 function refusal(origin, cause) {
     const text = String(cause);
     if (/content.security.policy|\bcsp\b/i.test(text)) {
-        const cure = "add 'wasm-unsafe-eval' to its script-src";
-        return unavailable(origin, `the page's Content-Security-Policy forbids WebAssembly; ${cure}`, cause);
+        const why =
+            "the page's Content-Security-Policy forbids WebAssembly; add 'wasm-unsafe-eval' to script-src";
+        return unavailable(origin, why, cause);
     }
     if (cause instanceof RangeError || /memory/i.test(text)) {
-        const cure = 'close() tabs that are not needed, here or in other windows';
-        return new TabacusError('out-of-memory', `no memory for ${origin.what} beside what runs; ${cure}`, {
-            cause,
-        });
+        const message = `no memory for ${origin.what} beside what runs; close() tabs that are not needed`;
+        return new TabacusError('out-of-memory', message, { cause });
     }
     return undefined;
 }
@@ -180,8 +154,7 @@ function refusal(origin, cause) {
  * @param {unknown} cause
  * @returns {TabacusError}
  */
-export function startFailure(origin, cause) {
-    if (cause instanceof TabacusError) return cause;
-    const cure = 'deploy all files of one version together, and reload the page';
-    return refusal(origin, cause) ?? wrong(origin, `it is not of tabacus ${version}; ${cure}`, cause);
-}
+export const startFailure = (origin, cause) =>
+    cause instanceof TabacusError
+        ? cause
+        : (refusal(origin, cause) ?? wrong(origin, `this is not of tabacus ${version}`, cause));

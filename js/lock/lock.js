@@ -118,7 +118,8 @@ export class Lock {
                     if (!ended) end = locks.subscribe(this.name, listener);
                 })
                 .catch((error) => {
-                    if (!ended) end = this.#later(error, begin);
+                    end = this.#later(error, begin);
+                    if (ended) end();
                 });
         begin();
         return () => {

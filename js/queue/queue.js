@@ -190,7 +190,9 @@ export class Queue {
         };
         const ask = () =>
             void this.#ask(start).catch((error) => {
-                if (this.#ends.has(end)) stop = this.#later(error, ask);
+                const withdraw = this.#later(error, ask);
+                if (this.#ends.has(end)) stop = withdraw;
+                else withdraw();
             });
         if (this.#open) start(this.#open);
         else ask();

@@ -536,7 +536,7 @@ export class Tab extends EventTarget {
     #laterOf(module, name) {
         return ({ code = 'unavailable', message }, begin) => {
             if (this.#closing) return () => {};
-            const text = `${message}; what was registered with ${name} begins when that is loaded`;
+            const text = `${message}; what was registered with ${name} begins once that is no longer so`;
             this.#emit('warning', { code, message: text, subject: name });
             return module.whenLoaded(begin);
         };

@@ -83,9 +83,8 @@ test('every failure names the address, what was answered, and what to do', async
             platformWith([() => respond('<!doctype html>', { type: 'text/html' })]),
             'unavailable',
             /HTML/,
-            /new deployment.*reload the page/,
+            /after a new deployment, reload the page/,
         ],
-        [platformWith([() => respond('<!doctype html>')]), 'unavailable', /HTML/],
         [platformWith([() => respond('no wasm')]), 'unavailable', /7 bytes are no WebAssembly/],
         [platformWith([raise(new TypeError('Failed to fetch'))]), 'unavailable', /connect-src/],
         [
@@ -96,7 +95,7 @@ test('every failure names the address, what was answered, and what to do', async
         [
             platformWith([() => undefined]),
             'unavailable',
-            /fetch\(\) of this page, which a script has replaced/,
+            /fetch\(\), which a script of this page has replaced/,
         ],
         [
             platformWith([() => respond(empty)], {
@@ -172,7 +171,7 @@ test('a file of another build is unavailable, or the fault of the argument by wh
     const cause = new WebAssembly.LinkError('import object field is not a Function');
     const error = startFailure({ what: 'single.wasm' }, cause);
     assert.equal(error.code, 'unavailable');
-    assert.match(error.message, /is not of tabacus \d.*deploy all files of one version/);
+    assert.match(error.message, /is not of tabacus \d.*deploy all files of the package/);
     const passed = startFailure({ what: 'the option wasm', argument: 'wasm', value: empty }, cause);
     assert.deepEqual([passed.code, passed.argument], ['invalid-argument', 'wasm']);
 });

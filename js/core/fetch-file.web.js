@@ -1,0 +1,5 @@
+/**
+ * @param {{ fetch: typeof fetch }} platform
+ * @param {string} address
+ */
+export const fetchFile = (platform, address) => platform.fetch(address);
