@@ -17,7 +17,8 @@
  * - `closed`: The object was closed before the call. What to do: Open it again.
  * - `weaker-guarantee`: This context can only promise less than the caller asked for. What to do: Pass
  *   `allowWeaker: true`, or ask for less.
- * - `unavailable`: This context lacks what the call needs at all. What to do: Look at `tab.capabilities`, or do without.
+ * - `unavailable`: This context lacks what the call needs at all, or a file of the package could not be loaded. What to
+ *   do: What the message says ([when loading fails](loading.md)); look at `tab.capabilities`, or do without.
  * - `quota-exceeded`: The store is full. Nothing was kept. What to do: Free space, then try again.
  * - `store-failed`: The store refused or lost the operation. Nothing was kept. What to do: Try again.
  * - `unknown-commit`: The connection broke while a commit was under way, so nobody can tell whether it was kept. What

@@ -141,8 +141,12 @@ function refusal(origin, cause) {
         return unavailable(origin, why, cause);
     }
     if (cause instanceof RangeError || /memory/i.test(text)) {
-        const message = `no memory for ${origin.what} beside what runs; close() tabs that are not needed`;
-        return new TabacusError('out-of-memory', message, { cause });
+        const { what } = origin;
+        return new TabacusError(
+            'out-of-memory',
+            `no memory for ${what} beside what runs; close() tabs that are not needed`,
+            { cause },
+        );
     }
     return undefined;
 }
