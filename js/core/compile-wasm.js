@@ -140,7 +140,7 @@ function refusal(origin, cause) {
             "the page's Content-Security-Policy forbids WebAssembly; add 'wasm-unsafe-eval' to script-src";
         return unavailable(origin, why, cause);
     }
-    if (cause instanceof RangeError || /memory/i.test(text)) {
+    if (cause instanceof RangeError || /out of memory/i.test(text)) {
         const { what } = origin;
         return new TabacusError(
             'out-of-memory',

@@ -13,10 +13,10 @@ import { describeIn, ENGINES } from '../browser/harness/engines.js';
  * another order, which packs to some fifty bytes more or less. The targets are 30 and 40; the README (Measured) explains what
  * holds them back.
  */
-const CEILING_KB = 45;
+const CEILING_KB = 47;
 
 /** The same for what shares memory, and for a page that has both. */
-const THREADS_CEILINGS_KB = { program: 12.5, page: 66.5 };
+const THREADS_CEILINGS_KB = { program: 12.5, page: 68.5 };
 
 /** What a page loads besides, with the first lock, queue, limit or other strategy: the module and its glue. */
 const COORDINATION_CEILING_KB = 162.5;

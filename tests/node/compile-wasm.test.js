@@ -168,7 +168,7 @@ test('memory that is short is out-of-memory, whatever the engine calls it', asyn
 });
 
 test('a file of another build is unavailable, or the fault of the argument by which it was passed', () => {
-    const cause = new WebAssembly.LinkError('import object field is not a Function');
+    const cause = new WebAssembly.LinkError('import env:memory must be an instance of WebAssembly.Memory');
     const error = startFailure({ what: 'single.wasm' }, cause);
     assert.equal(error.code, 'unavailable');
     assert.match(error.message, /is not of tabacus \d.*deploy all files of the package/);

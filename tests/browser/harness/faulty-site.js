@@ -8,7 +8,7 @@ import { ISOLATION, STRICT_CSP } from '../../../web/headers.js';
 import { mediaType } from '../../../web/media-types.js';
 import { DIST } from './site.js';
 
-/** @typedef {'404' | 'html' | 'dropped' | 'untyped' | 'junk'} Fault */
+/** `other`: another wasm file. @typedef {'404' | 'html' | 'dropped' | 'untyped' | 'junk' | 'other'} Fault */
 
 /** Collects what nobody has caught, before anything else runs. */
 const watch = `globalThis.uncaught = [];
@@ -82,6 +82,8 @@ async function fail(fault, path, response) {
     if (fault === 'dropped') return void response.destroy();
     if (fault === 'html') return send(response, 'text/html', '<!doctype html><title>Welcome</title>');
     if (fault === 'junk') return send(response, mediaType(path), 'junk');
+    if (fault === 'other')
+        return send(response, mediaType(path), await readFile(join(DIST, 'web', 'store.wasm')));
     if (fault === 'untyped')
         return send(response, 'application/octet-stream', await readFile(join(DIST, 'web', path)));
     response.writeHead(404, { 'Content-Type': 'text/plain' }).end('not found');
