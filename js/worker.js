@@ -11,6 +11,7 @@
  */
 
 import { invalid } from './common/errors.js';
+import { requirePlatform } from './common/require-platform.js';
 import { ThreadCore, opsFrom } from './threads/thread-core.js';
 import { checkHandle, isAttachModule } from './threads/handle.js';
 import { agentFields } from './threads/arena-layout.js';
@@ -49,6 +50,7 @@ async function instantiate({ memory, module }) {
  * @returns {Promise<AttachedMemory>}
  */
 export async function attach(handle) {
+    requirePlatform('attach()', ['WebAssembly', 'SharedArrayBuffer']);
     const checked = checkHandle(handle);
     const exports = await instantiate(checked);
     const core = new ThreadCore(opsFrom(exports, ''), checked.memory, checked.root);

@@ -55,7 +55,7 @@ function wrong(origin, why, cause) {
  *   caller passed the address, and no such file is there
  */
 export async function compileWasm(address, what, { platform = globalThis, argument } = {}) {
-    requirePlatform(what, ['WebAssembly', 'fetch'], platform);
+    requirePlatform(what, ['WebAssembly'], platform);
     const origin = { what, address: String(address), argument, value: address };
     let response = await fetched(origin, platform);
     if (/^application\/wasm/.test(typeOf(response)) && platform.WebAssembly.compileStreaming) {
@@ -82,6 +82,7 @@ const typeOf = (response) => String(response.headers?.get('content-type'));
  * @returns {(cause: unknown) => never}
  */
 const unanswered = (origin, platform) => (cause) => {
+    if (cause instanceof TabacusError) throw cause;
     const why =
         platform.navigator?.onLine === false
             ? 'this device is offline; call again when it is back'
@@ -96,9 +97,8 @@ const unanswered = (origin, platform) => (cause) => {
  * @returns {Promise<Response>} whose status is good
  */
 async function fetched(origin, platform) {
-    const response = await (async () => fetchFile(platform, String(origin.address)))().catch(
-        unanswered(origin, platform),
-    );
+    const { what, address } = origin;
+    const response = await fetchFile(platform, String(address), what).catch(unanswered(origin, platform));
     if (typeof response?.arrayBuffer !== 'function')
         throw unavailable(origin, 'fetch(), which a script of this page has replaced, gave no Response');
     const { ok = true, status } = response;

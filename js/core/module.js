@@ -2,6 +2,7 @@
 
 import { invalid } from '../common/errors.js';
 import { importFailure } from '../common/import-failure.js';
+import { requirePlatform } from '../common/require-platform.js';
 import { compileBytes, compileWasm, startFailure } from './compile-wasm.js';
 
 /**
@@ -14,6 +15,7 @@ import { compileBytes, compileWasm, startFailure } from './compile-wasm.js';
  * @param {string} argument what the caller calls it
  */
 export function checkWasm(value, argument) {
+    requirePlatform(argument, ['WebAssembly']);
     const good =
         (typeof value === 'string' && value !== '') ||
         value instanceof URL ||

@@ -46,7 +46,7 @@ export class ThreadWorkers {
      */
     failed(cause) {
         cause?.preventDefault?.(); // it is reported here
-        const { message = 'the browser did not start it' } = cause ?? {};
+        const message = cause?.message || 'the browser did not start it';
         this.failure =
             cause instanceof TabacusError
                 ? cause

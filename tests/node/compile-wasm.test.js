@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { open } from 'tabacus';
 import { compileBytes, compileWasm, startFailure } from '../../js/core/compile-wasm.js';
 import { requirePlatform } from '../../js/common/require-platform.js';
 
@@ -174,4 +175,24 @@ test('a file of another build is unavailable, or the fault of the argument by wh
     assert.match(error.message, /is not of tabacus \d.*deploy all files of the package/);
     const passed = startFailure({ what: 'the option wasm', argument: 'wasm', value: empty }, cause);
     assert.deepEqual([passed.code, passed.argument], ['invalid-argument', 'wasm']);
+});
+
+test('in Node a file is read without fetch(), and one that is not there is named', async (t) => {
+    for (const name of /** @type {const} */ (['fetch', 'Response'])) {
+        const native = Object.getOwnPropertyDescriptor(globalThis, name);
+        Object.defineProperty(globalThis, name, { value: undefined, configurable: true });
+        t.after(() => Object.defineProperty(globalThis, name, native ?? {}));
+    }
+    const tab = await open({ namespace: 'read', allowWeaker: true });
+    await tab.lock('l').run(() => {});
+    await tab.close();
+    const wasm = new URL('no-such-file.wasm', import.meta.url);
+    await assert.rejects(open({ namespace: 'read', wasm }), {
+        code: 'invalid-argument',
+        message: /^wasm must be .*no-such-file\.wasm: the answer was 404/,
+    });
+    await assert.rejects(open({ namespace: 'read', wasm: 'https://example.test/x.wasm' }), {
+        code: 'unavailable',
+        message: /needs fetch/,
+    });
 });
