@@ -31,7 +31,7 @@ before(async () => {
         export default async (options) => (globalThis.storers = await start(options));`,
     );
     const { threads } = await import(pathToFileURL(`${folder}/tabacus-threads.js`).href);
-    shared = await threads();
+    shared = await threads({ wasm: new URL('wasm-threads/storers.wasm', BUILD) });
     ({ storers } = /** @type {any} */ (globalThis));
 });
 after(async () => {
