@@ -7,6 +7,8 @@
  * tab.counter('visits').add(1);
  */
 
+import { imported } from './common/import-failure.js';
+
 export { open } from './tab/open.js';
 export { TabacusEvent } from './tab/tabacus-event.js';
 export { DeadlockError, TabacusError, TabacusRangeError } from './common/errors.js';
@@ -17,14 +19,14 @@ export { DeadlockError, TabacusError, TabacusRangeError } from './common/errors.
  *
  * @type {typeof import('./threads.js').threads}
  */
-export const threads = async (options) => (await import('./threads.js')).threads(options);
+export const threads = async (options) => (await imported(import('./threads.js'))).threads(options);
 
 /**
  * `attach()` of 'tabacus/worker', loaded when it is called.
  *
  * @type {typeof import('./worker.js').attach}
  */
-export const attach = async (...handle) => (await import('./worker.js')).attach(...handle);
+export const attach = async (...handle) => (await imported(import('./worker.js'))).attach(...handle);
 
 /** @typedef {import('./common/errors.js').TabacusErrorCode} TabacusErrorCode */
 /** @typedef {import('./tab/open.js').OpenOptions} OpenOptions */

@@ -11,6 +11,7 @@
 import { compileBeside, loadGlue } from './core/load.web.js';
 import { checkWasm, compile, start } from './core/module.js';
 import { startFailure } from './core/compile-wasm.js';
+import { imported } from './common/import-failure.js';
 import { requirePlatform } from './common/require-platform.js';
 import { invalid, TabacusError } from './common/errors.js';
 import { attachModule } from './threads/wasm/attach-wasm.js';
@@ -190,7 +191,7 @@ export async function threads(options = {}) {
     void serveSegments(core, glue);
     const handle = { memory, module, root, version: arenaVersion };
     if (!tab) return new ThreadsMemory(core, handle, glue, workers);
-    const { Broker, SharedTabLock } = await import('./threads/tab-lock/broker.js');
+    const { Broker, SharedTabLock } = await imported(import('./threads/tab-lock/broker.js'));
     const livenessPrefix = `tabacus/threads/${randomId()}`;
     const broker = new Broker(core, glue, tab, livenessPrefix);
     return new ThreadsMemory(core, { ...handle, livenessPrefix }, glue, workers, broker, SharedTabLock);

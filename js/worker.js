@@ -11,6 +11,7 @@
  */
 
 import { invalid } from './common/errors.js';
+import { imported } from './common/import-failure.js';
 import { requirePlatform } from './common/require-platform.js';
 import { ThreadCore, opsFrom } from './threads/thread-core.js';
 import { checkHandle, isAttachModule } from './threads/handle.js';
@@ -59,6 +60,6 @@ export async function attach(handle) {
     const stackPointer = /** @type {WebAssembly.Global} */ (exports.__stack_pointer);
     stackPointer.value = core.agent + agentFields.end;
     if (checked.livenessPrefix === undefined) return new SharedMemory(core, checked);
-    const { joinTabLocks } = await import('./threads/tab-lock/join-tab-locks.js');
+    const { joinTabLocks } = await imported(import('./threads/tab-lock/join-tab-locks.js'));
     return new SharedMemory(core, checked, await joinTabLocks(core, checked.livenessPrefix));
 }

@@ -17,3 +17,13 @@ export function importFailure(cause) {
         cause,
     });
 }
+
+/**
+ * @template Module
+ * @param {Promise<Module>} importing what `import()` has returned
+ * @returns {Promise<Module>} rejects with `unavailable`
+ */
+export const imported = (importing) =>
+    importing.catch((cause) => {
+        throw importFailure(cause);
+    });

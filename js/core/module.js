@@ -1,7 +1,7 @@
 /** WebAssembly modules: from wherever a caller has them, and into the glue that Emscripten made. */
 
 import { invalid } from '../common/errors.js';
-import { importFailure } from '../common/import-failure.js';
+import { imported } from '../common/import-failure.js';
 import { requirePlatform } from '../common/require-platform.js';
 import { compileBytes, compileWasm, startFailure } from './compile-wasm.js';
 
@@ -65,10 +65,7 @@ export async function compile(source, argument) {
  */
 export async function start(file, loading, compileBeside, { wasm, argument, options }) {
     const compiling = wasm === undefined ? compileBeside() : compile(wasm, argument);
-    const failed = (/** @type {unknown} */ cause) => {
-        throw importFailure(cause);
-    };
-    const [glue, module] = await Promise.all([loading.catch(failed), compiling]);
+    const [glue, module] = await Promise.all([imported(loading), compiling]);
     return instantiated(glue.default, module, options).catch((cause) => {
         throw startFailure(wasm === undefined ? { what: file } : originOf(wasm, argument), cause);
     });

@@ -205,6 +205,11 @@ describeIn(
                         : /: call again, or, after .* reload the page$/,
                 );
             }
+            const threads = await tab.evaluate(() => {
+                const { outcome, tabacus } = /** @type {any} */ (globalThis);
+                return outcome(() => tabacus.threads());
+            });
+            assert.match(threads, /^TabacusError unavailable: a module of the package could not be loaded/);
             page.fail(undefined);
             const outcome = await tab.evaluate(tryLock, 'l');
             if (engine === ENGINES.firefox) assert.match(outcome, /: reload the page: this browser/);
