@@ -26,7 +26,12 @@ set_source_files_properties(${threads_sources} PROPERTIES COMPILE_OPTIONS -Oz)
 # They ask for no type at run time, and the names of their types are a twentieth of the module. There
 # is one World in it: link-time optimisation calls it directly and drops what of it nobody calls. That
 # is sound only while every file that calls a World, a Counter or a part of them is compiled so.
-set(cold_options -Oz -fno-rtti -fvisibility=hidden -fwhole-program-vtables -fvirtual-function-elimination)
+# A small class, such as a std::string_view, is passed as its members, in clang's other ABI; in the usual
+# one it goes through memory, at each call. The C++ and C libraries have the usual one: nothing that the
+# objects call of them may take or return a class by value, but for those that no ABI passes in registers.
+set(cold_options
+    -Oz -fno-rtti -fvisibility=hidden -fwhole-program-vtables -fvirtual-function-elimination
+    -Xclang=-target-abi -Xclang=experimental-mv)
 set_source_files_properties(${binding_sources} PROPERTIES COMPILE_OPTIONS "${cold_options}")
 
 set(size_link_options

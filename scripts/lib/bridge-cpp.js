@@ -19,7 +19,7 @@ const comment = (text) => `/// ${text}\n`;
 export function cppType(type) {
     const { of, inner } = parsed(type);
     if (of === 'list') return `std::vector<${cppType(inner)}>`;
-    if (of === 'set') return `std::span<const ${cppType(inner)}>`;
+    if (of === 'set') return `EnumSet<${cppType(inner)}>`;
     if (of === 'bits') return 'double';
     if (type === 'text') return 'std::string';
     if (type === 'text?') return 'Text';
@@ -168,7 +168,7 @@ function callFunction(call) {
                 type === 'int'
                     ? name
                     : parsed(type).of === 'set'
-                      ? `bits_of(${name})`
+                      ? `static_cast<int>(${name}.bits())`
                       : `static_cast<int>(${name})`;
         else if (slot === 4) slots[slot] = name;
         else if (type === 'text' || type === 'packed') slots[slot] = `${name}.data(), ${name}.size()`;

@@ -21,22 +21,22 @@ Packed packed;
 /// A longer buffer is freed as soon as a shorter one does.
 constexpr std::size_t kept_bytes_max = 65'536;
 
-/// malloc() and realloc() report that there is no memory, where a string would end the program.
 /// NOLINTBEGIN(cppcoreguidelines-no-malloc)
+void release() {
+    std::free(packed.data);
+    packed = {};
+}
+
+/// malloc() reports that there is no memory, where a string would end the program.
 bool grow(std::size_t size) {
-    auto* const grown = static_cast<char*>(std::realloc(packed.data, size));
-    if (grown == nullptr) return false;
-    packed.data = grown;
+    release();
+    packed.data = static_cast<char*>(std::malloc(size));
+    if (packed.data == nullptr) return false;
     packed.capacity = size;
     // An Unpacker copies the texts by operator new. Volatile: else the compiler leaves the pair out.
     void* volatile copy = std::malloc(size);
     std::free(copy);
     return copy != nullptr;
-}
-
-void release() {
-    std::free(packed.data);
-    packed = {};
 }
 /// NOLINTEND(cppcoreguidelines-no-malloc)
 

@@ -18,7 +18,7 @@ class BrowserChannel final : public Channel {
     void post_deferred(std::string_view message) override {
         host::channel_post_deferred(id_, message);
     }
-    void on_message(std::function<void(std::string_view)> callback) override {
+    void on_message(Function<void(std::string_view)> callback) override {
         subscription_ = listeners_.add(
             [id = id_, callback = std::move(callback)](const BrowserChannels::Message& message) {
                 if (message.channel == id) callback(message.text);

@@ -26,7 +26,7 @@ class Operations {
     /// its answer.
     template <typename T, typename Read>
     Begun<T> begin(Read read) {
-        const detail::OperationHolder asked(std::make_unique<Asked<T, Read>>(std::move(read)));
+        const Shared<Asked<T, Read>> asked(std::make_unique<Asked<T, Read>>(std::move(read)));
         const int number = add(asked, [](detail::Operation& operation, Texts& answer) {
             auto& self = static_cast<Asked<T, Read>&>(operation);
             self.complete(self.read(answer));
@@ -51,10 +51,10 @@ class Operations {
     struct UnderWay {
         int number;
         Answer answer;
-        detail::OperationHolder asked;
+        Shared<detail::Operation> asked;
     };
 
-    int add(const detail::OperationHolder& asked, Answer answer);
+    int add(Shared<detail::Operation> asked, Answer answer);
     /// Nothing for a number that is not under way: an answer may come twice (an abort, and the
     /// error behind it).
     std::optional<UnderWay> take(int number);
