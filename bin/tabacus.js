@@ -1,9 +1,10 @@
 #!/usr/bin/env node
-/** The command line of the laboratory: `npx tabacus --help`. */
+/** The command line: `npx tabacus --help`. */
 
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { explore, faults, matrix, models, replay, strategies } from 'tabacus/lab';
+import { features, preloadLinks } from './preload.js';
 
 const HELP = `tabacus: counters over browser tabs, under every schedule
 
@@ -11,6 +12,9 @@ const HELP = `tabacus: counters over browser tabs, under every schedule
   npx tabacus explore --seed <seed>          replays a run that broke one; other options must be the seed's
   npx tabacus matrix [--json]                every strategy, storage model and fault, and how far what holds was
                                              explored (tabs × increments: bound); a JSON object a line
+  npx tabacus preload [feature…] [--base <address>]
+                                             the elements of a page's head that load counters, and what is named,
+                                             ahead: ${features.join(', ')}. --base: where the files are (/tabacus)
   npx tabacus --help
 
 Strategies: ${strategies.join(', ')}
@@ -182,6 +186,17 @@ async function runMatrix(args) {
     return wrong > 0 ? 1 : 0;
 }
 
+/** @param {string[]} args @returns {number} */
+function runPreload(args) {
+    const { values, positionals } = parsed(args, { base: { type: 'string' } });
+    const unknown = positionals.find((feature) => !features.includes(feature));
+    if (unknown !== undefined)
+        throw new Misuse(`unknown feature "${unknown}"; choose from: ${features.join(', ')}`);
+    const { base = '/tabacus' } = /** @type {{ base?: string }} */ (values);
+    for (const link of preloadLinks(positionals, base)) console.log(link);
+    return 0;
+}
+
 /** @param {string[]} args @returns {Promise<number>} the exit code */
 async function run([command, ...args]) {
     if ([command, ...args].some((arg) => arg === '--help' || arg === '-h')) {
@@ -193,9 +208,11 @@ async function run([command, ...args]) {
             return runExplore(args);
         case 'matrix':
             return runMatrix(args);
+        case 'preload':
+            return runPreload(args);
         default:
             throw new Misuse(
-                `${command === undefined ? 'no command' : `unknown command "${command}"`}; choose one of: explore, matrix`,
+                `${command === undefined ? 'no command' : `unknown command "${command}"`}; choose one of: explore, matrix, preload`,
             );
     }
 }

@@ -1,5 +1,5 @@
 /**
- * What JavaScript calls in C++: the exports of a tab's two programs. Each is a function of the module of its group in
+ * What JavaScript calls in C++: the exports of a tab's program. Each is a function of the module of its group in
  * js/core/generated, and in C++ a function of the same name in wasm/src/bindings/generated, which calls `target`.
  */
 
@@ -18,7 +18,7 @@
  * @property {boolean} [byHand] it is written by hand, in wasm/src/bindings/core_exports.hpp
  */
 
-/** What js/core/bridge.js calls in each program. @type {ExportedCall[]} */
+/** What js/core/bridge.js calls. @type {ExportedCall[]} */
 const core = [
     {
         name: 'tab_buffer',
@@ -31,9 +31,8 @@ const core = [
     },
     {
         name: 'tab_new',
-        doc: 'Makes the core of a program; its namespace is packed.',
+        doc: 'Makes the core of the program; its namespace is packed.',
         target: 'core',
-        params: { program: 'int' },
         returns: 'int',
         raw: true,
         byHand: true,
@@ -48,7 +47,7 @@ const core = [
     },
 ];
 
-/** What both programs have for each counter. @type {ExportedCall[]} */
+/** What each counter has. @type {ExportedCall[]} */
 const counter = [
     {
         name: 'count_value',
@@ -121,18 +120,29 @@ const counters = [
 
 /** @type {ExportedCall[]} */
 const coordination = [
-    { name: 'coordination_close', doc: 'Loses every lock.', target: 'core.close' },
+    {
+        name: 'coordination_new',
+        doc: 'Makes what coordinates tabs: the other strategies, locks, queues and limits.',
+        target: 'make_coordination',
+        params: { tab: 'TabCore&' },
+        returns: 'CoordinationCore*',
+    },
+    { name: 'coordination_close', doc: 'Loses every lock.', target: 'coordination.close' },
+];
+
+/** @type {ExportedCall[]} */
+const catalogue = [
     {
         name: 'catalogue_counter',
         doc: 'The address of the counter of that name and those options. Fails if its strategy cannot work here.',
-        target: 'core.catalogue().counter',
+        target: 'coordination.catalogue().counter',
         params: { name: 'text', options: 'CounterOptions' },
         now: 'number',
     },
     {
         name: 'catalogue_close',
         doc: 'Flushes every counter, and lets its locks go.',
-        target: 'core.catalogue().close',
+        target: 'coordination.catalogue().close',
         answers: 'nothing',
         always: true,
     },
@@ -151,126 +161,164 @@ const locks = [
     {
         name: 'locks_capabilities',
         doc: 'What locks are built on here.',
-        target: 'core.locks().capabilities',
+        target: 'coordination.locks().capabilities',
         now: 'LockCapabilities',
     },
     {
         name: 'lock_acquire',
         doc: 'Acquires all of the names, or none. Answers the number of each held lock.',
-        target: 'core.locks().acquire',
+        target: 'coordination.locks().acquire',
         params: { names: 'list<text>', options: 'LockOptions', within: 'int', request: 'int' },
         answers: 'list<int>',
     },
     {
-        name: 'semaphore_acquire',
-        doc: 'Acquires one permit. Answers the number of the held lock, or none.',
-        target: 'core.locks().acquire_permit',
-        params: { name: 'text', permits: 'int', options: 'LockOptions', within: 'int', request: 'int' },
-        answers: 'list<int>',
-    },
-    {
-        name: 'once_enter',
-        doc: 'Enters a single flight.',
-        target: 'core.locks().enter',
-        params: { key: 'text', options: 'LockOptions', age: 'OnceAge', request: 'int' },
-        answers: 'OnceEntry',
-    },
-    {
-        name: 'once_settle',
-        doc: 'Keeps the outcome of a run, and releases its lock.',
-        target: 'core.locks().settle_once',
-        params: { key: 'text', held: 'int', outcome: 'OnceOutcome' },
-        answers: 'nothing',
-    },
-    {
         name: 'lock_abort',
         doc: 'Aborts a request that waits.',
-        target: 'core.locks().abort',
+        target: 'coordination.locks().abort',
         params: { request: 'int' },
     },
     {
         name: 'lock_token',
         doc: 'The fencing token of a held lock; NaN if it is shared.',
-        target: 'core.locks().token',
+        target: 'coordination.locks().token',
         params: { held: 'int' },
         returns: 'number',
     },
     {
         name: 'lock_check',
         doc: 'Loses a held lock if its maxHold is over.',
-        target: 'core.locks().check_max_hold',
+        target: 'coordination.locks().check_max_hold',
         params: { held: 'int' },
     },
     {
         name: 'lock_release',
         doc: 'Releases a held lock.',
-        target: 'core.locks().release',
+        target: 'coordination.locks().release',
         params: { held: 'int' },
     },
     {
         name: 'lock_query',
         doc: 'Lists the requests for a lock, of all tabs.',
-        target: 'core.locks().query',
+        target: 'coordination.locks().query',
         params: { name: 'text' },
         answers: 'list<LockRequestInfo>',
     },
     {
         name: 'lock_names',
         doc: 'Lists the names of all locks that a tab holds or waits for.',
-        target: 'core.locks().names',
+        target: 'coordination.locks().names',
         answers: 'list<text>',
     },
     {
         name: 'lock_wait',
         doc: 'Waits until nobody holds a lock.',
-        target: 'core.locks().wait_for_unlock',
+        target: 'coordination.locks().wait_for_unlock',
         params: { name: 'text', timeout_ms: 'number?', request: 'int' },
         answers: 'nothing',
     },
     {
         name: 'lock_watch',
         doc: 'Calls lock_changed with this number from here on.',
-        target: 'core.locks().watch',
+        target: 'coordination.locks().watch',
         params: { name: 'text', watch: 'int' },
     },
     {
         name: 'lock_unwatch',
         doc: 'Ends a watch.',
-        target: 'core.locks().unwatch',
+        target: 'coordination.locks().unwatch',
         params: { watch: 'int' },
+    },
+    {
+        name: 'fenced_begin',
+        doc: 'Begins a transaction under the fence of a held lock. Answers its number.',
+        target: 'coordination.locks().begin',
+        params: { held: 'int' },
+        answers: 'int',
+    },
+    {
+        name: 'fenced_get',
+        doc: 'Reads a value: a number of js/host/values.js, or null.',
+        target: 'coordination.locks().get',
+        params: { transaction: 'int', store: 'text', key: 'text' },
+        answers: 'text?',
+    },
+    {
+        name: 'fenced_list',
+        doc: 'Reads the values whose keys begin with the prefix.',
+        target: 'coordination.locks().list',
+        params: { transaction: 'int', store: 'text', prefix: 'text' },
+        answers: 'list<StoredValue>',
+    },
+    {
+        name: 'fenced_commit',
+        doc: 'Writes, and commits.',
+        target: 'coordination.locks().commit',
+        params: { transaction: 'int', writes: 'list<FencedWrite>' },
+        answers: 'nothing',
+    },
+    {
+        name: 'fenced_end',
+        doc: 'Aborts a transaction.',
+        target: 'coordination.locks().end',
+        params: { transaction: 'int' },
+    },
+];
+
+/** @type {ExportedCall[]} */
+const leader = [
+    {
+        name: 'semaphore_acquire',
+        doc: 'Acquires one permit. Answers the number of the held lock, or none.',
+        target: 'coordination.locks().acquire_permit',
+        params: { name: 'text', permits: 'int', options: 'LockOptions', within: 'int', request: 'int' },
+        answers: 'list<int>',
+    },
+    {
+        name: 'once_enter',
+        doc: 'Enters a single flight.',
+        target: 'coordination.locks().enter',
+        params: { key: 'text', options: 'LockOptions', age: 'OnceAge', request: 'int' },
+        answers: 'OnceEntry',
+    },
+    {
+        name: 'once_settle',
+        doc: 'Keeps the outcome of a run, and releases its lock.',
+        target: 'coordination.locks().settle_once',
+        params: { key: 'text', held: 'int', outcome: 'OnceOutcome' },
+        answers: 'nothing',
     },
     {
         name: 'leader_call',
         doc: 'Calls the leader. The request is a number of js/host/values.js.',
-        target: 'core.locks().call_leader',
+        target: 'coordination.locks().call_leader',
         params: { name: 'text', call: 'text', options: 'LeaderCallOptions', request: 'int' },
         answers: 'LeaderAnswer',
     },
     {
         name: 'leader_begin',
         doc: 'Begins to answer calls, in the term of a held lock.',
-        target: 'core.locks().begin_term',
+        target: 'coordination.locks().begin_term',
         params: { name: 'text', term: 'int' },
         answers: 'nothing',
     },
     {
         name: 'leader_next',
         doc: 'Waits for a call. Answers none if the term was handed over.',
-        target: 'core.locks().next_call',
+        target: 'coordination.locks().next_call',
         params: { name: 'text', term: 'int' },
         answers: 'LeaderCall?',
     },
     {
         name: 'leader_answering',
         doc: 'Begins the transaction that answers a call. Answers its number, or 0 if the call was taken back.',
-        target: 'core.locks().begin_answer',
+        target: 'coordination.locks().begin_answer',
         params: { name: 'text', id: 'text', term: 'int' },
         answers: 'int',
     },
     {
         name: 'leader_answer',
         doc: 'Commits an answer, with what is written beside it.',
-        target: 'core.locks().answer',
+        target: 'coordination.locks().answer',
         params: {
             name: 'text',
             id: 'text',
@@ -280,157 +328,123 @@ const locks = [
         },
         answers: 'nothing',
     },
-    {
-        name: 'fenced_begin',
-        doc: 'Begins a transaction under the fence of a held lock. Answers its number.',
-        target: 'core.locks().begin',
-        params: { held: 'int' },
-        answers: 'int',
-    },
-    {
-        name: 'fenced_get',
-        doc: 'Reads a value: a number of js/host/values.js, or null.',
-        target: 'core.locks().get',
-        params: { transaction: 'int', store: 'text', key: 'text' },
-        answers: 'text?',
-    },
-    {
-        name: 'fenced_list',
-        doc: 'Reads the values whose keys begin with the prefix.',
-        target: 'core.locks().list',
-        params: { transaction: 'int', store: 'text', prefix: 'text' },
-        answers: 'list<StoredValue>',
-    },
-    {
-        name: 'fenced_commit',
-        doc: 'Writes, and commits.',
-        target: 'core.locks().commit',
-        params: { transaction: 'int', writes: 'list<FencedWrite>' },
-        answers: 'nothing',
-    },
-    {
-        name: 'fenced_end',
-        doc: 'Aborts a transaction.',
-        target: 'core.locks().end',
-        params: { transaction: 'int' },
-    },
 ];
 
 /** @type {ExportedCall[]} */
 const queues = [
-    { name: 'queues_online', doc: 'The browser is online again.', target: 'core.queues().online' },
-    { name: 'queues_close', doc: 'Closes all queues.', target: 'core.queues().close' },
+    { name: 'queues_online', doc: 'The browser is online again.', target: 'coordination.queues().online' },
+    { name: 'queues_close', doc: 'Closes all queues.', target: 'coordination.queues().close' },
     {
         name: 'queue_open',
         doc: 'Opens a queue, and returns its number.',
-        target: 'core.queues().open',
+        target: 'coordination.queues().open',
         params: { name: 'text', options: 'QueueOptions' },
         returns: 'int',
     },
     {
         name: 'queue_enqueue',
         doc: 'Enqueues a job.',
-        target: 'core.queues().enqueue',
+        target: 'coordination.queues().enqueue',
         params: { queue: 'int', job: 'JobSpec' },
         answers: 'JobReceipt',
     },
     {
         name: 'queue_handle',
         doc: 'Takes part in the work on jobs of these kinds.',
-        target: 'core.queues().handle',
+        target: 'coordination.queues().handle',
         params: { queue: 'int', kinds: 'list<text>' },
     },
     {
         name: 'queue_handle_all',
         doc: 'Takes part in the work on all jobs.',
-        target: 'core.queues().handle_all',
+        target: 'coordination.queues().handle_all',
         params: { queue: 'int' },
     },
     {
         name: 'queue_stop',
         doc: 'Takes part in the work no more.',
-        target: 'core.queues().stop',
+        target: 'coordination.queues().stop',
         params: { queue: 'int' },
     },
     {
         name: 'queue_leave',
         doc: 'Settles what has ended, and gives all else back.',
-        target: 'core.queues().leave',
+        target: 'coordination.queues().leave',
         params: { queue: 'int' },
         answers: 'nothing',
     },
     {
         name: 'queue_finish',
         doc: 'A run has ended; `next` are the jobs that are enqueued with its settlement.',
-        target: 'core.queues().finish',
+        target: 'coordination.queues().finish',
         params: { queue: 'int', run: 'int', succeeded: 'bool', value: 'QueueValue', next: 'list<JobSpec>' },
     },
     {
         name: 'queue_progress',
         doc: 'Notifies all tabs of the progress of a run.',
-        target: 'core.queues().progress',
+        target: 'coordination.queues().progress',
         params: { queue: 'int', run: 'int', fraction: 'number', note: 'text' },
     },
     {
         name: 'queue_pause',
         doc: 'Pauses a queue.',
-        target: 'core.queues().pause',
+        target: 'coordination.queues().pause',
         params: { queue: 'int' },
         answers: 'nothing',
     },
     {
         name: 'queue_resume',
         doc: 'Resumes a queue.',
-        target: 'core.queues().resume',
+        target: 'coordination.queues().resume',
         params: { queue: 'int' },
         answers: 'nothing',
     },
     {
         name: 'queue_idle',
         doc: 'Waits until nothing is queued or running.',
-        target: 'core.queues().idle',
+        target: 'coordination.queues().idle',
         params: { queue: 'int' },
         answers: 'nothing',
     },
     {
         name: 'queue_count',
         doc: 'Reads how many jobs there are.',
-        target: 'core.queues().count',
+        target: 'coordination.queues().count',
         params: { queue: 'int' },
         answers: 'QueueCount',
     },
     {
         name: 'queue_clear',
         doc: 'Cancels all jobs. Answers how many.',
-        target: 'core.queues().clear',
+        target: 'coordination.queues().clear',
         params: { queue: 'int' },
         answers: 'number',
     },
     {
         name: 'queue_cancel',
         doc: 'Cancels the job of a key. Answers whether there was one.',
-        target: 'core.queues().cancel',
+        target: 'coordination.queues().cancel',
         params: { queue: 'int', key: 'text' },
         answers: 'bool',
     },
     {
         name: 'queue_retry',
         doc: 'Makes a dead letter a job again. Answers whether there was one.',
-        target: 'core.queues().retry',
+        target: 'coordination.queues().retry',
         params: { queue: 'int', id: 'text' },
         answers: 'bool',
     },
     {
         name: 'queue_discard',
         doc: 'Discards a dead letter. Answers whether there was one.',
-        target: 'core.queues().discard',
+        target: 'coordination.queues().discard',
         params: { queue: 'int', id: 'text' },
         answers: 'bool',
     },
     {
         name: 'queue_list',
         doc: 'Lists jobs, in the order in which they will run.',
-        target: 'core.queues().list',
+        target: 'coordination.queues().list',
         params: { queue: 'int', which: 'JobList' },
         answers: 'list<JobInfo>',
     },
@@ -441,20 +455,20 @@ const limits = [
     {
         name: 'limits_close',
         doc: 'Puts back what is held unspent.',
-        target: 'core.limits().close',
+        target: 'coordination.limits().close',
         answers: 'nothing',
         always: true,
     },
     {
         name: 'limits_durable',
         doc: 'Whether limits hold over tabs.',
-        target: 'core.limits().limits().durable',
+        target: 'coordination.limits().limits().durable',
         returns: 'bool',
     },
     {
         name: 'sequence_new',
         doc: 'The sequence of that name.',
-        target: 'core.limits().sequence',
+        target: 'coordination.limits().sequence',
         params: { name: 'text', block: 'int64', gapless: 'bool' },
         returns: 'Sequence*',
     },
@@ -469,14 +483,14 @@ const limits = [
     {
         name: 'sequence_reserve',
         doc: 'Reserves numbers. Answers the first.',
-        target: 'core.limits().reserve',
+        target: 'coordination.limits().reserve',
         params: { sequence: 'Sequence&', count: 'int64' },
         answers: 'number',
     },
     {
         name: 'budget_new',
         doc: 'The budget of that name.',
-        target: 'core.limits().budget',
+        target: 'coordination.limits().budget',
         params: { name: 'text', limit: 'int64' },
         returns: 'Budget*',
     },
@@ -491,14 +505,14 @@ const limits = [
     {
         name: 'budget_ask',
         doc: 'Takes n, if there are as many. Answers whether it did.',
-        target: 'core.limits().take',
+        target: 'coordination.limits().take',
         params: { budget: 'Budget&', n: 'int64' },
         answers: 'bool',
     },
     {
         name: 'budget_give',
         doc: 'Puts n back.',
-        target: 'core.limits().give',
+        target: 'coordination.limits().give',
         params: { budget: 'Budget&', n: 'int64' },
         answers: 'nothing',
     },
@@ -513,61 +527,92 @@ const limits = [
     {
         name: 'budget_refresh',
         doc: 'Reads how many there are.',
-        target: 'core.limits().refresh',
+        target: 'coordination.limits().refresh',
         params: { budget: 'Budget&' },
         answers: 'nothing',
     },
     {
         name: 'rate_new',
         doc: 'The rate limit of that name.',
-        target: 'core.limits().rate_limit',
+        target: 'coordination.limits().rate_limit',
         params: { name: 'text', limit: 'int64', interval_ms: 'int64' },
         returns: 'RateLimit*',
     },
     {
         name: 'rate_take',
         doc: 'Waits until the limit allows another call.',
-        target: 'core.limits().pass',
+        target: 'coordination.limits().pass',
         params: { rate: 'RateLimit&', timeout_ms: 'number?', request: 'int' },
         answers: 'nothing',
     },
     {
         name: 'rate_try',
         doc: 'Takes a turn if the limit allows one now. Answers whether it did.',
-        target: 'core.limits().try_pass',
+        target: 'coordination.limits().try_pass',
         params: { rate: 'RateLimit&' },
         answers: 'bool',
     },
     {
         name: 'rate_abort',
         doc: 'Aborts a request that waits.',
-        target: 'core.limits().abort',
+        target: 'coordination.limits().abort',
         params: { request: 'int' },
     },
     {
         name: 'counter_state',
         doc: 'Reads what is committed of a replicated counter.',
-        target: 'core.limits().state',
+        target: 'coordination.limits().state',
         params: { counter: 'text' },
         answers: 'list<TransferredRow>',
     },
     {
         name: 'counter_merge',
         doc: 'Merges rows into a replicated counter.',
-        target: 'core.limits().merge',
+        target: 'coordination.limits().merge',
         params: { counter: 'text', rows: 'list<TransferredRow>' },
         answers: 'nothing',
     },
 ];
 
 /** The groups, each for the JavaScript that is loaded with it. */
-export const groups = { counters, coordination, locks, queues, limits };
+export const groups = {
+    counters,
+    coordination: [...coordination, ...catalogue],
+    locks: [...locks, ...leader],
+    queues,
+    limits,
+};
 
-/** What the glue of the programs has. @type {ExportedCall[]} */
-export const exported = [...core, ...counter, ...counters, ...coordination, ...locks, ...queues, ...limits];
+/** All exports. @type {ExportedCall[]} */
+export const exported = [...core, ...counter, ...Object.values(groups).flat()];
 
-/** What each program exports. @type {Record<string, ExportedCall[]>} */
-export const programs = {
+/** The exports by the C++ file that has them. @type {Record<string, ExportedCall[]>} */
+export const bindings = {
     counters: [...core, ...counter, ...counters],
-    coordination: [...core, ...counter, guarantee, ...coordination, ...locks, ...queues, ...limits],
+    coordination: [...groups.coordination, ...groups.locks, ...queues, ...limits],
+};
+
+/**
+ * A piece of the program.
+ *
+ * @typedef {object} Piece
+ * @property {ExportedCall[]} exports
+ * @property {string} [entered] a class of C++ instead of exports: other pieces enter this one through its virtual table
+ */
+
+/**
+ * The pieces that the program is split into, by the names of their files. A function is in the piece whose exports
+ * need it. What several pieces need is in `counters`, which is always loaded, if that needs it, and else in `locks`,
+ * which is loaded with each of the others.
+ *
+ * @type {Record<string, Piece>}
+ */
+export const pieces = {
+    counters: { exports: [...core, ...counter, ...counters] },
+    locks: { exports: [...coordination, ...locks] },
+    leader: { exports: leader },
+    lease: { exports: [], entered: 'tabacus::LeaseLock' },
+    queue: { exports: queues },
+    limits: { exports: limits },
+    catalogue: { exports: catalogue },
 };

@@ -7,7 +7,7 @@
  *     int, number, bool   numbers; `int64` and `number?` are a std::int64_t and a std::optional<double> in C++
  *     text, text?         a string; null or std::nullopt where there is none
  *     list<T>             an array
- *     set<E>              a set of enumerators: a std::span, and an array of names
+ *     set<E>              a set of enumerators: an EnumSet, and an array of names
  *     bits<E>             the same as a number: bit n stands for the enumerator of number n
  *     T?                  a std::optional, and undefined where there is none
  *     E, R                an enumeration or a record below

@@ -1,7 +1,7 @@
 # The WebAssembly programs. With TABACUS_THREADS there is one, which threads() loads into memory that
-# threads share. Without it there are the tab's default counter, the program of the other strategies, the
-# locks, the limits and the queues, and the laboratory, each in memory of its own. Each is linked once, with
-# glue for browsers and for Node; scripts/lib/pack.js makes a file of it for each.
+# threads share. Without it there are the program of a tab (cmake/tab.cmake), the laboratory and the emulator,
+# each in memory of its own. Those with glue are linked once, with glue for browsers and for Node;
+# scripts/lib/pack.js makes a file of it for each.
 
 option(TABACUS_THREADS "The program in shared memory, with C++ threads, instead of the others" OFF)
 
@@ -19,7 +19,6 @@ tabacus_sources(hot_sources wasm/src/sync)
 tabacus_sources(threads_sources wasm/src/bindings/threads)
 tabacus_sources(cold_sources ${protocol_folders} wasm/src/browser wasm/src/browser/core)
 tabacus_sources(binding_sources wasm/src/bindings)
-tabacus_sources(coordination_sources wasm/src/bindings/coordination)
 
 # Shared memory is the inner loop of other people's programs; all the rest waits for a browser.
 set_source_files_properties(${hot_sources} PROPERTIES COMPILE_OPTIONS -O3)
@@ -27,24 +26,29 @@ set_source_files_properties(${threads_sources} PROPERTIES COMPILE_OPTIONS -Oz)
 # They ask for no type at run time, and the names of their types are a twentieth of the module. There
 # is one World in it: link-time optimisation calls it directly and drops what of it nobody calls. That
 # is sound only while every file that calls a World, a Counter or a part of them is compiled so.
-set(cold_options -Oz -fno-rtti -fvisibility=hidden -fwhole-program-vtables -fvirtual-function-elimination)
-set_source_files_properties(
-    ${coordination_sources} ${binding_sources}
-    PROPERTIES COMPILE_OPTIONS "${cold_options}")
+# A small class, such as a std::string_view, is passed as its members, in clang's other ABI; in the usual
+# one it goes through memory, at each call. The C++ and C libraries have the usual one: nothing that the
+# objects call of them may take or return a class by value, but for those that no ABI passes in registers.
+set(cold_options
+    -Oz -fno-rtti -fvisibility=hidden -fwhole-program-vtables -fvirtual-function-elimination
+    -Xclang=-target-abi -Xclang=experimental-mv)
+set_source_files_properties(${binding_sources} PROPERTIES COMPILE_OPTIONS "${cold_options}")
 
-set(core_link_options
-    --no-entry
-    # A strict content security policy forbids `new Function`.
-    -sDYNAMIC_EXECUTION=0
-    -sMODULARIZE
-    -sEXPORT_ES6
+set(size_link_options
     -sWASM_BIGINT
     -sFILESYSTEM=0
     -sMALLOC=emmalloc
     # Without memory malloc() returns null. Where it aborts, it does so while it holds its lock, for which
     # the next caller in the program of threads() spins for ever.
     -sABORTING_MALLOC=0
-    -sSTACK_SIZE=64KB
+    -sSTACK_SIZE=64KB)
+set(core_link_options
+    --no-entry
+    ${size_link_options}
+    # A strict content security policy forbids `new Function`.
+    -sDYNAMIC_EXECUTION=0
+    -sMODULARIZE
+    -sEXPORT_ES6
     # All that the facade may hand to the glue: a ready module or bytes, or another address.
     # noExitRuntime must be among them: without it the glue believes that the program has ended as
     # soon as one of its threads has, and stops all others.
@@ -93,8 +97,7 @@ else()
     tabacus_units(${cold_sources})
     tabacus_objects(tabacus_protocols "-fno-exceptions;${cold_options}" ${cold_sources})
     set_target_properties(tabacus_protocols PROPERTIES UNITY_BUILD ON)
-    tabacus_objects(tabacus_single "-fno-exceptions" ${binding_sources})
-    tabacus_objects(tabacus_coordination "-fno-exceptions" ${coordination_sources})
+    tabacus_objects(tabacus_tab "-fno-exceptions" ${binding_sources})
     # The protocols once more: what is explored is compiled from the same sources. Engines that know
     # only the older encoding of exceptions are still about, Node 20 among them.
     set(lab_options -O3 -fwasm-exceptions -sWASM_LEGACY_EXCEPTIONS=1)
@@ -106,11 +109,7 @@ else()
     set_target_properties(tabacus_lab PROPERTIES UNITY_BUILD ON)
     tabacus_objects(tabacus_lab_bindings "${lab_options}" ${lab_binding_sources})
     tabacus_objects(tabacus_emulator_bindings "${lab_options}" ${emulator_binding_sources})
-    # For texts: js/core/bridge.js reads and writes them.
-    set(tab_options ${small_options} -sEXPORTED_RUNTIME_METHODS=HEAPU8)
-    foreach(module single coordination)
-        tabacus_module(${module} "${tab_options}" tabacus_protocols tabacus_${module})
-    endforeach()
+    include(cmake/tab.cmake)
     # What no page of an application loads is bound by embind: it adds 8 KB to the laboratory and 13 KB to the
     # emulator, compressed. EMBIND_AOT writes its functions at link time, since a strict content security policy
     # forbids making them at run time. embind writes to whatever malloc() returns, so malloc() must abort where

@@ -19,7 +19,11 @@ export { DeadlockError, TabacusError, TabacusRangeError } from './common/errors.
  *
  * @type {typeof import('./threads.js').threads}
  */
-export const threads = async (options) => (await imported(import('./threads.js'))).threads(options);
+export const threads = async (options) => {
+    // The first imports the second, which so is on its way at once.
+    const [module] = await imported(Promise.all([import('./threads.js'), import('./worker.js')]));
+    return module.threads(options);
+};
 
 /**
  * `attach()` of 'tabacus/worker', loaded when it is called.

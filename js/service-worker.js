@@ -13,10 +13,6 @@
  * }
  */
 
-// @ts-ignore: made by the build, and not there when types are checked
-import * as coordinationGlue from './coordination.js';
-// @ts-ignore: as above
-import * as singleGlue from './single.js';
 import * as coordination from './core/load-coordination.js';
 import { moduleRegistry } from './core/module-registry.js';
 import * as limits from './limits/limits.js';
@@ -26,8 +22,6 @@ import * as queues from './queue/queues.js';
 import * as catalogue from './tab/catalogue.js';
 
 for (const [name, module] of Object.entries({
-    'glue single': singleGlue,
-    'glue coordination': coordinationGlue,
     catalogue,
     coordination,
     limits,

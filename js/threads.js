@@ -8,13 +8,13 @@
  * worker.postMessage(shared.handle);  // there: attach(handle) of 'tabacus/worker'
  */
 
-import { compileBeside, loadGlue } from './core/load.web.js';
-import { checkWasm, compile, start } from './core/module.js';
+import { checkWasm, compile, instantiated, notStarted } from './core/module.js';
 import { startFailure } from './core/compile-wasm.js';
 import { imported } from './common/import-failure.js';
 import { requirePlatform } from './common/require-platform.js';
 import { invalid, TabacusError } from './common/errors.js';
 import { attachModule } from './threads/wasm/attach-wasm.js';
+import { start, threadsModule } from './threads/wasm/threads-wasm.js';
 import { checkOptions } from './common/check-arguments.js';
 import { ThreadCore, opsFrom } from './threads/thread-core.js';
 import { watchWorkers } from './threads/exit/watch-workers.web.js';
@@ -117,16 +117,19 @@ const memoryPages = 512;
 const makeMemory = async () =>
     new WebAssembly.Memory({ initial: memoryPages, maximum: memoryPages, shared: true });
 
+/** @param {WasmSource | undefined} wasm */
+const compileThreads = (wasm) => (wasm === undefined ? threadsModule() : compile(wasm, 'wasm'));
+
 /**
- * @param {import('./core/module.js').WasmSource | undefined} wasm
+ * @param {WebAssembly.Module} module
  * @param {WebAssembly.Memory} memory
+ * @param {WasmSource | undefined} wasm where the module is from
  * @param {ThreadWorkers} workers
  */
-function startProgram(wasm, memory, workers) {
-    const options = { wasmMemory: memory, workers };
-    const given = { wasm, argument: 'wasm', options };
-    return start('threads.wasm', loadGlue('threads'), () => compileBeside('threads'), given);
-}
+const startProgram = (module, memory, wasm, workers) =>
+    instantiated(start, module, { wasmMemory: memory, workers }).catch(
+        notStarted('threads.wasm', wasm, 'wasm'),
+    );
 
 /**
  * Makes the segments for a storage and for locks when the first thread wants one.
@@ -177,21 +180,21 @@ export async function threads(options = {}) {
     const tab = given.tab === undefined ? undefined : checkTab(given.tab);
     requirePlatform('threads()', ['WebAssembly', 'Atomics', 'crypto']);
     assertIsolated();
+    const compiling = Promise.all([compileThreads(wasm), compileAttach(attachWasm)]);
+    compiling.catch(() => {}); // thrown below
     const memory = await makeMemory().catch((cause) => {
         throw startFailure({ what: 'threads()' }, cause);
     });
     const workers = new ThreadWorkers();
-    const [glue, module] = await Promise.all([
-        startProgram(wasm, memory, workers),
-        compileAttach(attachWasm),
-    ]);
+    const [program, module] = await compiling;
+    const glue = await startProgram(program, memory, wasm, workers);
     const root = glue._arena_root();
     const core = new ThreadCore(opsFrom(glue, '_'), memory, root);
     watchWorkers();
     void serveSegments(core, glue);
     const handle = { memory, module, root, version: arenaVersion };
     if (!tab) return new ThreadsMemory(core, handle, glue, workers);
-    const { Broker, SharedTabLock } = await imported(import('./threads/tab-lock/broker.js'));
+    const { Broker, SharedTabLock } = await imported(import('./threads/tab-lock/tab-locks.js'));
     const livenessPrefix = `tabacus/threads/${randomId()}`;
     const broker = new Broker(core, glue, tab, livenessPrefix);
     return new ThreadsMemory(core, { ...handle, livenessPrefix }, glue, workers, broker, SharedTabLock);

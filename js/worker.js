@@ -60,6 +60,6 @@ export async function attach(handle) {
     const stackPointer = /** @type {WebAssembly.Global} */ (exports.__stack_pointer);
     stackPointer.value = core.agent + agentFields.end;
     if (checked.livenessPrefix === undefined) return new SharedMemory(core, checked);
-    const { joinTabLocks } = await imported(import('./threads/tab-lock/join-tab-locks.js'));
+    const { joinTabLocks } = await imported(import('./threads/tab-lock/tab-locks.js'));
     return new SharedMemory(core, checked, await joinTabLocks(core, checked.livenessPrefix));
 }

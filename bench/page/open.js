@@ -44,7 +44,7 @@ async function readOneRow() {
 /** @param {Import[]} imports */
 async function bare(imports) {
     const given = standIns(imports);
-    const wasm = await timed(() => WebAssembly.instantiateStreaming(fetch('/dist/web/single.wasm'), given));
+    const wasm = await timed(() => WebAssembly.instantiateStreaming(fetch('/dist/web/counters.wasm'), given));
     const database = await timed(readOneRow);
     const lock = await timed(() => navigator.locks.request('bare', () => {}));
     return { wasm, database, lock };

@@ -1,4 +1,4 @@
-/** A page that counts, and one that does so in threads too, as small as they come. */
+/** Pages as small as they come: one that counts, one that shares a counter too, and one with threads that count. */
 
 async function count() {
     // @ts-ignore: served by the benchmarks' server
@@ -9,12 +9,18 @@ async function count() {
     await visits.flush();
 }
 
-async function countInThreads() {
+async function countShared() {
     await count();
     // @ts-ignore: served by the benchmarks' server
     const { threads } = await import('/dist/web/tabacus-threads.js');
     const shared = await threads();
     const clicks = shared.counter('clicks');
+    clicks.add(1);
+    return { shared, clicks };
+}
+
+async function countInThreads() {
+    const { shared, clicks } = await countShared();
     const worker = new Worker('/payload-worker.js', { type: 'module' });
     const worked = new Promise((resolve) => {
         worker.onmessage = resolve;
@@ -23,4 +29,6 @@ async function countInThreads() {
     await Promise.all([worked, shared.hammer(clicks, { threads: 1, adds: 1 })]);
 }
 
-Object.assign(globalThis, { bench: { count, countInThreads } });
+Object.assign(globalThis, {
+    bench: { count, countShared: () => countShared().then(() => {}), countInThreads },
+});

@@ -24,7 +24,7 @@ async function inFreshTab({ openTab }, name, ...args) {
 
 /** @param {Context} context @returns {Promise<import('../lib/rows.js').Row[]>} */
 export async function open(context) {
-    const module = new WebAssembly.Module(readFileSync(join(DIST, 'web', 'single.wasm')));
+    const module = new WebAssembly.Module(readFileSync(join(DIST, 'web', 'counters.wasm')));
     const imports = WebAssembly.Module.imports(module);
     /** @type {{ ours: number[], peer: number[] }} */
     const samples = { ours: [], peer: [] };

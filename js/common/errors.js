@@ -2,9 +2,10 @@
  * Every error that tabacus itself raises carries a `code`, and its message says whose fault it is and
  * what to do. Aborts and timeouts are the platform's own `AbortError` and `TimeoutError` instead.
  *
- * `TabacusRangeError` must be a `RangeError` and a `TabacusError` at once. JavaScript has one
- * prototype chain, so `instanceof TabacusError` checks a brand and not a prototype; the
- * brand is a registered symbol, so that two copies of the package in one page recognise each other.
+ * `TabacusRangeError` must be a `RangeError` and a `TabacusError` at once, and JavaScript has one prototype chain.
+ * Files of the package that a Worker loads have copies of these classes, and so has a second copy of the package in
+ * the page. So `instanceof` checks a brand and not a prototype: a property whose key is a registered symbol, and
+ * whose value is the error's code.
  */
 
 /**
@@ -41,13 +42,15 @@
  * - `not-cloneable`: A payload or a result cannot be cloned. What to do: Pass plain data.
  * - `lost-worker`: The tab that ran a job was lost, and the job is not to be run again. What to do: Enqueue it again
  *   if running it twice does no harm.
+ * - `version-mismatch`: Files of two builds of the package met. What to do: Reload the page, and deploy all files of
+ *   one build together.
  * - `internal`: The program of this tab has failed, by a fault of ours or since there was no memory, and is closed. What
  *   was flushed is kept. What to do: Open another, and report it with the message.
  *
  * @typedef {'invalid-argument' | 'out-of-range' | 'closed' | 'weaker-guarantee' | 'unavailable'
  *   | 'quota-exceeded' | 'store-failed' | 'unknown-commit' | 'fenced' | 'lock-lost' | 'deadlock' | 'not-owner'
  *   | 'would-block' | 'would-deadlock' | 'kind-mismatch' | 'out-of-memory' | 'queue-full' | 'not-cloneable' | 'lost-worker'
- *   | 'internal'} TabacusErrorCode
+ *   | 'version-mismatch' | 'internal'} TabacusErrorCode
  */
 
 /**
@@ -68,9 +71,24 @@ const brand = Symbol.for('tabacus.error');
  * @param {TabacusErrorDetails} details
  */
 function describe(error, code, { argument, value, allowed }) {
-    Object.defineProperty(error, brand, { value: true });
+    Object.defineProperty(error, brand, { value: code });
     Object.assign(error, { code });
     if (argument !== undefined) Object.assign(error, { argument, value, allowed });
+}
+
+/**
+ * What `instanceof` returns.
+ *
+ * @param {Function} type what the error is compared with
+ * @param {Function} branded the class that has the brand; a class that extends it has only its prototype
+ * @param {any} candidate
+ * @param {TabacusErrorCode} [code] the one that errors of the class have, if it is one
+ * @returns {boolean}
+ */
+function hasBrand(type, branded, candidate, code) {
+    if (type !== branded) return Function.prototype[Symbol.hasInstance].call(type, candidate);
+    if (typeof candidate !== 'object' || candidate === null || !(brand in candidate)) return false;
+    return code === undefined || candidate[brand] === code;
 }
 
 /** @param {TabacusErrorDetails} details */
@@ -85,8 +103,7 @@ export class TabacusError extends Error {
      * @param {unknown} candidate
      */
     static [Symbol.hasInstance](candidate) {
-        if (this !== TabacusError) return Function.prototype[Symbol.hasInstance].call(this, candidate);
-        return typeof candidate === 'object' && candidate !== null && brand in candidate;
+        return hasBrand(this, TabacusError, candidate);
     }
 
     /** A field, since an assignment would fail where a page has frozen `Error.prototype`. @override */
@@ -120,6 +137,15 @@ export class DeadlockError extends TabacusError {
     /** @override */
     name = 'DeadlockError';
 
+    /**
+     * True for those of other copies of the package, too.
+     *
+     * @param {unknown} candidate
+     */
+    static [Symbol.hasInstance](candidate) {
+        return hasBrand(this, DeadlockError, candidate, 'deadlock');
+    }
+
     /** @param {string} message */
     constructor(message) {
         super('deadlock', message);
@@ -130,6 +156,15 @@ export class DeadlockError extends TabacusError {
 export class TabacusRangeError extends RangeError {
     /** @override */
     name = 'TabacusRangeError';
+
+    /**
+     * True for those of other copies of the package, too.
+     *
+     * @param {unknown} candidate
+     */
+    static [Symbol.hasInstance](candidate) {
+        return hasBrand(this, TabacusRangeError, candidate, 'out-of-range');
+    }
 
     /** @type {TabacusErrorCode} */
     code = 'out-of-range';

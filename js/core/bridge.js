@@ -13,6 +13,20 @@ import { version } from '../common/version.js';
 
 /** @typedef {import('./generated/host-calls.js').Notice} Notice */
 
+/** @typedef {import('./generated/coordination-calls.js').JobInfo} JobInfo */
+/** @typedef {import('./generated/coordination-calls.js').EndedJob} EndedJob */
+/** @typedef {import('./generated/coordination-calls.js').QueueEvent} QueueEvent */
+
+/**
+ * What a queue receives from the program.
+ *
+ * @typedef {object} QueueListener
+ * @property {(run: number, job: JobInfo) => void} begin
+ * @property {(run: number, reason: string) => void} lose
+ * @property {(jobs: EndedJob[]) => void} settle
+ * @property {(event: QueueEvent) => void} receive
+ */
+
 /**
  * Receives what concerns the whole program.
  *
@@ -42,11 +56,33 @@ export class Bridge {
     /** The addresses of counters, by what they were asked for with. @type {Map<string, number>} */
     #counters = new Map();
 
-    /** @type {import('./load-module.js').Glue} */
+    /** Held locks that were lost. @type {Map<number, (reason: string) => void>} */
+    lost = new Map();
+
+    /** Watches of locks that were taken or let go. @type {Map<number, () => void>} */
+    unlocked = new Map();
+
+    /** @type {Map<number, QueueListener>} */
+    queues = new Map();
+
+    /**
+     * The exports of the pieces that are loaded.
+     * @type {import('./program.js').Glue}
+     */
     glue;
 
     /** The address of the program's core. */
     core = 0;
+
+    /** The address of what coordinates tabs; 0 until it is loaded. */
+    coordination = 0;
+
+    /**
+     * What the program calls that js/core/generated/host-calls.js has not.
+     *
+     * @type {(bridge: Bridge, ...call: import('./program.js').HostCallArguments) => unknown}
+     */
+    callFurther = () => undefined;
 
     #last = 0;
 
@@ -57,12 +93,13 @@ export class Bridge {
     #failure;
 
     /**
-     * @param {import('./load-module.js').Glue} glue
+     * @param {import('./program.js').Glue} glue
      * @param {import('../host/host.js').Host} host
      * @param {Owner} owner
      */
     constructor(glue, host, owner) {
-        this.glue = this.#contained(glue);
+        this.glue = Object.create(glue);
+        this.contain(glue);
         this.host = host;
         this.owner = owner;
         glue.tabacusCall = (call, a, b, c, d, number, first, firstSize, second, secondSize) => {
@@ -82,19 +119,56 @@ export class Bridge {
         };
     }
 
-    /**
-     * What the program calls that js/core/generated/host-calls.js has not.
-     *
-     * @param {import('./load-module.js').HostCallArguments} _call
-     * @returns {unknown}
-     */
-    callFurther(..._call) {
-        return undefined;
-    }
-
     /** @param {Notice} notice */
     notice(notice) {
         this.owner.notice(notice);
+    }
+
+    /**
+     * @param {number} held
+     * @param {string} reason
+     */
+    lockLost(held, reason) {
+        this.lost.get(held)?.(reason);
+    }
+
+    /** @param {number} watch */
+    lockChanged(watch) {
+        this.unlocked.get(watch)?.();
+    }
+
+    /**
+     * @param {number} queue
+     * @param {number} run
+     * @param {JobInfo} job
+     */
+    queueRun(queue, run, job) {
+        this.queues.get(queue)?.begin(run, job);
+    }
+
+    /**
+     * @param {number} queue
+     * @param {number} run
+     * @param {string} reason
+     */
+    queueLost(queue, run, reason) {
+        this.queues.get(queue)?.lose(run, reason);
+    }
+
+    /**
+     * @param {number} queue
+     * @param {EndedJob[]} jobs
+     */
+    queueSettled(queue, jobs) {
+        this.queues.get(queue)?.settle(jobs);
+    }
+
+    /**
+     * @param {number} queue
+     * @param {QueueEvent} event
+     */
+    queueEvent(queue, event) {
+        this.queues.get(queue)?.receive(event);
     }
 
     /** @param {number} counter */
@@ -155,15 +229,15 @@ export class Bridge {
     }
 
     /**
-     * Returns the exports, wrapped so that a trap (WebAssembly Core §4.4) ends the program. After a trap its memory
-     * cannot be relied on, so no later call may run.
+     * Adds exports, wrapped so that a trap (WebAssembly Core §4.4) ends the program. After a trap its memory cannot be
+     * relied on, so no later call may run.
      *
-     * @param {import('./load-module.js').Glue} glue
-     * @returns {import('./load-module.js').Glue}
+     * @param {import('./program.js').Glue} exports of a piece
      */
-    #contained(glue) {
-        const contained = Object.create(glue);
-        for (const [name, call] of Object.entries(glue)) {
+    contain(exports) {
+        /** @type {any} */
+        const contained = this.glue;
+        for (const [name, call] of Object.entries(exports)) {
             if (!name.startsWith('_')) continue;
             const all = (/** @type {number[]} */ ...args) => {
                 if (this.#failure) throw this.#failure;
@@ -184,7 +258,6 @@ export class Bridge {
             // A list of arguments would slow what is called by the million.
             contained[name] = hotExports.has(name) ? two : all;
         }
-        return contained;
     }
 
     /**
@@ -206,11 +279,10 @@ export class Bridge {
     /**
      * Makes the core's tab. Reports reach it from here on, with those that came before.
      * @param {string} namespace
-     * @param {number} program see OperationNumbers in wasm/src/browser/core/operations.hpp
      */
-    start(namespace, program) {
+    start(namespace) {
         this.pack([namespace]);
-        this.core = this.glue._tab_new(program);
+        this.core = this.glue._tab_new();
         const events = hostEvents((event, number, values) => {
             try {
                 this.#pack(values, Infinity); // what the store holds is read, however long
@@ -219,10 +291,10 @@ export class Bridge {
                 if (error !== this.#failure) throw error; // the owner has received it
             }
         });
-        this.host.connect(
-            { ...events, settled: (operation, answer) => this.#settle(events, operation, answer) },
-            program,
-        );
+        this.host.connect({
+            ...events,
+            settled: (operation, answer) => this.#settle(events, operation, answer),
+        });
     }
 
     /**

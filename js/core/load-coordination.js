@@ -1,35 +1,23 @@
-/**
- * The program of all that a tab has beside its replicated counters (wasm/src/bindings/coordination), on the host of
- * the tab: loaded by the first use of any of it.
- */
+/** What coordinates tabs: locks, queues, limits and the other strategies, on the program and the host of the tab. */
 
 import { learnStorable } from '../host/learn-storable.js';
-import { CoordinationBridge } from './coordination-bridge.js';
-import { loadModule } from './load-module.js';
+import { coordinationClose, coordinationNew } from './generated/coordination.js';
+import { callCoordination } from './generated/coordination-calls.js';
 
 /**
- * @typedef {object} CoordinationOptions
- * @property {string} namespace
- * @property {import('../host/host.js').Host} host
- * @property {import('../host/host.js').Platform} platform
- * @property {import('./module.js').WasmSource | undefined} source
- * @property {(notice: import('./bridge.js').Notice) => void} notice
- * @property {(error: import('../common/errors.js').TabacusError) => void} fail
+ * Loads what all of it is built on. Without Web Locks, that is the lease in IndexedDB, too.
+ *
+ * @param {import('./bridge.js').Bridge} bridge
+ * @param {import('../host/host.js').Platform} platform
+ * @param {(piece: import('./program.js').PieceName) => Promise<unknown>} load
+ * @returns {Promise<() => void>} loses every lock; what waits for one is rejected with `closed`
  */
-
-/** The counters' program is 0. */
-const program = 1;
-
-/**
- * @param {CoordinationOptions} options
- * @returns {Promise<CoordinationBridge>}
- */
-export async function loadCoordination({ namespace, host, platform, source, notice, fail }) {
-    const [glue] = await Promise.all([
-        loadModule('coordination', source),
-        host.ready().then(() => learnStorable(platform, host.database)),
-    ]);
-    const bridge = new CoordinationBridge(glue, host, { notice, fail });
-    bridge.start(namespace, program);
-    return bridge;
+export async function startCoordination(bridge, platform, load) {
+    const { host } = bridge;
+    const known = host.ready().then(() => learnStorable(platform, host.database));
+    await Promise.all([known, load('locks')]);
+    if (!host.locks.available) await load('lease');
+    bridge.callFurther = callCoordination;
+    bridge.coordination = coordinationNew(bridge, bridge.core);
+    return () => coordinationClose(bridge);
 }

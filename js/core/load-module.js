@@ -1,32 +1,23 @@
-/** The C++ modules of a tab: which, from where, and their functions as types. */
+/** Where the WebAssembly of a tab comes from: a file of the package for each piece, or what open() was given. */
 
-import { compileBeside, loadGlue } from './load.web.js';
-import { start } from './module.js';
+import { compileBeside } from './wasm-beside.js';
+import { compile, notStarted } from './module.js';
 
-/** @typedef {'single' | 'coordination'} ModuleName */
-
-/**
- * What is called, and the arguments as js/core/generated/host-calls.js assigns them.
- *
- * @typedef {[call: number, a: number, b: number, c: number, d: number, number: number, first: number,
- *   firstSize: number, second: number, secondSize: number]} HostCallArguments
- */
+/** @typedef {import('./program.js').PieceName} PieceName */
 
 /**
- * An instance of a module: its exports, and its one import.
- *
- * @typedef {{ HEAPU8: Uint8Array, tabacusCall: (...call: HostCallArguments) => unknown } &
- *   import('./generated/glue.js').Exports} Glue
- */
-
-/**
- * An instance of its own for each tab: what a tab leaves behind goes with it.
- *
- * @param {ModuleName} name
+ * @param {PieceName} piece
  * @param {import('./module.js').WasmSource | undefined} wasm nothing: beside the package's modules
- * @returns {Promise<Glue>}
+ * @returns {Promise<WebAssembly.Module>}
  */
-export async function loadModule(name, wasm) {
-    const argument = name === 'single' ? 'wasm' : name;
-    return start(`${name}.wasm`, loadGlue(name), () => compileBeside(name), { wasm, argument });
-}
+export const compilePiece = (piece, wasm) =>
+    wasm === undefined ? compileBeside(piece) : compile(wasm, optionOf(piece));
+
+/**
+ * @param {PieceName} piece
+ * @param {import('./module.js').WasmSource | undefined} wasm
+ */
+export const pieceNotStarted = (piece, wasm) => notStarted(`${piece}.wasm`, wasm, optionOf(piece));
+
+/** The option of open() that says where a piece is. @param {PieceName} piece */
+const optionOf = (piece) => (piece === 'counters' ? 'wasm' : `wasm.${piece}`);

@@ -1,6 +1,6 @@
 /**
- * What js/service-worker.js has imported, by name: glue of the modules, and modules of ours that are else loaded
- * by their first use. A service worker may not import() (HTML, HostLoadImportedModule).
+ * What js/service-worker.js has imported, by name: modules of ours that are else loaded by
+ * their first use. A service worker may not import() (HTML, HostLoadImportedModule).
  *
  * @type {Map<string, any>}
  */

@@ -1,7 +1,6 @@
 /** WebAssembly modules: from wherever a caller has them, and into the glue that Emscripten made. */
 
 import { invalid } from '../common/errors.js';
-import { imported } from '../common/import-failure.js';
 import { requirePlatform } from '../common/require-platform.js';
 import { compileBytes, compileWasm, startFailure } from './compile-wasm.js';
 
@@ -53,23 +52,16 @@ export async function compile(source, argument) {
 }
 
 /**
- * Starts a program, whose glue and whose wasm are fetched at once.
+ * What a module that compiled and does not start is rejected with.
  *
- * @template Instance
  * @param {string} file the name of its wasm
- * @param {Promise<{ default: (options: object) => Promise<Instance> }>} loading its glue
- * @param {() => Promise<WebAssembly.Module>} compileBeside compiles the wasm beside the package's modules
- * @param {{ wasm: WasmSource | undefined, argument: string, options?: object }} given `wasm`: to be used instead, and
- *   which option of the caller it is; options for the glue
- * @returns {Promise<Instance>} rejects with `unavailable`, `out-of-memory` or `invalid-argument`
+ * @param {WasmSource | undefined} wasm what the caller passed instead
+ * @param {string} argument what the caller calls that
+ * @returns {(cause: unknown) => never} throws `unavailable`, `out-of-memory` or `invalid-argument`
  */
-export async function start(file, loading, compileBeside, { wasm, argument, options }) {
-    const compiling = wasm === undefined ? compileBeside() : compile(wasm, argument);
-    const [glue, module] = await Promise.all([imported(loading), compiling]);
-    return instantiated(glue.default, module, options).catch((cause) => {
-        throw startFailure(wasm === undefined ? { what: file } : originOf(wasm, argument), cause);
-    });
-}
+export const notStarted = (file, wasm, argument) => (cause) => {
+    throw startFailure(wasm === undefined ? { what: file } : originOf(wasm, argument), cause);
+};
 
 /**
  * Starts Emscripten's glue with a module that we compiled. The glue waits for ever where instantiating
@@ -81,7 +73,7 @@ export async function start(file, loading, compileBeside, { wasm, argument, opti
  * @param {object} [options] further ones
  * @returns {Promise<Instance>}
  */
-function instantiated(start, module, options) {
+export function instantiated(start, module, options) {
     return new Promise((resolve, reject) => {
         /**
          * @param {WebAssembly.Imports} imports

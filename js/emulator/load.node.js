@@ -3,7 +3,7 @@
 import { resolveObjectURL } from 'node:buffer';
 import { compileWasm } from '../core/compile-wasm.js';
 
-export const loadGlue = () => import('./emulator.js');
+export { default as start } from './emulator.js';
 
 export const compileBeside = () => compileWasm(new URL('./emulator.wasm', import.meta.url), 'emulator.wasm');
 

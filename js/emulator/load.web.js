@@ -1,11 +1,11 @@
 /**
  * The emulator's module, from beside the bundled modules; the build writes it, with its types. The literal
- * import is what bundlers look for.
+ * address is what bundlers follow.
  */
 
 import { compileWasm } from '../core/compile-wasm.js';
 
-export const loadGlue = () => import('./emulator.js');
+export { default as start } from './emulator.js';
 
 export const compileBeside = () => compileWasm(new URL('./emulator.wasm', import.meta.url), 'emulator.wasm');
 

@@ -1,7 +1,7 @@
 /** An origin's rules, which are C++ (wasm/src/bindings/emulator/emulator.cpp). */
 
-import { start } from '../core/module.js';
-import { compileBeside, loadGlue } from './load.web.js';
+import { compile, instantiated, notStarted } from '../core/module.js';
+import { compileBeside, start } from './load.web.js';
 import { oneLine } from './common/describe.js';
 
 /** @typedef {import('./emulator.js').MainModule} EmulatorModule */
@@ -10,8 +10,9 @@ import { oneLine } from './common/describe.js';
 export const runLengthDefault = 100;
 
 /** @param {import('../core/module.js').WasmSource | undefined} wasm nothing: beside the package's modules @returns {Promise<EmulatorModule>} */
-export function loadRules(wasm) {
-    return start('emulator.wasm', loadGlue(), compileBeside, { wasm, argument: 'wasm' });
+export async function loadRules(wasm) {
+    const module = await (wasm === undefined ? compileBeside() : compile(wasm, 'wasm'));
+    return instantiated(start, module).catch(notStarted('emulator.wasm', wasm, 'wasm'));
 }
 
 /** The module, and what it binds, as rules that were freed see them: calls do nothing and return 0. @type {any} */

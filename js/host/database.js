@@ -187,8 +187,8 @@ export class DatabaseHost {
     }
 
     /**
-     * Runs `call`, and delays a close of the connection until it returns. When the page is left each program asks for
-     * the close, but the last commit of the other must begin first.
+     * Runs `call`, and delays a close of the connection until it returns. When the page is left the replica asks for
+     * the close, but the last commits of queues and limits must begin first.
      *
      * @param {() => void} call
      */

@@ -41,8 +41,8 @@ import { Values } from './values.js';
 /** @typedef {import('../core/generated/host-events.js').HostEvents} HostEvents */
 
 export class Host {
-    /** The programs that it serves: the counters, and what coordinates tabs. @type {(HostEvents | undefined)[]} */
-    #programs = [];
+    /** The program that it serves. @type {HostEvents | undefined} */
+    #program;
 
     /** @type {Platform} */
     #platform;
@@ -50,7 +50,7 @@ export class Host {
     #disposed = false;
 
     /**
-     * Reports from before the first program was there.
+     * Reports from before the program was there.
      * @type {(() => void)[]}
      */
     #early = [];
@@ -63,24 +63,24 @@ export class Host {
         this.#platform = platform;
         const report = this.#events();
         this.clock = new ClockHost(platform, report);
-        this.storage = new StorageHost(platform, report);
         this.values = new Values();
+        this.database = new DatabaseHost(platform, namespace, this, report);
+        // It takes milliseconds, and the page's own process may not be needed for them: so it is asked for first.
+        if (this.database.available) void this.database.ready();
         this.lifecycle = new LifecycleHost(platform, report, () => {
             this.database.returned();
             this.locks.returned();
         });
-        this.database = new DatabaseHost(platform, namespace, this, report);
+        // Asking for localStorage may wait for the browser's process.
+        this.storage = new StorageHost(platform, report);
         this.locks = new LocksHost(platform, this.lifecycle, report);
         this.channels = new ChannelsHost(platform, this.clock, this.lifecycle, report);
     }
 
-    /**
-     * @param {HostEvents} program receives the reports from here on; all that it throws is a defect of ours
-     * @param {number} index the lowest bit of the numbers of its operations, channels and locks
-     */
-    connect(program, index) {
+    /** @param {HostEvents} program receives the reports from here on; all that it throws is a defect of ours */
+    connect(program) {
         if (this.#disposed) throw new TabacusError('closed', 'the tab was closed before this was loaded');
-        this.#programs[index] = program;
+        this.#program = program;
         for (const call of this.#early.splice(0)) call();
     }
 
@@ -104,7 +104,7 @@ export class Host {
     /** Lets everything go. Nothing is reported any more. */
     dispose() {
         this.#disposed = true;
-        this.#programs = [];
+        this.#program = undefined;
         this.#early = [];
         for (const part of [
             this.clock,
@@ -118,61 +118,40 @@ export class Host {
         }
     }
 
-    /**
-     * What its parts report to. An event that is about something of one program's goes to that program.
-     * @returns {HostEvents}
-     */
+    /** What its parts report to. @returns {HostEvents} */
     #events() {
         return {
             settled: (operation, answer) => {
-                // As #toOne(), of what is reported by the thousand.
+                // As #reporting(), of what is reported by the thousand.
                 try {
-                    this.#programs[operation & 1]?.settled(operation, answer);
+                    this.#program?.settled(operation, answer);
                 } catch (error) {
                     this.reportError(error);
                 }
             },
             failed: (operation, code, message) =>
-                this.#toOne(operation, (program) => program.failed(operation, code, message)),
-            lockLost: (request) => this.#toOne(request, (program) => program.lockLost(request)),
-            message: (channel, message) =>
-                this.#toOne(channel, (program) => program.message(channel, message)),
-            storageChanged: (...change) => this.#toAll((program) => program.storageChanged(...change)),
+                this.#reporting((program) => program.failed(operation, code, message)),
+            lockLost: (request) => this.#reporting((program) => program.lockLost(request)),
+            message: (channel, message) => this.#reporting((program) => program.message(channel, message)),
+            storageChanged: (...change) => this.#reporting((program) => program.storageChanged(...change)),
             databaseCreated: (dataLoss) => this.#keepingEarly((program) => program.databaseCreated(dataLoss)),
             databaseClosed: () => this.#keepingEarly((program) => program.databaseClosed()),
-            lifecycle: (event) => this.#toAll((program) => program.lifecycle(event)),
+            lifecycle: (event) =>
+                this.database.keepOpenDuring(() => this.#reporting((program) => program.lifecycle(event))),
         };
     }
 
-    /**
-     * @param {number} number whose lowest bit tells the program
-     * @param {(program: HostEvents) => void} report
-     */
-    #toOne(number, report) {
-        const program = this.#programs[number & 1];
-        if (program) this.#reporting(program, report);
+    /** Reports it, or keeps it for the program. @param {(program: HostEvents) => void} report */
+    #keepingEarly(report) {
+        if (this.#program) this.#reporting(report);
+        else this.#early.push(() => this.#reporting(report));
     }
 
     /** @param {(program: HostEvents) => void} report */
-    #toAll(report) {
-        this.database.keepOpenDuring(() => {
-            for (const program of this.#programs) if (program) this.#reporting(program, report);
-        });
-    }
-
-    /** Reports it, or keeps it for the first program. @param {(program: HostEvents) => void} report */
-    #keepingEarly(report) {
-        if (this.#programs.length === 0) this.#early.push(() => this.#toAll(report));
-        else this.#toAll(report);
-    }
-
-    /**
-     * @param {HostEvents} program
-     * @param {(program: HostEvents) => void} report
-     */
-    #reporting(program, report) {
+    #reporting(report) {
+        if (!this.#program) return;
         try {
-            report(program);
+            report(this.#program);
         } catch (error) {
             // Not into the event handler that the report was made from.
             this.reportError(error);

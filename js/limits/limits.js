@@ -22,8 +22,8 @@ import {
 
 /** The functions that are called without waiting. @typedef {Pick<Glue, '_sequence_next' | '_budget_take' | '_budget_available'>} LimitsGlue */
 
-/** @typedef {import('../core/load-module.js').Glue} Glue */
-/** @typedef {import('../core/coordination-bridge.js').CoordinationBridge} CoordinationBridge */
+/** @typedef {import('../core/program.js').Glue} Glue */
+/** @typedef {import('../core/bridge.js').Bridge} Bridge */
 
 /** @returns {never} */
 const refuse = () => {
@@ -46,7 +46,7 @@ export class Limits {
     /** By their addresses, which the handles of an engine share. @type {Map<number, { _glue: LimitsGlue }>} */
     #made = new Map();
 
-    /** @param {import('../core/coordination-bridge.js').CoordinationBridge} bridge */
+    /** @param {import('../core/bridge.js').Bridge} bridge */
     constructor(bridge) {
         this.#bridge = bridge;
     }
@@ -140,7 +140,7 @@ export class Limits {
      * A call of the module that it answers later.
      *
      * @template T
-     * @param {(bridge: CoordinationBridge) => Promise<T>} call
+     * @param {(bridge: Bridge) => Promise<T>} call
      * @internal
      */
     async ask(call) {
@@ -215,7 +215,7 @@ class Made {
 
     /**
      * @param {Limits} limits
-     * @param {CoordinationBridge} bridge
+     * @param {Bridge} bridge
      * @param {number} address
      */
     constructor(limits, bridge, address) {
@@ -228,7 +228,7 @@ class Made {
 
     /**
      * @template T
-     * @param {(bridge: CoordinationBridge, address: number) => Promise<T>} call
+     * @param {(bridge: Bridge, address: number) => Promise<T>} call
      * @protected
      */
     _ask(call) {

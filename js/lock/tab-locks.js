@@ -73,7 +73,7 @@ export class TabLocks {
     #waiting = new Set();
 
     /**
-     * @param {import('../core/coordination-bridge.js').CoordinationBridge} bridge
+     * @param {import('../core/bridge.js').Bridge} bridge
      * @param {{ platform: import('../host/host.js').Platform, allowWeaker: boolean }} options
      */
     constructor(bridge, { platform, allowWeaker }) {

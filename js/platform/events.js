@@ -134,7 +134,7 @@ function defineInitialiser(prototype, operation, { read, write }, order) {
 }
 
 /** HTML §12.2.4. */
-export const storageEventInterface = forEachGlobal(() =>
+export const storageEventInterface = /* @__PURE__ */ forEachGlobal(() =>
     eventInterface(
         'StorageEvent',
         { key: nullable, newValue: nullable, oldValue: nullable, storageArea: storage, url: usv },
@@ -143,7 +143,7 @@ export const storageEventInterface = forEachGlobal(() =>
 );
 
 /** HTML §8.1.4.3. */
-export const errorEventInterface = forEachGlobal(() =>
+export const errorEventInterface = /* @__PURE__ */ forEachGlobal(() =>
     eventInterface('ErrorEvent', {
         colno: number,
         error: { convert: (value) => value, initial: undefined },
@@ -154,7 +154,7 @@ export const errorEventInterface = forEachGlobal(() =>
 );
 
 /** HTML §7.4.6.3. */
-export const pageTransitionEventInterface = forEachGlobal(() =>
+export const pageTransitionEventInterface = /* @__PURE__ */ forEachGlobal(() =>
     eventInterface('PageTransitionEvent', { persisted: { convert: Boolean, initial: false } }),
 );
 

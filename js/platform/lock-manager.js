@@ -34,7 +34,7 @@ export const lockInterface = () => {
 };
 
 /** §3.2 @type {() => any} */
-export const lockManagerInterface = forEachGlobal(() => {
+export const lockManagerInterface = /* @__PURE__ */ forEachGlobal(() => {
     class LockManager {
         /** @type {LockRequests} */
         #locks;

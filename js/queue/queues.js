@@ -18,7 +18,7 @@ export class Queues {
     #online = () => void queuesOnline(this.#bridge);
 
     /**
-     * @param {import('../core/coordination-bridge.js').CoordinationBridge} bridge
+     * @param {import('../core/bridge.js').Bridge} bridge
      * @param {import('../host/host.js').Platform} platform
      */
     constructor(bridge, platform) {

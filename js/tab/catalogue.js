@@ -5,7 +5,7 @@ import { catalogueClose, catalogueCounter } from '../core/generated/coordination
 export class Catalogue {
     #bridge;
 
-    /** @param {import('../core/coordination-bridge.js').CoordinationBridge} bridge */
+    /** @param {import('../core/bridge.js').Bridge} bridge */
     constructor(bridge) {
         this.#bridge = bridge;
     }

@@ -40,7 +40,7 @@ const refuse = () => {
 };
 
 /** Replaces the core when the tab is closed, so that no call pays for asking whether it is. */
-const closed = /** @type {import('../core/load-module.js').Glue} */ (
+const closed = /** @type {import('../core/program.js').Glue} */ (
     /** @type {unknown} */ ({
         _count_increment: refuse,
         _count_add: refuse,
@@ -51,7 +51,7 @@ const closed = /** @type {import('../core/load-module.js').Glue} */ (
 );
 
 /** Replaces the module until it is loaded: nothing is known yet, and nothing else is asked of it. */
-const loading = /** @type {import('../core/load-module.js').Glue} */ (
+const loading = /** @type {import('../core/program.js').Glue} */ (
     /** @type {unknown} */ ({ _count_value: () => 0 })
 );
 
@@ -89,7 +89,7 @@ class TabCounter {
 
     /**
      * @param {string} name
-     * @param {import('../core/load-module.js').Glue} core
+     * @param {import('../core/program.js').Glue} core
      * @param {import('../core/promises.js').Promises} promises
      * @param {number} address
      * @param {Readonly<Guarantee>} guarantee
@@ -230,7 +230,7 @@ class TabCounter {
     /**
      * The core has it, from here on.
      *
-     * @param {import('../core/load-module.js').Glue} core
+     * @param {import('../core/program.js').Glue} core
      * @param {import('../core/promises.js').Promises} promises
      * @param {number} address
      * @protected
@@ -372,7 +372,7 @@ export class StoredCounter extends TabCounter {
      * @returns {Promise<number>} rejects with a TabacusRangeError when the value would leave ±(2^53 − 1)
      *   (nothing was added then), `invalid-argument`, `closed`, `quota-exceeded` or `store-failed`, with
      *   `unknown-commit` when the connection died during the commit, and with `unavailable` when
-     *   coordination.wasm cannot be loaded
+     *   catalogue.wasm cannot be loaded
      * @example
      * const next = await tab.counter('orders', { strategy: 'transactional' }).add(1);
      */

@@ -1,18 +1,45 @@
 /**
- * An engine: what runs in one context for one namespace. It has the host, the counters' program, and, once used, the
- * program of everything else. All handles that open() returns for the namespace share it.
+ * An engine: what runs in one context for one namespace. It has the host, and the program, whose pieces are loaded when
+ * they are first used. All handles that open() returns for the namespace share it.
  */
 
 import { Bridge } from '../core/bridge.js';
 import { tabClose, tabOpen } from '../core/generated/counters.js';
 import { moduleRegistry } from '../core/module-registry.js';
-import { loadModule } from '../core/load-module.js';
+import { compilePiece, pieceNotStarted } from '../core/load-module.js';
+import { Program } from '../core/program.js';
 import { Lazy } from '../common/lazy.js';
 import { Retries } from '../common/retries.js';
 import { TabacusError } from '../common/errors.js';
 import { Host } from '../host/host.js';
 
-/** @typedef {import('../core/coordination-bridge.js').CoordinationBridge} CoordinationBridge */
+/** @typedef {import('../core/program.js').PieceName} PieceName */
+
+/** @template T @typedef {() => Promise<T>} Load */
+
+/** The JavaScript that is loaded when it is first used. A service worker has imported it already. */
+const modules = {
+    /** @type {Load<typeof import('../core/load-coordination.js')>} */
+    coordination: async () =>
+        moduleRegistry.get('coordination') ?? (await import('../core/load-coordination.js')),
+    /** @type {Load<typeof import('../lock/tab-locks.js')>} */
+    locks: async () => moduleRegistry.get('locks') ?? (await import('../lock/tab-locks.js')),
+    /** @type {Load<typeof import('../queue/queues.js')>} */
+    queue: async () => moduleRegistry.get('queues') ?? (await import('../queue/queues.js')),
+    /** @type {Load<typeof import('../limits/limits.js')>} */
+    limits: async () => moduleRegistry.get('limits') ?? (await import('../limits/limits.js')),
+    /** @type {Load<typeof import('./catalogue.js')>} */
+    catalogue: async () => moduleRegistry.get('catalogue') ?? (await import('./catalogue.js')),
+};
+
+/** The JavaScript and the pieces of what open() may load ahead. @type {Record<import('./tab-options.js').Feature, { module: () => Promise<unknown>, pieces: PieceName[] }>} */
+const featureParts = {
+    locks: { module: modules.locks, pieces: ['locks'] },
+    leader: { module: modules.locks, pieces: ['locks', 'leader'] },
+    queue: { module: modules.queue, pieces: ['locks', 'queue'] },
+    limits: { module: modules.limits, pieces: ['locks', 'limits'] },
+    catalogue: { module: modules.catalogue, pieces: ['locks', 'catalogue'] },
+};
 
 /**
  * How an engine notifies its handles.
@@ -21,6 +48,8 @@ import { Host } from '../host/host.js';
  * @property {(notice: import('../core/bridge.js').Notice) => void} _notice
  * @property {(error: TabacusError) => void} _fail the engine has ended by itself; nothing is to be asked of it
  */
+
+export { modules };
 
 export class Engine {
     /** @type {Set<EngineUser>} */
@@ -35,7 +64,14 @@ export class Engine {
     /** Ids of stores that were reported to have replaced a lost one. @type {Set<string>} */
     #lost = new Set();
 
-    /** The program of all but replicated counters. @type {Lazy<CoordinationBridge>} */
+    #options;
+    #program;
+    #ahead;
+
+    /** The pieces of the program beside the first. @type {Map<PieceName, Lazy<void>>} */
+    #pieces = new Map();
+
+    /** What locks, queues, limits and the other strategies are built on; ends it. @type {Lazy<() => void>} */
     #coordination;
 
     /** Why it has ended by itself. @type {TabacusError | undefined} */
@@ -46,67 +82,45 @@ export class Engine {
 
     /** The other strategies. */
     catalogue = new Lazy(
-        () =>
-            this.loadPart(
-                /** @type {Promise<typeof import('./catalogue.js')>} */ (
-                    moduleRegistry.get('catalogue') ?? import('./catalogue.js')
-                ),
-                ({ Catalogue }, bridge) => new Catalogue(bridge),
-            ),
+        () => this.loadPart('catalogue', modules.catalogue(), ({ Catalogue }) => new Catalogue(this.bridge)),
         this.#retry,
     );
 
     /** Sequences, budgets, rate limits. */
     limits = new Lazy(
-        () =>
-            this.loadPart(
-                /** @type {Promise<typeof import('../limits/limits.js')>} */ (
-                    moduleRegistry.get('limits') ?? import('../limits/limits.js')
-                ),
-                ({ Limits }, bridge) => new Limits(bridge),
-            ),
+        () => this.loadPart('limits', modules.limits(), ({ Limits }) => new Limits(this.bridge)),
         this.#retry,
     );
 
     queues = new Lazy(
-        () =>
-            this.loadPart(
-                /** @type {Promise<typeof import('../queue/queues.js')>} */ (
-                    moduleRegistry.get('queues') ?? import('../queue/queues.js')
-                ),
-                ({ Queues }, bridge) => new Queues(bridge, this.platform),
-            ),
+        () => this.loadPart('queue', modules.queue(), ({ Queues }) => new Queues(this.bridge, this.platform)),
         this.#retry,
     );
 
     /**
-     * @param {import('../core/load-module.js').Glue} glue of the counters' program
+     * @param {Program} program
+     * @param {Map<PieceName, Promise<WebAssembly.Module>>} ahead pieces that are being compiled ahead of their use
      * @param {Host} host
      * @param {ReturnType<typeof import('./tab-options.js').checkOpenOptions>} options
      * @param {() => void} failed called when it has ended by itself
      */
-    constructor(glue, host, options, failed) {
+    constructor(program, ahead, host, options, failed) {
         const { namespace, platform } = options;
+        this.#options = options;
+        this.#program = program;
+        this.#ahead = ahead;
         this.host = host;
         this.platform = platform;
         this.failed = failed;
         this.retries = new Retries(platform);
-        const fail = (/** @type {TabacusError} */ error) => this.#fail(error);
-        const notice = (/** @type {import('../core/bridge.js').Notice} */ one) => this.#notice(one);
-        this.counters = new Bridge(glue, host, { notice, fail });
-        this.counters.start(namespace, 0);
+        this.bridge = new Bridge(program.glue, host, {
+            notice: (notice) => this.#notice(notice),
+            fail: (error) => this.#fail(error),
+        });
+        this.bridge.start(namespace);
         this.#coordination = new Lazy(async () => {
-            /** @type {typeof import('../core/load-coordination.js')} */
-            const { loadCoordination } =
-                moduleRegistry.get('coordination') ?? (await import('../core/load-coordination.js'));
-            return loadCoordination({
-                namespace,
-                host,
-                platform,
-                source: options.coordination,
-                notice,
-                fail,
-            });
+            const { startCoordination } = await modules.coordination();
+            return startCoordination(this.bridge, platform, (piece) => this.load(piece));
         });
     }
 
@@ -115,16 +129,17 @@ export class Engine {
      * @param {() => void} failed
      */
     static async open(options, failed) {
-        // Before the host is made: asking for localStorage may wait for the browser's process.
-        const loading = loadModule('single', options.wasm);
-        loading.catch(() => {}); // thrown below
+        // The fetches and the opening of the database begin here; all else has the time that they take.
+        const starting = compilePiece('counters', options.wasm.counters).then((module) =>
+            Program.start(module).catch(pieceNotStarted('counters', options.wasm.counters)),
+        );
+        starting.catch(() => {}); // thrown below
+        const ahead = loadAhead(options);
         const host = new Host(options.platform, options.namespace);
         try {
-            // The database opens while the wasm loads: each takes milliseconds. The core waits for it by itself.
-            if (host.database.available) void host.database.ready();
-            const engine = new Engine(await loading, host, options, failed);
+            const engine = new Engine(await starting, ahead, host, options, failed);
             // Before all else: the core finds out what the platform has.
-            await tabOpen(engine.counters);
+            await tabOpen(engine.bridge);
             await host.probe();
             return engine;
         } catch (error) {
@@ -146,17 +161,46 @@ export class Engine {
     }
 
     /**
-     * Loads a part of the program of all but replicated counters: `module` and the program are fetched at once.
+     * Loads a piece of the program, unless it is loaded.
+     *
+     * @param {PieceName} name
+     * @returns {Promise<void>}
+     */
+    load(name) {
+        const piece =
+            this.#pieces.get(name) ??
+            new Lazy(async () => {
+                const compiling = this.#ahead.get(name) ?? compilePiece(name, this.#options.wasm[name]);
+                this.#ahead.delete(name); // if it fails, the next call fetches it again
+                const module = await compiling;
+                this.bridge.contain(
+                    await this.#program
+                        .add(name, module)
+                        .catch(pieceNotStarted(name, this.#options.wasm[name])),
+                );
+            });
+        this.#pieces.set(name, piece);
+        return piece.get();
+    }
+
+    /**
+     * Makes a part of the engine: `module`, the piece that it needs and what all parts need are fetched at once.
      *
      * @template Module, Part
+     * @param {PieceName} piece
      * @param {Promise<Module>} module
-     * @param {(module: Module, bridge: CoordinationBridge) => Part} make
+     * @param {(module: Module) => Part} make
      * @returns {Promise<Part>}
      */
-    async loadPart(module, make) {
-        const [loaded, bridge] = await Promise.all([module, this.#coordination.get()]);
+    async loadPart(piece, module, make) {
+        const [loaded] = await Promise.all([
+            module,
+            this.load(piece),
+            this.load('locks'),
+            this.#coordination.get(),
+        ]);
         if (this.#failure) throw this.#failure;
-        return make(loaded, bridge);
+        return make(loaded);
     }
 
     /**
@@ -168,7 +212,7 @@ export class Engine {
      */
     agreed(kind, name, asked) {
         const key = `${kind}/${name}`;
-        this.counters.admit(key);
+        this.bridge.admit(key);
         const known = this.#agreed.get(key) ?? asked;
         this.#agreed.set(key, known);
         return known;
@@ -178,12 +222,12 @@ export class Engine {
      * Commits what is pending, and lets everything go.
      *
      * @param {Promise<unknown>} asked resolves when all that was asked for has been passed on
-     * @param {() => void} done called before the programs are let go
+     * @param {() => void} done called before the program is let go
      * @returns {Promise<void>} rejects as `flush` does when the last commit of a counter fails
      */
     async close(asked, done) {
         try {
-            const closings = [tabClose(this.counters), asked.then(() => this.#closeCoordination())];
+            const closings = [tabClose(this.bridge), asked.then(() => this.#closeCoordination())];
             const failed = (await Promise.allSettled(closings)).find(({ status }) => status === 'rejected');
             if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason;
         } finally {
@@ -206,12 +250,12 @@ export class Engine {
     /** Queues give back their claims under their locks, so the lock table closes after them. */
     async #closeQueues() {
         await this.queues.started?.then((queues) => queues.close()).catch(() => {});
-        const bridge = await this.#coordination.started?.catch(() => undefined);
-        bridge?.close();
+        const end = await this.#coordination.started?.catch(() => undefined);
+        end?.();
     }
 
     /**
-     * A program has trapped, and is in no state that can be relied on. What was flushed is in the store, as if the tab
+     * The program has trapped, and is in no state that can be relied on. What was flushed is in the store, as if the tab
      * had crashed.
      *
      * @param {TabacusError} error
@@ -230,8 +274,7 @@ export class Engine {
     #end(error) {
         this.retries.end();
         this.host.dispose();
-        this.counters.end(error);
-        this.#coordination.value?.end(error);
+        this.bridge.end(error);
     }
 
     /** @param {import('../core/bridge.js').Notice} notice */
@@ -244,4 +287,19 @@ export class Engine {
         if (this.#users.size === 0) this.#early.push(notice);
         for (const user of [...this.#users]) user._notice(notice);
     }
+}
+
+/**
+ * Begins to load what `preload` names.
+ *
+ * @param {ReturnType<typeof import('./tab-options.js').checkOpenOptions>} options
+ * @returns {Map<PieceName, Promise<WebAssembly.Module>>}
+ */
+function loadAhead({ preload, wasm }) {
+    const pieces = new Set(preload.flatMap((feature) => featureParts[feature].pieces));
+    const ahead = new Map([...pieces].map((piece) => [piece, compilePiece(piece, wasm[piece])]));
+    const loading = [...ahead.values(), ...preload.map((feature) => featureParts[feature].module())];
+    if (preload.length > 0) loading.push(modules.coordination());
+    for (const one of loading) Promise.resolve(one).catch(() => {}); // its first use reports why it failed
+    return ahead;
 }

@@ -4,15 +4,23 @@ import { Engine } from './engine.js';
 import { checkOpenOptions } from './tab-options.js';
 import { Tab } from './tab.js';
 
+/** @typedef {import('../core/module.js').WasmSource} WasmSource */
+/** @typedef {import('../core/program.js').PieceName} PieceName */
+/** @typedef {import('./tab-options.js').Feature} Feature */
+
 /**
  * @typedef {object} OpenOptions
  * @property {string} [namespace] keeps counters of one name apart; `default` if it is not given.
  *   A well-formed string of 1 to 128 UTF-16 units
- * @property {import('../core/module.js').WasmSource} [wasm] where single.wasm is, if not beside the
- *   package's modules
- * @property {import('../core/module.js').WasmSource} [coordination] where coordination.wasm is, if not beside
- *   the package's modules; it is loaded by the first use of a lock, of what is built on locks, of a queue, a
- *   sequence, a budget, a rate limit, or a counter of a strategy but the default
+ * @property {WasmSource | Partial<Record<PieceName, WasmSource>>} [wasm] where the pieces of the program are, if not
+ *   beside the package's modules: by their names, or `counters` alone. Each is loaded by the first use of what needs
+ *   it: `locks` by all but replicated counters, `leader` by leaders, semaphores and `once`, `lease` by locks where the
+ *   browser has none, `queue`, `limits`, and `catalogue` by a counter of a strategy but the default
+ * @property {WasmSource} [locks] deprecated: `wasm.locks`
+ * @property {WasmSource} [queue] deprecated: `wasm.queue`
+ * @property {WasmSource} [limits] deprecated: `wasm.limits`
+ * @property {WasmSource} [catalogue] deprecated: `wasm.catalogue`
+ * @property {Feature[]} [preload] what is loaded ahead of its first use
  * @property {boolean} [allowWeaker] whether counters may be less durable than was asked for, and locks
  *   exclude or fence less than they promise
  * @property {object} [window] the platform to use instead of `globalThis`
@@ -52,8 +60,8 @@ export async function open(options = {}) {
     everywhere.set(checked.platform, engines);
     const running = engines.get(checked.namespace);
     const entry = running ?? start(checked, engines);
-    assertSame({ ...entry.options, allowWeaker: entry.options.allowWeaker ?? false }, checked);
-    entry.options.coordination ??= checked.coordination; // where nobody has said from where to load it
+    assertSame(entry.options, checked);
+    Object.assign(entry.options.wasm, checked.wasm); // where nobody had said from where to load it
     ++entry.handles;
     const leave = () => {
         if (--entry.handles > 0) return false;
@@ -102,8 +110,14 @@ const same = (a, b) => a === b || (a instanceof URL ? a.href : a) === (b instanc
  * @throws {TabacusError} `kind-mismatch`
  */
 function assertSame(has, asked) {
-    for (const option of /** @type {const} */ (['wasm', 'coordination', 'allowWeaker'])) {
-        const [known, value] = [has[option], asked[option]];
+    /** @type {[option: string, known: unknown, value: unknown][]} */
+    const pairs = Object.entries(asked.wasm).map(([piece, source]) => [
+        `wasm.${piece}`,
+        has.wasm[/** @type {PieceName} */ (piece)],
+        source,
+    ]);
+    pairs.push(['allowWeaker', has.allowWeaker ?? false, asked.allowWeaker]);
+    for (const [option, known, value] of pairs) {
         if (known === undefined || value === undefined || same(known, value)) continue;
         throw new TabacusError(
             'kind-mismatch',

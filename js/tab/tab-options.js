@@ -29,21 +29,64 @@ function checkWindow(value) {
     return /** @type {import('../host/host.js').Platform} */ (value);
 }
 
+/**
+ * What is loaded by its first use, or ahead of it by `preload`.
+ * @typedef {typeof features[number]} Feature
+ */
+const features = /** @type {const} */ (['locks', 'leader', 'queue', 'limits', 'catalogue']);
+
+/** Options that version 0.1.0 had, which stand for those of `wasm`. */
+const deprecatedPieces = ['locks', 'queue', 'limits', 'catalogue'];
+
+/** @type {import('../core/program.js').PieceName[]} */
+const pieceNames = ['counters', 'lease', ...features];
+
+/**
+ * @param {unknown} value
+ * @returns {Partial<Record<import('../core/program.js').PieceName, import('../core/module.js').WasmSource>>}
+ */
+function checkPieces(value) {
+    if (value === undefined) return {};
+    if (Object(value) !== value || Object.getPrototypeOf(value) !== Object.prototype)
+        return { counters: checkWasm(value, 'wasm') };
+    return sourcesOf(checkOptions(value, pieceNames, 'wasm'), 'wasm.');
+}
+
+/**
+ * @param {Record<string, unknown>} given
+ * @param {string} prefix of the arguments' names
+ * @returns {Partial<Record<import('../core/program.js').PieceName, import('../core/module.js').WasmSource>>}
+ */
+const sourcesOf = (given, prefix) =>
+    Object.fromEntries(
+        Object.entries(given)
+            .filter(([, source]) => source !== undefined)
+            .map(([piece, source]) => [piece, checkWasm(source, `${prefix}${piece}`)]),
+    );
+
+/** @param {unknown} value @returns {Feature[]} */
+function checkPreload(value) {
+    if (value === undefined) return [];
+    if (!Array.isArray(value)) throw invalid('preload', value, `an array of ${features.join(', ')}`);
+    return value.map((feature) => /** @type {Feature} */ (checkOneOf('preload', feature, features)));
+}
+
 /** @param {unknown} given */
 export function checkOpenOptions(given) {
     // Defaults stand for undefined only: null is a mistake, and may not mix two applications' counters.
     const {
         namespace = 'default',
         wasm,
-        coordination,
+        preload,
         allowWeaker,
         window = globalThis,
-    } = checkOptions(given, ['namespace', 'wasm', 'coordination', 'allowWeaker', 'window']);
+        ...deprecated
+    } = checkOptions(given, ['namespace', 'wasm', 'preload', 'allowWeaker', 'window', ...deprecatedPieces]);
     return {
         namespace: checkName(namespace, 'namespace'),
         platform: checkWindow(window),
-        wasm: wasm === undefined ? undefined : checkWasm(wasm, 'wasm'),
-        coordination: coordination === undefined ? undefined : checkWasm(coordination, 'coordination'),
+        wasm: { ...sourcesOf(deprecated, ''), ...checkPieces(wasm) },
+        preload: checkPreload(preload),
         allowWeaker: allowWeaker === undefined ? undefined : checkBoolean('allowWeaker', allowWeaker),
     };
 }

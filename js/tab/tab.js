@@ -1,6 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { tabCapabilities } from '../core/generated/counters.js';
-import { moduleRegistry } from '../core/module-registry.js';
 import { closedError, invalid, TabacusError } from '../common/errors.js';
 import { reportTo } from '../host/failure.js';
 import { Budget, RateLimit, Sequence } from '../limits/handles.js';
@@ -13,6 +12,7 @@ import { Queue } from '../queue/queue.js';
 import { asPassed, checkFunction, checkInteger, checkName } from '../common/check-arguments.js';
 import { Lazy } from '../common/lazy.js';
 import { ReplicatedCounter, StoredCounter } from './counter.js';
+import { modules } from './engine.js';
 import { TabacusEvent } from './tabacus-event.js';
 import { storedGuarantee } from './guarantee.js';
 import { checkCounterOptions, isWeaker } from './tab-options.js';
@@ -91,11 +91,13 @@ export class Tab extends EventTarget {
     #locks = new Lazy(
         () =>
             this.#engine.loadPart(
-                /** @type {Promise<typeof import('../lock/tab-locks.js')>} */ (
-                    moduleRegistry.get('locks') ?? import('../lock/tab-locks.js')
-                ),
-                ({ TabLocks }, bridge) =>
-                    new TabLocks(bridge, { platform: this.#engine.platform, allowWeaker: this.#allowWeaker }),
+                'locks',
+                modules.locks(),
+                ({ TabLocks }) =>
+                    new TabLocks(this.#engine.bridge, {
+                        platform: this.#engine.platform,
+                        allowWeaker: this.#allowWeaker,
+                    }),
             ),
         (again) => this.#engine.retries.add(again),
     );
@@ -141,7 +143,7 @@ export class Tab extends EventTarget {
         this.#engine = engine;
         this.#allowWeaker = allowWeaker;
         this.#leave = leave;
-        this.#capabilities = capabilitiesFrom(tabCapabilities(engine.counters));
+        this.#capabilities = capabilitiesFrom(tabCapabilities(engine.bridge));
         engine.join(this);
     }
 
@@ -211,7 +213,7 @@ export class Tab extends EventTarget {
         checkInteger('permits', permits, 1, 64);
         const known = this.#engine.agreed('semaphore', name, String(permits));
         if (known !== String(permits)) throw mismatch('semaphore', name, `${known} permits`);
-        return new Semaphore(name, permits, () => this.#loadLocks());
+        return new Semaphore(name, permits, () => this.#loadLocks('leader'));
     }
 
     /**
@@ -227,7 +229,7 @@ export class Tab extends EventTarget {
         if (!leader)
             this.#leaders.set(
                 name,
-                (leader = new Leader(name, this.#lock(`leader/${name}`), () => this.#loadLocks())),
+                (leader = new Leader(name, this.#lock(`leader/${name}`), () => this.#loadLocks('leader'))),
             );
         return leader;
     }
@@ -294,7 +296,7 @@ export class Tab extends EventTarget {
         checkFunction('make', make);
         const asked = asPassed(options);
         const called_ms = this.#engine.host.clock.now();
-        return (await this.#loadLocks()).once(key, make, called_ms, asked);
+        return (await this.#loadLocks('leader')).once(key, make, called_ms, asked);
     }
 
     /**
@@ -493,7 +495,7 @@ export class Tab extends EventTarget {
                 (await catalogue.get()).attach(counter, name, { strategy, durability, times });
             return new StoredCounter(name, guarantee, owner, load, (begin) => catalogue.whenLoaded(begin));
         }
-        return new ReplicatedCounter(name, this.#engine.counters, durability, owner);
+        return new ReplicatedCounter(name, this.#engine.bridge, durability, owner);
     }
 
     /** @param {Readonly<import('./guarantee.js').Guarantee>} guarantee */
@@ -542,9 +544,11 @@ export class Tab extends EventTarget {
         };
     }
 
-    #loadLocks() {
+    /** @param {import('../core/program.js').PieceName} [piece] that is needed besides */
+    async #loadLocks(piece) {
         this.#assertOpen();
-        return this.#locks.get();
+        const [locks] = await Promise.all([this.#locks.get(), piece && this.#engine.load(piece)]);
+        return locks;
     }
 
     #assertOpen() {

@@ -10,7 +10,7 @@ import { requirePlatform } from '../common/require-platform.js';
 const policyName = 'tabacus';
 
 const cure =
-    "allow its address in worker-src of the page's Content-Security-Policy, or copy threads.js there";
+    "allow its address in worker-src of the page's Content-Security-Policy, or copy threads-worker.js there";
 
 export class ThreadWorkers {
     /** Why the last one that failed did. @type {TabacusError | undefined} */

@@ -2,7 +2,7 @@
 
 import { callbacks, coordinationCallbacks, hostCalls, hostEvents } from '../../bridge/host.js';
 import { enums, records } from '../../bridge/types.js';
-import { enumOf, fieldsOf, isNumber, numbered, parsed, recordOf, snake } from './bridge-types.js';
+import { enumOf, fieldsOf, isNumber, numbered, ownerOf, parsed, recordOf, snake } from './bridge-types.js';
 
 const head =
     '// Written by scripts/lib/bridge-cpp.js from what bridge/ describes: change it there.\n#pragma once\n';
@@ -19,7 +19,7 @@ const comment = (text) => `/// ${text}\n`;
 export function cppType(type) {
     const { of, inner } = parsed(type);
     if (of === 'list') return `std::vector<${cppType(inner)}>`;
-    if (of === 'set') return `std::span<const ${cppType(inner)}>`;
+    if (of === 'set') return `EnumSet<${cppType(inner)}>`;
     if (of === 'bits') return 'double';
     if (type === 'text') return 'std::string';
     if (type === 'text?') return 'Text';
@@ -168,7 +168,7 @@ function callFunction(call) {
                 type === 'int'
                     ? name
                     : parsed(type).of === 'set'
-                      ? `bits_of(${name})`
+                      ? `static_cast<int>(${name}.bits())`
                       : `static_cast<int>(${name})`;
         else if (slot === 4) slots[slot] = name;
         else if (type === 'text' || type === 'packed') slots[slot] = `${name}.data(), ${name}.size()`;
@@ -247,16 +247,19 @@ const argument = (name, type) =>
             ? name
             : `std::move(${name})`;
 
+/** The classes of the objects that exports are called on. @type {Record<string, string>} */
+const owners = { core: 'TabCore', coordination: 'CoordinationCore' };
+
 /** @param {ExportedCall} call */
 function shim({ name, doc, target, params = {}, answers, now, returns }) {
     const entries = Object.entries(params);
     const isPacked = (/** @type {string} */ type) => !isNumber(type) && !/[&*]$/.test(type);
     const plain = entries.filter(([, type]) => !isPacked(type));
     const packed = entries.filter(([, type]) => isPacked(type));
-    const head_ = target.startsWith('core.') ? ['Core& core'] : [];
+    const owner = ownerOf(target).map((name) => `${owners[name]}& ${name}`);
     const wasm = plain.map(([param, type]) => `${wasmType(type)} ${param}`);
     const promised = answers !== undefined || now !== undefined;
-    const signature = [...head_, ...wasm, ...(promised ? ['PromiseId promise'] : [])];
+    const signature = [...owner, ...wasm, ...(promised ? ['PromiseId promise'] : [])];
     const receiver = target.split('.')[0];
     const args = entries
         .filter(([param]) => param !== receiver)
@@ -274,7 +277,7 @@ function shim({ name, doc, target, params = {}, answers, now, returns }) {
 }
 
 /**
- * What a program exports: wasm/src/bindings/generated/<program>.hpp, which is included where `Core` is known.
+ * The exports of one file: wasm/src/bindings/generated/<file>.hpp, which is included where their classes are known.
  * @param {ExportedCall[]} calls
  */
 export const exportsHeader = (calls) =>

@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { groups, programs } from '../../bridge/exports.js';
+import { bindings, groups } from '../../bridge/exports.js';
 import { enums } from '../../bridge/types.js';
 import { exportsHeader, hostHeader, recordsHeader } from './bridge-cpp.js';
 import {
@@ -37,7 +37,7 @@ const FILES = {
         ]),
     ),
     ...Object.fromEntries(
-        Object.entries(programs).map(([name, calls]) => [
+        Object.entries(bindings).map(([name, calls]) => [
             `wasm/src/bindings/generated/${name}.hpp`,
             () => exportsHeader(calls),
         ]),

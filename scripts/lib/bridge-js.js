@@ -12,6 +12,7 @@ import {
     namedIn,
     namesOf,
     numbered,
+    ownerOf,
     parsed,
     snake,
 } from './bridge-types.js';
@@ -225,7 +226,7 @@ function dispatcher(doc, name, receivers, calls) {
     const cases = indented(calls.map(callCase).join(''), '        ');
     const rest =
         name === 'callHost'
-            ? '        default:\n            return bridge.callFurther(call, a, b, c, d, number, first, firstSize, second, secondSize);\n'
+            ? '        default:\n            return bridge.callFurther(bridge, call, a, b, c, d, number, first, firstSize, second, secondSize);\n'
             : '        default:\n            return undefined;\n';
     return (
         comment([doc, '', ...types, ...callParams, '@returns {unknown} a number, a boolean, or nothing']) +
@@ -264,9 +265,9 @@ export function coordinationCallsModule() {
     const code = withRecords(
         typesOf(coordinationCallbacks),
         dispatcher(
-            'Calls what the program of locks, queues and limits calls besides.',
+            'Calls what locks, queues and limits call besides.',
             'callCoordination',
-            [['bridge', "import('../coordination-bridge.js').CoordinationBridge"]],
+            [['bridge', bridgeType]],
             coordinationCallbacks,
         ),
     );
@@ -355,7 +356,7 @@ function exportFunction(call) {
     const numbers = params.filter(([, type]) => isPassed(type)).map(([param, type]) => passed(param, type));
     const promised = answers ?? now;
     const args = [
-        ...(target.startsWith('core.') ? ['bridge.core'] : []),
+        ...ownerOf(target).map((owner) => `bridge.${owner}`),
         ...numbers,
         ...(promised === undefined ? [] : ['promise']),
     ];
@@ -406,7 +407,7 @@ export function glueModule() {
         const { name, target, params = {}, answers, now, returns } = call;
         const numbers = Object.entries(params).filter(([, type]) => isPassed(type));
         const typed = [
-            ...(target.startsWith('core.') ? ['core: number'] : []),
+            ...ownerOf(target).map((owner) => `${owner}: number`),
             ...numbers.map(([param]) => `${camel(param)}: number`),
             ...((answers ?? now) ? ['promise: number'] : []),
         ];
@@ -416,7 +417,7 @@ export function glueModule() {
     return (
         head +
         comment([
-            'What the programs export. Each has those that it is described with (bridge/exports.js).',
+            'What the program exports: those of a piece that is not loaded are missing.',
             '',
             '@typedef {object} Exports',
             ...members,

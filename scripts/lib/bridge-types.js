@@ -80,3 +80,10 @@ export function jsType(type) {
     if (type in records) return type;
     return 'number';
 }
+
+/**
+ * The object of the program that an export is called on where it is not a parameter: none or one.
+ *
+ * @param {string} target
+ */
+export const ownerOf = (target) => ['core', 'coordination'].filter((owner) => target.startsWith(`${owner}.`));

@@ -7,6 +7,7 @@ import { withLock } from './lock.js';
 import { buildFolder, logFolder } from './paths.js';
 import { step } from './progress.js';
 import { run } from './run.js';
+import { splitProgram } from './split-program.js';
 import { toolchain } from './toolchain.js';
 
 export const WASM_PRESETS = ['wasm-threads', 'wasm-single'];
@@ -27,6 +28,7 @@ export async function build(preset, targets = []) {
             await configure(tools, preset, log);
             const chosen = targets.flatMap((target) => ['--target', target]);
             await run(tools.command('cmake', ['--build', '--preset', preset, ...chosen]), log);
+            if (preset === 'wasm-single') await splitProgram(tools);
         }),
     );
 }

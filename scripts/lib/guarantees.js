@@ -1,17 +1,16 @@
 /**
- * js/tab/generated/guarantees.js: what the strategies of the catalogue promise, as their program says. A page shows it
- * before it has loaded that program.
+ * js/tab/generated/guarantees.js: what the strategies of the catalogue promise, as the program says. A page shows it
+ * before it has loaded that piece of it.
  */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { enums } from '../../bridge/types.js';
 import { Failure } from './failure.js';
 import { buildFolder, repository } from './paths.js';
 
 const FILE = join(repository, 'js/tab/generated/guarantees.js');
-const PROGRAM = join(buildFolder, 'wasm-single/coordination.js');
+const PIECES = join(buildFolder, 'wasm-single/pieces');
 
 /** @typedef {import('../../js/core/generated/counters.js').Guarantee} Guarantee */
 
@@ -30,11 +29,17 @@ const host = new Proxy(
 async function program() {
     // What is imported here is generated first.
     const { Bridge } = await import('../../js/core/bridge.js');
-    const { catalogueCounter } = await import('../../js/core/generated/coordination.js');
     const { countGuarantee } = await import('../../js/core/generated/counters.js');
-    const { default: start } = await import(pathToFileURL(PROGRAM).href);
-    const bridge = new Bridge(await start({}), /** @type {any} */ (host), { notice() {}, fail() {} });
-    bridge.start('guarantees', 1);
+    const { Program } = await import('../../js/core/program.js');
+    const { catalogueCounter, coordinationNew } = await import('../../js/core/generated/coordination.js');
+    const compiled = (/** @type {string} */ piece) =>
+        new WebAssembly.Module(readFileSync(join(PIECES, `${piece}.wasm`)));
+    const program = await Program.start(compiled('counters'));
+    const bridge = new Bridge(program.glue, /** @type {any} */ (host), { notice() {}, fail() {} });
+    for (const piece of /** @type {const} */ (['locks', 'catalogue']))
+        bridge.contain(await program.add(piece, compiled(piece)));
+    bridge.start('guarantees');
+    bridge.coordination = coordinationNew(bridge, bridge.core);
     return (strategy, durability) => {
         const options = { strategy: /** @type {any} */ (strategy), durability, times: {} };
         return countGuarantee(bridge, catalogueCounter(bridge, 'counter', options));
@@ -65,9 +70,9 @@ function mostCommon(all) {
 
 /** Writes the module, unless it would not change. Requires the programs, or the module of an earlier build. */
 export async function generateGuarantees() {
-    if (!existsSync(PROGRAM)) {
+    if (!existsSync(PIECES)) {
         if (existsSync(FILE)) return;
-        throw new Failure(`${FILE} is made from ${PROGRAM}: run node scripts/build.js wasm-single`);
+        throw new Failure(`${FILE} is made from ${PIECES}: run node scripts/build.js wasm-single`);
     }
     const guarantee = await program();
     const strategies = Object.values(enums.Strategy?.values ?? {});
@@ -79,7 +84,7 @@ export async function generateGuarantees() {
         return `    ${strategy}: ${JSON.stringify(own)},\n`;
     });
     const text =
-        '/* Written by scripts/lib/guarantees.js from what coordination.wasm says. */\n\n' +
+        '/* Written by scripts/lib/guarantees.js from what the program says. */\n\n' +
         "/** @typedef {import('../../core/generated/counters.js').Guarantee} Guarantee */\n\n" +
         '/** What most strategies promise. */\n' +
         `export const common = ${JSON.stringify(common)};\n\n` +

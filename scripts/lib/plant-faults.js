@@ -8,6 +8,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { PLANTED as EMULATOR } from '../../tests/mutation/emulator.js';
 import { PLANTED as SHARED } from '../../tests/mutation/shared.js';
+import { bundled } from './bundle.js';
 import { NOTHING } from './counts.js';
 import { Failure } from './failure.js';
 import { buildFolder, distFolder, repository } from './paths.js';
@@ -30,34 +31,9 @@ function makeReady() {
 }
 
 async function bundle() {
-    const { build } = await import('esbuild');
-    await build({
-        entryPoints: {
-            'tabacus-emulator': join(folder, 'js/emulator.js'),
-            'tabacus-threads': join(folder, 'js/threads.js'),
-            'tabacus-worker': join(folder, 'js/worker.js'),
-        },
-        outdir: join(folder, 'dist/node'),
-        bundle: true,
-        format: 'esm',
-        platform: 'node',
-        external: ['fake-indexeddb'],
-        plugins: [forNode],
-    });
+    const files = await bundled('node', { root: folder, small: false });
+    for (const [name, text] of files) writeFileSync(join(folder, 'dist/node', name), text);
 }
-
-/** As scripts/lib/pack.js: the glue stays beside the bundle. @type {import('esbuild').Plugin} */
-const forNode = {
-    name: 'node',
-    setup({ onResolve }) {
-        onResolve({ filter: /\.web\.js$/ }, ({ path, resolveDir }) => ({
-            path: join(resolveDir, path.replace('.web.', '.node.')),
-        }));
-        onResolve({ filter: /^\.\/(threads|single|coordination|lab|emulator)\.js$/ }, ({ importer, path }) =>
-            importer.endsWith('load.node.js') ? { path, external: true } : undefined,
-        );
-    },
-};
 
 /** @param {string} test @returns {boolean} whether it passes */
 function passes(test) {

@@ -116,7 +116,7 @@ describeIn(
             for (const [fault, expected] of faults) {
                 page.fail(/\.wasm$/, fault);
                 const failed = await tab.evaluate(tryOpen, 'wasm-gone');
-                assert.match(failed, /^TabacusError unavailable: single\.wasm could not be loaded/);
+                assert.match(failed, /^TabacusError unavailable: counters\.wasm could not be loaded/);
                 assert.match(failed, expected);
             }
             page.fail(undefined);
@@ -233,7 +233,7 @@ describeIn(
             for (const [policy, expected] of cases) {
                 const tab = await site.show(site.page(policy));
                 const failed = await tab.evaluate(tryOpen, 'policy');
-                assert.match(failed, /^TabacusError unavailable: single\.wasm could not be loaded/);
+                assert.match(failed, /^TabacusError unavailable: counters\.wasm could not be loaded/);
                 assert.match(failed, expected);
                 assert.deepEqual(await tab.evaluate(uncaught), []);
                 await tab.close();
@@ -362,7 +362,7 @@ describeIn(
                 });
                 assert.match(
                     failed,
-                    /^TabacusError out-of-memory: no memory for single\.wasm.*close\(\) tabs/,
+                    /^TabacusError out-of-memory: no memory for counters\.wasm.*close\(\) tabs/,
                 );
                 assert.equal(after, 0);
                 await tab.close();
@@ -431,7 +431,7 @@ describeIn(
                 const { tabacus } = /** @type {any} */ (globalThis);
                 (await tabacus.threads()).close(); // what the page itself needs is loaded
             });
-            page.fail(/threads\.js$/);
+            page.fail(/threads-worker\.js$/);
             assert.match(
                 await tab.evaluate(hammer),
                 /^TabacusError unavailable: the Worker of a C\+\+ thread failed/,

@@ -18,7 +18,12 @@ const SOURCES = ['app.js', 'worker.js'];
  * What esbuild and Rollup leave behind: they keep `new URL('./x', import.meta.url)` as it is
  * written, and copy nothing.
  */
-const ASSETS = ['attach.wasm', 'coordination.wasm', 'single.wasm', 'threads.js', 'threads.wasm'];
+const ASSETS = [
+    ...['counters', 'locks', 'leader', 'lease', 'queue', 'limits', 'catalogue'].map(
+        (piece) => `${piece}.wasm`,
+    ),
+    ...['attach.wasm', 'threads-worker.js', 'threads.wasm'],
+];
 
 /** @param {string} script  the element that loads the page's script */
 const html = (script) => `<!doctype html>

@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ESLint } from 'eslint';
-import { CoordinationBridge } from '../../js/core/coordination-bridge.js';
 import { queueEnqueue, queueList, queueOpen } from '../../js/core/generated/queues.js';
 import { Host } from '../../js/host/host.js';
 import { repository } from '../../scripts/lib/paths.js';
 import { slotsOf } from '../../scripts/lib/bridge-cpp.js';
 import { LockOrigin } from './fake-locks.js';
 import { FakeOrigin } from './fake-origin.js';
+import { startBridge } from './program.js';
 
 /** Whether a line in js/lock breaks the rule. @param {string} line */
 async function isRefused(line) {
@@ -35,12 +35,10 @@ test('a text crosses the bridge as it is, with U+0000 and beyond ASCII, in both 
     const origin = new FakeOrigin();
     const locks = new LockOrigin();
     const window = origin.window({ navigator: { locks: locks.manager('the tab') } });
-    const { default: start } = await import(new URL('../../dist/node/coordination.js', import.meta.url).href);
     const host = new Host(/** @type {any} */ (window), 'texts');
     t.after(() => host.dispose()); // also of a test that fails, which would never end
     await host.ready();
-    const bridge = new CoordinationBridge(await start({}), host, { notice() {}, fail() {} });
-    bridge.start('texts', 1);
+    const bridge = await startBridge(host, ['locks', 'queue']);
     const queue = queueOpen(bridge, 'q', {
         ...{ concurrency: 1, lifo: false, attempts: 1, backOff_ms: 0, pauseOnFailure: false, limit: 0 },
         durability: 'relaxed',

@@ -29,7 +29,7 @@ const program = fileURLToPath(new URL('../../bin/tabacus.js', import.meta.url));
  * @param {number} count
  */
 async function fingerprint(request, count) {
-    const { default: start } = await import(new URL('../../dist/node/lab.js', import.meta.url).href);
+    const { default: start } = await import(new URL('../../build/wasm-single/lab.js', import.meta.url).href);
     const lab = await start({});
     return lab.hashOfSeeds(request, count);
 }

@@ -9,7 +9,7 @@ import { Lazy } from '../../js/common/lazy.js';
 import { Retries } from '../../js/common/retries.js';
 import { FakeOrigin } from './fake-origin.js';
 
-const wasm = readFileSync(new URL('../../dist/node/coordination.wasm', import.meta.url));
+const wasm = readFileSync(new URL('../../dist/node/locks.wasm', import.meta.url));
 
 /** A page, and which listeners it has. */
 class Page extends EventTarget {
@@ -24,7 +24,7 @@ async function until(is) {
     while (!is()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** A server of coordination.wasm that is down until `up` is set. */
+/** A server of locks.wasm that is down until `up` is set. */
 async function serve() {
     const state = { up: false, address: new URL('http://localhost'), close: () => {} };
     const server = createServer((_request, response) => {
@@ -33,7 +33,7 @@ async function serve() {
     });
     await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
     const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-    state.address = new URL(`http://127.0.0.1:${port}/coordination.wasm`);
+    state.address = new URL(`http://127.0.0.1:${port}/locks.wasm`);
     state.close = () => {
         server.close();
         server.closeAllConnections();
@@ -100,7 +100,7 @@ test(
         t.after(server.close);
         const origin = new FakeOrigin();
         const window = origin.window();
-        const tab = await open({ window, coordination: server.address });
+        const tab = await open({ window, wasm: { locks: server.address } });
         t.after(() => tab.close());
         /** @type {import('tabacus').WarningDetail[]} */
         const warnings = [];
@@ -115,7 +115,7 @@ test(
         assert.deepEqual(warnings.map(({ subject }) => subject).sort(), ['door', 'pages', 'pages']);
         for (const { code, message, subject } of warnings) {
             assert.equal(code, 'unavailable');
-            assert.match(message, /^the option coordination could not be loaded from http.*503/);
+            assert.match(message, /^the option wasm\.locks could not be loaded from http.*503/);
             assert.ok(message.includes(`what was registered with ${subject} begins once`));
         }
         await assert.rejects(tab.lock('door').query(), { code: 'unavailable' });
@@ -153,7 +153,7 @@ test('a tab that is closed asks for nothing any more', async (t) => {
             return Reflect.apply(native, window, [type, ...rest]);
         };
     }
-    const tab = await open({ window, coordination: server.address });
+    const tab = await open({ window, wasm: { locks: server.address } });
     await assert.rejects(tab.lock('door').query(), { code: 'unavailable' });
     assert.equal(listening, 1);
     await tab.close();

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { checkAttach } from '../../scripts/lib/attach-check.js';
 import { catchCounts, closingLine, nodeCounts, plainCounts } from '../../scripts/lib/counts.js';
 import { debianMirror } from '../../scripts/lib/mirror.js';
-import { forOne } from '../../scripts/lib/pack.js';
+import { forOne } from '../../scripts/lib/glue.js';
 import { NEEDS } from '../../scripts/lib/browsers.js';
 import { repository } from '../../scripts/lib/paths.js';
 import { patchSource } from '../../scripts/lib/source-patch.js';

@@ -1,17 +1,16 @@
 /** The strategies beside the default one: chosen, configured, loaded, and their guarantees. */
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { open, TabacusError } from 'tabacus';
 import { createOrigin } from 'tabacus/emulator';
-import { Bridge } from '../../js/core/bridge.js';
 import { catalogueCounter } from '../../js/core/generated/coordination.js';
 import { countGuarantee } from '../../js/core/generated/counters.js';
 import { Host } from '../../js/host/host.js';
 import { guaranteeFrom } from '../../js/tab/guarantee.js';
 import { STRATEGIES } from '../../js/common/strategies.js';
 import { FakeOrigin, settled, until } from './fake-origin.js';
+import { startBridge, wasmOf } from './program.js';
 
 /** @typedef {import('tabacus').Strategy} Strategy */
 
@@ -65,10 +64,8 @@ test('every strategy counts over two tabs, and holds nothing once they are close
 
 test('a counter has the same guarantee before its module is loaded as the module gives', async () => {
     const { windows, a, b } = await pair();
-    const { default: start } = await import(new URL('../../dist/node/coordination.js', import.meta.url).href);
     const host = new Host(/** @type {any} */ (windows[0]), 'guarantees');
-    const bridge = new Bridge(await start({}), host, { notice() {}, fail() {} });
-    bridge.start('guarantees', 1);
+    const bridge = await startBridge(host, ['locks', 'catalogue']);
     for (const strategy of strategies) {
         for (const durability of /** @type {const} */ (['relaxed', 'strict'])) {
             const address = catalogueCounter(bridge, 'c', { strategy, durability, times: {} });
@@ -184,18 +181,20 @@ test('records that cannot be read are warnings of the tab', async () => {
     await Promise.all([a.close(), b.close()]);
 });
 
-test('open() takes coordination.wasm from elsewhere; each call rejects where it cannot be had', async () => {
-    const bytes = readFileSync(new URL('../../dist/node/coordination.wasm', import.meta.url));
+test('open() takes a piece from elsewhere; each call rejects where it cannot be had', async () => {
+    const bytes = wasmOf('catalogue');
     const origin = new FakeOrigin();
-    const good = await open({ window: origin.window(), coordination: bytes });
+    const good = await open({ window: origin.window(), wasm: { catalogue: bytes } });
     assert.equal(await good.counter('c', { strategy: 'log' }).add(4), 4);
     await good.close();
-    for (const coordination of [
-        new Uint8Array([1, 2, 3]),
-        await WebAssembly.compile(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])),
-    ]) {
-        const code = 'invalid-argument';
-        const tab = await open({ window: origin.window(), coordination });
+    const asBefore = await open({ window: origin.window(), catalogue: bytes });
+    assert.equal(await asBefore.counter('c', { strategy: 'log' }).add(4), 8);
+    await asBefore.close();
+    for (const [catalogue, code] of /** @type {[any, string][]} */ ([
+        [new Uint8Array([1, 2, 3]), 'invalid-argument'],
+        [await WebAssembly.compile(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])), 'version-mismatch'],
+    ])) {
+        const tab = await open({ window: origin.window(), wasm: { catalogue } });
         const counter = tab.counter('c', { strategy: 'log' });
         await assert.rejects(counter.add(1), failsWith(code));
         await assert.rejects(counter.read(), failsWith(code));

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { open } from 'tabacus';
 import { LockOrigin } from './fake-locks.js';
 import { FakeOrigin } from './fake-origin.js';
+import { wasmOf } from './program.js';
 
 /** @typedef {import('tabacus').Tab} Tab */
 
@@ -135,4 +136,33 @@ test('a page that is left commits before the connection closes, whatever it has 
     assert.deepEqual([...opened], [[name, 2]]);
     await tab.lock('refresh').run(() => {});
     await tab.close();
+});
+
+test('open() asks for the wasm and the database before it returns, and before what may make it wait', async (t) => {
+    const window = new FakeOrigin().window();
+    const { indexedDB, localStorage } = window;
+    /** @type {string[]} */
+    const asked = [];
+    const factory = {
+        open: (/** @type {string} */ database, /** @type {number | undefined} */ version) => {
+            asked.push('database');
+            return indexedDB.open(database, version);
+        },
+    };
+    Object.defineProperty(window, 'indexedDB', { value: factory });
+    const get = () => {
+        asked.push('localStorage');
+        return localStorage;
+    };
+    Object.defineProperty(window, 'localStorage', { get });
+    const { fetch } = globalThis;
+    t.after(() => Object.assign(globalThis, { fetch }));
+    globalThis.fetch = async (address) => {
+        asked.push(String(address));
+        return new Response(wasmOf('counters'));
+    };
+    const wasm = 'https://shop.test/counters.wasm';
+    const opening = open({ window, wasm });
+    assert.deepEqual(asked.slice(0, 3), [wasm, 'database', 'localStorage']);
+    await (await opening).close();
 });

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open } from 'tabacus';
 import { FakeOrigin, until } from './fake-origin.js';
+import { wasmOf } from './program.js';
+import { Program } from '../../js/core/program.js';
 
 /** An event whose values tell that they were read. */
 class CountingStorageEvent extends Event {
@@ -74,9 +76,7 @@ test('a message that is longer than any of ours is dropped', async () => {
 });
 
 test('a text for which a core has no memory is refused, and its allocator goes on', async () => {
-    const address = new URL('../../dist/node/single.js', import.meta.url).href;
-    const { default: start } = await import(address);
-    const glue = await start();
+    const { glue } = await Program.start(await WebAssembly.compile(wasmOf('counters')));
     // The memory grows to 2 GiB: the first size exceeds it, the second exceeds it with its copy.
     for (const size of [2, 1.25]) assert.equal(glue._tab_buffer(size * 2 ** 30), 0);
     assert.notEqual(glue._tab_buffer(1024), 0);

@@ -1,7 +1,7 @@
 /** All who open a namespace in one context share an engine; each has a handle of its own. */
 
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -9,6 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { open, TabacusError } from 'tabacus';
 import { LockOrigin } from './fake-locks.js';
 import { FakeOrigin } from './fake-origin.js';
+import { wasmOf } from './program.js';
 
 /** @param {string} code */
 const failsWith = (code) => (/** @type {any} */ error) =>
@@ -126,7 +127,7 @@ test('options that contradict the running engine are refused, with both values',
     assert.throws(() => second.queue('q', { limit: 4 }), failsWith('kind-mismatch'));
     await tab.close();
     await second.close();
-    const wasm = readFileSync(new URL('../../dist/node/single.wasm', import.meta.url));
+    const wasm = wasmOf('counters');
     const strict = await open({ window, wasm });
     await assert.rejects(open({ window, allowWeaker: true }), failsWith('kind-mismatch'));
     await assert.rejects(open({ window, wasm: new Uint8Array(wasm) }), failsWith('kind-mismatch'));

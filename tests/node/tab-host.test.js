@@ -24,28 +24,24 @@ async function hostIn(origin, without) {
         (event) =>
         (number = 0, /** @type {any[]} */ ...texts) =>
             void reports.push({ event, number, texts: texts.flat().filter((text) => text !== undefined) });
-    host.connect(
-        {
-            settled: record('settled'),
-            failed: record('failed'),
-            storageChanged: (...change) =>
-                void reports.push({ event: 'storageChanged', number: 0, texts: change }),
-            databaseCreated: (...loss) =>
-                void reports.push({ event: 'databaseCreated', number: 0, texts: loss }),
-            databaseClosed: record('databaseClosed'),
-            lockLost: record('lockLost'),
-            message: record('message'),
-            lifecycle: (...events) => void reports.push({ event: 'lifecycle', number: 0, texts: events }),
-        },
-        0,
-    );
-    let last = 100; // even: of program 0
+    host.connect({
+        settled: record('settled'),
+        failed: record('failed'),
+        storageChanged: (...change) =>
+            void reports.push({ event: 'storageChanged', number: 0, texts: change }),
+        databaseCreated: (...loss) => void reports.push({ event: 'databaseCreated', number: 0, texts: loss }),
+        databaseClosed: record('databaseClosed'),
+        lockLost: record('lockLost'),
+        message: record('message'),
+        lifecycle: (...events) => void reports.push({ event: 'lifecycle', number: 0, texts: events }),
+    });
+    let last = 100;
     /**
      * Begins an operation and gives the report that settles it.
      * @param {(operation: number) => unknown} start
      */
     const settling = async (start) => {
-        const operation = (last += 2);
+        const operation = ++last;
         start(operation);
         const mine = () =>
             reports.find(({ event, number }) => /settled|failed/.test(event) && number === operation);
@@ -55,7 +51,7 @@ async function hostIn(origin, without) {
     };
     /** @param {boolean} [write] */
     const begin = (write = true) => {
-        const operation = (last += 2);
+        const operation = ++last;
         host.database.begin(operation, {
             scope: stores,
             access: write ? 'readwrite' : 'readonly',
@@ -402,7 +398,7 @@ test('what the core throws reaches the window’s errors, and no event handler',
     const throws = () => {
         throw fault;
     };
-    host.connect(hostEvents(throws), 0);
+    host.connect(hostEvents(throws));
     window.dispatchEvent(Object.assign(new Event('storage'), { key: null, oldValue: null, newValue: null }));
     assert.ok(window.errors.includes(fault));
     host.dispose();

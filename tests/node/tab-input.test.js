@@ -1,9 +1,9 @@
 /** Everything that a caller can pass wrongly to a tab, on Node's bare platform. */
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { open, TabacusError, TabacusRangeError } from 'tabacus';
+import { wasmOf } from './program.js';
 
 const max = Number.MAX_SAFE_INTEGER;
 
@@ -150,7 +150,10 @@ test('open() refuses bad options', async () => {
         [{ build: 'threads' }, 'options.build', 'threads'],
         [{ allowWeaker: 1 }, 'allowWeaker', 1],
         [{ wasm: 7 }, 'wasm', 7],
-        [{ coordination: 7 }, 'coordination', 7],
+        [{ wasm: { locks: 7 } }, 'wasm.locks', 7],
+        [{ wasm: { single: 7 } }, 'wasm.single', 7],
+        [{ preload: 'locks' }, 'preload', 'locks'],
+        [{ preload: ['lock'] }, 'preload', 'lock'],
         [{ window: 'w' }, 'window', 'w'],
         [{ name: 'n' }, 'options.name', 'n'],
         [null, 'options', null],
@@ -161,7 +164,7 @@ test('open() refuses bad options', async () => {
 });
 
 test('open() takes the wasm as bytes and as a module, and reports what was wrong with it', async () => {
-    const bytes = readFileSync(new URL('../../dist/node/single.wasm', import.meta.url));
+    const bytes = wasmOf('counters');
     for (const wasm of [bytes, await WebAssembly.compile(bytes)]) {
         const tab = await open({ wasm });
         assert.equal(tab.counter('c').add(2), 2);

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { open, TabacusError } from 'tabacus';
 import { LockOrigin } from './fake-locks.js';
 import { FakeOrigin, until } from './fake-origin.js';
+import { wasmOf } from './program.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
@@ -27,13 +28,13 @@ function number(bytes, at) {
 }
 
 /**
- * A program of the package whose memory cannot grow (WebAssembly Core §5.5.8: of the memory section's limits, the
- * maximum becomes the minimum).
+ * The program with a memory that cannot grow (WebAssembly Core §5.5.8: of the memory section's limits, the maximum
+ * becomes the minimum).
  *
- * @param {'single' | 'coordination'} name
+ * @param {Uint8Array} program
  */
-function withoutGrowth(name) {
-    const bytes = new Uint8Array(readFileSync(new URL(`../../dist/node/${name}.wasm`, import.meta.url)));
+function withoutGrowth(program = wasmOf('counters')) {
+    const bytes = new Uint8Array(program);
     for (let at = 8; at < bytes.length;) {
         const id = bytes[at];
         const size = number(bytes, at + 1);
@@ -61,7 +62,7 @@ function oneWindow() {
 
 test('where the counters have no memory left, all that is open gets an error, and the next open() works', async () => {
     const { window, locks } = oneWindow();
-    const wasm = withoutGrowth('single');
+    const wasm = withoutGrowth();
     const [tab, other] = await Promise.all([open({ window, wasm }), open({ window, wasm })]);
     const counter = tab.counter('kept');
     counter.add(5);
@@ -105,7 +106,7 @@ test('where the counters have no memory left, all that is open gets an error, an
 
 test('where locks and queues have no memory left, the jobs stay, and another tab runs them', async () => {
     const { window } = oneWindow();
-    const tab = await open({ window, coordination: withoutGrowth('coordination') });
+    const tab = await open({ window, wasm: withoutGrowth() });
     tab.counter('kept').add(2);
     await tab.counter('kept').flush();
     const queue = tab.queue('jobs');
@@ -178,7 +179,7 @@ test('what the store holds is read, however much it is', async () => {
 test('in a window without reportError, as in Node 20, a trap in an event ends no process', async () => {
     const { window } = oneWindow();
     Object.defineProperty(window, 'reportError', { value: undefined });
-    const tab = await open({ window, coordination: withoutGrowth('coordination') });
+    const tab = await open({ window, wasm: withoutGrowth() });
     const queue = tab.queue('jobs');
     const codes = new Set();
     for (let batch = 0; !codes.has('internal'); batch++) {
@@ -190,4 +191,15 @@ test('in a window without reportError, as in Node 20, a trap in an event ends no
     }
     await new Promise((resolve) => setImmediate(resolve));
     await tab.close();
+});
+
+test('with the pieces of tabacus/debug, the stack of a trap has the names of functions', async () => {
+    const debug = readFileSync(new URL('../../dist/debug/counters.wasm', import.meta.url));
+    const tab = await open({ window: oneWindow().window, wasm: withoutGrowth(debug) });
+    assert.throws(
+        () => {
+            for (let i = 0; ; i++) tab.counter(`${'x'.repeat(100)}${i}`).add(1);
+        },
+        (/** @type {any} */ { code, cause }) => code === 'internal' && /tabacus::/.test(cause.stack),
+    );
 });

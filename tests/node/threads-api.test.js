@@ -359,13 +359,13 @@ test('a grant is known from the moment on in which the mutex is taken', async ()
 test('a module that is another one is refused, and nothing hangs', async () => {
     const bytes = (/** @type {string} */ name) =>
         readFile(new URL(import.meta.resolve(`tabacus/${name}.wasm`)));
-    for (const name of ['attach', 'single', 'store']) {
+    for (const name of ['attach', 'counters', 'store']) {
         await assert.rejects(threads({ wasm: await bytes(name) }), withCode('invalid-argument', 'wasm'));
     }
     const empty = new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]));
     await assert.rejects(threads({ wasm: empty }), withCode('invalid-argument', 'wasm'));
     await assert.rejects(
-        threads({ attachWasm: await bytes('single') }),
+        threads({ attachWasm: await bytes('counters') }),
         withCode('invalid-argument', 'attachWasm'),
     );
     const memory = await threads({ wasm: new URL(import.meta.resolve('tabacus/threads.wasm')) });

@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { bundled } from '../../scripts/lib/bundle.js';
 
 const BUILD = new URL('../../build/', import.meta.url);
 const DIST = new URL('../../dist/node/', import.meta.url);
@@ -24,12 +25,11 @@ const alive = setInterval(() => {}, 1_000);
 before(async () => {
     folder = await mkdtemp(fileURLToPath(new URL('storers-', BUILD)));
     await cp(DIST, folder, { recursive: true });
-    const glue = new URL('wasm-threads/storers.js', BUILD);
-    await writeFile(
-        `${folder}/threads.js`,
-        `import start from ${JSON.stringify(glue.href)};
-        export default async (options) => (globalThis.storers = await start(options));`,
-    );
+    const start = new URL('wasm-threads/storers.js', BUILD).href;
+    const glue = `import start from ${JSON.stringify(start)};
+        export default async (options) => (globalThis.storers = await start(options));`;
+    const files = await bundled('node', { small: false, glue: new Map([['threads', glue]]) });
+    for (const [name, text] of files) await writeFile(`${folder}/${name}`, text);
     const { threads } = await import(pathToFileURL(`${folder}/tabacus-threads.js`).href);
     shared = await threads({ wasm: new URL('wasm-threads/storers.wasm', BUILD) });
     ({ storers } = /** @type {any} */ (globalThis));

@@ -327,7 +327,8 @@ for (const { version, url, open: openEarlier } of earlier) {
             'a lock and a semaphore serve the tabs of both versions in the order of their requests',
             underSeeds(async ({ tabs, pages }) => {
                 const [first] = tabs;
-                for (const tab of tabs) await tab.lock('other').run(() => {}); // what locks need is loaded
+                // What locks and semaphores need is loaded.
+                for (const tab of tabs) await tab.semaphore('other', 1).run(() => {});
                 const held = [
                     await first.lock('l').acquire(),
                     await first.semaphore('s', 2).acquire(),

@@ -30,7 +30,7 @@ const ports = {
 };
 
 /** HTML §9.2: of which Node's takes no window for a source. */
-export const messageEventInterface = forEachGlobal(() => {
+export const messageEventInterface = /* @__PURE__ */ forEachGlobal(() => {
     const members = {
         data: { convert: (/** @type {unknown} */ value) => value, initial: null },
         lastEventId: text,

@@ -22,7 +22,7 @@ import { sleepAsync } from '../waiting.js';
 
 /** @typedef {{ name: string, mode: 'exclusive' | 'shared', clientId: string }} LockInfo */
 
-const SharedLock = lockInterface();
+const SharedLock = /* @__PURE__ */ lockInterface();
 
 /** How long to sleep on a request's word: without waitAsync nobody is woken, and that of a freed request may never change. */
 const sleepMax_ms = () => ('waitAsync' in Atomics ? Infinity : 1000);

@@ -8,8 +8,8 @@ import { StorageArea } from './storage-area.js';
 import { nextMacrotask } from '../../common/macrotask.js';
 import { sleepAsync } from '../waiting.js';
 
-const SharedStorage = storageInterface();
-const SharedStorageEvent = storageEventInterface();
+const SharedStorage = /* @__PURE__ */ storageInterface();
+const SharedStorageEvent = /* @__PURE__ */ storageEventInterface();
 
 /** A Worker's global object, which is a target of events as a window is. */
 const workerScope = () => {

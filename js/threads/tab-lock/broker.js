@@ -4,8 +4,6 @@ import { requestFields, tabHas, tabReasons, tabTasks } from './tab-request-layou
 import { watchExit } from '../exit/liveness-lock.js';
 import { sleepAsync } from '../waiting.js';
 
-export { SharedTabLock } from './shared-tab-lock.js';
-
 /**
  * The exports of wasm/src/sync/abi.cpp for it. A request is its address.
  *

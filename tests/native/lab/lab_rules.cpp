@@ -226,8 +226,7 @@ struct Runner {
     void run_all() {
         while (!runnable.empty()) run(*runnable.begin());
     }
-    TransactionId begin(std::vector<Store> scope, Access access,
-                        Durability durability = Durability::relaxed) {
+    TransactionId begin(Stores scope, Access access, Durability durability = Durability::relaxed) {
         database.begin(++last, scope, access, durability);
         return last;
     }
@@ -385,7 +384,7 @@ struct Chatter {
             const auto held = co_await tab_.locks().request({.name = "l"});
             channel_->post(std::to_string(i));
             co_await tab_.storage().set("k", std::to_string(i));
-            constexpr std::array scope{Store::rows};
+            constexpr Stores scope{Store::rows};
             const auto transaction =
                 co_await tab_.database().begin(scope, Access::write, Durability::relaxed);
             const auto row = co_await transaction->get(Store::rows, "k");
@@ -521,7 +520,7 @@ TEST_CASE("origin: a transaction left with nothing to do is a defect, reported a
     struct Idler {
         explicit Idler(LabTab& tab) { scope.spawn(idle(tab)); }
         static Task<void> idle(LabTab& tab) {
-            constexpr std::array scope{Store::rows};
+            constexpr Stores scope{Store::rows};
             const auto transaction =
                 co_await tab.database().begin(scope, Access::write, Durability::relaxed);
             co_await tab.clock().sleep(1);

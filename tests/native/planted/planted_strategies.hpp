@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <string>
 
@@ -60,7 +59,7 @@ class PlantedStrategy final : public Counter {
     }
 
     Task<std::int64_t> read() override {
-        constexpr std::array scope{Store::rows};
+        constexpr Stores scope{Store::rows};
         if (locked()) co_return number(co_await world_.storage().get("n"));
         const auto transaction =
             co_await world_.database().begin(scope, Access::read, Durability::relaxed);
@@ -80,7 +79,7 @@ class PlantedStrategy final : public Counter {
 
     Task<void> flush() override { co_return; }
     [[nodiscard]] std::int64_t value() const override { return 0; }
-    Subscription on_change(std::function<void()> /*callback*/) override { return {}; }
+    Subscription on_change(Function<void()> /*callback*/) override { return {}; }
     [[nodiscard]] Guarantee guarantee() const override { return {}; }
 
   private:
@@ -116,7 +115,7 @@ class PlantedStrategy final : public Counter {
 
     Task<std::int64_t> add_in_transaction(std::int64_t n) {
         using enum StrategyFault;
-        constexpr std::array scope{Store::rows};
+        constexpr Stores scope{Store::rows};
         auto& database = world_.database();
         for (;;) {
             auto transaction = co_await database.begin(scope, Access::write, Durability::relaxed);
@@ -154,7 +153,7 @@ class PlantedStrategy final : public Counter {
 
     /// A row per tab, with its own total.
     Task<std::int64_t> add_to_row(std::int64_t n) {
-        constexpr std::array scope{Store::rows};
+        constexpr Stores scope{Store::rows};
         auto number_of_row = world_.id();
         if (fault_ == StrategyFault::counts_rows_for_its_own) {
             auto reading =
@@ -175,7 +174,7 @@ class PlantedStrategy final : public Counter {
     /// Reads value and version in one transaction, and writes in another if the version is the one
     /// that was read. The value is its own version here: it only grows.
     Task<std::int64_t> add_optimistic(std::int64_t n) {
-        constexpr std::array scope{Store::rows};
+        constexpr Stores scope{Store::rows};
         auto& database = world_.database();
         for (int attempt = 1;; ++attempt) {
             auto reading = co_await database.begin(scope, Access::read, Durability::relaxed);

@@ -1,16 +1,7 @@
 #include "browser/bridge.hpp"
 
-#include <emscripten/em_js.h>
-
 #include <cstdlib>
 #include <cstring>
-
-// clang-format off
-EM_JS(double, tabacus_call, (int call, int a, int b, int c, int d, double number, const char* first,
-                             size_t first_size, const char* second, size_t second_size), {
-    return Module.tabacusCall(call, a, b, c, d, number, first, first_size, second, second_size);
-});
-// clang-format on
 
 namespace tabacus::browser {
 
@@ -30,22 +21,22 @@ Packed packed;
 /// A longer buffer is freed as soon as a shorter one does.
 constexpr std::size_t kept_bytes_max = 65'536;
 
-/// malloc() and realloc() report that there is no memory, where a string would end the program.
 /// NOLINTBEGIN(cppcoreguidelines-no-malloc)
+void release() {
+    std::free(packed.data);
+    packed = {};
+}
+
+/// malloc() reports that there is no memory, where a string would end the program.
 bool grow(std::size_t size) {
-    auto* const grown = static_cast<char*>(std::realloc(packed.data, size));
-    if (grown == nullptr) return false;
-    packed.data = grown;
+    release();
+    packed.data = static_cast<char*>(std::malloc(size));
+    if (packed.data == nullptr) return false;
     packed.capacity = size;
     // An Unpacker copies the texts by operator new. Volatile: else the compiler leaves the pair out.
     void* volatile copy = std::malloc(size);
     std::free(copy);
     return copy != nullptr;
-}
-
-void release() {
-    std::free(packed.data);
-    packed = {};
 }
 /// NOLINTEND(cppcoreguidelines-no-malloc)
 

@@ -118,12 +118,4 @@ inline std::optional<double> optional_number(double number) {
     return std::isnan(number) ? std::nullopt : std::optional(number);
 }
 
-/// Bit n stands for the enumerator of number n.
-template <typename Enumerators>
-int bits_of(const Enumerators& enumerators) {
-    unsigned bits = 0;
-    for (const auto enumerator : enumerators) bits |= 1U << static_cast<unsigned>(enumerator);
-    return static_cast<int>(bits);
-}
-
 }  // namespace tabacus::browser

@@ -18,7 +18,7 @@ class BrowserChannel final : public Channel {
     void post_deferred(std::string_view message) override {
         host::channel_post_deferred(id_, message);
     }
-    void on_message(std::function<void(std::string_view)> callback) override {
+    void on_message(Function<void(std::string_view)> callback) override {
         subscription_ = listeners_.add(
             [id = id_, callback = std::move(callback)](const BrowserChannels::Message& message) {
                 if (message.channel == id) callback(message.text);
@@ -34,7 +34,7 @@ class BrowserChannel final : public Channel {
 }  // namespace
 
 std::unique_ptr<Channel> BrowserChannels::open(std::string_view name) {
-    const int id = numbers_.take();
+    const int id = static_cast<int>(next_++);
     if (!host::channel_open(id, name)) return nullptr;
     return std::make_unique<BrowserChannel>(id, listeners_);
 }

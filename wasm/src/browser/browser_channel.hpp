@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "browser/core/operations.hpp"
+#include "browser/generated/host.hpp"
 #include "protocol/common/listeners.hpp"
 #include "tabacus/common/world.hpp"
 
@@ -11,8 +11,6 @@ namespace tabacus::browser {
 
 class BrowserChannels {
   public:
-    explicit BrowserChannels(int program) : numbers_(program) {}
-
     /// Nothing where the platform has no BroadcastChannel.
     std::unique_ptr<Channel> open(std::string_view name);
 
@@ -24,7 +22,7 @@ class BrowserChannels {
 
   private:
     Listeners<Message> listeners_;
-    OperationNumbers numbers_;
+    unsigned next_ = 0;
 };
 
 }  // namespace tabacus::browser

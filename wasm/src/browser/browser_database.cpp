@@ -86,8 +86,8 @@ Async<Unit> BrowserDatabase::open() {
     return std::move(answer);
 }
 
-Async<std::unique_ptr<Transaction>> BrowserDatabase::begin(std::span<const Store> scope,
-                                                           Access access, Durability durability) {
+Async<std::unique_ptr<Transaction>> BrowserDatabase::begin(Stores scope, Access access,
+                                                           Durability durability) {
     emit_undelivered();
     const int id = operations_.next();
     const auto wrap = [this, id](const Texts&) -> std::unique_ptr<Transaction> {

@@ -13,10 +13,10 @@ class BrowserDatabase final : public Database {
 
     [[nodiscard]] bool available() const override { return host::database_available(); }
     Async<Unit> open() override;
-    Async<std::unique_ptr<Transaction>> begin(std::span<const Store> scope, Access access,
+    Async<std::unique_ptr<Transaction>> begin(Stores scope, Access access,
                                               Durability durability) override;
     void close() override { host::database_close(); }
-    Subscription on_event(std::function<void(const DatabaseEvent&)> callback) override {
+    Subscription on_event(Function<void(const DatabaseEvent&)> callback) override {
         return listeners_.add(std::move(callback));
     }
 

@@ -17,11 +17,11 @@ struct BrowserLocks::Held final : HeldLock {
         std::erase(*all, this);
         host::locks_release(id);
     }
-    void on_lost(std::function<void()> callback) override { when_lost = std::move(callback); }
+    void on_lost(Function<void()> callback) override { when_lost = std::move(callback); }
 
     int id;
     std::shared_ptr<std::vector<Held*>> all;
-    std::function<void()> when_lost;
+    Function<void()> when_lost;
 };
 
 namespace {

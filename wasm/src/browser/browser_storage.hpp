@@ -30,7 +30,7 @@ class BrowserStorage final : public Storage {
     Async<std::vector<std::string>> keys(std::string_view prefix) override;
     /// Requires the same prefix of every caller: that of the namespace.
     Subscription on_change(std::string_view prefix,
-                           std::function<void(const StorageChange&)> callback) override {
+                           Function<void(const StorageChange&)> callback) override {
         host::storage_watch(prefix);
         return listeners_.add(std::move(callback));
     }

@@ -17,7 +17,7 @@ class BrowserLifecycle final : public Lifecycle {
     [[nodiscard]] bool locks_bar_cache() const override {
         return host::lifecycle_locks_bar_cache();
     }
-    Subscription on_event(std::function<void(LifecycleEvent)> callback) override {
+    Subscription on_event(Function<void(LifecycleEvent)> callback) override {
         return listeners_.add(std::move(callback));
     }
     void emit(LifecycleEvent event) const { listeners_.emit(event); }
@@ -28,9 +28,6 @@ class BrowserLifecycle final : public Lifecycle {
 
 class BrowserWorld final : public World {
   public:
-    /// `program`: see OperationNumbers.
-    explicit BrowserWorld(int program) : operations_(program), channels_(program) {}
-
     BrowserStorage& storage() override { return storage_; }
     BrowserDatabase& database() override { return database_; }
     BrowserLocks& locks() override { return locks_; }

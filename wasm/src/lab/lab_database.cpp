@@ -34,14 +34,13 @@ Async<Unit> LabTab::LabDatabase::open() {
     return completer.async();
 }
 
-Async<std::unique_ptr<Transaction>> LabTab::LabDatabase::begin(std::span<const Store> scope,
-                                                               Access access,
+Async<std::unique_ptr<Transaction>> LabTab::LabDatabase::begin(Stores scope, Access access,
                                                                Durability durability) {
     using Result = Async<std::unique_ptr<Transaction>>;
     if (!tab_.alive_) return never<std::unique_ptr<Transaction>>();
     if (!available()) return Result::failed(failure(ErrorCode::unavailable));
     if (open_) return Result(make(scope, access, durability));
-    waiting_.push_back({{scope.begin(), scope.end()}, access, durability, {}});
+    waiting_.push_back({scope, access, durability, {}});
     if (openings_.empty() && waiting_.size() == 1) request_opening();
     return waiting_.back().completer.async();
 }
@@ -72,7 +71,7 @@ void LabTab::LabDatabase::opened() {
     }
 }
 
-std::unique_ptr<Transaction> LabTab::LabDatabase::make(std::span<const Store> scope, Access access,
+std::unique_ptr<Transaction> LabTab::LabDatabase::make(Stores scope, Access access,
                                                        Durability durability) {
     auto& database = tab_.origin_.database_;
     const auto id = owned_id(tab_.id_, ++tab_.last_transaction_);
@@ -81,8 +80,7 @@ std::unique_ptr<Transaction> LabTab::LabDatabase::make(std::span<const Store> sc
     std::erase_if(clients_, [&](const auto& client) {
         return client->awaited == 0 && !database.live(client->id);
     });
-    auto client =
-        std::make_shared<Client>(Client{id, connection_, {scope.begin(), scope.end()}, access});
+    auto client = std::make_shared<Client>(Client{id, connection_, scope, access});
     clients_.push_back(client);
     return std::make_unique<LabTransaction>(tab_, std::move(client));
 }
@@ -119,8 +117,7 @@ LabTab::LabTransaction::~LabTransaction() { tab_.origin_.database_.drop(client_-
 /// What would throw in a browser (NotFoundError, ReadOnlyError, TransactionInactiveError) is a
 /// defect of the program.
 void LabTab::LabTransaction::check(Store store, Access access) const {
-    const auto& scope = client_->scope;
-    if (std::find(scope.begin(), scope.end(), store) == scope.end()) {
+    if (!client_->scope.has(store)) {
         throw std::logic_error("the store is not in the transaction's scope");
     }
     if (access == Access::write && client_->access == Access::read) {

@@ -26,7 +26,7 @@ class LabTab::LabStorage final : public Storage {
     Async<Unit> remove(std::string_view key) override;
     Async<std::vector<std::string>> keys(std::string_view prefix) override;
     Subscription on_change(std::string_view prefix,
-                           std::function<void(const StorageChange&)> callback) override {
+                           Function<void(const StorageChange&)> callback) override {
         return changes_.add([prefix = std::string(prefix),
                              callback = std::move(callback)](const StorageChange& change) {
             if (!change.key || change.key->starts_with(prefix)) callback(change);
@@ -48,10 +48,10 @@ class LabTab::LabDatabase final : public Database {
 
     [[nodiscard]] bool available() const override { return tab_.platform_.database; }
     Async<Unit> open() override;
-    Async<std::unique_ptr<Transaction>> begin(std::span<const Store> scope, Access access,
+    Async<std::unique_ptr<Transaction>> begin(Stores scope, Access access,
                                               Durability durability) override;
     void close() override { open_ = false; }
-    Subscription on_event(std::function<void(const DatabaseEvent&)> callback) override {
+    Subscription on_event(Function<void(const DatabaseEvent&)> callback) override {
         return events_.add(std::move(callback));
     }
 
@@ -79,7 +79,7 @@ class LabTab::LabDatabase final : public Database {
     struct Client {
         TransactionId id;
         std::uint64_t connection;
-        std::vector<Store> scope;
+        Stores scope;
         Access access;
         int awaited = 0;  // reads and commits whose reply the tab has not seen
         bool commit_called = false;
@@ -87,13 +87,12 @@ class LabTab::LabDatabase final : public Database {
         bool unreported = false;  // its result never reaches the tab
     };
     struct Waiting {
-        std::vector<Store> scope;
+        Stores scope;
         Access access;
         Durability durability;
         Completer<std::unique_ptr<Transaction>> completer;
     };
-    std::unique_ptr<Transaction> make(std::span<const Store> scope, Access access,
-                                      Durability durability);
+    std::unique_ptr<Transaction> make(Stores scope, Access access, Durability durability);
     void request_opening();
     void opened();
 
@@ -201,7 +200,7 @@ class LabTab::LabHeldLock final : public HeldLock {
     LabHeldLock(LabHeldLock&&) = delete;
     LabHeldLock& operator=(LabHeldLock&&) = delete;
     ~LabHeldLock() override;
-    void on_lost(std::function<void()> callback) override { on_lost_ = std::move(callback); }
+    void on_lost(Function<void()> callback) override { on_lost_ = std::move(callback); }
     void notify_lost() {
         if (const auto callback = std::exchange(on_lost_, nullptr)) callback();
     }
@@ -209,7 +208,7 @@ class LabTab::LabHeldLock final : public HeldLock {
   private:
     LabLocks& locks_;
     RequestId id_;
-    std::function<void()> on_lost_;
+    Function<void()> on_lost_;
 };
 
 class LabTab::LabChannel final : public Channel {
@@ -222,7 +221,7 @@ class LabTab::LabChannel final : public Channel {
     LabChannel& operator=(LabChannel&&) = delete;
     ~LabChannel() override { tab_.origin_.channels_.close(id_); }
     void post(std::string_view message) override;
-    void on_message(std::function<void(std::string_view)> callback) override {
+    void on_message(Function<void(std::string_view)> callback) override {
         tab_.origin_.channels_.listen(id_, std::move(callback));
     }
 
@@ -261,7 +260,7 @@ class LabTab::LabLifecycle final : public Lifecycle {
 
     [[nodiscard]] bool hidden() const override { return tab_.hidden_; }
     [[nodiscard]] bool locks_bar_cache() const override { return tab_.platform_.locks_bar_cache; }
-    Subscription on_event(std::function<void(LifecycleEvent)> callback) override {
+    Subscription on_event(Function<void(LifecycleEvent)> callback) override {
         return events_.add(std::move(callback));
     }
     void notify(LifecycleEvent event) const {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,7 +19,7 @@ namespace tabacus::lab {
 template <typename... Arguments>
 class Callbacks {
   public:
-    using Callback = std::function<void(Arguments...)>;
+    using Callback = Function<void(Arguments...)>;
 
     Subscription add(Callback callback) {
         entries_->push_back(std::make_shared<Callback>(std::move(callback)));

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 
+#include "tabacus/common/function.hpp"
 #include "tabacus/common/guarantee.hpp"
 #include "tabacus/common/task.hpp"
 #include "tabacus/common/world.hpp"
@@ -25,7 +25,7 @@ struct Notice {
     std::string previous;        // store_lost: the generation that vanished, if known
     std::int32_t recovered = 0;  // store_lost: rows brought back
 };
-using NoticeHandler = std::function<void(const Notice&)>;
+using NoticeHandler = Function<void(const Notice&)>;
 
 class Counter {
   public:
@@ -40,7 +40,7 @@ class Counter {
     /// then.
     [[nodiscard]] virtual std::int64_t value() const = 0;
     /// Called after the value may have changed; for replicated counters at most once per turn.
-    virtual Subscription on_change(std::function<void()> callback) = 0;
+    virtual Subscription on_change(Function<void()> callback) = 0;
     [[nodiscard]] virtual Guarantee guarantee() const = 0;
 };
 

@@ -15,6 +15,8 @@
 // them, innermost first, which runs the same destructors. Code that is to run both ways fails by
 // `co_await fail(…)` and asks by attempt().
 //
+// Hundreds of awaits make most of the size of a program: what each of them calls is never inlined.
+//
 // No symmetric transfer: without WebAssembly's tail calls it would grow the stack with every await
 // that is ready at once. A child that finishes inside the await returns to its parent by value
 // instead; so loops of ready awaits run in constant stack.
@@ -33,6 +35,8 @@
 #include <utility>
 
 #include "tabacus/common/failure.hpp"
+#include "tabacus/common/function.hpp"
+#include "tabacus/common/shared.hpp"
 
 namespace tabacus {
 
@@ -72,7 +76,7 @@ constexpr bool failures_throw = false;
 /// What all coroutine frames have in common, whatever they return.
 class Frame {
   public:
-    explicit Frame(std::coroutine_handle<> self) noexcept : self_(self) {}
+    [[gnu::noinline]] explicit Frame(std::coroutine_handle<> self) noexcept : self_(self) {}
 
     void resume() const { self_.resume(); }
     [[nodiscard]] bool done() const { return self_.done(); }
@@ -80,7 +84,7 @@ class Frame {
 
     /// Runs up to the end or the first real suspension; true when `parent` has to wait.
     /// `attempted`: the parent asks for the outcome, whichever it is.
-    bool run_for(Frame& parent, bool attempted) {
+    [[gnu::noinline]] bool run_for(Frame& parent, bool attempted) {
         parent_ = &parent;
         attempted_ = attempted;
         self_.resume();
@@ -89,7 +93,7 @@ class Frame {
             return !attempted;
         }
         if (self_.done()) return false;
-        parent_waits_ = true;
+        waiter_ = &parent;
         return true;
     }
 
@@ -98,11 +102,11 @@ class Frame {
     void fail(Failure failure) noexcept {
         if (!parent_) std::terminate();
         failure_ = std::move(failure);
-        if (!parent_waits_) return;
+        if (!waiter_) return;
         if (attempted_) {
-            parent_->resume();
+            waiter_->resume();
         } else {
-            parent_->fail(std::move(failure_));
+            waiter_->fail(std::move(failure_));
         }
     }
 
@@ -119,7 +123,7 @@ class Frame {
     static Finish final_suspend() noexcept { return {}; }
     /// The frame that waits for this one is resumed inside this call.
     [[gnu::noinline]] void finish() const noexcept {
-        if (parent_waits_) parent_->resume();
+        if (waiter_) waiter_->resume();
     }
 
 #ifdef __cpp_exceptions
@@ -134,24 +138,16 @@ class Frame {
   private:
     std::coroutine_handle<> self_;
     Frame* parent_ = nullptr;
-    bool parent_waits_ = false;
+    Frame* waiter_ = nullptr;  // the parent, once it waits
     bool attempted_ = false;
     Failure failure_;
 };
 
-/// What all operations of the world have in common. Counts those who hold it.
-class Operation {
+/// What all operations of the world have in common.
+class Operation : public Counted {
   public:
-    Operation() = default;
-    Operation(const Operation&) = delete;
-    Operation& operator=(const Operation&) = delete;
-    Operation(Operation&&) = delete;
-    Operation& operator=(Operation&&) = delete;
-    virtual ~Operation() = default;
-
     [[nodiscard]] bool ready() const noexcept { return ready_; }
     [[nodiscard]] bool failed() const noexcept { return failure_ != nullptr; }
-    [[nodiscard, gnu::noinline]] bool succeeded() const noexcept { return ready_ && !failure_; }
     [[nodiscard]] Failure& failure() noexcept { return failure_; }
     [[nodiscard]] bool awaited() const noexcept { return waiter_ != nullptr; }
 
@@ -164,7 +160,7 @@ class Operation {
     /// False when there is nothing to wait for.
     bool await_by(Frame& frame, bool attempted) noexcept {
         if (ready_) {
-            if (attempted || failures_throw) return false;
+            if (!failure_ || attempted || failures_throw) return false;
             frame.fail(std::move(failure_));
             return true;
         }
@@ -187,8 +183,6 @@ class Operation {
     }
 
   private:
-    friend class OperationHolder;
-    int holders_ = 0;
     bool ready_ = false;
     bool attempted_ = false;
     Frame* waiter_ = nullptr;
@@ -209,39 +203,6 @@ class OperationOf : public Operation {
     std::optional<T> value_;
 };
 
-/// One of those who hold an operation: the last destroys it. A shared pointer for one thread, whose
-/// code is the same for every type of result.
-class OperationHolder {
-  public:
-    explicit OperationHolder(std::unique_ptr<Operation> operation) noexcept
-        : operation_(operation.release()) {
-        operation_->holders_ = 1;
-    }
-    OperationHolder(const OperationHolder& other) noexcept : operation_(other.operation_) {
-        ++operation_->holders_;
-    }
-    OperationHolder(OperationHolder&& other) noexcept
-        : operation_(std::exchange(other.operation_, nullptr)) {}
-    OperationHolder& operator=(OperationHolder other) noexcept {
-        std::swap(operation_, other.operation_);
-        return *this;
-    }
-    ~OperationHolder() {
-        if (!operation_ || --operation_->holders_ > 0) return;
-        const std::unique_ptr<Operation> last(operation_);
-    }
-    Operation* operator->() const noexcept { return operation_; }
-    [[nodiscard]] Operation& operation() const noexcept { return *operation_; }
-    explicit operator bool() const noexcept { return operation_ != nullptr; }
-    template <typename T>
-    [[nodiscard]] OperationOf<T>& of() const noexcept {
-        return static_cast<OperationOf<T>&>(*operation_);
-    }
-
-  private:
-    Operation* operation_;
-};
-
 }  // namespace detail
 
 // ---------------------------------------------------------------------------------------------
@@ -259,7 +220,7 @@ class Completer {
 
     void complete(T value) const {
         const auto keep_alive = operation_;
-        keep_alive.template of<T>().complete(std::move(value));
+        keep_alive->complete(std::move(value));
     }
     void fail(Failure failure) const {
         const auto keep_alive = operation_;
@@ -271,17 +232,16 @@ class Completer {
     [[nodiscard]] Async<T> async() const { return Async<T>(operation_); }
 
   private:
-    detail::OperationHolder operation_;
+    Shared<detail::OperationOf<T>> operation_;
 };
 
 /// Await it once. Dropping it unawaited is allowed; the operation behind it goes on.
 template <typename T = Unit>
 class [[nodiscard]] Async {
   public:
-    /// The result of `operation`, which is an OperationOf<T>.
-    explicit Async(detail::OperationHolder operation) : operation_(std::move(operation)) {}
+    explicit Async(Shared<detail::OperationOf<T>> operation) : operation_(std::move(operation)) {}
     Async(T value) : Async() {  // NOLINT(google-explicit-constructor)
-        operation_.of<T>().complete(std::move(value));
+        operation_->complete(std::move(value));
     }
     static Async failed(Failure failure) {
         Async result;
@@ -303,14 +263,15 @@ class [[nodiscard]] Async {
         if (operation_ && begun_) operation_->withdraw();
     }
 
-    [[nodiscard]] bool await_ready() const noexcept { return operation_->succeeded(); }
+    /// begin() finds out whether the operation is ready: to ask here too would make awaits longer.
+    [[nodiscard]] static bool await_ready() noexcept { return false; }
     template <typename Promise>
     bool await_suspend(std::coroutine_handle<Promise> awaiting) noexcept {
         return begin(awaiting.promise(), false);
     }
-    T await_resume() {
+    [[gnu::noinline]] T await_resume() {
         if (detail::failures_throw && operation_->failed()) raise(operation_->failure());
-        return std::move(*operation_.of<T>().value());
+        return std::move(*operation_->value());
     }
 
   private:
@@ -323,17 +284,42 @@ class [[nodiscard]] Async {
         begun_ = true;
         return operation_->await_by(awaiting, attempted);
     }
-    Outcome<T> outcome() {
-        return {std::move(operation_.of<T>().value()), std::move(operation_->failure())};
+    [[gnu::noinline]] Outcome<T> outcome() {
+        return {std::move(operation_->value()), std::move(operation_->failure())};
     }
 
-    detail::OperationHolder operation_;
+    Shared<detail::OperationOf<T>> operation_;
     bool begun_ = false;
 };
 
-/// A failure to await: `co_await fail(…)` ends the coroutine that awaits it.
-inline Async<Unit> fail(Error error) { return Async<Unit>::failed(std::move(error)); }
-inline Async<Unit> fail(ErrorCode code, const char* message) { return fail(Error(code, message)); }
+/// What fail() returns, to be awaited.
+class [[nodiscard]] Failing {
+  public:
+    explicit Failing(Failure failure) : failure_(std::move(failure)) {}
+    [[nodiscard]] static bool await_ready() noexcept { return false; }
+    template <typename Promise>
+    bool await_suspend(std::coroutine_handle<Promise> awaiting) noexcept {
+        if (detail::failures_throw) return false;
+        end(awaiting.promise());
+        return true;
+    }
+    [[noreturn]] void await_resume() const {
+        if (detail::failures_throw) raise(failure_);
+        __builtin_unreachable();  // a frame that failed is never resumed
+    }
+
+  private:
+    [[gnu::noinline]] void end(detail::Frame& awaiting) noexcept {
+        awaiting.fail(std::move(failure_));
+    }
+    Failure failure_;
+};
+
+/// `co_await fail(…)` ends the coroutine that awaits it.
+[[gnu::noinline]] inline Failing fail(const Error& error) { return Failing(failure_of(error)); }
+[[gnu::noinline]] inline Failing fail(ErrorCode code, const char* message) {
+    return fail(Error(code, message));
+}
 
 // ---------------------------------------------------------------------------------------------
 // Task<T>: a coroutine that starts when awaited and belongs to whoever holds it.
@@ -376,7 +362,7 @@ class [[nodiscard]] Task {
     }
     Task(const Task&) = delete;
     Task& operator=(const Task&) = delete;
-    ~Task() {
+    [[gnu::noinline]] ~Task() {
         if (handle_) handle_.destroy();
     }
 
@@ -385,10 +371,18 @@ class [[nodiscard]] Task {
     bool await_suspend(std::coroutine_handle<Promise> parent) {
         return begin(parent.promise(), false);
     }
-    T await_resume() {
+    [[gnu::noinline]] T await_resume() {
         promise_type& promise = handle_.promise();
         if (detail::failures_throw && promise.failure()) raise(promise.failure());
         if constexpr (!std::is_void_v<T>) return std::move(*promise.value);
+    }
+
+    /// Requires that the task is not a default-constructed one.
+    [[nodiscard]] detail::Frame& frame() const { return handle_.promise(); }
+    /// Requires that the task has ended.
+    [[gnu::noinline]] auto outcome() {
+        promise_type& promise = handle_.promise();
+        return Outcome(std::move(promise.value), std::move(promise.failure()));
     }
 
   private:
@@ -396,12 +390,8 @@ class [[nodiscard]] Task {
     template <typename Awaitable>
     friend class detail::Attempt;
 
-    bool begin(detail::Frame& parent, bool attempted) {
-        return handle_.promise().run_for(parent, attempted);
-    }
-    auto outcome() {
-        promise_type& promise = handle_.promise();
-        return Outcome(std::move(promise.value), std::move(promise.failure()));
+    [[gnu::noinline]] bool begin(detail::Frame& parent, bool attempted) {
+        return frame().run_for(parent, attempted);
     }
 
     Handle handle_ = nullptr;
@@ -423,7 +413,7 @@ namespace detail {
 template <typename Awaitable>
 class [[nodiscard]] Attempt {
   public:
-    explicit Attempt(Awaitable awaitable) : awaitable_(std::move(awaitable)) {}
+    explicit Attempt(Awaitable& awaitable) : awaitable_(awaitable) {}
     [[nodiscard]] static bool await_ready() noexcept { return false; }
     template <typename Promise>
     bool await_suspend(std::coroutine_handle<Promise> parent) {
@@ -432,20 +422,20 @@ class [[nodiscard]] Attempt {
     auto await_resume() { return awaitable_.outcome(); }
 
   private:
-    Awaitable awaitable_;
+    Awaitable& awaitable_;
 };
 
 }  // namespace detail
 
 /// `co_await attempt(x)` is the Outcome of a Task or an Async, and never fails. The frames of a
-/// failed task are destroyed at the end of the expression.
+/// failed task are destroyed with `x`, which is a temporary, at the end of the expression.
 template <typename T>
-detail::Attempt<Task<T>> attempt(Task<T> task) {
-    return detail::Attempt<Task<T>>(std::move(task));
+detail::Attempt<Task<T>> attempt(Task<T>&& task [[clang::lifetimebound]]) {
+    return detail::Attempt<Task<T>>(task);
 }
 template <typename T>
-detail::Attempt<Async<T>> attempt(Async<T> async) {
-    return detail::Attempt<Async<T>>(std::move(async));
+detail::Attempt<Async<T>> attempt(Async<T>&& async [[clang::lifetimebound]]) {
+    return detail::Attempt<Async<T>>(async);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -492,19 +482,41 @@ class Scope {
     std::size_t reap_at_ = reap_at_first;
 };
 
+namespace detail {
+
+/// Waits for a task of any type, whose outcome `settle` takes.
+inline Task<void> run(Frame& frame, Function<void()> settle) {
+    struct End {
+        Frame& ended;
+        static bool await_ready() noexcept { return false; }
+        bool await_suspend(Task<void>::Handle parent) const {
+            return ended.run_for(parent.promise(), true);
+        }
+        static void await_resume() noexcept {}
+    };
+    co_await End{frame};
+    settle();
+}
+
+}  // namespace detail
+
 /// Runs `task` in `scope` and hands its value or its failure to one of two functions.
 template <typename T, typename OnValue, typename OnError>
 void run_in(Scope& scope, Task<T> task, OnValue on_value, OnError on_error) {
-    scope.spawn([](Task<T> work, OnValue value_handler, OnError error_handler) -> Task<void> {
-        auto outcome = co_await attempt(std::move(work));
+    detail::Frame& frame = task.frame();
+    auto settle = [task = std::move(task), on_value = std::move(on_value),
+                   on_error = std::move(on_error)]() mutable {
+        auto outcome = task.outcome();
+        task = Task<T>();  // its frames end before a handler runs
         if (!outcome) {
-            error_handler(outcome.failure());
+            on_error(outcome.failure());
         } else if constexpr (std::is_void_v<T>) {
-            value_handler();
+            on_value();
         } else {
-            value_handler(std::move(outcome.value()));
+            on_value(std::move(outcome.value()));
         }
-    }(std::move(task), std::move(on_value), std::move(on_error)));
+    };
+    scope.spawn(detail::run(frame, std::move(settle)));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -514,26 +526,19 @@ class [[nodiscard]] Subscription {
   public:
     Subscription() = default;
     /// `cancel` is called once, when this ends.
-    template <std::invocable Cancel>
-    explicit Subscription(Cancel cancel)
-        : registration_(std::make_unique<Registered<Cancel>>(std::move(cancel))) {}
+    explicit Subscription(Function<void()> cancel) : cancel_(std::move(cancel)) {}
+    Subscription(Subscription&&) noexcept = default;
+    Subscription& operator=(Subscription other) noexcept {
+        std::swap(cancel_, other.cancel_);
+        return *this;
+    }
+    Subscription(const Subscription&) = delete;
+    ~Subscription() {
+        if (cancel_) cancel_();
+    }
 
   private:
-    struct Registration {
-        Registration() = default;
-        Registration(const Registration&) = delete;
-        Registration& operator=(const Registration&) = delete;
-        Registration(Registration&&) = delete;
-        Registration& operator=(Registration&&) = delete;
-        virtual ~Registration() = default;
-    };
-    template <typename Cancel>
-    struct Registered final : Registration {
-        explicit Registered(Cancel how) : cancel(std::move(how)) {}
-        ~Registered() override { cancel(); }
-        Cancel cancel;
-    };
-    std::unique_ptr<Registration> registration_;
+    Function<void()> cancel_;
 };
 
 }  // namespace tabacus

@@ -8,15 +8,15 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tabacus/common/enum_set.hpp"
 #include "tabacus/common/error.hpp"
+#include "tabacus/common/function.hpp"
 #include "tabacus/common/task.hpp"
 
 namespace tabacus {
@@ -43,7 +43,7 @@ class Storage {
     /// Other tabs' changes of keys that begin with `prefix` (a `storage` event never reaches its
     /// writer), and that everything was cleared.
     virtual Subscription on_change(std::string_view prefix,
-                                   std::function<void(const StorageChange&)> callback) = 0;
+                                   Function<void(const StorageChange&)> callback) = 0;
 };
 
 // --- IndexedDB (Indexed Database API 3.0) ------------------------------------------------------
@@ -62,6 +62,7 @@ enum class Store : std::uint8_t {
     jobs,        // what queues have been asked to do
     limits,      // sequences, budgets and rate limits
 };
+using Stores = EnumSet<Store>;
 
 struct Row {
     std::string key;
@@ -131,11 +132,11 @@ class Database {
     /// Opens the connection, if it is not open. store_failed when it cannot be opened.
     virtual Async<Unit> open() = 0;
     /// Ready at once while the connection is open. store_failed when it cannot be (re)opened.
-    virtual Async<std::unique_ptr<Transaction>> begin(std::span<const Store> scope, Access access,
+    virtual Async<std::unique_ptr<Transaction>> begin(Stores scope, Access access,
                                                       Durability durability) = 0;
     /// Lets the connection go once the transactions under way have ended; begin() reopens.
     virtual void close() = 0;
-    virtual Subscription on_event(std::function<void(const DatabaseEvent&)> callback) = 0;
+    virtual Subscription on_event(Function<void(const DatabaseEvent&)> callback) = 0;
 };
 
 // --- Web Locks ---------------------------------------------------------------------------------
@@ -151,14 +152,14 @@ class AbortSignal {
         for (const auto& callback : std::exchange(state_->callbacks, {})) callback();
     }
     [[nodiscard]] bool aborted() const noexcept { return state_->aborted; }
-    void on_abort(std::function<void()> callback) const {
+    void on_abort(Function<void()> callback) const {
         state_->callbacks.push_back(std::move(callback));
     }
 
   private:
     struct State {
         bool aborted = false;
-        std::vector<std::function<void()>> callbacks;
+        std::vector<Function<void()>> callbacks;
     };
     std::shared_ptr<State> state_;
 };
@@ -176,7 +177,7 @@ class HeldLock {
   public:
     virtual ~HeldLock() = default;
     /// Called once if another context steals the lock.
-    virtual void on_lost(std::function<void()> callback) = 0;
+    virtual void on_lost(Function<void()> callback) = 0;
 };
 
 struct LockInfo {
@@ -212,7 +213,7 @@ class Channel {
     virtual void post_deferred(std::string_view message) { post(message); }
     /// Messages of others, in the order each sender posted them. A host may drop what cannot be one
     /// of ours: anything but a string, or a longer string than any of ours.
-    virtual void on_message(std::function<void(std::string_view)> callback) = 0;
+    virtual void on_message(Function<void(std::string_view)> callback) = 0;
 };
 
 class Clock {
@@ -247,7 +248,7 @@ class Lifecycle {
     /// True where a page that holds a Web Lock when it is left is not kept in the back/forward
     /// cache, though its `pagehide` would let the lock go.
     [[nodiscard]] virtual bool locks_bar_cache() const = 0;
-    virtual Subscription on_event(std::function<void(LifecycleEvent)> callback) = 0;
+    virtual Subscription on_event(Function<void(LifecycleEvent)> callback) = 0;
 };
 
 class World {

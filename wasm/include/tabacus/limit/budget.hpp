@@ -23,7 +23,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -43,11 +42,11 @@ struct BudgetOwner {
     LimitStore& store;
     const std::string& tab;  // an identifier
     /// Resolves when the tab's liveness lock is held, where there are locks.
-    std::function<Task<void>()> hold_liveness;
+    Function<Task<void>()> hold_liveness;
     /// The tabs whose liveness locks are held; nothing where that cannot be known.
-    std::function<Task<std::optional<std::set<std::string>>>()> live_tabs;
+    Function<Task<std::optional<std::set<std::string>>>()> live_tabs;
     /// Notifies the other tabs.
-    std::function<void(bool recall, std::int64_t used)> broadcast;
+    Function<void(bool recall, std::int64_t used)> broadcast;
 };
 
 class Budget {

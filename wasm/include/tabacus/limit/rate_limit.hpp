@@ -35,7 +35,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -52,8 +51,8 @@ struct RateRow;
 struct RateOwner {
     World& world;
     LimitStore& store;
-    std::string witness;                  // the name of its lock
-    std::function<void(bool)> broadcast;  // to the other tabs: true asks for the time
+    std::string witness;             // the name of its lock
+    Function<void(bool)> broadcast;  // to the other tabs: true asks for the time
 };
 
 class RateLimit {

@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -113,14 +112,14 @@ class Held {
     /// Loses the lock if its maxHold is over: in a turn that takes long, the timer is not due.
     void check_max_hold() const;
     /// Called once if it is lost.
-    void on_lost(std::function<void(std::string_view reason)> callback) const;
+    void on_lost(Function<void(std::string_view reason)> callback) const;
     /// Releases the lock once the commits under way have ended. Does nothing if it is not held.
     void release();
     /// Fails with lock_lost if the lock is no longer held; with fenced if a newer grant exists, and
     /// then the lock is lost; with unavailable if the grant is shared or there is no IndexedDB.
     Task<FencedTransaction> begin();
     /// Begins it over a protocol's own stores as well, and as durable as the protocol needs.
-    Task<FencedTransaction> begin(std::vector<Store> also, Durability durability);
+    Task<FencedTransaction> begin(Stores also, Durability durability);
 
   private:
     std::shared_ptr<Grant> grant_;
@@ -166,8 +165,7 @@ class LockTable {
     Task<std::vector<std::string>> names();
     /// A transaction under no lock, which is aborted when the page is being frozen; for what is
     /// built on locks.
-    Task<std::unique_ptr<Transaction>> begin(std::vector<Store> scope, Access access,
-                                             Durability durability);
+    Task<std::unique_ptr<Transaction>> begin(Stores scope, Access access, Durability durability);
     Task<bool> is_locked(std::string name);
     Task<void> wait_for_unlock(std::string name, std::optional<AbortSignal> signal,
                                std::optional<double> timeout_ms);
@@ -175,10 +173,9 @@ class LockTable {
     void broadcast(std::string_view name, const std::string& about);
     /// Called at each broadcast(), with what it is about; with an empty text when a tab that could
     /// still announce it took or released the lock.
-    Subscription on_broadcast(std::string_view name,
-                              std::function<void(const std::string&)> callback);
+    Subscription on_broadcast(std::string_view name, Function<void(const std::string&)> callback);
     /// Calls `callback` when a tab took, released or lost the lock, also by a crash.
-    Subscription on_change(std::string_view name, std::function<void()> callback);
+    Subscription on_change(std::string_view name, Function<void()> callback);
 
     /// Releases everything. Requests that wait fail with closed.
     void close();

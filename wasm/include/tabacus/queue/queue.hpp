@@ -23,7 +23,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -131,12 +130,12 @@ using JobOutcomes = std::vector<std::pair<std::string, JobOutcome>>;
 /// Callbacks of a queue into its own tab. Never invoked from inside a `Queue` method.
 struct QueueCallbacks {
     /// Begins a job: the callee calls finish() with this number when it has ended.
-    std::function<void(int run, const JobInfo& job)> run;
+    Function<void(int run, const JobInfo& job)> run;
     /// The claim on the job is lost; its outcome is ignored.
-    std::function<void(int run, std::string_view reason)> lost;
+    Function<void(int run, std::string_view reason)> lost;
     /// Jobs that were enqueued here, or joined, are settled.
-    std::function<void(const JobOutcomes& outcomes)> settled;
-    std::function<void(const QueueEvent& event)> event;
+    Function<void(const JobOutcomes& outcomes)> settled;
+    Function<void(const QueueEvent& event)> event;
 };
 
 class Queue;
@@ -264,7 +263,7 @@ class Queue {
     void publish(Changes& changes);
 
     // Control (control.cpp).
-    using Change = std::function<Task<std::int64_t>(QueueRows& rows)>;
+    using Change = Function<Task<std::int64_t>(QueueRows& rows)>;
     Task<std::int64_t> change(Change apply);
     Task<std::int64_t> change_once(const Change& apply);
     Task<std::vector<JobInfo>> list(bool all);

@@ -33,7 +33,7 @@ class ReplicatedCounter final : public Counter {
     Task<std::int64_t> read() override;
     Task<void> flush() override;
     [[nodiscard]] std::int64_t value() const override;
-    Subscription on_change(std::function<void()> callback) override;
+    Subscription on_change(Function<void()> callback) override;
     [[nodiscard]] Guarantee guarantee() const override;
 
   private:

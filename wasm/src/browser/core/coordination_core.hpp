@@ -1,25 +1,22 @@
-// What JavaScript holds of the coordination program: the other strategies, locks, limits and queues.
-// Each is made by its first use. All share one World, one lock table and one store watch.
+// What JavaScript holds of all but the replicated counters: the other strategies, locks, limits and queues.
+// Each is made by its first use. All share the World of the tab, one lock table and one store watch.
 #pragma once
 
 #include <optional>
 #include <string>
-#include <utility>
 
-#include "browser/browser_world.hpp"
 #include "browser/core/catalogue_core.hpp"
 #include "browser/core/limits_core.hpp"
 #include "browser/core/locks_core.hpp"
 #include "browser/core/queues_core.hpp"
+#include "browser/core/tab_core.hpp"
 #include "protocol/common/store_watch.hpp"
 
 namespace tabacus::browser {
 
 class CoordinationCore {
   public:
-    /// `program`: see OperationNumbers.
-    CoordinationCore(std::string name_space, int program)
-        : name_space_(std::move(name_space)), world_(program) {}
+    explicit CoordinationCore(TabCore& tab) : name_space_(tab.name_space()), world_(tab.world()) {}
 
     CatalogueCore& catalogue() {
         if (!catalogue_) catalogue_.emplace(world_, name_space_, watch_);
@@ -47,8 +44,6 @@ class CoordinationCore {
         if (table_) table_->close();
     }
 
-    BrowserWorld& world() { return world_; }
-
   private:
     LockTable& watched_table() {
         watch_.start();
@@ -57,7 +52,7 @@ class CoordinationCore {
     }
 
     std::string name_space_;
-    BrowserWorld world_;
+    BrowserWorld& world_;
     StoreWatch watch_{world_, Names(name_space_), notify};
     std::optional<LockTable> table_;
     std::optional<CatalogueCore> catalogue_;

@@ -20,9 +20,9 @@ ErrorCode code_named(std::string_view name) {
 
 }  // namespace
 
-int Operations::add(const detail::OperationHolder& asked, Answer answer) {
-    const int number = numbers_.take();
-    under_way_.push_back({number, answer, asked});
+int Operations::add(Shared<detail::Operation> asked, Answer answer) {
+    const int number = static_cast<int>(next_++);
+    under_way_.push_back({number, answer, std::move(asked)});
     return number;
 }
 
@@ -37,7 +37,7 @@ std::optional<Operations::UnderWay> Operations::take(int number) {
 }
 
 void Operations::settled(int operation, Texts answer) {
-    if (const auto it = take(operation)) it->answer(it->asked.operation(), answer);
+    if (const auto it = take(operation)) it->answer(*it->asked, answer);
 }
 
 void Operations::failed(int operation, std::string_view code, const std::string& message) {

@@ -15,25 +15,8 @@
 
 namespace tabacus::browser {
 
-/// The numbers by which the host knows a program's operations. The host serves two programs; the lowest
-/// bit of a number says which (js/host/host.js).
-class OperationNumbers {
-  public:
-    /// `program`: 0 or 1.
-    explicit OperationNumbers(int program) : next_(static_cast<unsigned>(program)) {}
-
-    [[nodiscard]] int next() const { return static_cast<int>(next_); }
-    /// Begins again at the lowest number after 2^31 of them.
-    int take() { return static_cast<int>(std::exchange(next_, next_ + 2)); }
-
-  private:
-    unsigned next_;
-};
-
 class Operations {
   public:
-    explicit Operations(int program) : numbers_(program) {}
-
     template <typename T>
     struct Begun {
         int operation;
@@ -43,7 +26,7 @@ class Operations {
     /// its answer.
     template <typename T, typename Read>
     Begun<T> begin(Read read) {
-        const detail::OperationHolder asked(std::make_unique<Asked<T, Read>>(std::move(read)));
+        const Shared<Asked<T, Read>> asked(std::make_unique<Asked<T, Read>>(std::move(read)));
         const int number = add(asked, [](detail::Operation& operation, Texts& answer) {
             auto& self = static_cast<Asked<T, Read>&>(operation);
             self.complete(self.read(answer));
@@ -52,7 +35,7 @@ class Operations {
     }
 
     /// The number of the operation that begins next.
-    [[nodiscard]] int next() const { return numbers_.next(); }
+    [[nodiscard]] int next() const { return static_cast<int>(next_); }
 
     void settled(int operation, Texts answer);
     /// `code`: as the public API spells it.
@@ -68,16 +51,17 @@ class Operations {
     struct UnderWay {
         int number;
         Answer answer;
-        detail::OperationHolder asked;
+        Shared<detail::Operation> asked;
     };
 
-    int add(const detail::OperationHolder& asked, Answer answer);
+    int add(Shared<detail::Operation> asked, Answer answer);
     /// Nothing for a number that is not under way: an answer may come twice (an abort, and the
     /// error behind it).
     std::optional<UnderWay> take(int number);
 
     std::list<UnderWay> under_way_;
-    OperationNumbers numbers_;
+    /// Begins again after 2^32 of them.
+    unsigned next_ = 0;
 };
 
 /// For operations whose answer is that they happened.

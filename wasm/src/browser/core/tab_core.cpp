@@ -1,9 +1,11 @@
 #include "browser/core/tab_core.hpp"
 
+#include <utility>
+
 namespace tabacus::browser {
 
-TabCore::TabCore(const std::string& name_space, int program)
-    : world_(program), tab_(world_, name_space, notify) {}
+TabCore::TabCore(std::string name_space)
+    : name_space_(std::move(name_space)), tab_(world_, name_space_, notify) {}
 
 void TabCore::open(PromiseId promise) { settle(scope_, tab_.open(), promise); }
 

@@ -29,7 +29,7 @@ class ReplicatedCore : public CounterCore {
 
 class TabCore {
   public:
-    TabCore(const std::string& name_space, int program);
+    explicit TabCore(std::string name_space);
 
     void open(PromiseId promise);
     void close(PromiseId promise);
@@ -37,8 +37,10 @@ class TabCore {
     ReplicatedCore* counter(const std::string& name, Durability durability);
 
     BrowserWorld& world() { return world_; }
+    [[nodiscard]] const std::string& name_space() const { return name_space_; }
 
   private:
+    std::string name_space_;
     BrowserWorld world_;
     Tab tab_;
     std::vector<std::unique_ptr<ReplicatedCore>> counters_;

@@ -109,7 +109,7 @@ class CountingPage {
     }
     /// A refusal is an answer: what it was about may have happened, or not.
     Task<bool> succeeds(Task<void> task) {
-        const auto outcome = co_await attempt(std::move(task));
+        const auto outcome = co_await attempt(Task<void>(std::move(task)));
         if (outcome) co_return true;
         ++totals_.refused;
         trace(std::string("is refused: ") + outcome.error().what());

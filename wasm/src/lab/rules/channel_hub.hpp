@@ -3,20 +3,20 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "lab/scheduler.hpp"
+#include "tabacus/common/function.hpp"
 
 namespace tabacus::lab {
 
 class ChannelHub {
   public:
     using EndpointId = std::uint64_t;
-    using Callback = std::function<void(std::string_view)>;
+    using Callback = Function<void(std::string_view)>;
     struct Endpoint {
         EndpointId id;
         TabId tab;

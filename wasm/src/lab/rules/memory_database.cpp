@@ -37,22 +37,23 @@ auto claim_on(const StoreRows& claims, std::string_view subject) {
 
 }  // namespace
 
-void MemoryDatabase::note_order(std::span<const Store> scope, Access access) const {
-    for (const auto store : scope) {
-        recorder_->note(Object::order, index(store),
+void MemoryDatabase::note_order(Stores scope, Access access) const {
+    for (std::size_t store = 0; store < store_count; ++store) {
+        if (!scope.has(static_cast<Store>(store))) continue;
+        recorder_->note(Object::order, store,
                         access == Access::read ? AccessKind::read : AccessKind::write);
     }
 }
 
-void MemoryDatabase::note_settled(std::span<const Store> scope, AccessKind access) const {
-    for (const auto store : scope) recorder_->note(Object::settled, index(store), access);
+void MemoryDatabase::note_settled(Stores scope, AccessKind access) const {
+    for (std::size_t store = 0; store < store_count; ++store) {
+        if (scope.has(static_cast<Store>(store))) recorder_->note(Object::settled, store, access);
+    }
 }
 
-void MemoryDatabase::begin(TransactionId id, std::span<const Store> scope, Access access,
-                           Durability durability) {
+void MemoryDatabase::begin(TransactionId id, Stores scope, Access access, Durability durability) {
     note_order(scope, access);
-    live_.emplace(id,
-                  Live{++begun_, {scope.begin(), scope.end()}, access, durability, {}, {}, false});
+    live_.emplace(id, Live{++begun_, scope, access, durability, {}, {}, false});
 }
 
 /// §2.7.2: a read-write transaction waits for every earlier one of overlapping scope, a read-only
@@ -62,9 +63,7 @@ bool MemoryDatabase::may_run(const Live& transaction) const {
         const Live& earlier = entry.second;
         if (earlier.begun >= transaction.begun) return false;
         if (earlier.access == Access::read && transaction.access == Access::read) return false;
-        return std::find_first_of(earlier.scope.begin(), earlier.scope.end(),
-                                  transaction.scope.begin(),
-                                  transaction.scope.end()) != earlier.scope.end();
+        return earlier.scope.overlaps(transaction.scope);
     });
 }
 
@@ -364,7 +363,7 @@ std::uint64_t MemoryDatabase::digest(bool with_disk) const {
                     quota_bytes_.value_or(UINT64_MAX), generations_);
     for (const auto& [id, transaction] : live_) {
         Digest all(id);
-        for (const auto store : transaction.scope) all.add(index(store));
+        all.add(transaction.scope.bits());
         all.add(static_cast<std::uint64_t>(transaction.access))
             .add(static_cast<std::uint64_t>(transaction.durability))
             .add(transaction.announced ? 1 : 0)

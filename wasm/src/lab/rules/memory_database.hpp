@@ -64,8 +64,7 @@ class MemoryDatabase {
     std::optional<std::string> create_if_missing();
 
     /// `id` is the caller's to choose, and nobody else's.
-    void begin(TransactionId id, std::span<const Store> scope, Access access,
-               Durability durability);
+    void begin(TransactionId id, Stores scope, Access access, Durability durability);
     void enqueue(TransactionId id, Operation operation);
     /// Runs the transaction's operations up to and with the next one that somebody waits for.
     void execute(TransactionId id);
@@ -133,7 +132,7 @@ class MemoryDatabase {
     using Changes = std::map<Key, std::optional<StoredValue>>;
     struct Live {
         std::uint64_t begun;  // in this order
-        std::vector<Store> scope;
+        Stores scope;
         Access access;
         Durability durability;
         std::deque<Operation> operations;
@@ -160,8 +159,8 @@ class MemoryDatabase {
 
     /// The tab is in the upper half of `id`.
     void trace(TransactionId id, const Operation& operation) const;
-    void note_order(std::span<const Store> scope, Access access) const;
-    void note_settled(std::span<const Store> scope, AccessKind access) const;
+    void note_order(Stores scope, Access access) const;
+    void note_settled(Stores scope, AccessKind access) const;
 
     std::function<void(TransactionId)> on_runnable_;
     FootprintRecorder* recorder_;

@@ -18,8 +18,7 @@ class AbortableTransactions {
   public:
     explicit AbortableTransactions(World& world) : world_(world), open_(std::make_shared<Open>()) {}
 
-    Task<std::unique_ptr<Transaction>> begin(std::vector<Store> scope, Access access,
-                                             Durability durability) {
+    Task<std::unique_ptr<Transaction>> begin(Stores scope, Access access, Durability durability) {
         const auto open = open_;
         while (open->stopped) {
             const Completer<Unit> resumed;

@@ -1,7 +1,6 @@
 // ChangeListeners: callbacks that are called when a value or a lock may have changed.
 #pragma once
 
-#include <functional>
 #include <utility>
 
 #include "listeners.hpp"
@@ -11,7 +10,7 @@ namespace tabacus {
 
 class ChangeListeners : public ListenersBase {
   public:
-    Subscription add(std::function<void()> callback) {
+    Subscription add(Function<void()> callback) {
         return ListenersBase::add([callback = std::move(callback)](const void*) { callback(); });
     }
     /// A callback may add and remove others.

@@ -1,7 +1,6 @@
 // Callbacks for one kind of event, registered and withdrawn in any order, also during an event.
 #pragma once
 
-#include <functional>
 #include <list>
 #include <memory>
 #include <utility>
@@ -17,7 +16,7 @@ class ListenersBase {
     [[nodiscard]] bool empty() const { return state_->entries.empty(); }
 
   protected:
-    using Callback = std::function<void(const void*)>;
+    using Callback = Function<void(const void*)>;
     Subscription add(Callback callback);
     /// Calls those registered when it begins, except those withdrawn meanwhile.
     void emit(const void* event) const;
@@ -34,7 +33,7 @@ class ListenersBase {
 template <typename Event>
 class Listeners : public ListenersBase {
   public:
-    Subscription add(std::function<void(const Event&)> callback) {
+    Subscription add(Function<void(const Event&)> callback) {
         return ListenersBase::add([callback = std::move(callback)](const void* event) {
             callback(*static_cast<const Event*>(event));
         });

@@ -1,6 +1,5 @@
 #include "store_watch.hpp"
 
-#include <array>
 #include <utility>
 
 #include "record.hpp"
@@ -54,7 +53,7 @@ Task<void> StoreWatch::check_until_done() {
 }
 
 Task<void> StoreWatch::compare() {
-    constexpr std::array scope{Store::meta};
+    constexpr Stores scope{Store::meta};
     const auto transaction =
         co_await world_.database().begin(scope, Access::write, Durability::relaxed);
     const auto row = co_await transaction->get(Store::meta, meta_key);

@@ -1,7 +1,6 @@
 #include "limit_store.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "protocol/common/concat.hpp"
 
@@ -66,7 +65,7 @@ class MemoryTransaction final : public Transaction {
 Task<std::unique_ptr<Transaction>> LimitStore::begin(Access access) {
     if (closed_) co_await fail(ErrorCode::closed, "the tab is closed");
     if (!durable()) co_return std::make_unique<MemoryTransaction>(memory_);
-    const std::vector scope{Store::limits, Store::quarantine};
+    constexpr Stores scope{Store::limits, Store::quarantine};
     auto transaction = co_await transactions_.begin(scope, access, Durability::strict);
     if (closed_) co_await fail(ErrorCode::closed, "the tab is closed");
     co_return transaction;

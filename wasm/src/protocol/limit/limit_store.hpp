@@ -13,7 +13,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -68,7 +67,7 @@ class LimitStore {
     /// when its outcome is unknown. If this tab knows of no row `key`, no other tab makes one
     /// meanwhile, and whether one vanished is known. Empty: no row is meant.
     template <typename T>
-    Task<T> persist(std::string key, std::function<Task<T>()> once, bool unknown_too) {
+    Task<T> persist(std::string key, Function<Task<T>()> once, bool unknown_too) {
         const auto birth = std::make_shared<Birth>();
         for (int tried = 1;; ++tried) {
             co_await attend(key, birth);

@@ -139,7 +139,7 @@ void LockQueue::on_probe_returned(const RequestPtr& request, const std::vector<s
 
 void LockQueue::on_victim(const LockMessage& message) {
     if (message.detail.size() != 1) return;
-    for (const auto& request : std::deque(waiting_)) {
+    for (const auto& request : std::list(waiting_)) {
         if (!request->ended && id_of(*request) == message.detail[0]) send_probe(*request, false);
     }
 }

@@ -1,7 +1,6 @@
 #include "epochs.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string_view>
 
@@ -27,7 +26,7 @@ bool is_line_of_some(std::string_view text) {
 }  // namespace
 
 Task<LockTokens> LockEpochs::raise(const std::string& key, LockClaim claim,
-                                   std::function<bool()> wanted) {
+                                   Function<bool()> wanted) {
     if (!fenced()) {
         auto& last = seen_[key];
         const LockTokens tokens{.grant = identifier_of(world_.random().bits()),
@@ -48,8 +47,8 @@ Task<LockTokens> LockEpochs::raise(const std::string& key, LockClaim claim,
 }
 
 Task<LockTokens> LockEpochs::raise_once(const std::string& key, LockClaim claim,
-                                        std::function<bool()> wanted) {
-    const std::vector scope{Store::locks, Store::quarantine};
+                                        Function<bool()> wanted) {
+    constexpr Stores scope{Store::locks, Store::quarantine};
     const auto transaction =
         co_await transactions().begin(scope, Access::write, Durability::relaxed);
     const auto row = co_await read_in(*transaction, key);
@@ -77,7 +76,7 @@ Task<LockTokens> LockEpochs::reserve(const std::string& key, LockClaim claim,
 
 Task<LockTokens> LockEpochs::reserve_once(const std::string& key, LockClaim claim,
                                           std::shared_ptr<const bool> granted) {
-    const std::vector scope{Store::locks, Store::quarantine};
+    constexpr Stores scope{Store::locks, Store::quarantine};
     const auto transaction =
         co_await transactions().begin(scope, Access::write, Durability::relaxed);
     auto row = co_await read_in(*transaction, key);
@@ -147,7 +146,7 @@ Task<void> LockEpochs::extend(const std::string& key, LockTokens& tokens, std::i
         tokens.last = seen_[key] += count;
         co_return;
     }
-    const std::vector scope{Store::locks};
+    constexpr Stores scope{Store::locks};
     std::int64_t last = 0;
     {
         const auto transaction =
@@ -168,7 +167,7 @@ Task<void> LockEpochs::extend(const std::string& key, LockTokens& tokens, std::i
 
 Task<std::optional<LockRow>> LockEpochs::read(const std::string& key) {
     if (!fenced()) co_return std::nullopt;
-    const std::vector scope{Store::locks};
+    constexpr Stores scope{Store::locks};
     const auto transaction =
         co_await transactions().begin(scope, Access::read, Durability::relaxed);
     const auto row = co_await transaction->get(Store::locks, key);
@@ -176,7 +175,7 @@ Task<std::optional<LockRow>> LockEpochs::read(const std::string& key) {
 }
 
 Task<std::vector<std::string>> LockEpochs::leased() {
-    const std::vector scope{Store::locks};
+    constexpr Stores scope{Store::locks};
     const auto transaction =
         co_await transactions().begin(scope, Access::read, Durability::relaxed);
     std::set<std::string> names;
@@ -194,7 +193,7 @@ Task<std::vector<std::string>> LockEpochs::leased() {
 
 Task<bool> LockEpochs::lined_up(const std::string& key) {
     if (!fenced()) co_return false;
-    const std::vector scope{Store::locks};
+    constexpr Stores scope{Store::locks};
     const auto transaction =
         co_await transactions().begin(scope, Access::read, Durability::relaxed);
     const auto stored = co_await transaction->get(Store::locks, key + std::string(line_suffix));
@@ -223,7 +222,7 @@ Task<LockRow> LockEpochs::check(Transaction& transaction, const std::string& key
 }
 
 Task<void> LockEpochs::record(const std::string& key, LockTokens& tokens) {
-    const std::vector scope{Store::locks};
+    constexpr Stores scope{Store::locks};
     const auto transaction =
         co_await transactions().begin(scope, Access::write, Durability::relaxed);
     co_await check(*transaction, key, tokens);

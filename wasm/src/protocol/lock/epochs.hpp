@@ -19,7 +19,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -72,7 +71,7 @@ class LockEpochs {
     /// Begins a new epoch, which ends the former holder's. Fails with lock_lost if `wanted` returns
     /// false by the time that the epoch would begin.
     Task<LockTokens> raise(const std::string& key, LockClaim claim,
-                           std::function<bool()> wanted = nullptr);
+                           Function<bool()> wanted = nullptr);
     /// Reserves tokens for the next holder, greater than all before. The epoch stays, unless
     /// `granted` has become true by then. Only one tab at a time may wait with such tokens.
     Task<LockTokens> reserve(const std::string& key, LockClaim claim,
@@ -98,8 +97,7 @@ class LockEpochs {
     Task<std::optional<LockRow>> read_in(Transaction& transaction, const std::string& key);
 
   private:
-    Task<LockTokens> raise_once(const std::string& key, LockClaim claim,
-                                std::function<bool()> wanted);
+    Task<LockTokens> raise_once(const std::string& key, LockClaim claim, Function<bool()> wanted);
     Task<LockTokens> reserve_once(const std::string& key, LockClaim claim,
                                   std::shared_ptr<const bool> granted);
     Task<LockTokens> begin_epoch(Transaction& transaction, const std::string& key,

@@ -14,7 +14,6 @@
 //    others wait it also announces each grant with a maxHold under one native hold: the row and the
 //    browser's locks do not show those.
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <limits>
 
@@ -142,7 +141,7 @@ Task<bool> LockQueue::channel_echoes() {
 /// does not steal from the holder that was let in by then.
 Task<bool> LockQueue::claim_eviction(Observation seen) {
     const auto& state = seen.state;
-    const std::vector scope{Store::locks, Store::quarantine};
+    constexpr Stores scope{Store::locks, Store::quarantine};
     const auto where = key_ + "/rescue";
     const auto transaction =
         co_await context_.epochs.transactions().begin(scope, Access::write, Durability::relaxed);

@@ -104,7 +104,7 @@ std::optional<LockQueue::Position> LockQueue::position_in_turn() const {
     return found == positions_.rend() ? std::nullopt : std::optional(*found);
 }
 
-std::deque<LockQueue::Position>::iterator LockQueue::position_of(const AcquireRequest& request) {
+std::vector<LockQueue::Position>::iterator LockQueue::position_of(const AcquireRequest& request) {
     return std::find_if(positions_.begin(), positions_.end(),
                         [&](const Position& one) { return one.owner == request.id; });
 }
@@ -145,7 +145,7 @@ void LockQueue::release_positions() {
 LockQueue::Position LockQueue::pop_position(const AcquireRequest& first) {
     while (!positions_.empty() && !first.options.if_available) {
         auto position = std::move(positions_.front());
-        positions_.pop_front();
+        positions_.erase(positions_.begin());
         if (position.mode == first.options.mode) return position;
         position.entry->give_up();
     }

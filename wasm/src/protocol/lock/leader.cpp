@@ -95,7 +95,7 @@ std::string padded(std::int64_t number) {
 Task<FencedTransaction> begin_in_term(std::shared_ptr<Grant> term, Durability durability) {
     const auto queue = term->queue.lock();
     if (!queue) co_await fail(ErrorCode::lock_lost, "the term has been handed over");
-    const std::vector scope{Store::locks, Store::data};
+    constexpr Stores scope{Store::locks, Store::data};
     co_return co_await queue->begin(term, scope, durability);
 }
 
@@ -234,7 +234,7 @@ Task<std::string> Leader::keep(std::string name, std::string request,
 Task<void> Leader::keep_once(const std::string& name, const std::string& request,
                              const std::optional<std::string>& key, const std::string& nonce,
                              std::string& id) {
-    const std::vector scope{Store::locks, Store::data};
+    constexpr Stores scope{Store::locks, Store::data};
     const auto transaction = co_await table_.begin(scope, Access::write, Durability::strict);
     if (key) {
         const auto row = co_await transaction->get(Store::locks, key_key(name, *key));
@@ -268,7 +268,7 @@ Task<std::optional<LeaderAnswer>> Leader::read_answer(const std::string& name,
 }
 
 Task<bool> Leader::answered(const std::string& name, const std::string& id) {
-    const std::vector scope{Store::locks};
+    constexpr Stores scope{Store::locks};
     const auto transaction = co_await table_.begin(scope, Access::read, Durability::relaxed);
     const auto call = co_await find_call(*transaction, name, id);
     if (!call) co_await fail(call_gone());
@@ -277,7 +277,7 @@ Task<bool> Leader::answered(const std::string& name, const std::string& id) {
 
 Task<std::optional<LeaderAnswer>> Leader::fetch(const std::string& name, const std::string& id,
                                                 bool take_back) {
-    const std::vector scope{Store::locks, Store::data};
+    constexpr Stores scope{Store::locks, Store::data};
     const auto transaction = co_await table_.begin(scope, Access::write, Durability::relaxed);
     const auto call = co_await find_call(*transaction, name, id);
     if (!call) co_await fail(call_gone());

@@ -168,7 +168,7 @@ bool LeaseLock::stale(const std::string& state) const {
 }
 
 Task<LeaseLock::WaitingLine> LeaseLock::load_line() {
-    const std::vector scope{Store::locks};
+    constexpr Stores scope{Store::locks};
     const auto transaction =
         co_await context_.epochs.transactions().begin(scope, Access::read, Durability::relaxed);
     co_return co_await read_line(*transaction);
@@ -247,7 +247,7 @@ LeaseLock::Blockers LeaseLock::find_blockers(const std::optional<LockRow>& row,
 /// `blockers` then has what was found.
 Task<std::shared_ptr<NativeHold>> LeaseLock::try_now(NativeRequest request, std::string id,
                                                      Blockers& blockers) {
-    const std::vector scope{Store::locks, Store::quarantine};
+    constexpr Stores scope{Store::locks, Store::quarantine};
     auto hold = std::make_shared<NativeHold>();
     hold->mode = request.mode;
     bool others_may_read = false;
@@ -330,9 +330,9 @@ Task<LockTokens> LeaseLock::enter(Transaction& transaction, const std::optional<
 }
 
 Task<void> LeaseLock::leave_line(std::string id) {
-    const std::vector scope{Store::locks};
-    const auto left = co_await attempt(
-        [](LeaseLock& self, std::vector<Store> stores, std::string own) -> Task<void> {
+    constexpr Stores scope{Store::locks};
+    const auto left =
+        co_await attempt([](LeaseLock& self, Stores stores, std::string own) -> Task<void> {
             const auto transaction = co_await self.context_.epochs.transactions().begin(
                 stores, Access::write, Durability::relaxed);
             const auto before = co_await self.read_line(*transaction);
@@ -358,7 +358,7 @@ Task<void> LeaseLock::renew(std::weak_ptr<NativeHold> weak) {
 }
 
 Task<void> LeaseLock::renew_once(std::shared_ptr<NativeHold> hold) {
-    const std::vector scope{Store::locks};
+    constexpr Stores scope{Store::locks};
     const auto transaction =
         co_await context_.epochs.transactions().begin(scope, Access::write, Durability::relaxed);
     auto row = co_await context_.epochs.check(*transaction, key_, hold->tokens);
@@ -473,7 +473,7 @@ Task<void> LeaseLock::give_back(std::shared_ptr<NativeHold> hold) {
 
 /// The last of the readers ends their epoch, if it is known to be the last.
 Task<void> LeaseLock::end_lease(std::shared_ptr<NativeHold> hold) {
-    const std::vector scope{Store::locks};
+    constexpr Stores scope{Store::locks};
     const auto transaction =
         co_await context_.epochs.transactions().begin(scope, Access::write, Durability::relaxed);
     auto row = co_await context_.epochs.check(*transaction, key_, hold->tokens);

@@ -2,7 +2,6 @@
 #include "lock_queue.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "lease.hpp"
 #include "web_lock.hpp"
@@ -311,7 +310,7 @@ void LockQueue::lose(const std::shared_ptr<NativeHold>& hold, std::string_view r
     changed();
 }
 
-Task<FencedTransaction> LockQueue::begin(std::shared_ptr<Grant> grant, std::vector<Store> scope,
+Task<FencedTransaction> LockQueue::begin(std::shared_ptr<Grant> grant, Stores scope,
                                          Durability durability) {
     if (!grant->held) co_await fail(not_held(*grant));
     if (!grant->token || !context_.epochs.fenced()) {
@@ -320,7 +319,7 @@ Task<FencedTransaction> LockQueue::begin(std::shared_ptr<Grant> grant, std::vect
     }
     Writing writing(grant);
     const auto hold = grant->hold;
-    auto begun = co_await attempt(begin_under(grant, std::move(scope), durability));
+    auto begun = co_await attempt(begin_under(grant, scope, durability));
     if (!begun) {
         if (begun.error().code() == ErrorCode::fenced) lose(hold, "fenced");
         co_await fail(begun.error());
@@ -329,11 +328,10 @@ Task<FencedTransaction> LockQueue::begin(std::shared_ptr<Grant> grant, std::vect
 }
 
 Task<std::unique_ptr<Transaction>> LockQueue::begin_under(std::shared_ptr<Grant> grant,
-                                                          std::vector<Store> scope,
-                                                          Durability durability) {
+                                                          Stores scope, Durability durability) {
     const auto hold = grant->hold;
     auto transaction =
-        co_await context_.epochs.transactions().begin(std::move(scope), Access::write, durability);
+        co_await context_.epochs.transactions().begin(scope, Access::write, durability);
     co_await context_.epochs.check(*transaction, key_, hold->tokens);
     // A grant that was released meanwhile still has its native hold until this has ended.
     if (grant->hold != hold) co_await fail(not_held(*grant));
@@ -369,7 +367,7 @@ std::optional<std::int64_t> Held::token() const { return grant_ ? grant_->token 
 
 std::string_view Held::loss() const { return grant_ ? std::string_view(grant_->loss) : ""; }
 
-void Held::on_lost(std::function<void(std::string_view)> callback) const {
+void Held::on_lost(Function<void(std::string_view)> callback) const {
     if (held()) grant_->on_lost.push_back(std::move(callback));
 }
 
@@ -386,11 +384,11 @@ void Held::release() {
 
 Task<FencedTransaction> Held::begin() { return begin({}, Durability::strict); }
 
-Task<FencedTransaction> Held::begin(std::vector<Store> also, Durability durability) {
+Task<FencedTransaction> Held::begin(Stores also, Durability durability) {
     const auto queue = grant_ ? grant_->queue.lock() : nullptr;
     if (!queue) co_await fail(ErrorCode::lock_lost, "the lock is already released");
-    also.insert(also.end(), {Store::locks, Store::data});
-    co_return co_await queue->begin(grant_, std::move(also), durability);
+    constexpr Stores scope{Store::locks, Store::data};
+    co_return co_await queue->begin(grant_, also | scope, durability);
 }
 
 // --- FencedTransaction --------------------------------------------------------------------------

@@ -12,9 +12,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <limits>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -99,7 +99,7 @@ struct NativeHold {
     bool lost = false;
     bool timing = false;   // run_grace_timer() runs
     bool expired = false;  // kept idle for long enough
-    std::function<void(std::string_view)> on_lost = nullptr;
+    Function<void(std::string_view)> on_lost = nullptr;
 };
 
 /// One grant of a request. The queue may be gone: the handle of the user outlives nothing.
@@ -116,7 +116,7 @@ struct Grant {
     bool held = true;
     std::string loss;
     int commits = 0;  // under way
-    std::vector<std::function<void(std::string_view)>> on_lost;
+    std::vector<Function<void(std::string_view)>> on_lost;
 };
 
 /// A request for the entry lock that is made ahead, for a later acquire(): a position in line.
@@ -165,7 +165,7 @@ class NativeLock {
     /// wait already, before all that come later. `on_next` is called when nobody is before it any
     /// more. Returns nothing where a tab cannot have two positions.
     virtual std::shared_ptr<EntryLockRequest> request_entry(LockMode /*mode*/,
-                                                            std::function<void()> /*on_next*/) {
+                                                            Function<void()> /*on_next*/) {
         return nullptr;
     }
     /// Ends an acquire() that waits, and leaves nothing behind.
@@ -195,7 +195,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void lose(const std::shared_ptr<NativeHold>& hold, std::string_view reason);
     /// Ends a grant whose maxHold is over: in a turn that takes long its timer is not due.
     void check_max_hold(const std::shared_ptr<Grant>& granted);
-    Task<FencedTransaction> begin(std::shared_ptr<Grant> grant, std::vector<Store> scope,
+    Task<FencedTransaction> begin(std::shared_ptr<Grant> grant, Stores scope,
                                   Durability durability);
     void commit_ended(Grant& grant);
 
@@ -204,8 +204,8 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     [[nodiscard]] bool in_use() const { return !own_requests().empty(); }
     Task<bool> is_locked();
     Task<void> wait_for_unlock(std::optional<AbortSignal> signal, std::optional<double> timeout_ms);
-    Subscription on_change(std::function<void()> callback);
-    Subscription on_broadcast(std::function<void(const std::string&)> callback) {
+    Subscription on_change(Function<void()> callback);
+    Subscription on_broadcast(Function<void(const std::string&)> callback) {
         return broadcast_listeners_.add(std::move(callback));
     }
     /// Calls the callbacks of on_broadcast() in all tabs.
@@ -267,8 +267,8 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     Task<void> await_first_answer(RequestPtr request);
     Task<void> steal(RequestPtr request);
     Task<void> acquire_by_stealing(RequestPtr request);
-    Task<std::unique_ptr<Transaction>> begin_under(std::shared_ptr<Grant> grant,
-                                                   std::vector<Store> scope, Durability durability);
+    Task<std::unique_ptr<Transaction>> begin_under(std::shared_ptr<Grant> grant, Stores scope,
+                                                   Durability durability);
     std::shared_ptr<Grant> outer_of(const LockOptions& options);
     std::shared_ptr<Grant> reenter(const std::shared_ptr<Grant>& outer, const LockOptions& options);
 
@@ -311,7 +311,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void was_served_before(std::uint64_t number);
     [[nodiscard]] std::optional<Position> position_in_turn() const;
     Task<bool> forget_contenders();
-    std::deque<Position>::iterator position_of(const AcquireRequest& request);
+    std::vector<Position>::iterator position_of(const AcquireRequest& request);
     void release_position(const AcquireRequest& request);
     void release_positions();
     Position pop_position(const AcquireRequest& first);
@@ -378,9 +378,9 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     std::string name_;
     std::unique_ptr<NativeLock> native_lock_;
 
-    std::deque<RequestPtr> waiting_;  // ended ones among them are skipped
-    std::size_t sweep_at_ = 0;        // with so many the ended ones are removed
-    std::uint64_t newest_ = 0;        // of the requests that came
+    std::list<RequestPtr> waiting_;  // ended ones among them are skipped
+    std::size_t sweep_at_ = 0;       // with so many the ended ones are removed
+    std::uint64_t newest_ = 0;       // of the requests that came
     std::shared_ptr<NativeHold> hold_;
     std::vector<std::shared_ptr<NativeHold>> stolen_;  // taken by steal, each for one grant
     bool driving_ = false;
@@ -395,7 +395,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     Completer<Unit> wake_signal_;
     std::uint64_t last_position_ = 0;       // the newest position in line that was taken
     std::uint64_t acquiring_position_ = 0;  // that of the acquire() under way, or the last
-    std::deque<Position> positions_;        // taken ahead
+    std::vector<Position> positions_;       // taken ahead
     bool busy_received_ = false;
     bool refused_ = false;     // acquire_if_available() was refused, and will ask once more
     std::uint64_t moves_ = 0;  // grants in other tabs that were announced

@@ -184,9 +184,9 @@ Task<std::vector<std::string>> LockTable::names() {
     co_return std::vector<std::string>(found.begin(), found.end());
 }
 
-Task<std::unique_ptr<Transaction>> LockTable::begin(std::vector<Store> scope, Access access,
+Task<std::unique_ptr<Transaction>> LockTable::begin(Stores scope, Access access,
                                                     Durability durability) {
-    return parts_->context.epochs.transactions().begin(std::move(scope), access, durability);
+    return parts_->context.epochs.transactions().begin(scope, access, durability);
 }
 
 Task<bool> LockTable::is_locked(std::string name) { return parts_->queue(name).is_locked(); }
@@ -201,11 +201,11 @@ void LockTable::broadcast(std::string_view name, const std::string& about) {
 }
 
 Subscription LockTable::on_broadcast(std::string_view name,
-                                     std::function<void(const std::string&)> callback) {
+                                     Function<void(const std::string&)> callback) {
     return parts_->queue(name).on_broadcast(std::move(callback));
 }
 
-Subscription LockTable::on_change(std::string_view name, std::function<void()> callback) {
+Subscription LockTable::on_change(std::string_view name, Function<void()> callback) {
     return parts_->queue(name).on_change(std::move(callback));
 }
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 
 #include "lock_record.hpp"
 #include "protocol/common/abortable_transactions.hpp"
@@ -33,7 +32,7 @@ std::optional<Once::Finished> Once::parse(std::string_view text) {
 }
 
 Task<Once::Seen> Once::read_outcome(std::string key, OnceAge age) {
-    constexpr std::array scope{Store::locks, Store::data};
+    constexpr Stores scope{Store::locks, Store::data};
     const auto transaction =
         co_await world_.database().begin(scope, Access::read, Durability::relaxed);
     Seen seen;

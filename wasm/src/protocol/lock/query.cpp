@@ -231,7 +231,7 @@ Task<void> LockQueue::post_query(std::shared_ptr<TabQuery> pending) {
     std::erase(tab_queries_, pending);
 }
 
-Subscription LockQueue::on_change(std::function<void()> callback) {
+Subscription LockQueue::on_change(Function<void()> callback) {
     auto subscription = change_listeners_.add(std::move(callback));
     if (!crash_polling_) context_.scope.spawn(poll_for_crash());
     return subscription;

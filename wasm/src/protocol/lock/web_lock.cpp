@@ -78,15 +78,14 @@ Task<std::shared_ptr<NativeHold>> WebLock::acquire_under_entry_lock(NativeReques
     co_return hold;
 }
 
-std::shared_ptr<EntryLockRequest> WebLock::request_entry(LockMode mode,
-                                                         std::function<void()> on_next) {
+std::shared_ptr<EntryLockRequest> WebLock::request_entry(LockMode mode, Function<void()> on_next) {
     auto entry = std::make_shared<EntryLockRequest>();
     context_.scope.spawn(await_entry_lock(entry, mode, std::move(on_next)));
     return entry;
 }
 
 Task<void> WebLock::await_entry_lock(std::shared_ptr<EntryLockRequest> entry, LockMode mode,
-                                     std::function<void()> on_next) {
+                                     Function<void()> on_next) {
     auto answer = co_await attempt(context_.world.locks().request(
         {.name = context_.names.entry_lock(key_), .mode = mode, .signal = entry->signal}));
     if (entry->over) co_return;

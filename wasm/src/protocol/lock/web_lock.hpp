@@ -36,7 +36,7 @@ class WebLock final : public NativeLock {
 
     Task<std::shared_ptr<NativeHold>> acquire(NativeRequest request) override;
     std::shared_ptr<EntryLockRequest> request_entry(LockMode mode,
-                                                    std::function<void()> on_next) override;
+                                                    Function<void()> on_next) override;
     void cancel() override;
     void release(const std::shared_ptr<NativeHold>& hold) override {
         hold->lock.reset();
@@ -63,7 +63,7 @@ class WebLock final : public NativeLock {
     Task<std::unique_ptr<HeldLock>> request_lock(std::string name, NativeRequest request);
     Task<std::unique_ptr<HeldLock>> acquire_entry_lock(NativeRequest request);
     Task<void> await_entry_lock(std::shared_ptr<EntryLockRequest> entry, LockMode mode,
-                                std::function<void()> on_next);
+                                Function<void()> on_next);
     Task<std::shared_ptr<NativeHold>> acquire_through_entry_lock(NativeRequest request);
     Task<std::shared_ptr<NativeHold>> acquire_under_entry_lock(NativeRequest request);
     Task<std::shared_ptr<NativeHold>> steal(NativeRequest request);

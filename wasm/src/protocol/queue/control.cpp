@@ -118,7 +118,7 @@ Task<std::int64_t> Queue::change(Change apply) {
 
 Task<std::int64_t> Queue::change_once(const Change& apply) {
     if (closed_) co_await fail(ErrorCode::closed, "the tab was closed");
-    const std::vector scope{Store::jobs, Store::data, Store::quarantine};
+    constexpr Stores scope{Store::jobs, Store::data, Store::quarantine};
     Changes changes;
     std::int64_t result = 0;
     {
@@ -185,7 +185,7 @@ Task<bool> Queue::discard(std::string id) {
 
 Task<std::vector<JobInfo>> Queue::list(bool all) {
     if (closed_) co_await fail(ErrorCode::closed, "the tab was closed");
-    const std::vector scope{Store::jobs, Store::data};
+    constexpr Stores scope{Store::jobs, Store::data};
     const auto transaction =
         co_await parts_.transactions.begin(scope, Access::read, Durability::relaxed);
     Changes changes;
@@ -239,7 +239,7 @@ Task<std::vector<JobInfo>> Queue::dead_letters() {
 
 Task<std::vector<JobInfo>> Queue::list_dead() {
     if (closed_) co_await fail(ErrorCode::closed, "the tab was closed");
-    const std::vector scope{Store::jobs, Store::data};
+    constexpr Stores scope{Store::jobs, Store::data};
     const auto transaction =
         co_await parts_.transactions.begin(scope, Access::read, Durability::relaxed);
     Changes changes;
@@ -258,7 +258,7 @@ Task<std::int64_t> Queue::read_count() {
 
 Task<std::int64_t> Queue::read_head() {
     if (closed_) co_await fail(ErrorCode::closed, "the tab was closed");
-    const std::vector scope{Store::jobs};
+    constexpr Stores scope{Store::jobs};
     std::optional<QueueHead> head;
     {
         const auto transaction =

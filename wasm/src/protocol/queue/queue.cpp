@@ -145,11 +145,11 @@ Task<void> Queue::commit(std::vector<std::shared_ptr<Request>> batch) {
 }
 
 Task<void> Queue::write(const std::vector<std::shared_ptr<Request>>& batch) {
-    std::vector scope{Store::jobs, Store::quarantine};
+    Stores scope{Store::jobs, Store::quarantine};
     const bool values = std::any_of(batch.begin(), batch.end(), [](const auto& request) {
         return request->spec.payload.by_value || !request->spec.key.empty();
     });
-    if (values) scope.push_back(Store::data);
+    if (values) scope = scope | Stores{Store::data};
     Changes changes;
     std::vector<QueueRequest*> requests;
     for (const auto& request : batch) {
@@ -157,7 +157,7 @@ Task<void> Queue::write(const std::vector<std::shared_ptr<Request>>& batch) {
         requests.push_back(request.get());
     }
     const auto transaction =
-        co_await parts_.transactions.begin(std::move(scope), Access::write, options_.durability);
+        co_await parts_.transactions.begin(scope, Access::write, options_.durability);
     QueueRows rows{*transaction, parts_.context, key_, options_, changes};
     co_await rows.read_head();
     co_await rows.enqueue(std::move(requests));
@@ -257,7 +257,7 @@ Task<JobOutcome> Queue::take_outcome(Transaction& transaction, Row row) {
 }
 
 Task<bool> Queue::collect_some() {
-    const std::vector scope{Store::jobs, Store::data};
+    constexpr Stores scope{Store::jobs, Store::data};
     const auto transaction =
         co_await parts_.transactions.begin(scope, Access::write, Durability::relaxed);
     const auto prefix = concat({key_, "/o/", parts_.context.tab, "/"});
@@ -308,7 +308,7 @@ Task<void> Queue::poll_periodically() {
 }
 
 Task<void> Queue::poll() {
-    const std::vector scope{Store::jobs};
+    constexpr Stores scope{Store::jobs};
     std::optional<QueueHead> head;
     bool outcomes = false;
     std::vector<std::string> settled;

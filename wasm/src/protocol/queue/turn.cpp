@@ -2,7 +2,6 @@
 // comes next is claimed.
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "protocol/common/concat.hpp"
@@ -227,11 +226,13 @@ Task<std::optional<Error>> Queue::settle(QueueRows& rows, HeldSlot& held_slot, T
     if (ranges) remove_finished(rows, held_slot);
     part(rows, held_slot, states, ranges, turn);
     // Those that failed first: what follows the others may take their kinds for gone.
-    std::vector<std::size_t> numbers(held_slot.finished.size());
-    std::iota(numbers.begin(), numbers.end(), std::size_t{0});
-    std::stable_partition(numbers.begin(), numbers.end(), [&](std::size_t number) {
-        return held_slot.finished[number].outcome.kind != JobOutcome::Kind::done;
-    });
+    std::vector<std::size_t> numbers;
+    for (const bool done : {false, true}) {
+        for (std::size_t number = 0; number < held_slot.finished.size(); ++number) {
+            const auto kind = held_slot.finished[number].outcome.kind;
+            if ((kind == JobOutcome::Kind::done) == done) numbers.push_back(number);
+        }
+    }
     std::vector<std::vector<QueueEvent>> events(numbers.size());
     for (const auto number : numbers) {
         const auto at = held_slot.finished[number].at;

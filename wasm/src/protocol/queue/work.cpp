@@ -316,7 +316,7 @@ Task<bool> Queue::was_committed(HeldSlot& held_slot, std::string turn) {
 
 /// The transaction that wrote it.
 Task<std::string> Queue::read_slot(HeldSlot& held_slot) {
-    const std::vector scope{Store::jobs};
+    constexpr Stores scope{Store::jobs};
     const auto transaction =
         co_await parts_.transactions.begin(scope, Access::read, Durability::relaxed);
     const auto row = co_await transaction->get(Store::jobs, slot_key(key_, held_slot.slot));

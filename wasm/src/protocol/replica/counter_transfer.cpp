@@ -1,6 +1,5 @@
 #include "tabacus/replica/counter_transfer.hpp"
 
-#include <array>
 #include <map>
 
 #include "protocol/common/concat.hpp"
@@ -12,7 +11,8 @@ namespace {
 
 Async<Unit> there(World& world) {
     if (world.database().available()) return Unit{};
-    return fail(ErrorCode::unavailable, "there is no IndexedDB here, in which totals are kept");
+    return Async<Unit>::failed(
+        Error(ErrorCode::unavailable, "there is no IndexedDB here, in which totals are kept"));
 }
 
 }  // namespace
@@ -20,7 +20,7 @@ Async<Unit> there(World& world) {
 Task<std::vector<TransferredRow>> CounterTransfer::state(std::string counter) {
     co_await there(world_);
     const auto prefix = concat({escaped(counter), "/"});
-    constexpr std::array scope{Store::rows};
+    constexpr Stores scope{Store::rows};
     const auto transaction =
         co_await world_.database().begin(scope, Access::read, Durability::relaxed);
     std::vector<TransferredRow> rows;
@@ -42,7 +42,7 @@ Task<void> CounterTransfer::merge(std::string counter, std::vector<TransferredRo
     }
     const auto key = escaped(counter);
     {
-        constexpr std::array scope{Store::meta, Store::rows};
+        constexpr Stores scope{Store::meta, Store::rows};
         const auto transaction =
             co_await world_.database().begin(scope, Access::write, Durability::strict);
         const auto generation = co_await transaction->get(Store::meta, "generation");

@@ -4,7 +4,6 @@
 // rows beforehand, so that it is issued without waiting for a read. What is dirty when a slot is
 // adopted is committed by the transaction that adopts it.
 #include <algorithm>
-#include <array>
 
 #include "protocol/common/concat.hpp"
 #include "protocol/common/timer.hpp"
@@ -125,7 +124,7 @@ std::list<Replica::CommitRow> Replica::gather(Durability durability) {
 /// begun and filled meanwhile (commit_before_sleep), so that a row never goes back.
 Task<void> Replica::commit_to_database() {
     const auto durability = durability_of_dirty();
-    constexpr std::array scope{Store::claims, Store::rows, Store::quarantine};
+    constexpr Stores scope{Store::claims, Store::rows, Store::quarantine};
     const auto transaction = co_await world_.database().begin(scope, Access::write, durability);
     if (!holder_) {
         co_await fail(ErrorCode::fenced, "the slot was stolen, or released with the page hidden");

@@ -1,6 +1,5 @@
 // Reading the store: its rows are merged into the row cache, one by one, and validated on the way.
 #include <algorithm>
-#include <array>
 
 #include "protocol/common/concat.hpp"
 #include "replica.hpp"
@@ -42,7 +41,7 @@ Task<void> Replica::load(CounterState& state) {
 /// is not known whether it is the own one: the caller adopts a slot, which reports and recovers,
 /// settles that and gives the row to the others, then retries.
 Task<bool> Replica::load_from_database(CounterState& state) {
-    constexpr std::array scope{Store::meta, Store::rows};
+    constexpr Stores scope{Store::meta, Store::rows};
     std::optional<Row> generation;
     std::vector<Row> rows;
     {

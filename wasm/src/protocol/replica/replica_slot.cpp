@@ -1,6 +1,5 @@
 // Slots and epochs: how a replica comes to own the rows it writes.
 #include <algorithm>
-#include <array>
 
 #include "protocol/common/concat.hpp"
 #include "replica.hpp"
@@ -56,7 +55,7 @@ Task<void> Replica::adopt() {
     co_await take_slot_lock();
     if (holder_) co_return;
     const auto durability = durability_of_dirty();
-    constexpr std::array scope{Store::meta, Store::claims, Store::rows, Store::quarantine};
+    constexpr Stores scope{Store::meta, Store::claims, Store::rows, Store::quarantine};
     const auto transaction = co_await world_.database().begin(scope, Access::write, durability);
 
     Notice loss;

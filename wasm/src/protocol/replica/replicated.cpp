@@ -22,7 +22,7 @@ Task<std::int64_t> ReplicatedCounter::read() { return replica_.read(state_); }
 Task<void> ReplicatedCounter::flush() { return replica_.flush(state_); }
 std::int64_t ReplicatedCounter::value() const { return state_.value; }
 
-Subscription ReplicatedCounter::on_change(std::function<void()> callback) {
+Subscription ReplicatedCounter::on_change(Function<void()> callback) {
     return state_.change_listeners.add(std::move(callback));
 }
 

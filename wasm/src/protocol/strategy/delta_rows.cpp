@@ -1,7 +1,5 @@
 #include "delta_rows.hpp"
 
-#include <array>
-
 #include "checked_add.hpp"
 #include "stored_record.hpp"
 
@@ -15,7 +13,7 @@ constexpr std::size_t fold_rows_min = 32;
 
 Task<void> DeltaRows::append(std::int64_t n) {
     ++appends_;
-    constexpr std::array scope{Store::deltas};
+    constexpr Stores scope{Store::deltas};
     const auto transaction = co_await world_.database().begin(scope, Access::write, durability_);
     transaction->put(Store::deltas, key_ + "/" + identifier_of(world_.random().bits()),
                      format_amount(n));
@@ -34,7 +32,7 @@ Task<DeltaRows::Count> DeltaRows::count() {
 }
 
 Task<DeltaRows::Found> DeltaRows::scan(Access access) {
-    constexpr std::array scope{Store::counters, Store::deltas, Store::quarantine};
+    constexpr Stores scope{Store::counters, Store::deltas, Store::quarantine};
     Found found;
     found.count.after = appends_;
     const auto transaction = co_await world_.database().begin(scope, access, durability_);

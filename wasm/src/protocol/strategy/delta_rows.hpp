@@ -16,7 +16,7 @@ class DeltaRows {
     /// `key` begins the keys of its rows. `warn(subject)`: a row cannot be read and is in
     /// quarantine.
     DeltaRows(World& world, std::string key, Durability durability,
-              std::function<void(std::string_view)> warn)
+              Function<void(std::string_view)> warn)
         : world_(world), key_(std::move(key)), durability_(durability), warn_(std::move(warn)) {}
 
     /// Writes a row of its own. A failure is reported as it is, and never retried here: a row whose
@@ -51,7 +51,7 @@ class DeltaRows {
     World& world_;
     std::string key_;
     Durability durability_;
-    std::function<void(std::string_view)> warn_;
+    Function<void(std::string_view)> warn_;
     std::uint64_t appends_ = 0;
 };
 

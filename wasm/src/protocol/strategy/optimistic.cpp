@@ -1,6 +1,5 @@
 #include "optimistic.hpp"
 
-#include <array>
 #include <utility>
 
 #include "checked_add.hpp"
@@ -23,7 +22,7 @@ Task<std::int64_t> OptimisticCounter::store(std::int64_t n) {
 }
 
 Task<std::int64_t> OptimisticCounter::read() {
-    constexpr std::array scope{Store::counters};
+    constexpr Stores scope{Store::counters};
     const auto transaction =
         co_await world().database().begin(scope, Access::read, Durability::relaxed);
     see((co_await get(*transaction, nullptr)).value);
@@ -39,7 +38,7 @@ Task<void> OptimisticCounter::write_gathered() {
 }
 
 Task<void> OptimisticCounter::try_once() {
-    constexpr std::array scope{Store::counters};
+    constexpr Stores scope{Store::counters};
     Versioned seen;
     {
         const auto reading =
@@ -57,7 +56,7 @@ void OptimisticCounter::fail_all(const std::vector<Increment>& increments, const
 
 /// False when the version has changed; then nothing is written, and the increments stay gathered.
 Task<bool> OptimisticCounter::try_write(Versioned seen) {
-    constexpr std::array scope{Store::counters, Store::quarantine};
+    constexpr Stores scope{Store::counters, Store::quarantine};
     const auto transaction = co_await world().database().begin(scope, Access::write, durability_);
     std::optional<Row> unreadable;
     const auto stored = co_await get(*transaction, &unreadable);

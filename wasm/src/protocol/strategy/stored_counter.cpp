@@ -41,7 +41,7 @@ void StoredCounter::ended(std::uint64_t add) {
     for (const auto& waiter : served) waiter.done.complete({});
 }
 
-Subscription StoredCounter::on_change(std::function<void()> callback) {
+Subscription StoredCounter::on_change(Function<void()> callback) {
     const bool first = change_listeners_.empty();
     auto subscription = change_listeners_.add(std::move(callback));
     if (first && location_.listen_to_others) location_.listen_to_others();

@@ -23,8 +23,8 @@ struct CounterLocation {
     NoticeHandler on_notice;
     // For strategies that get no events from their store:
     // NOLINTBEGIN(readability-redundant-member-init): so that they may be left out
-    std::function<void()> notify_others = {};     // that something was added
-    std::function<void()> listen_to_others = {};  // refresh() at their notifications
+    Function<void()> notify_others = {};     // that something was added
+    Function<void()> listen_to_others = {};  // refresh() at their notifications
     // NOLINTEND(readability-redundant-member-init)
 };
 
@@ -37,7 +37,7 @@ class StoredCounter : public Counter {
     Task<void> flush() override;
     [[nodiscard]] std::int64_t value() const override { return last_seen_; }
     /// Called once for all changes of a turn, at its end, and for the first value that is read.
-    Subscription on_change(std::function<void()> callback) override;
+    Subscription on_change(Function<void()> callback) override;
     /// Called before the database is let go for page_hide.
     virtual void on_lifecycle(LifecycleEvent /*event*/) {}
     /// Reads again, soon, if there are watchers: another tab has added something.

@@ -1,6 +1,5 @@
 #include "transactional.hpp"
 
-#include <array>
 #include <utility>
 
 #include "checked_add.hpp"
@@ -24,7 +23,7 @@ TransactionalCounter::TransactionalCounter(CounterLocation location, Durability 
       durability_(durability) {}
 
 Task<std::int64_t> TransactionalCounter::store(std::int64_t n) {
-    constexpr std::array scope{Store::counters, Store::quarantine};
+    constexpr Stores scope{Store::counters, Store::quarantine};
     const auto transaction = co_await world().database().begin(scope, Access::write, durability_);
     const auto row = co_await transaction->get(Store::counters, key_);
     const auto current = value_in(row);
@@ -37,7 +36,7 @@ Task<std::int64_t> TransactionalCounter::store(std::int64_t n) {
 }
 
 Task<std::int64_t> TransactionalCounter::read() {
-    constexpr std::array scope{Store::counters};
+    constexpr Stores scope{Store::counters};
     const auto transaction =
         co_await world().database().begin(scope, Access::read, Durability::relaxed);
     const auto stored = value_in(co_await transaction->get(Store::counters, key_));

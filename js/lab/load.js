@@ -2,6 +2,7 @@
 
 import { compileWasm } from '../core/compile-wasm.js';
 
-export const loadGlue = () => import('./lab.js');
+export { default as start } from './lab.js';
 
+/** The literal address is what bundlers follow. */
 export const compileBeside = () => compileWasm(new URL('./lab.wasm', import.meta.url), 'lab.wasm');

@@ -1,0 +1,93 @@
+/** The program of a tab: pieces of WebAssembly that share one memory and one table (scripts/lib/split-program.js). */
+
+import { TabacusError } from '../common/errors.js';
+
+/** The pieces, as bridge/exports.js describes them. @typedef {'counters' | 'locks' | 'leader' | 'lease' | 'queue' | 'limits' | 'catalogue'} PieceName */
+
+/**
+ * What is called, and the arguments as js/core/generated/host-calls.js assigns them.
+ *
+ * @typedef {[call: number, a: number, b: number, c: number, d: number, number: number, first: number,
+ *   firstSize: number, second: number, secondSize: number]} HostCallArguments
+ */
+
+/**
+ * The program as the bridge calls it: the exports of all pieces that are loaded, and its one import.
+ *
+ * @typedef {{ HEAPU8: Uint8Array, tabacusCall: (...call: HostCallArguments) => unknown } &
+ *   import('./generated/glue.js').Exports} Glue
+ */
+
+/** The build that a piece is of, which scripts/lib/split-program.js has written into it. @param {WebAssembly.Module} module */
+function buildOf(module) {
+    const [section] = WebAssembly.Module.customSections(module, 'build');
+    return section ? String.fromCharCode(...new Uint8Array(section)) : 'unknown';
+}
+
+/** Names exports as the bridge calls them. @param {WebAssembly.Exports} exports */
+const underscored = (exports) =>
+    Object.fromEntries(Object.entries(exports).map(([name, value]) => [`_${name}`, value]));
+
+export class Program {
+    #build;
+    #exports;
+
+    /** @type {Glue} */
+    glue;
+
+    /**
+     * @param {Glue} glue
+     * @param {WebAssembly.Exports} exports of the first piece
+     * @param {string} build
+     */
+    constructor(glue, exports, build) {
+        this.glue = glue;
+        this.#exports = exports;
+        this.#build = build;
+    }
+
+    /**
+     * Instantiates the first piece.
+     *
+     * @param {WebAssembly.Module} module
+     * @returns {Promise<Program>}
+     */
+    static async start(module) {
+        /** @type {any} */
+        const glue = {};
+        const env = {
+            // A list of arguments would be slower.
+            /** @type {(...call: HostCallArguments) => unknown} */
+            tabacus_call: (call, a, b, c, d, number, first, firstSize, second, secondSize) =>
+                glue.tabacusCall(call, a, b, c, d, number, first, firstSize, second, secondSize),
+            emscripten_notify_memory_growth: () => (glue.HEAPU8 = new Uint8Array(memory.buffer)),
+        };
+        const { exports } = await WebAssembly.instantiate(module, { env });
+        const memory = /** @type {WebAssembly.Memory} */ (exports.memory);
+        Object.assign(glue, underscored(exports));
+        env.emscripten_notify_memory_growth();
+        /** @type {() => void} */ (exports._initialize)();
+        return new Program(glue, exports, buildOf(module));
+    }
+
+    /**
+     * Adds another piece.
+     *
+     * @param {PieceName} piece
+     * @param {WebAssembly.Module} module
+     * @returns {Promise<Glue>} its exports
+     * @throws {TabacusError} `version-mismatch` if it is of another build
+     */
+    async add(piece, module) {
+        const build = buildOf(module);
+        if (build !== this.#build) {
+            throw new TabacusError(
+                'version-mismatch',
+                `${piece}.wasm is of the build ${build}, and counters.wasm of the build ${this.#build}: reload the ` +
+                    'page, and deploy all files of one build together',
+            );
+        }
+        const { exports } = await WebAssembly.instantiate(module, { primary: this.#exports });
+        return /** @type {any} */ (underscored(exports));
+    }
+}

@@ -1,0 +1,301 @@
+/** The public modules of a platform as few files, by Rollup; each is made small by terser, with its source map. */
+
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { Failure } from './failure.js';
+import { CORES, gluePath, glueOf, threadsWorker } from './glue.js';
+import { repository } from './paths.js';
+
+/** @typedef {import('./glue.js').Platform} Platform */
+/** @typedef {import('./glue.js').Core} Core */
+
+/**
+ * Files that are bundled together, and share what they have in common.
+ *
+ * @typedef {object} Family
+ * @property {Record<string, string>} entries public modules, by the names that package.json exports them under
+ * @property {[chunk: string, modules: string[]][]} chunks what a chunk holds: the modules, and what they import and no
+ *   chunk before it holds
+ */
+
+/** @param {string} entry @param {string} module @returns {Family} */
+const alone = (entry, module) => ({ entries: { [entry]: module }, chunks: [[entry, [module]]] });
+
+/**
+ * A page that counts loads one file; whatever else is used first costs one more. What a Worker loads leads nowhere
+ * back to the page's modules, so the threads are a family of their own, of which `tabacus-worker` is the part that
+ * the others may import. An error is recognised by its brand in every family (js/common/errors.js).
+ *
+ * @type {Family[]}
+ */
+const FAMILIES = [
+    {
+        entries: {
+            tabacus: 'index',
+            'tabacus-service-worker': 'service-worker',
+            'tabacus-polyfill': 'polyfill',
+            'tabacus-compat-browser-tabs-lock': 'compat/browser-tabs-lock',
+            'tabacus-compat-leadership': 'compat/leadership',
+            'tabacus-compat-locks': 'compat/locks',
+        },
+        chunks: [
+            ['tabacus', ['index']],
+            ['locks', ['lock/tab-locks', 'lock/leader-calls', 'core/load-coordination']],
+            ['queue', ['queue/queues']],
+            ['limits', ['limits/limits']],
+            ['catalogue', ['tab/catalogue']],
+            ['tabacus-compat-locks', ['compat/locks']],
+        ],
+    },
+    {
+        entries: { 'tabacus-worker': 'worker', 'tabacus-threads': 'threads' },
+        chunks: [
+            ['tabacus-worker', ['worker', 'core/fetch-wasm.web', 'threads/exit/watch-workers.web']],
+            ['threads-segments', ['threads/segment/thread-segments']],
+            ['tabacus-threads', ['threads']],
+            ['threads-serve', ['threads/segment/serve-segments']],
+        ],
+    },
+    alone('threads-tab-locks', 'threads/tab-lock/tab-locks'),
+    alone('tabacus-lab', 'lab'),
+    alone('tabacus-emulator', 'emulator'),
+];
+
+/** Modules of one family that another one loads when they are called, by their names there. */
+const OTHERS = new Map([
+    ['threads', './tabacus-threads.js'],
+    ['worker', './tabacus-worker.js'],
+    ['threads/tab-lock/tab-locks', './threads-tab-locks.js'],
+]);
+
+/**
+ * @typedef {object} BundleOptions
+ * @property {string} [root] the folder with js/, if not this repository
+ * @property {boolean} [small] false for code as it is written, without source maps
+ * @property {Map<string, string>} [glue] the text of what is bundled as the glue of a module, if not the build's
+ */
+
+/**
+ * @param {Platform} platform
+ * @param {BundleOptions} [options]
+ * @returns {Promise<Map<string, string>>} the text of each file by its name
+ */
+export async function bundled(platform, { root = repository, small = true, glue = new Map() } = {}) {
+    /** @type {Map<string, string>} */
+    const files = new Map();
+    for (const family of FAMILIES) {
+        for (const [name, text] of await filesOf(family, { platform, root, small, glue })) {
+            if (files.has(name)) throw new Failure(`two families have a file ${name}`);
+            files.set(name, text);
+        }
+    }
+    files.set('threads-worker.js', (await byTerser(threadsWorker(platform))).code);
+    return files;
+}
+
+/**
+ * @param {Family} family
+ * @param {Required<BundleOptions> & { platform: Platform }} options
+ * @returns {Promise<[name: string, text: string][]>}
+ */
+async function filesOf(family, { platform, root, small, glue }) {
+    const pathOf = (/** @type {string} */ module) =>
+        join(root, 'js', `${module.replace(/\.web$/, `.${platform}`)}.js`);
+    const { rollup } = await import('rollup');
+    const made = await rollup({
+        input: Object.fromEntries(
+            Object.entries(family.entries).map(([name, module]) => [name, pathOf(module)]),
+        ),
+        // The lazy parts import what they share from the entry's file, so that it is one.
+        preserveEntrySignatures: 'allow-extension',
+        // An optional peer of the emulator's, and Node's own.
+        external: (id) => /^(fake-indexeddb$|node:|file:)/.test(id),
+        plugins: [
+            glueFiles(platform, glue),
+            forPlatform(platform),
+            otherFamilies(family, pathOf),
+            small && minified,
+        ],
+        onwarn: ({ message }) => {
+            throw new Failure(`Rollup: ${message}`);
+        },
+    });
+    const { output } = await made.generate({
+        dir: join(root, 'dist', platform),
+        format: 'es',
+        sourcemap: small,
+        entryFileNames: '[name].js',
+        chunkFileNames: '[name].js',
+        manualChunks: chunkNames(family, pathOf),
+        onlyExplicitManualChunks: true,
+        hoistTransitiveImports: false,
+    });
+    await made.close();
+    return linked(output);
+}
+
+/**
+ * The text of each file, in which those of one build link with each other, and with no others.
+ *
+ * @param {(import('rollup').OutputChunk | import('rollup').OutputAsset)[]} output
+ * @returns {[name: string, text: string][]}
+ */
+function linked(output) {
+    const chunks = output.filter((file) => file.type === 'chunk');
+    const build = buildName(chunks);
+    const imported = new Set(chunks.flatMap(({ imports }) => imports));
+    return output.map((file) => {
+        if (file.type !== 'chunk') return [file.fileName, String(file.source)];
+        const others = file.imports.filter((name) => chunks.some(({ fileName }) => fileName === name));
+        const links = others.map((name, at) => `import{${build} as ${build}_${at}}from"./${name}";\n`);
+        if (imported.has(file.fileName)) links.push(`export const ${build}=0;\n`);
+        return [file.fileName, withLinks(file.code, links.join(''))];
+    });
+}
+
+/**
+ * What a file exports for those that import it. The other names that they share are of one letter, so that files of
+ * two builds, of which a cache has kept one, would get the wrong functions: with this, they do not link.
+ *
+ * @param {{ code: string }[]} chunks
+ */
+function buildName(chunks) {
+    const hash = createHash('sha256');
+    for (const { code } of chunks) hash.update(code);
+    return `build_${hash.digest('hex').slice(0, 8)}`;
+}
+
+/** After the code, so that the source map stays right. @param {string} code @param {string} links */
+const withLinks = (code, links) => code.replace(/\n?(\/\/# sourceMappingURL=.*\n?)?$/, `\n${links}$1`);
+
+/** @typedef {(module: string) => string} PathOf */
+
+/**
+ * @param {Family} family
+ * @param {PathOf} pathOf
+ * @returns {import('rollup').GetManualChunk}
+ */
+function chunkNames({ chunks }, pathOf) {
+    /** @type {Map<string, string> | undefined} */
+    let names;
+    return (id, { getModuleInfo }) => {
+        if (!names) {
+            names = new Map();
+            for (const [chunk, modules] of chunks) {
+                for (const module of modules) addClosure(names, chunk, pathOf(module), getModuleInfo);
+            }
+        }
+        return names.get(id);
+    };
+}
+
+/**
+ * @param {Map<string, string>} names
+ * @param {string} chunk
+ * @param {string} id
+ * @param {import('rollup').GetModuleInfo} getModuleInfo
+ */
+function addClosure(names, chunk, id, getModuleInfo) {
+    const info = getModuleInfo(id);
+    if (!info || info.isExternal || names.has(id)) return;
+    names.set(id, chunk);
+    for (const imported of info.importedIds) addClosure(names, chunk, imported, getModuleInfo);
+}
+
+/**
+ * The glue of a module is imported as if it were a file beside who imports it.
+ * @param {Platform} platform
+ * @param {Map<string, string>} given
+ * @returns {import('rollup').Plugin}
+ */
+function glueFiles(platform, given) {
+    const cores = /** @type {Map<string, Core>} */ (
+        new Map(Object.keys(CORES).map((core) => [gluePath(/** @type {Core} */ (core)), core]))
+    );
+    return {
+        name: 'glue',
+        resolveId(source, importer) {
+            const core = /** @type {Core} */ (basename(source, '.js'));
+            if (!importer || source !== `./${core}.js` || !(core in CORES)) return null;
+            return existsSync(join(dirname(importer), source)) ? null : gluePath(core);
+        },
+        load(id) {
+            const core = cores.get(id);
+            if (core === undefined) return null;
+            if (!existsSync(id)) throw new Failure(`${id} is missing: run node scripts/build.js wasm`);
+            return { code: given.get(core) ?? glueOf(core, platform), moduleSideEffects: false };
+        },
+    };
+}
+
+/**
+ * A module of the name x.web.js has a sibling x.node.js for Node.
+ * @param {Platform} platform
+ * @returns {import('rollup').Plugin}
+ */
+const forPlatform = (platform) => ({
+    name: 'platform',
+    resolveId(source, importer) {
+        if (platform === 'web' || !importer || !source.endsWith('.web.js')) return null;
+        return join(dirname(importer), source.replace(/\.web\.js$/, '.node.js'));
+    },
+});
+
+/**
+ * @param {Family} family
+ * @param {PathOf} pathOf
+ * @returns {import('rollup').Plugin}
+ */
+function otherFamilies({ entries }, pathOf) {
+    const own = Object.values(entries);
+    const others = new Map(
+        [...OTHERS]
+            .filter(([module]) => !own.includes(module))
+            .map(([module, file]) => [pathOf(module), file]),
+    );
+    return {
+        name: 'other families',
+        resolveId(source, importer) {
+            const file = importer && others.get(join(dirname(importer), source));
+            return file ? { id: file, external: true } : null;
+        },
+    };
+}
+
+/**
+ * What esbuild has made small is a fortieth smaller after terser than what terser makes small alone.
+ * @type {import('rollup').Plugin}
+ */
+const minified = {
+    name: 'minify',
+    async renderChunk(code) {
+        const { transform } = await import('esbuild');
+        const first = await transform(code, {
+            format: 'esm',
+            minify: true,
+            sourcemap: 'external',
+            target: 'es2022',
+        });
+        return byTerser(first.code, first.map);
+    },
+};
+
+/**
+ * Property names stay: wasm imports go by them.
+ *
+ * @param {string} source
+ * @param {string} [map] from what the source was made
+ */
+async function byTerser(source, map) {
+    const { minify } = await import('terser');
+    const result = await minify(source, {
+        module: true,
+        ecma: 2020,
+        mangle: true,
+        compress: { passes: 2, sequences: false },
+        ...(map && { sourceMap: { content: map } }),
+    });
+    if (!result.code) throw new Failure('terser made nothing of a module');
+    return { code: result.code, map: typeof result.map === 'string' ? result.map : null };
+}
