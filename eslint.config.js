@@ -1,6 +1,8 @@
 /** Rules that catch faults. Layout is nobody's business, types are tsc's. */
 
 import js from '@eslint/js';
+import compat from 'eslint-plugin-compat';
+import esx from 'eslint-plugin-es-x';
 import globals from 'globals';
 import { importX } from 'eslint-plugin-import-x';
 
@@ -97,6 +99,27 @@ const layers = {
     ],
 };
 
+/** The browsers in which the package works, as README says. */
+const browsers = ['chrome >= 111', 'edge >= 111', 'safari >= 16.4', 'ios_saf >= 16.4', 'Firefox ESR'];
+
+/**
+ * Functions of the platform that one of the browsers lacks, and methods of the language that are newer than they are.
+ * A method is known by its name alone, so those that iterators share with arrays are left out.
+ * @type {import('eslint').Linter.RulesRecord}
+ */
+const support = {
+    'compat/compat': 'error',
+    'no-restricted-properties': [
+        'error',
+        { object: 'AbortSignal', property: 'any', message: 'Chromium has it since 116, Safari since 17.4' },
+    ],
+    ...Object.fromEntries(
+        Object.entries(esx.configs['flat/restrict-to-es2022'].rules ?? {}).filter(
+            ([name]) => !name.startsWith('es-x/no-iterator-prototype-'),
+        ),
+    ),
+};
+
 /** @type {import('eslint').Linter.Config[]} */
 export default [
     { ignores: ['build/', 'dist/', 'tests/consumers/fixtures/'] },
@@ -117,6 +140,19 @@ export default [
         rules: layers,
     },
     { files: ['js/**'], ignores: ['js/{lab,emulator,threads}/**'], rules: bridge },
+    {
+        files: ['js/**'],
+        // The emulator is for tests, in Node and in browsers of today.
+        ignores: ['js/emulator/**', 'js/**/*.node.js'],
+        plugins: { compat: /** @type {any} */ (compat), 'es-x': /** @type {any} */ (esx) },
+        settings: { browsers, 'es-x': { aggressive: true } },
+        rules: support,
+    },
+    {
+        files: ['js/threads/waiting.js'], // which looks whether there is waitAsync
+        settings: { polyfills: ['Atomics.waitAsync'] },
+        rules: { 'es-x/no-atomics-waitasync': 'off' },
+    },
     {
         files: ['js/*/generated/**'],
         rules: { 'max-lines-per-function': 'off', 'no-unused-vars': 'off' },

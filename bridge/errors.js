@@ -28,8 +28,9 @@ export const errors = {
         action: 'Pass `allowWeaker: true`, or ask for less.',
     },
     unavailable: {
-        when: 'This context lacks what the call needs at all.',
-        action: 'Look at `tab.capabilities`, or do without.',
+        when: 'This context lacks what the call needs at all, or a file of the package could not be loaded.',
+        action:
+            'What the message says ([when loading fails](loading.md)); look at `tab.capabilities`, or do without.',
     },
     'quota-exceeded': {
         when: 'The store is full. Nothing was kept.',

@@ -67,9 +67,16 @@ export async function createOrigin(options = {}) {
     return new EmulatedOrigin(glue, checked, found);
 }
 
+/** Another call loads it again where that has failed. */
+const loadShared = () =>
+    loadRules(undefined).catch((error) => {
+        shared = undefined;
+        throw error;
+    });
+
 /** @param {import('./core/module.js').WasmSource | undefined} wasm @param {unknown} peer */
 function load(wasm, peer) {
-    const glue = wasm === undefined ? (shared ??= loadRules(undefined)) : loadRules(wasm);
+    const glue = wasm === undefined ? (shared ??= loadShared()) : loadRules(wasm);
     return Promise.all([glue, peer ?? loadPeer()]);
 }
 

@@ -7,6 +7,8 @@
  * tab.counter('visits').add(1);
  */
 
+import { imported } from './common/import-failure.js';
+
 export { open } from './tab/open.js';
 export { TabacusEvent } from './tab/tabacus-event.js';
 export { DeadlockError, TabacusError, TabacusRangeError } from './common/errors.js';
@@ -19,7 +21,7 @@ export { DeadlockError, TabacusError, TabacusRangeError } from './common/errors.
  */
 export const threads = async (options) => {
     // The first imports the second, which so is on its way at once.
-    const [module] = await Promise.all([import('./threads.js'), import('./worker.js')]);
+    const [module] = await imported(Promise.all([import('./threads.js'), import('./worker.js')]));
     return module.threads(options);
 };
 
@@ -28,7 +30,7 @@ export const threads = async (options) => {
  *
  * @type {typeof import('./worker.js').attach}
  */
-export const attach = async (...handle) => (await import('./worker.js')).attach(...handle);
+export const attach = async (...handle) => (await imported(import('./worker.js'))).attach(...handle);
 
 /** @typedef {import('./common/errors.js').TabacusErrorCode} TabacusErrorCode */
 /** @typedef {import('./tab/open.js').OpenOptions} OpenOptions */

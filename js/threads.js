@@ -8,8 +8,10 @@
  * worker.postMessage(shared.handle);  // there: attach(handle) of 'tabacus/worker'
  */
 
-import { checkWasm, compile, instantiated } from './core/module.js';
-import { unavailable } from './core/load-module.js';
+import { checkWasm, compile, instantiated, notStarted } from './core/module.js';
+import { startFailure } from './core/compile-wasm.js';
+import { imported } from './common/import-failure.js';
+import { requirePlatform } from './common/require-platform.js';
 import { invalid, TabacusError } from './common/errors.js';
 import { attachModule } from './threads/wasm/attach-wasm.js';
 import { start, threadsModule } from './threads/wasm/threads-wasm.js';
@@ -22,6 +24,7 @@ import { arenaFields, arenaVersion } from './threads/arena-layout.js';
 import { refuseSegments } from './threads/segment/refuse-segments.js';
 import { noModule, noPage } from './threads/segment/segment-layout.js';
 import { SharedMemory } from './threads/shared-memory.js';
+import { ThreadWorkers } from './threads/thread-workers.js';
 import { sleepAsync } from './threads/waiting.js';
 
 export { TabacusError, TabacusRangeError } from './common/errors.js';
@@ -41,19 +44,22 @@ export class ThreadsMemory extends SharedMemory {
     #core;
     #hammers;
     #broker;
+    #workers;
     #hammering = 0;
 
     /**
      * @param {ThreadCore} core
      * @param {SharedHandle} handle
      * @param {import('./threads/cpp-threads.js').HammerOps & { PThread: { terminateAllThreads(): void } }} hammers
+     * @param {ThreadWorkers} workers
      * @param {import('./threads/tab-lock/broker.js').Broker} [broker] of a memory that was made with a tab
      * @param {typeof import('./threads/tab-lock/shared-tab-lock.js').SharedTabLock} [TabLock] likewise
      */
-    constructor(core, handle, hammers, broker, TabLock) {
+    constructor(core, handle, hammers, workers, broker, TabLock) {
         super(core, handle, TabLock);
         this.#core = core;
         this.#hammers = hammers;
+        this.#workers = workers;
         this.#broker = broker;
     }
 
@@ -78,7 +84,7 @@ export class ThreadsMemory extends SharedMemory {
      */
     hammer(counter, options) {
         this.#hammering++;
-        return hammer(this.#core, this.#hammers, counter, options).finally(() => {
+        return hammer(this.#core, this.#hammers, this.#workers, counter, options).finally(() => {
             this.#hammering--;
             this.#endThreads();
         });
@@ -90,6 +96,9 @@ function checkTab(tab) {
     if (typeof Object(tab)._acquire !== 'function') throw invalid('tab', tab, 'what open() resolves to');
     return /** @type {import('./tab/tab.js').Tab} */ (tab);
 }
+
+/** A number that nobody else has: crypto.randomUUID() is missing on pages that are not secure. */
+const randomId = () => crypto.getRandomValues(new Uint32Array(4)).join('-');
 
 /** Memory shared by threads takes cross-origin isolation: `unavailable` without it. */
 function assertIsolated() {
@@ -109,19 +118,18 @@ const makeMemory = async () =>
     new WebAssembly.Memory({ initial: memoryPages, maximum: memoryPages, shared: true });
 
 /** @param {WasmSource | undefined} wasm */
-const compileThreads = (wasm) =>
-    wasm === undefined ? threadsModule().catch(unavailable('threads')) : compile(wasm, 'wasm');
+const compileThreads = (wasm) => (wasm === undefined ? threadsModule() : compile(wasm, 'wasm'));
 
 /**
  * @param {WebAssembly.Module} module
  * @param {WebAssembly.Memory} memory
  * @param {WasmSource | undefined} wasm where the module is from
+ * @param {ThreadWorkers} workers
  */
-const startProgram = (module, memory, wasm) =>
-    instantiated(start, module, { wasmMemory: memory }).catch((cause) => {
-        if (wasm === undefined || cause instanceof RangeError) return unavailable('threads')(cause);
-        throw Object.assign(invalid('wasm', wasm, 'the threads.wasm of this package'), { cause });
-    });
+const startProgram = (module, memory, wasm, workers) =>
+    instantiated(start, module, { wasmMemory: memory, workers }).catch(
+        notStarted('threads.wasm', wasm, 'wasm'),
+    );
 
 /**
  * Makes the segments for a storage and for locks when the first thread wants one.
@@ -152,15 +160,7 @@ async function compileAttach(source) {
         if (!isAttachModule(module)) throw invalid('attachWasm', source, 'the attach.wasm of this package');
         return module;
     }
-    try {
-        return await attachModule();
-    } catch (cause) {
-        throw new TabacusError(
-            'unavailable',
-            'attach.wasm is not beside the package’s modules: copy it there, or pass attachWasm',
-            { cause },
-        );
-    }
+    return attachModule();
 }
 
 /**
@@ -178,20 +178,24 @@ export async function threads(options = {}) {
     const wasm = given.wasm === undefined ? undefined : checkWasm(given.wasm, 'wasm');
     const attachWasm = given.attachWasm === undefined ? undefined : checkWasm(given.attachWasm, 'attachWasm');
     const tab = given.tab === undefined ? undefined : checkTab(given.tab);
+    requirePlatform('threads()', ['WebAssembly', 'Atomics', 'crypto']);
     assertIsolated();
     const compiling = Promise.all([compileThreads(wasm), compileAttach(attachWasm)]);
     compiling.catch(() => {}); // thrown below
-    const memory = await makeMemory().catch(unavailable('threads'));
+    const memory = await makeMemory().catch((cause) => {
+        throw startFailure({ what: 'threads()' }, cause);
+    });
+    const workers = new ThreadWorkers();
     const [program, module] = await compiling;
-    const glue = await startProgram(program, memory, wasm);
+    const glue = await startProgram(program, memory, wasm, workers);
     const root = glue._arena_root();
     const core = new ThreadCore(opsFrom(glue, '_'), memory, root);
     watchWorkers();
     void serveSegments(core, glue);
     const handle = { memory, module, root, version: arenaVersion };
-    if (!tab) return new ThreadsMemory(core, handle, glue);
-    const { Broker, SharedTabLock } = await import('./threads/tab-lock/tab-locks.js');
-    const livenessPrefix = `tabacus/threads/${crypto.randomUUID()}`;
+    if (!tab) return new ThreadsMemory(core, handle, glue, workers);
+    const { Broker, SharedTabLock } = await imported(import('./threads/tab-lock/tab-locks.js'));
+    const livenessPrefix = `tabacus/threads/${randomId()}`;
     const broker = new Broker(core, glue, tab, livenessPrefix);
-    return new ThreadsMemory(core, { ...handle, livenessPrefix }, glue, broker, SharedTabLock);
+    return new ThreadsMemory(core, { ...handle, livenessPrefix }, glue, workers, broker, SharedTabLock);
 }

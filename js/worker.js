@@ -11,6 +11,8 @@
  */
 
 import { invalid } from './common/errors.js';
+import { imported } from './common/import-failure.js';
+import { requirePlatform } from './common/require-platform.js';
 import { ThreadCore, opsFrom } from './threads/thread-core.js';
 import { checkHandle, isAttachModule } from './threads/handle.js';
 import { agentFields } from './threads/arena-layout.js';
@@ -49,6 +51,7 @@ async function instantiate({ memory, module }) {
  * @returns {Promise<AttachedMemory>}
  */
 export async function attach(handle) {
+    requirePlatform('attach()', ['WebAssembly', 'SharedArrayBuffer']);
     const checked = checkHandle(handle);
     const exports = await instantiate(checked);
     const core = new ThreadCore(opsFrom(exports, ''), checked.memory, checked.root);
@@ -57,6 +60,6 @@ export async function attach(handle) {
     const stackPointer = /** @type {WebAssembly.Global} */ (exports.__stack_pointer);
     stackPointer.value = core.agent + agentFields.end;
     if (checked.livenessPrefix === undefined) return new SharedMemory(core, checked);
-    const { joinTabLocks } = await import('./threads/tab-lock/tab-locks.js');
+    const { joinTabLocks } = await imported(import('./threads/tab-lock/tab-locks.js'));
     return new SharedMemory(core, checked, await joinTabLocks(core, checked.livenessPrefix));
 }

@@ -1,6 +1,7 @@
 /** Checks of what callers pass. Each check throws an `invalid-argument` error. */
 
 import { invalid, show, TabacusError } from './errors.js';
+import { isWellFormed } from './well-formed.js';
 
 /** The longest name, in UTF-16 units: what fits into an arena's entry. */
 const nameUnitsMax = 128;
@@ -15,7 +16,7 @@ const timeoutMsMax = 2 ** 31 - 1;
  */
 export function checkName(name, argument = 'name') {
     const good =
-        typeof name === 'string' && name.length > 0 && name.length <= nameUnitsMax && name.isWellFormed();
+        typeof name === 'string' && name.length > 0 && name.length <= nameUnitsMax && isWellFormed(name);
     if (!good) {
         throw invalid(argument, name, `a well-formed string of 1 to ${nameUnitsMax} UTF-16 units`);
     }

@@ -63,6 +63,9 @@ export class TabacusError extends Error {
         return hasBrand(this, TabacusError, candidate);
     }
 
+    /** A field, since an assignment would fail where a page has frozen `Error.prototype`. @override */
+    name = 'TabacusError';
+
     /** @type {TabacusErrorCode} */
     code = 'invalid-argument';
 
@@ -82,13 +85,15 @@ export class TabacusError extends Error {
      */
     constructor(code, message, details = {}) {
         super(message, causeOf(details));
-        this.name = 'TabacusError';
         describe(this, code, details);
     }
 }
 
 /** A cycle of waits over locks, tabs or both; the message names labels and locks. This request ended it. */
 export class DeadlockError extends TabacusError {
+    /** @override */
+    name = 'DeadlockError';
+
     /**
      * True for those of other copies of the package, too.
      *
@@ -101,12 +106,14 @@ export class DeadlockError extends TabacusError {
     /** @param {string} message */
     constructor(message) {
         super('deadlock', message);
-        this.name = 'DeadlockError';
     }
 }
 
 /** The result would leave the exact integers. Nothing was changed. */
 export class TabacusRangeError extends RangeError {
+    /** @override */
+    name = 'TabacusRangeError';
+
     /**
      * True for those of other copies of the package, too.
      *
@@ -134,7 +141,6 @@ export class TabacusRangeError extends RangeError {
      */
     constructor(message, details = {}) {
         super(message, causeOf(details));
-        this.name = 'TabacusRangeError';
         describe(this, 'out-of-range', details);
     }
 }

@@ -1,11 +1,20 @@
-import { TabacusError } from './errors.js';
+import { importFailure } from './import-failure.js';
 
 /**
- * A value that is loaded by the first get(), and by the next one again if that has failed.
+ * Takes an error of loading, and what begins once the module is loaded after all. What it returns withdraws that.
+ *
+ * @typedef {(error: any, begin: () => void) => () => void} Later
+ */
+
+/**
+ * A value that is loaded by the first get(). After a failure it is loaded again by the next get(), and when `failed`
+ * says so.
+ *
  * @template T
  */
 export class Lazy {
     #load;
+    #failed;
 
     /** Undefined before the first get(), and after a failure. @type {Promise<T> | undefined} */
     started;
@@ -13,23 +22,48 @@ export class Lazy {
     /** What was loaded, once it is. @type {T | undefined} */
     value;
 
-    /** @param {() => Promise<T>} load */
-    constructor(load) {
+    /** @type {Set<() => void>} */
+    #waiting = new Set();
+
+    /**
+     * @param {() => Promise<T>} load
+     * @param {(again: () => void) => void} [failed] given what loads again, after a failure
+     */
+    constructor(load, failed = () => {}) {
         this.#load = load;
+        this.#failed = failed;
     }
 
     /** @returns {Promise<T>} */
     get() {
         this.started ??= this.#load().then(
-            (loaded) => (this.value = loaded),
+            (loaded) => {
+                this.value = loaded;
+                for (const begin of [...this.#waiting]) begin();
+                this.#waiting.clear();
+                return loaded;
+            },
             (error) => {
                 this.started = undefined;
-                if (error instanceof TabacusError) throw error;
-                throw new TabacusError('unavailable', 'a module of the package could not be loaded', {
-                    cause: error,
-                });
+                this.#failed(this.#again);
+                throw importFailure(error);
             },
         );
         return this.started;
+    }
+
+    #again = () => {
+        this.get().catch(() => {}); // reported by the call that uses it
+    };
+
+    /**
+     * Calls `begin` when the value is loaded after all: for what has failed since it is not.
+     *
+     * @param {() => void} begin
+     * @returns {() => void} withdraws it
+     */
+    whenLoaded(begin) {
+        if (!this.value) this.#waiting.add(begin);
+        return () => void this.#waiting.delete(begin);
     }
 }

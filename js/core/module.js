@@ -1,7 +1,8 @@
 /** WebAssembly modules: from wherever a caller has them, and into the glue that Emscripten made. */
 
 import { invalid } from '../common/errors.js';
-import { fetchBytes } from './fetch-wasm.web.js';
+import { requirePlatform } from '../common/require-platform.js';
+import { compileBytes, compileWasm, startFailure } from './compile-wasm.js';
 
 /**
  * Where a module is to be had: an address, its bytes, or itself.
@@ -13,6 +14,7 @@ import { fetchBytes } from './fetch-wasm.web.js';
  * @param {string} argument what the caller calls it
  */
 export function checkWasm(value, argument) {
+    requirePlatform(argument, ['WebAssembly']);
     const good =
         (typeof value === 'string' && value !== '') ||
         value instanceof URL ||
@@ -24,21 +26,42 @@ export function checkWasm(value, argument) {
 }
 
 /**
+ * What messages call a module that the caller passed.
+ *
+ * @param {WasmSource} value
+ * @param {string} argument what the caller calls it
+ * @returns {import('./compile-wasm.js').Origin}
+ */
+function originOf(value, argument) {
+    const address = typeof value === 'string' || value instanceof URL ? String(value) : undefined;
+    return { what: `the option ${argument}`, address, argument, value };
+}
+
+/**
  * @param {WasmSource} source
  * @param {string} argument what the caller calls it
- * @returns {Promise<WebAssembly.Module>} `invalid-argument` when it cannot be had, or is no wasm
+ * @returns {Promise<WebAssembly.Module>} rejects with `invalid-argument` if there is no wasm, and otherwise as
+ *   compileWasm()
  */
 export async function compile(source, argument) {
     if (source instanceof WebAssembly.Module) return source;
-    try {
-        const given = typeof source === 'string' || source instanceof URL ? await fetchBytes(source) : source;
-        return await WebAssembly.compile(given);
-    } catch (cause) {
-        throw Object.assign(invalid(argument, source, 'the address, the bytes or the module of its wasm'), {
-            cause,
-        });
-    }
+    const origin = originOf(source, argument);
+    if (typeof source === 'string' || source instanceof URL)
+        return compileWasm(source, origin.what, { argument });
+    return compileBytes(source, origin);
 }
+
+/**
+ * What a module that compiled and does not start is rejected with.
+ *
+ * @param {string} file the name of its wasm
+ * @param {WasmSource | undefined} wasm what the caller passed instead
+ * @param {string} argument what the caller calls that
+ * @returns {(cause: unknown) => never} throws `unavailable`, `out-of-memory` or `invalid-argument`
+ */
+export const notStarted = (file, wasm, argument) => (cause) => {
+    throw startFailure(wasm === undefined ? { what: file } : originOf(wasm, argument), cause);
+};
 
 /**
  * Starts Emscripten's glue with a module that we compiled. The glue waits for ever where instantiating

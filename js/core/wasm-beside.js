@@ -1,6 +1,6 @@
 /** The pieces of a tab's program, from beside the bundled modules. The literal addresses are what bundlers follow. */
 
-import { compileFrom } from './fetch-wasm.web.js';
+import { compileWasm } from './compile-wasm.js';
 
 /** @param {import('./program.js').PieceName} piece */
 function addressOf(piece) {
@@ -28,4 +28,4 @@ function addressOf(piece) {
  * @param {import('./program.js').PieceName} piece
  * @returns {Promise<WebAssembly.Module>}
  */
-export const compileBeside = (piece) => compileFrom(addressOf(piece));
+export const compileBeside = (piece) => compileWasm(addressOf(piece), `${piece}.wasm`);

@@ -1,11 +1,11 @@
 /** The emulator's module, from beside the bundled modules; the build writes it, with its types. */
 
 import { resolveObjectURL } from 'node:buffer';
-import { compileFrom } from '../core/fetch-wasm.web.js';
+import { compileWasm } from '../core/compile-wasm.js';
 
 export { default as start } from './emulator.js';
 
-export const compileBeside = () => compileFrom(new URL('./emulator.wasm', import.meta.url));
+export const compileBeside = () => compileWasm(new URL('./emulator.wasm', import.meta.url), 'emulator.wasm');
 
 /** What URL.createObjectURL() made a URL of. @param {string} url @returns {Promise<string>} */
 export async function textOfBlob(url) {

@@ -3,11 +3,11 @@
  * address is what bundlers follow.
  */
 
-import { compileFrom } from '../core/fetch-wasm.web.js';
+import { compileWasm } from '../core/compile-wasm.js';
 
 export { default as start } from './emulator.js';
 
-export const compileBeside = () => compileFrom(new URL('./emulator.wasm', import.meta.url));
+export const compileBeside = () => compileWasm(new URL('./emulator.wasm', import.meta.url), 'emulator.wasm');
 
 /** What URL.createObjectURL() made a URL of. @param {string} url @returns {Promise<string>} */
 export const textOfBlob = async (url) => (await fetch(url)).text();

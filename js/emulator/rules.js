@@ -1,7 +1,6 @@
 /** An origin's rules, which are C++ (wasm/src/bindings/emulator/emulator.cpp). */
 
-import { compile, instantiated } from '../core/module.js';
-import { TabacusError } from '../common/errors.js';
+import { compile, instantiated, notStarted } from '../core/module.js';
 import { compileBeside, start } from './load.web.js';
 import { oneLine } from './common/describe.js';
 
@@ -12,16 +11,8 @@ export const runLengthDefault = 100;
 
 /** @param {import('../core/module.js').WasmSource | undefined} wasm nothing: beside the package's modules @returns {Promise<EmulatorModule>} */
 export async function loadRules(wasm) {
-    const module = wasm === undefined ? compileBeside().catch(unavailable) : compile(wasm, 'wasm');
-    return instantiated(start, await module).catch(unavailable);
-}
-
-/** @param {unknown} cause @returns {never} */
-function unavailable(cause) {
-    const beside = "it must be beside the package's modules (or be passed as `wasm`)";
-    throw new TabacusError('unavailable', `emulator.wasm could not be loaded: ${beside}`, {
-        cause,
-    });
+    const module = await (wasm === undefined ? compileBeside() : compile(wasm, 'wasm'));
+    return instantiated(start, module).catch(notStarted('emulator.wasm', wasm, 'wasm'));
 }
 
 /** The module, and what it binds, as rules that were freed see them: calls do nothing and return 0. @type {any} */

@@ -1,3 +1,4 @@
+import { isWellFormed } from '../common/well-formed.js';
 import { DatabaseConnection, foreignDatabase } from './connection.js';
 import { attempt, storeFailure } from './failure.js';
 import { isFirefox, isWebKit } from './browser-engine.js';
@@ -492,7 +493,7 @@ function allowWrites({ db, objectStoreNames }) {
  * @param {IDBValidKey} key
  * @returns {key is string}
  */
-const named = (key) => typeof key === 'string' && key.isWellFormed();
+const named = (key) => typeof key === 'string' && isWellFormed(key);
 
 /** @param {unknown} value a row's value, or null for what is no string */
 const text = (value) => (typeof value === 'string' ? value : null);

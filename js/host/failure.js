@@ -15,9 +15,11 @@
  */
 export function reportTo(platform, error) {
     if (!platform.reportError) {
-        queueMicrotask(() => {
+        const raise = () => {
             throw error;
-        });
+        };
+        if (typeof queueMicrotask === 'function') queueMicrotask(raise);
+        else setTimeout(raise);
         return;
     }
     try {

@@ -1,3 +1,4 @@
+import { isWellFormed } from '../common/well-formed.js';
 import { attempt, storeFailure } from './failure.js';
 
 /**
@@ -84,7 +85,7 @@ export class StorageHost {
      * @param {string} prefix
      */
     keys(operation, prefix) {
-        const keys = attempt(() => this.#keys().filter((key) => isOurs(key, prefix) && key.isWellFormed()));
+        const keys = attempt(() => this.#keys().filter((key) => isOurs(key, prefix) && isWellFormed(key)));
         this.#report.settled(operation, keys ?? []);
     }
 

@@ -1,5 +1,7 @@
 /** Clones that IndexedDB keeps. */
 
+import { requirePlatform } from '../common/require-platform.js';
+
 /**
  * A structured clone of a value, for storage (HTML §2.7.3): what IndexedDB would refuse within a transaction, which
  * fails as a whole then, is refused before.
@@ -7,8 +9,10 @@
  * @param {unknown} value
  * @returns {any}
  * @throws {DOMException} `DataCloneError`
+ * @throws {import('../common/errors.js').TabacusError} `unavailable`
  */
 export function storable(value) {
+    requirePlatform('storing this value', ['structuredClone']);
     const clone = structuredClone(value);
     const seen = new Set([clone]);
     // What is added while it goes on is looked at, too.

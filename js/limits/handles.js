@@ -57,7 +57,7 @@ class Handle {
      * For the tab: it is the one of its name.
      * @internal
      */
-    _begin() {}
+    async _begin() {}
 
     /**
      * For the tab: nothing is given out from here on.
@@ -151,8 +151,8 @@ export class Budget extends Handle {
     }
 
     /** @override @internal */
-    _begin() {
-        this._later((real) => real.refresh()).catch(() => {}); // reported by the call that uses it
+    async _begin() {
+        await this._later((real) => real.refresh());
     }
 
     /**

@@ -2,6 +2,7 @@
 
 import { invalid } from '../common/errors.js';
 import { checkOptions, checkSignal, checkTimeout } from '../common/check-arguments.js';
+import { isWellFormed } from '../common/well-formed.js';
 import { Held } from './held.js';
 
 /**
@@ -41,7 +42,7 @@ function checkLabel(label) {
         typeof label === 'string' &&
         label.length <= labelUnitsMax &&
         !label.includes('\0') &&
-        label.isWellFormed();
+        isWellFormed(label);
     if (!good)
         throw invalid(
             'label',

@@ -13,15 +13,18 @@ import { asPassed, checkFunction } from '../common/check-arguments.js';
  */
 export class Lock {
     #locks;
+    #later;
 
     /**
      * @param {string} name
      * @param {() => Promise<import('./tab-locks.js').TabLocks>} locks
+     * @param {import('../common/lazy.js').Later} later what becomes of listeners if these cannot be loaded
      * @internal
      */
-    constructor(name, locks) {
+    constructor(name, locks, later) {
         this.name = name;
         this.#locks = locks;
+        this.#later = later;
     }
 
     /**
@@ -109,11 +112,16 @@ export class Lock {
         checkFunction('listener', listener);
         let ended = false;
         let end = () => {};
-        this.#locks()
-            .then((locks) => {
-                if (!ended) end = locks.subscribe(this.name, listener);
-            })
-            .catch(() => {}); // run() and query() report why there are no locks
+        const begin = () =>
+            void this.#locks()
+                .then((locks) => {
+                    if (!ended) end = locks.subscribe(this.name, listener);
+                })
+                .catch((error) => {
+                    end = this.#later(error, begin);
+                    if (ended) end();
+                });
+        begin();
         return () => {
             ended = true;
             end();

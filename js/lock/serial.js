@@ -46,7 +46,7 @@ export class Serial {
 
     /** What the interface shows. @returns {T} */
     get value() {
-        const last = this.#pending.at(-1);
+        const last = this.#pending[this.#pending.length - 1];
         return last ? last.value : this.#settled;
     }
 

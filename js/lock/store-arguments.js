@@ -1,6 +1,7 @@
 /** Checks of what the callers of a fenced write pass: names of stores, keys and values. */
 
-import { invalid } from '../common/errors.js';
+import { invalid, TabacusError } from '../common/errors.js';
+import { isWellFormed } from '../common/well-formed.js';
 import { storable } from '../host/storable.js';
 
 /** Stores of our own. */
@@ -28,7 +29,7 @@ export function checkStores(stores) {
  */
 export function checkKey(argument, value) {
     const good =
-        typeof value === 'string' && value.length <= 1024 && !value.includes('\0') && value.isWellFormed();
+        typeof value === 'string' && value.length <= 1024 && !value.includes('\0') && isWellFormed(value);
     if (!good)
         throw invalid(argument, value, 'a well-formed string of at most 1024 UTF-16 units without U+0000');
     return value;
@@ -41,8 +42,8 @@ export function checkKey(argument, value) {
 export function cloned(argument, value) {
     try {
         if (value !== undefined) return storable(value);
-    } catch {
-        // reported below
+    } catch (error) {
+        if (error instanceof TabacusError) throw error;
     }
     throw invalid(argument, value, 'a value that can be cloned for storage (structuredClone, IndexedDB)');
 }

@@ -109,7 +109,7 @@ export class TabLocks {
     use(held, use, all) {
         if (held.length === 0) return use(/** @type {any} */ (null));
         const release = () => {
-            for (const { _id } of held.toReversed?.() ?? [...held].reverse()) this._release(_id);
+            for (const { _id } of [...held].reverse()) this._release(_id);
         };
         let used;
         try {

@@ -12,7 +12,7 @@ const nullable = { convert: (value) => (value === null ? null : `${value}`), ini
 export const text = { convert: (value) => `${value}`, initial: '' };
 
 /** @type {Member} a USVString */
-export const usv = { convert: (value) => `${value}`.toWellFormed(), initial: '' };
+export const usv = { convert: (value) => `${value}`.replace(/\p{Surrogate}/gu, '\ufffd'), initial: '' };
 
 /** @type {Member} an unsigned long */
 const number = { convert: (value) => value >>> 0, initial: 0 };

@@ -593,7 +593,7 @@ export class OpenQueue {
             this.#emit({ type, tab });
             return;
         }
-        const claim = type === 'running' ? this.#claim(fields.at(-1), fields[0]) : {};
+        const claim = type === 'running' ? this.#claim(fields[fields.length - 1], fields[0]) : {};
         for (let at = 0; at + step <= fields.length; at += step) {
             const about = fields.slice(at, at + step);
             if (type === 'running') this.#keep(tab, about, claim);

@@ -55,6 +55,7 @@ export function packed(argument, value, values) {
         if (survives(value, depthMax)) return { text: JSON.stringify(value), byValue: false };
         return { text: values.keep(storable(value)), byValue: true };
     } catch (cause) {
+        if (cause instanceof TabacusError) throw cause;
         const allowed = 'a value that can be cloned for storage (structuredClone, IndexedDB)';
         throw new TabacusError('not-cloneable', `${argument} must be ${allowed}, not ${show(value)}`, {
             argument,

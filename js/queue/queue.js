@@ -17,7 +17,7 @@ import { checkKinds } from './queue-options.js';
  */
 export class Queue {
     #load;
-    #report;
+    #later;
     #assertOpen;
 
     /** @type {OpenQueue | undefined} */
@@ -34,14 +34,14 @@ export class Queue {
     /**
      * @param {string} name
      * @param {() => Promise<OpenQueue>} load
-     * @param {(error: unknown) => void} report why handlers and listeners are never called
+     * @param {import('../common/lazy.js').Later} later what becomes of handlers and listeners if it fails
      * @param {() => void} assertOpen throws when the tab is closed
      * @internal
      */
-    constructor(name, load, report, assertOpen) {
+    constructor(name, load, later, assertOpen) {
         this.name = name;
         this.#load = load;
-        this.#report = report;
+        this.#later = later;
         this.#assertOpen = assertOpen;
         this.#ask(() => {}).catch(() => {}); // reported by the call that uses it
     }
@@ -180,12 +180,22 @@ export class Queue {
     /** @param {(queue: OpenQueue) => () => void} begin */
     #until(begin) {
         this.#assertOpen();
-        const begun = this.#open ? Promise.resolve(begin(this.#open)) : this.#ask(begin);
-        begun.catch(this.#report);
+        let stop = () => {};
         const end = () => {
-            if (this.#ends.delete(end)) void begun.then((stop) => stop()).catch(() => {});
+            if (this.#ends.delete(end)) stop();
         };
         this.#ends.add(end);
+        const start = (/** @type {OpenQueue} */ queue) => {
+            if (this.#ends.has(end)) stop = begin(queue);
+        };
+        const ask = () =>
+            void this.#ask(start).catch((error) => {
+                const withdraw = this.#later(error, ask);
+                if (this.#ends.has(end)) stop = withdraw;
+                else withdraw();
+            });
+        if (this.#open) start(this.#open);
+        else ask();
         return end;
     }
 

@@ -356,11 +356,13 @@ export class StoredCounter extends TabCounter {
      * @param {Readonly<Guarantee>} guarantee
      * @param {Owner} owner
      * @param {(counter: StoredCounter) => Promise<void>} load resolves when it is attached
+     * @param {(begin: () => void) => void} whenLoaded calls `begin` when its module is loaded after all
      */
-    constructor(name, guarantee, owner, load) {
+    constructor(name, guarantee, owner, load, whenLoaded) {
         super(name, loading, new Promises(), 0, guarantee, owner);
         this.#load = load;
-        this.#ready().catch(() => {}); // every use of the counter reports it
+        const begin = () => void this.#ready().catch(() => whenLoaded(begin)); // every use of the counter reports it
+        begin();
     }
 
     /**

@@ -6,9 +6,10 @@
 import { Bridge } from '../core/bridge.js';
 import { tabClose, tabOpen } from '../core/generated/counters.js';
 import { moduleRegistry } from '../core/module-registry.js';
-import { compilePiece, unavailable } from '../core/load-module.js';
+import { compilePiece, pieceNotStarted } from '../core/load-module.js';
 import { Program } from '../core/program.js';
 import { Lazy } from '../common/lazy.js';
+import { Retries } from '../common/retries.js';
 import { TabacusError } from '../common/errors.js';
 import { Host } from '../host/host.js';
 
@@ -76,18 +77,24 @@ export class Engine {
     /** Why it has ended by itself. @type {TabacusError | undefined} */
     #failure;
 
+    /** Loads again what has failed to load. @param {() => void} again */
+    #retry = (again) => this.retries.add(again);
+
     /** The other strategies. */
-    catalogue = new Lazy(() =>
-        this.loadPart('catalogue', modules.catalogue(), ({ Catalogue }) => new Catalogue(this.bridge)),
+    catalogue = new Lazy(
+        () => this.loadPart('catalogue', modules.catalogue(), ({ Catalogue }) => new Catalogue(this.bridge)),
+        this.#retry,
     );
 
     /** Sequences, budgets, rate limits. */
-    limits = new Lazy(() =>
-        this.loadPart('limits', modules.limits(), ({ Limits }) => new Limits(this.bridge)),
+    limits = new Lazy(
+        () => this.loadPart('limits', modules.limits(), ({ Limits }) => new Limits(this.bridge)),
+        this.#retry,
     );
 
-    queues = new Lazy(() =>
-        this.loadPart('queue', modules.queue(), ({ Queues }) => new Queues(this.bridge, this.platform)),
+    queues = new Lazy(
+        () => this.loadPart('queue', modules.queue(), ({ Queues }) => new Queues(this.bridge, this.platform)),
+        this.#retry,
     );
 
     /**
@@ -105,6 +112,7 @@ export class Engine {
         this.host = host;
         this.platform = platform;
         this.failed = failed;
+        this.retries = new Retries(platform);
         this.bridge = new Bridge(program.glue, host, {
             notice: (notice) => this.#notice(notice),
             fail: (error) => this.#fail(error),
@@ -123,7 +131,7 @@ export class Engine {
     static async open(options, failed) {
         // The fetches and the opening of the database begin here; all else has the time that they take.
         const starting = compilePiece('counters', options.wasm.counters).then((module) =>
-            Program.start(module).catch(unavailable('counters')),
+            Program.start(module).catch(pieceNotStarted('counters', options.wasm.counters)),
         );
         starting.catch(() => {}); // thrown below
         const ahead = loadAhead(options);
@@ -165,7 +173,11 @@ export class Engine {
                 const compiling = this.#ahead.get(name) ?? compilePiece(name, this.#options.wasm[name]);
                 this.#ahead.delete(name); // if it fails, the next call fetches it again
                 const module = await compiling;
-                this.bridge.contain(await this.#program.add(name, module).catch(unavailable(name)));
+                this.bridge.contain(
+                    await this.#program
+                        .add(name, module)
+                        .catch(pieceNotStarted(name, this.#options.wasm[name])),
+                );
             });
         this.#pieces.set(name, piece);
         return piece.get();
@@ -260,6 +272,7 @@ export class Engine {
 
     /** @param {TabacusError} error what is open is rejected with it */
     #end(error) {
+        this.retries.end();
         this.host.dispose();
         this.bridge.end(error);
     }

@@ -1,4 +1,5 @@
 import { show, TabacusError } from '../common/errors.js';
+import { requirePlatform } from '../common/require-platform.js';
 import { Engine } from './engine.js';
 import { checkOpenOptions } from './tab-options.js';
 import { Tab } from './tab.js';
@@ -52,6 +53,7 @@ const everywhere = new WeakMap();
  * await visits.flush();
  */
 export async function open(options = {}) {
+    requirePlatform('open()', ['WebAssembly', 'TextEncoder', 'TextDecoder', 'AbortController']);
     const checked = checkOpenOptions(options);
     /** @type {Map<string, Running>} */
     const engines = everywhere.get(checked.platform) ?? new Map();

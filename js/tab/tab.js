@@ -31,6 +31,8 @@ import { checkCounterOptions, isWeaker } from './tab-options.js';
 
 /** @typedef {ReplicatedCounter | StoredCounter} Counter */
 
+/** @typedef {import('../common/lazy.js').Later} Later */
+
 /**
  * @typedef {object} CounterOptions
  * @property {import('../common/strategies.js').Strategy} [strategy] `replicated` by default
@@ -86,16 +88,18 @@ export class Tab extends EventTarget {
     #closing;
 
     /** The locks of this handle, which may close before other handles of the engine. */
-    #locks = new Lazy(() =>
-        this.#engine.loadPart(
-            'locks',
-            modules.locks(),
-            ({ TabLocks }) =>
-                new TabLocks(this.#engine.bridge, {
-                    platform: this.#engine.platform,
-                    allowWeaker: this.#allowWeaker,
-                }),
-        ),
+    #locks = new Lazy(
+        () =>
+            this.#engine.loadPart(
+                'locks',
+                modules.locks(),
+                ({ TabLocks }) =>
+                    new TabLocks(this.#engine.bridge, {
+                        platform: this.#engine.platform,
+                        allowWeaker: this.#allowWeaker,
+                    }),
+            ),
+        (again) => this.#engine.retries.add(again),
     );
 
     /** Throws when the tab is closed: its callers are asynchronous. */
@@ -193,7 +197,7 @@ export class Tab extends EventTarget {
 
     /** @param {string} name which may be longer than an application's */
     #lock(name) {
-        return new Lock(name, () => this.#loadLocks());
+        return new Lock(name, () => this.#loadLocks(), this.#laterOf(this.#locks, name));
     }
 
     /**
@@ -267,9 +271,8 @@ export class Tab extends EventTarget {
             this.#assertOpen();
             return (await this.#engine.queues.get()).open(name, JSON.parse(agreed));
         };
-        const report = (/** @type {any} */ { code = 'unavailable', message }) =>
-            this.#closing || this.#emit('warning', { code, message, subject: name });
-        const queue = new Queue(name, load, report, () => this.#assertOpen());
+        const later = this.#laterOf(this.#engine.queues, name);
+        const queue = new Queue(name, load, later, () => this.#assertOpen());
         this.#queues.set(name, queue);
         return queue;
     }
@@ -385,7 +388,8 @@ export class Tab extends EventTarget {
         const known = this.#limitsByName.get(key);
         if (!known) {
             this.#limitsByName.set(key, made);
-            made._begin();
+            const begin = () => void made._begin().catch(() => this.#engine.limits.whenLoaded(begin)); // reported by its calls
+            begin();
         }
         return /** @type {One} */ (known ?? made);
     }
@@ -486,9 +490,10 @@ export class Tab extends EventTarget {
         if (strategy !== 'replicated') {
             const guarantee = storedGuarantee(strategy, durability);
             this.#checkNeeds(guarantee);
-            return new StoredCounter(name, guarantee, owner, async (counter) =>
-                (await this.#engine.catalogue.get()).attach(counter, name, { strategy, durability, times }),
-            );
+            const { catalogue } = this.#engine;
+            const load = async (/** @type {StoredCounter} */ counter) =>
+                (await catalogue.get()).attach(counter, name, { strategy, durability, times });
+            return new StoredCounter(name, guarantee, owner, load, (begin) => catalogue.whenLoaded(begin));
         }
         return new ReplicatedCounter(name, this.#engine.bridge, durability, owner);
     }
@@ -520,6 +525,23 @@ export class Tab extends EventTarget {
             value: durability,
             allowed: guarantee.durability,
         });
+    }
+
+    /**
+     * What becomes of handlers and listeners of `name` that could not be registered: a warning, and another attempt
+     * once the module is loaded after all.
+     *
+     * @param {Lazy<any>} module
+     * @param {string} name
+     * @returns {Later}
+     */
+    #laterOf(module, name) {
+        return ({ code = 'unavailable', message }, begin) => {
+            if (this.#closing) return () => {};
+            const text = `${message}; what was registered with ${name} begins once that is no longer so`;
+            this.#emit('warning', { code, message: text, subject: name });
+            return module.whenLoaded(begin);
+        };
     }
 
     /** @param {import('../core/program.js').PieceName} [piece] that is needed besides */

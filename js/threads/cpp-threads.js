@@ -7,6 +7,9 @@ import { sleepAsync } from './waiting.js';
 /** Each thread has a Worker and a stack of 64 KiB; more than this is a mistake. */
 const threadsMax = 64;
 
+/** How often hammer() looks whether a Worker has failed, which wakes nobody. */
+const failuresEvery_ms = 250;
+
 /**
  * The exports of wasm/src/bindings/threads/hammer.cpp.
  *
@@ -27,11 +30,12 @@ const threadsMax = 64;
 /**
  * @param {import('./thread-core.js').ThreadCore} core
  * @param {HammerOps} hammers
+ * @param {import('./thread-workers.js').ThreadWorkers} workers
  * @param {unknown} counter
  * @param {HammerOptions} options
  * @returns {Promise<void>}
  */
-export async function hammer(core, hammers, counter, options) {
+export async function hammer(core, hammers, workers, counter, options) {
     core.assertOpen();
     const { kind, at } = SharedCounter.locate(counter, core);
     const given = checkOptions(options, ['threads', 'adds', 'amount', 'lock']);
@@ -42,10 +46,13 @@ export async function hammer(core, hammers, counter, options) {
     const request = given.lock === undefined ? 0 : lent(core, given.lock);
     const address = hammers._hammer_start(kind, at, threads, adds, amount, request);
     try {
-        await finished(core, address);
+        await finished(core, address, workers);
     } finally {
-        hammers._hammer_end(address);
-        if (request && !core.closed) core.ops.request_close(core.root, request);
+        // Threads that run on, beside one whose Worker failed, use both.
+        if (Atomics.load(core.words, (address + hammerFields.running) >> 2) === 0) {
+            hammers._hammer_end(address);
+            if (request && !core.closed) core.ops.request_close(core.root, request);
+        }
     }
 }
 
@@ -63,13 +70,17 @@ function lent(core, lock) {
 /**
  * @param {import('./thread-core.js').ThreadCore} core
  * @param {number} address
+ * @param {import('./thread-workers.js').ThreadWorkers} workers
  */
-async function finished({ words }, address) {
+async function finished({ words }, address, workers) {
     const at = (/** @type {number} */ field) => (address + field) >> 2;
+    const { failures } = workers;
     for (let running; (running = Atomics.load(words, at(hammerFields.running))) !== 0;) {
-        await sleepAsync(words, at(hammerFields.running), running);
+        await sleepAsync(words, at(hammerFields.running), running, failuresEvery_ms);
+        if (workers.failures > failures) throw workers.failure;
     }
     if (Atomics.load(words, at(hammerFields.missing)) !== 0) {
+        if (workers.failure) throw workers.failure;
         throw new TabacusError('unavailable', 'the browser would not start that many threads');
     }
     if (Atomics.load(words, at(hammerFields.lockedOut)) !== 0) {

@@ -1,5 +1,6 @@
 import { invalid, show, TabacusError } from '../common/errors.js';
 import { checkName, checkOptions } from '../common/check-arguments.js';
+import { imported } from '../common/import-failure.js';
 import { SharedCounter } from './shared-counter.js';
 import { kindNumbers } from './arena-layout.js';
 import { SharedLocks } from './locks/shared-locks.js';
@@ -175,7 +176,7 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
 
     /** Loaded only by threads that share more than counters and mutexes. */
     async #load() {
-        return (await import('./segment/thread-segments.js')).segmentsOf(this.#core, this);
+        return (await imported(import('./segment/thread-segments.js'))).segmentsOf(this.#core, this);
     }
 
     /**

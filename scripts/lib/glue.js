@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from './failure.js';
 import { buildFolder } from './paths.js';
+import { withWorkerHooks } from './worker-hooks.js';
 
 /** @typedef {'web' | 'node'} Platform */
 
@@ -104,7 +105,7 @@ function forThread(glue, worker) {
  */
 export function glueOf(core, platform) {
     const glue = givenWasm(readFileSync(gluePath(core), 'utf8'));
-    if (core === 'threads') return forThread(forOne(glue, platform), false);
+    if (core === 'threads') return withWorkerHooks(core, forThread(forOne(glue, platform), false));
     return forOne(glue, 'anywhere');
 }
 

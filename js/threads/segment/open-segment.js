@@ -1,6 +1,7 @@
 /** How a thread opens a segment (segment.hpp): it asks the page for it, waits until it is made, and joins. */
 
 import { TabacusError } from '../../common/errors.js';
+import { startFailure } from '../../core/compile-wasm.js';
 import { holdLivenessLock, threadNumber } from '../exit/worker-exit.web.js';
 import { agentFields, arenaFields } from '../arena-layout.js';
 import { slotFields, noModule, noPage, noMemory, segmentFields } from './segment-layout.js';
@@ -50,18 +51,15 @@ import { orAborted, sleepAsync } from '../waiting.js';
  * @returns {Promise<StoreOps>}
  */
 export async function instantiateStore({ memory, agent }) {
+    const module = await storeModule();
     try {
-        const { exports } = await WebAssembly.instantiate(await storeModule(), { env: { memory } });
+        const { exports } = await WebAssembly.instantiate(module, { env: { memory } });
         // The stack is in the agent's block; nothing there calls into the thread's other module.
         const stackPointer = /** @type {WebAssembly.Global} */ (exports.__stack_pointer);
         stackPointer.value = agent + agentFields.end;
         return /** @type {any} */ (exports);
     } catch (cause) {
-        throw new TabacusError(
-            'unavailable',
-            'store.wasm is not beside the package’s modules: copy it there',
-            { cause },
-        );
+        throw startFailure({ what: 'store.wasm' }, cause);
     }
 }
 

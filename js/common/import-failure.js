@@ -1,0 +1,29 @@
+import { TabacusError } from './errors.js';
+
+/**
+ * The error of an `import()` that failed. Its engine's message names the address, but in WebKit.
+ *
+ * @param {any} cause what is an error of ours already is returned
+ */
+export function importFailure(cause) {
+    if (cause instanceof TabacusError) return cause;
+    const text = String(cause?.message ?? cause);
+    let cure = 'call again, or, after a new deployment, reload the page';
+    if (/service ?worker/i.test(text)) cure = "a service worker imports open() of 'tabacus/service-worker'";
+    // Gecko keeps a failed import() for the life of the document.
+    else if (/^error loading dyn/.test(text))
+        cure = 'reload the page: this browser does not load it again before';
+    return new TabacusError('unavailable', `a module of the package could not be loaded (${text}): ${cure}`, {
+        cause,
+    });
+}
+
+/**
+ * @template Module
+ * @param {Promise<Module>} importing what `import()` has returned
+ * @returns {Promise<Module>} rejects with `unavailable`
+ */
+export const imported = (importing) =>
+    importing.catch((cause) => {
+        throw importFailure(cause);
+    });

@@ -1,0 +1,55 @@
+/**
+ * What a person or the network brings back.
+ *
+ * @typedef {object} RetryPlatform
+ * @property {EventTarget & { readonly visibilityState: string }} [document]
+ * @property {(type: string, listener: (event: any) => void) => void} [addEventListener]
+ * @property {(type: string, listener: (event: any) => void) => void} [removeEventListener]
+ */
+
+/** Calls again what has failed to load: when the device is online again, and when the page becomes visible. */
+export class Retries {
+    #platform;
+
+    /** @type {Set<() => void>} */
+    #calls = new Set();
+
+    #ended = false;
+
+    /** @param {RetryPlatform} platform */
+    constructor(platform) {
+        this.#platform = platform;
+    }
+
+    /** @param {() => void} again called once */
+    add(again) {
+        if (this.#ended) return;
+        if (this.#calls.size === 0) {
+            this.#platform.addEventListener?.('online', this.#back);
+            this.#platform.document?.addEventListener('visibilitychange', this.#shown);
+        }
+        this.#calls.add(again);
+    }
+
+    end() {
+        this.#ended = true;
+        this.#take();
+    }
+
+    #back = () => {
+        for (const again of this.#take()) again();
+    };
+
+    #shown = () => {
+        if (this.#platform.document?.visibilityState === 'visible') this.#back();
+    };
+
+    #take() {
+        if (this.#calls.size === 0) return [];
+        this.#platform.removeEventListener?.('online', this.#back);
+        this.#platform.document?.removeEventListener('visibilitychange', this.#shown);
+        const calls = [...this.#calls];
+        this.#calls.clear();
+        return calls;
+    }
+}

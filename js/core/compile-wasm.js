@@ -1,0 +1,164 @@
+/** WebAssembly from an address or from bytes: compiled and started, or an error that says what to do. */
+
+import { TabacusError } from '../common/errors.js';
+import { requirePlatform } from '../common/require-platform.js';
+import { version } from '../common/version.js';
+import { fetchFile } from './fetch-file.web.js';
+
+/**
+ * A program that is loaded, for messages.
+ *
+ * @typedef {object} Origin
+ * @property {string} what the name of the file, or of the option
+ * @property {string} [address]
+ * @property {string} [argument] the option by which the caller passed it
+ * @property {unknown} [value] what was passed
+ */
+
+/** What is asked of the platform. @typedef {Pick<typeof globalThis, 'WebAssembly' | 'fetch'> & { navigator?: { onLine?: boolean } }} LoadPlatform */
+
+/**
+ * @param {Origin} origin
+ * @param {string} why it failed, and what to do
+ * @param {unknown} [cause]
+ */
+function unavailable({ what, address }, why, cause) {
+    const from = address ? ` from ${address}` : '';
+    return new TabacusError('unavailable', `${what} could not be loaded${from}: ${why}`, { cause });
+}
+
+/**
+ * The error of a file that is not the one that is needed: the fault of the caller where the caller passed it.
+ *
+ * @param {Origin} origin
+ * @param {string} why
+ * @param {unknown} [cause]
+ */
+function wrong(origin, why, cause) {
+    const { address, argument, value } = origin;
+    const text = `${why}; after a new deployment, reload the page; else deploy all files of the package as they are`;
+    if (!argument) return unavailable(origin, text, cause);
+    const allowed = 'the address, the bytes or the module of its wasm';
+    const message = `${argument} must be ${allowed}; ${address ?? 'what was passed'}: ${text}`;
+    return new TabacusError('invalid-argument', message, { argument, value, allowed, cause });
+}
+
+/**
+ * Compiles a WebAssembly file. Streams it where the platform can; where it cannot, and where that fails, the bytes
+ * are fetched first.
+ *
+ * @param {URL | string} address
+ * @param {string} what the file's name
+ * @param {{ platform?: LoadPlatform, argument?: string }} [options] `argument`: the option by which the caller passed
+ *   the address
+ * @returns {Promise<WebAssembly.Module>} rejects with `unavailable`; `out-of-memory`; `invalid-argument` if the
+ *   caller passed the address, and no such file is there
+ */
+export async function compileWasm(address, what, { platform = globalThis, argument } = {}) {
+    requirePlatform(what, ['WebAssembly'], platform);
+    const origin = { what, address: String(address), argument, value: address };
+    let response = await fetched(origin, platform);
+    if (/^application\/wasm/.test(typeOf(response)) && platform.WebAssembly.compileStreaming) {
+        try {
+            return await platform.WebAssembly.compileStreaming(response);
+        } catch (cause) {
+            const refused = refusal(origin, cause);
+            if (refused) throw refused;
+            // No Response of the platform's own, or a connection that broke.
+            response = await fetched(origin, platform);
+        }
+    }
+    const bytes = await response.arrayBuffer().catch(unanswered(origin, platform));
+    if (/html/.test(typeOf(response))) throw wrong(origin, 'the answer was a page of HTML');
+    return compileBytes(bytes, origin, platform);
+}
+
+/** @param {Response} response */
+const typeOf = (response) => String(response.headers?.get('content-type'));
+
+/**
+ * @param {Origin} origin
+ * @param {LoadPlatform} platform
+ * @returns {(cause: unknown) => never}
+ */
+const unanswered = (origin, platform) => (cause) => {
+    if (cause instanceof TabacusError) throw cause;
+    const why =
+        platform.navigator?.onLine === false
+            ? 'this device is offline; call again when it is back'
+            : "no answer; if connect-src of the page's Content-Security-Policy, CORS or an extension forbids the " +
+              'address, allow it; else call again';
+    throw unavailable(origin, why, cause);
+};
+
+/**
+ * @param {Origin} origin
+ * @param {LoadPlatform} platform
+ * @returns {Promise<Response>} whose status is good
+ */
+async function fetched(origin, platform) {
+    const { what, address } = origin;
+    const response = await fetchFile(platform, String(address), what).catch(unanswered(origin, platform));
+    if (typeof response?.arrayBuffer !== 'function')
+        throw unavailable(origin, 'fetch(), which a script of this page has replaced, gave no Response');
+    const { ok = true, status } = response;
+    if (ok) return response;
+    const why = `the answer was ${status}`;
+    throw status === 404 || status === 410
+        ? wrong(origin, why)
+        : unavailable(origin, `${why}; call again later`);
+}
+
+/**
+ * Compiles bytes.
+ *
+ * @param {BufferSource} bytes
+ * @param {Origin} origin
+ * @param {LoadPlatform} [platform]
+ * @returns {Promise<WebAssembly.Module>} rejects as {@link compileWasm}
+ */
+export async function compileBytes(bytes, origin, platform = globalThis) {
+    try {
+        return await platform.WebAssembly.compile(bytes);
+    } catch (cause) {
+        const why = `these ${bytes.byteLength} bytes are no WebAssembly, or not all of it`;
+        throw refusal(origin, cause) ?? wrong(origin, why, cause);
+    }
+}
+
+/**
+ * The error of an engine that refuses a good file.
+ *
+ * @param {Origin} origin
+ * @param {unknown} cause
+ * @returns {TabacusError | undefined} nothing if the file is at fault
+ */
+function refusal(origin, cause) {
+    const text = String(cause);
+    if (/content.security.policy|\bcsp\b/i.test(text)) {
+        const why =
+            "the page's Content-Security-Policy forbids WebAssembly; add 'wasm-unsafe-eval' to script-src";
+        return unavailable(origin, why, cause);
+    }
+    if (cause instanceof RangeError || /out of memory/i.test(text)) {
+        const { what } = origin;
+        return new TabacusError(
+            'out-of-memory',
+            `no memory for ${what} beside what runs; close() tabs that are not needed`,
+            { cause },
+        );
+    }
+    return undefined;
+}
+
+/**
+ * The error of a module that compiled and does not start.
+ *
+ * @param {Origin} origin
+ * @param {unknown} cause
+ * @returns {TabacusError}
+ */
+export const startFailure = (origin, cause) =>
+    cause instanceof TabacusError
+        ? cause
+        : (refusal(origin, cause) ?? wrong(origin, `this is not of tabacus ${version}`, cause));

@@ -1,0 +1,477 @@
+/** What happens to a page whose files do not load, whose policies forbid what we use, or whose platform lacks it. */
+
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+
+import { describeIn, ENGINES } from './harness/engines.js';
+import { serveFaultySite } from './harness/faulty-site.js';
+
+/**
+ * Loads the package and leaves it, with what tries it, as globals of the page. In a page.
+ *
+ * @param {string} address
+ */
+async function load(address) {
+    const page = /** @type {any} */ (globalThis);
+    page.tabacus = await import(address);
+    /** What a promise becomes, as text. @param {() => Promise<unknown>} call */
+    page.outcome = async (call) => {
+        try {
+            return await call();
+        } catch (error) {
+            const { name, code, message } = /** @type {any} */ (error);
+            return `${name} ${code}: ${message}`;
+        }
+    };
+}
+
+/** What nobody has caught. In a page. */
+const uncaught = () => /** @type {any} */ (globalThis).uncaught;
+
+/** Counts, locks and works a queue off. In a page. @param {string} namespace */
+async function useAll(namespace) {
+    const { tabacus } = /** @type {any} */ (globalThis);
+    const tab = await tabacus.open({ namespace });
+    tab.counter('visits').add(2);
+    await tab.counter('visits').flush();
+    const locked = await tab.lock('l').run(() => 'locked');
+    const queue = tab.queue('q');
+    queue.handle((/** @type {any} */ { payload }) => payload.n + 1);
+    const { result } = await queue.enqueue({ n: 4 });
+    const all = [await tab.counter('visits').read(), locked, await result, await tab.sequence('s').next()];
+    await tab.close();
+    return all;
+}
+
+const usedAll = [2, 'locked', 5, 1];
+
+/**
+ * @param {import('./harness/engines.js').Engine} engine
+ */
+function useFaultySite(engine) {
+    /** @type {Awaited<ReturnType<typeof serveFaultySite>>} */
+    let site;
+    /** @type {import('./harness/engines.js').Browser} */
+    let browser;
+    before(async () => {
+        site = await serveFaultySite();
+        browser = await engine.launch();
+    });
+    after(async () => {
+        await browser?.close();
+        await site.close();
+    });
+    return {
+        /** @param {(csp: string) => string} [policy] */
+        page: (policy) => site.page(policy),
+        /**
+         * A tab that shows the page, and has loaded the package.
+         *
+         * @param {import('./harness/faulty-site.js').FaultyPage} page
+         * @param {() => void} [prepare]  in the page, before the package is loaded
+         */
+        async show(page, prepare = () => {}) {
+            const tab = await browser.openTab(page.url);
+            await tab.evaluate(prepare);
+            await tab.evaluate(load, page.package);
+            return tab;
+        },
+    };
+}
+
+/** What open() becomes, as text. In a page. @param {string} namespace */
+async function tryOpen(namespace) {
+    const { outcome, tabacus } = /** @type {any} */ (globalThis);
+    return String(await outcome(() => tabacus.open({ namespace })));
+}
+
+/** Has C++ threads count. In a page. */
+async function hammer() {
+    const { outcome, tabacus } = /** @type {any} */ (globalThis);
+    const shared = await tabacus.threads();
+    const counter = shared.counter('c');
+    const failed = await outcome(() => shared.hammer(counter, { threads: 2, adds: 3 }));
+    shared.close();
+    return String(failed ?? 'counted');
+}
+
+describeIn(
+    Object.values(ENGINES),
+    'A page whose files do not load, or that forbids or lacks something',
+    (engine) => {
+        const site = useFaultySite(engine);
+
+        /** @type {[import('./harness/faulty-site.js').Fault, RegExp][]} */
+        const faults = [
+            ['404', /the answer was 404; after a new deployment, reload the page/],
+            ['html', /the answer was a page of HTML; after a new deployment, reload the page/],
+            ['junk', /4 bytes are no WebAssembly/],
+            ['other', /: this is not of tabacus \d+\.\d+\.\d+; after a new deployment, reload the page/],
+            ['dropped', /no answer; .*else call again/],
+        ];
+
+        it('says what is wrong with a wasm file, and works once the file is back', async () => {
+            const page = site.page();
+            const tab = await site.show(page);
+            for (const [fault, expected] of faults) {
+                page.fail(/\.wasm$/, fault);
+                const failed = await tab.evaluate(tryOpen, 'wasm-gone');
+                assert.match(failed, /^TabacusError unavailable: counters\.wasm could not be loaded/);
+                assert.match(failed, expected);
+            }
+            page.fail(undefined);
+            assert.deepEqual(await tab.evaluate(useAll, 'wasm-gone'), usedAll);
+            assert.deepEqual(await tab.evaluate(uncaught), []);
+            await tab.close();
+        });
+
+        it('warns that a handler waits for its piece, and starts it when the piece is back', async () => {
+            const page = site.page();
+            const tab = await site.show(page);
+            const warning = await tab.evaluate(async () => {
+                const { tabacus } = /** @type {any} */ (globalThis);
+                const own = await tabacus.open({ namespace: 'handler' });
+                Object.assign(globalThis, { own });
+                return own.capabilities.store;
+            });
+            assert.equal(warning, 'indexeddb');
+            for (const back of ['online', 'visible']) {
+                page.fail(/\.wasm$/);
+                const told = await tab.evaluate(async (name) => {
+                    const { own } = /** @type {any} */ (globalThis);
+                    const warned = new Promise((resolve) =>
+                        own.addEventListener('warning', (/** @type {any} */ { detail }) => resolve(detail), {
+                            once: true,
+                        }),
+                    );
+                    own.queue(name).handle((/** @type {any} */ { payload }) => `done ${payload}`);
+                    return warned;
+                }, back);
+                assert.equal(told.code, 'unavailable');
+                assert.equal(told.subject, back);
+                assert.match(told.message, /404.*begins once that is no longer so$/);
+                page.fail(undefined);
+                await tab.evaluate((how) => {
+                    if (how === 'online') dispatchEvent(new Event('online'));
+                    else document.dispatchEvent(new Event('visibilitychange'));
+                }, back);
+                const other = await site.show(site.page());
+                const result = await other.evaluate(async (name) => {
+                    const { tabacus } = /** @type {any} */ (globalThis);
+                    const its = await tabacus.open({ namespace: 'handler' });
+                    const done = await (await its.queue(name).enqueue(name)).result;
+                    await its.close();
+                    return done;
+                }, back);
+                assert.equal(result, `done ${back}`);
+                await other.close();
+                // The next turn needs a tab that has loaded nothing.
+                await tab
+                    .evaluate(async () => {
+                        const { own, tabacus } = /** @type {any} */ (globalThis);
+                        await own.close();
+                        Object.assign(globalThis, { own: await tabacus.open({ namespace: 'handler' }) });
+                    })
+                    .catch(() => {});
+            }
+            assert.deepEqual(await tab.evaluate(uncaught), []);
+            await tab.close();
+        });
+
+        /** In a page. @param {string} name */
+        const tryLock = async (name) => {
+            const { outcome, own } = /** @type {any} */ (globalThis);
+            return String(await outcome(() => own.lock(name).run(() => 'locked')));
+        };
+
+        it('works once its scripts are back; Firefox says that it needs a reload', async () => {
+            const page = site.page();
+            const tab = await site.show(page);
+            await tab.evaluate(async () => {
+                const { tabacus } = /** @type {any} */ (globalThis);
+                Object.assign(globalThis, { own: await tabacus.open({ namespace: 'scripts' }) });
+            });
+            for (const fault of /** @type {const} */ (['404', 'html', 'dropped'])) {
+                page.fail(/\.js$/, fault);
+                const failed = await tab.evaluate(tryLock, 'l');
+                assert.match(
+                    failed,
+                    /^TabacusError unavailable: a module of the package could not be loaded \(.+\): /,
+                );
+                assert.match(
+                    failed,
+                    engine === ENGINES.firefox
+                        ? /http:.*: reload the page: this browser/
+                        : /: call again, or, after .* reload the page$/,
+                );
+            }
+            const threads = await tab.evaluate(() => {
+                const { outcome, tabacus } = /** @type {any} */ (globalThis);
+                return outcome(() => tabacus.threads());
+            });
+            assert.match(threads, /^TabacusError unavailable: a module of the package could not be loaded/);
+            page.fail(undefined);
+            const outcome = await tab.evaluate(tryLock, 'l');
+            if (engine === ENGINES.firefox) assert.match(outcome, /: reload the page: this browser/);
+            else assert.equal(outcome, 'locked');
+            assert.deepEqual(await tab.evaluate(uncaught), []);
+            await tab.close();
+        });
+
+        it('names the policy that forbids WebAssembly, or the connection', async () => {
+            /** @type {[(csp: string) => string, RegExp][]} */
+            const cases = [
+                [
+                    (csp) => csp.replace(" 'wasm-unsafe-eval'", ''),
+                    /Content-Security-Policy.*'wasm-unsafe-eval'/,
+                ],
+                [
+                    (csp) => csp.replace("connect-src 'self'", "connect-src 'none'"),
+                    /connect-src of the page's Content-Security-Policy/,
+                ],
+            ];
+            for (const [policy, expected] of cases) {
+                const tab = await site.show(site.page(policy));
+                const failed = await tab.evaluate(tryOpen, 'policy');
+                assert.match(failed, /^TabacusError unavailable: counters\.wasm could not be loaded/);
+                assert.match(failed, expected);
+                assert.deepEqual(await tab.evaluate(uncaught), []);
+                await tab.close();
+            }
+        });
+
+        it('names the function without which open() is impossible', async () => {
+            const tab = await site.show(site.page());
+            for (const name of ['WebAssembly', 'fetch', 'TextEncoder', 'TextDecoder']) {
+                const failed = await tab.evaluate(async (missing) => {
+                    const { outcome, tabacus } = /** @type {any} */ (globalThis);
+                    const value = /** @type {any} */ (globalThis)[missing];
+                    delete (/** @type {any} */ (globalThis)[missing]);
+                    try {
+                        return await outcome(() => tabacus.open({ namespace: 'missing' }));
+                    } finally {
+                        Object.defineProperty(globalThis, missing, {
+                            value,
+                            configurable: true,
+                            writable: true,
+                        });
+                    }
+                }, name);
+                assert.match(
+                    failed,
+                    new RegExp(`^TabacusError unavailable: [\\w.()]+ needs ${name}, and there is none`),
+                );
+            }
+            assert.deepEqual(await tab.evaluate(useAll, 'missing'), usedAll);
+            assert.deepEqual(await tab.evaluate(uncaught), []);
+            await tab.close();
+        });
+
+        /** Takes away what is not needed. In a page. */
+        const takeAway = () => {
+            const all = /** @type {any} */ (globalThis);
+            for (const name of [
+                'structuredClone',
+                'queueMicrotask',
+                'MessageChannel',
+                'reportError',
+                'Worker',
+            ])
+                delete all[name];
+            delete all.WebAssembly.compileStreaming;
+            delete all.WebAssembly.instantiateStreaming;
+            delete all.Crypto.prototype.randomUUID;
+            for (const name of ['isWellFormed', 'toWellFormed', 'at']) delete all.String.prototype[name];
+            for (const name of ['at', 'findLast', 'toSorted', 'toReversed', 'toSpliced', 'with'])
+                delete all.Array.prototype[name];
+        };
+
+        /** Freezes what the language has, as a hardened page does. In a page. */
+        const freezeAll = () => {
+            /** @type {Set<unknown>} */
+            const seen = new Set();
+            const names = Object.getOwnPropertyNames(globalThis).filter((name) =>
+                /^(Object|Function|Array|String|Number|Boolean|Symbol|BigInt|Math|JSON|Reflect|Promise|(Weak)?(Map|Set|Ref)|Date|RegExp|Atomics|Intl|\w*Error|\w*Array|ArrayBuffer|DataView|Proxy|WebAssembly)$/.test(
+                    name,
+                ),
+            );
+            const freeze = (/** @type {any} */ value) => {
+                if (Object(value) !== value || seen.has(value)) return;
+                seen.add(value);
+                for (const one of Object.values(Object.getOwnPropertyDescriptors(value)))
+                    for (const part of [one.value, one.get, one.set]) freeze(part);
+                freeze(Object.getPrototypeOf(value));
+                Object.freeze(value);
+            };
+            for (const name of names) freeze(/** @type {any} */ (globalThis)[name]);
+        };
+
+        /** Replaces fetch() by one whose responses are no Responses. In a page. */
+        const patchFetch = () => {
+            const native = globalThis.fetch;
+            /** @type {any} */ (globalThis).fetch = async (/** @type {string} */ address) => {
+                const response = await native(address);
+                return new Proxy(response, {
+                    get: (target, name) => {
+                        const value = Reflect.get(target, name, target);
+                        return typeof value === 'function' ? value.bind(target) : value;
+                    },
+                });
+            };
+        };
+
+        for (const [what, prepare] of /** @type {[string, () => void][]} */ ([
+            ['functions that we can do without', takeAway],
+            ['frozen intrinsics', freezeAll],
+            ['a fetch() whose responses are proxies', patchFetch],
+        ]))
+            it(`counts, locks and works a queue off with ${what}`, async () => {
+                const tab = await site.show(site.page(), prepare);
+                assert.deepEqual(await tab.evaluate(useAll, `without ${what}`.slice(0, 30)), usedAll);
+                const refused = await tab.evaluate(tryOpen, '');
+                assert.match(refused, /^TabacusError invalid-argument: namespace must be/);
+                assert.deepEqual(await tab.evaluate(uncaught), []);
+                await tab.close();
+            });
+
+        it('has C++ threads count with frozen intrinsics', async () => {
+            const tab = await site.show(site.page(), freezeAll);
+            assert.equal(await tab.evaluate(hammer), 'counted');
+            assert.deepEqual(await tab.evaluate(uncaught), []);
+            await tab.close();
+        });
+
+        it(
+            'says that there is no memory for another program',
+            { skip: engine !== ENGINES.chromium },
+            async () => {
+                const tab = await site.show(site.page());
+                const [failed, after] = await tab.evaluate(async () => {
+                    const { outcome, tabacus } = /** @type {any} */ (globalThis);
+                    /** @type {unknown[]} */
+                    let memories = [];
+                    try {
+                        // Each takes addresses, of which a process has few enough.
+                        for (;;) memories.push(new WebAssembly.Memory({ initial: 1, maximum: 65536 }));
+                    } catch {
+                        // There are none left.
+                    }
+                    const failed = await outcome(() => tabacus.open({ namespace: 'memory' }));
+                    memories = [];
+                    return [failed, memories.length];
+                });
+                assert.match(
+                    failed,
+                    /^TabacusError out-of-memory: no memory for counters\.wasm.*close\(\) tabs/,
+                );
+                assert.equal(after, 0);
+                await tab.close();
+            },
+        );
+
+        it('takes wasm that is served as bytes', async () => {
+            const page = site.page();
+            page.fail(/\.wasm$/, 'untyped');
+            const tab = await site.show(page);
+            assert.deepEqual(await tab.evaluate(useAll, 'untyped'), usedAll);
+            await tab.close();
+        });
+
+        it('says that a value cannot be stored without structuredClone', async () => {
+            const tab = await site.show(site.page(), takeAway);
+            const failed = await tab.evaluate(async () => {
+                const { outcome, tabacus } = /** @type {any} */ (globalThis);
+                const own = await tabacus.open({ namespace: 'clone' });
+                return [
+                    await outcome(() => own.queue('q').enqueue(new Map([[1, 2]]))),
+                    await outcome(() =>
+                        own
+                            .lock('l')
+                            .run((/** @type {any} */ held) =>
+                                held.commit('s', (/** @type {any} */ tx) => tx.put('s', 'k', 1)),
+                            ),
+                    ),
+                ];
+            });
+            for (const one of failed)
+                assert.match(one, /^TabacusError unavailable: .* needs structuredClone/);
+            await tab.close();
+        });
+
+        const withTrustedTypes = (/** @type {string} */ names) => (/** @type {string} */ csp) =>
+            `${csp}; require-trusted-types-for 'script'; trusted-types ${names}`;
+
+        it('says that worker-src forbids the Workers of threads', async () => {
+            const tab = await site.show(
+                site.page((csp) => csp.replace("worker-src 'self'", "worker-src 'none'")),
+            );
+            assert.match(await tab.evaluate(hammer), /^TabacusError unavailable: .*worker-src/);
+            assert.deepEqual(await tab.evaluate(uncaught), []);
+            await tab.close();
+        });
+
+        it('makes the Workers of threads by the Trusted Types policy tabacus, or says that it is not allowed', async () => {
+            const allowed = await site.show(site.page(withTrustedTypes('tabacus')));
+            assert.equal(await allowed.evaluate(hammer), 'counted');
+            assert.deepEqual(await allowed.evaluate(uncaught), []);
+            await allowed.close();
+            const refused = await site.show(site.page(withTrustedTypes("'none'")));
+            const enforced = await refused.evaluate(() => 'trustedTypes' in globalThis);
+            const failed = await refused.evaluate(hammer);
+            if (enforced) assert.match(failed, /^TabacusError unavailable: .*add "trusted-types tabacus"/);
+            else assert.equal(failed, 'counted');
+            assert.deepEqual(await refused.evaluate(uncaught), []);
+            await refused.close();
+        });
+
+        it('says that the file of the Workers of threads is gone', async () => {
+            const page = site.page();
+            const tab = await site.show(page);
+            await tab.evaluate(async () => {
+                const { tabacus } = /** @type {any} */ (globalThis);
+                (await tabacus.threads()).close(); // what the page itself needs is loaded
+            });
+            page.fail(/threads-worker\.js$/);
+            assert.match(
+                await tab.evaluate(hammer),
+                /^TabacusError unavailable: the Worker of a C\+\+ thread failed/,
+            );
+            assert.deepEqual(await tab.evaluate(uncaught), []);
+            await tab.close();
+        });
+
+        it('shares memory without MessageChannel and randomUUID, and names Worker and SharedArrayBuffer', async () => {
+            const tab = await site.show(site.page(), () => {
+                const all = /** @type {any} */ (globalThis);
+                delete all.MessageChannel;
+                delete all.Crypto.prototype.randomUUID;
+            });
+            const outcomes = await tab.evaluate(async () => {
+                const page = /** @type {any} */ (globalThis);
+                const own = await page.tabacus.open({ namespace: 'threads' });
+                const shared = await page.tabacus.threads({ tab: own });
+                const storage = await shared.storage();
+                storage.setItem('k', 'v');
+                const granted = await shared.tabLock('l').lockAsync();
+                granted.release?.();
+                const locked = await shared.locks.request('l', () => 'locked');
+                const stored = storage.getItem('k');
+                delete page.Worker;
+                const counter = shared.counter('c');
+                const noWorker = await page.outcome(() => shared.hammer(counter, { threads: 1, adds: 1 }));
+                shared.close();
+                delete page.SharedArrayBuffer;
+                return [stored, locked, noWorker, await page.outcome(() => page.tabacus.threads())];
+            });
+            const [stored, locked, noWorker, noMemory] = outcomes;
+            assert.deepEqual([stored, locked], ['v', 'locked']);
+            assert.match(noWorker, /^TabacusError unavailable: a C\+\+ thread needs Worker/);
+            assert.match(
+                noMemory,
+                /^TabacusError unavailable: shared memory needs a cross-origin isolated page/,
+            );
+            assert.deepEqual(await tab.evaluate(uncaught), []);
+            await tab.close();
+        });
+    },
+);
