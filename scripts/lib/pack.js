@@ -18,6 +18,7 @@ import { withLock } from './lock.js';
 import { nodeModules } from './node-modules.js';
 import { buildFolder, distFolder, repository } from './paths.js';
 import { step } from './progress.js';
+import { markThreadWorker } from './threads-glue.js';
 
 /** @typedef {'web' | 'node'} Platform */
 
@@ -90,7 +91,8 @@ async function packCore(platform, core, preset) {
     const to = join(distFolder, platform, core);
     if (!existsSync(`${from}.js`)) return;
     await step(`pack ${platform}/${core}`, async () => {
-        writeFileSync(`${to}.js`, await minified(forOne(readFileSync(`${from}.js`, 'utf8'), platform)));
+        const glue = await minified(forOne(readFileSync(`${from}.js`, 'utf8'), platform));
+        writeFileSync(`${to}.js`, core === 'threads' && platform === 'web' ? markThreadWorker(glue) : glue);
         copyFileSync(`${from}.wasm`, `${to}.wasm`);
     });
 }
