@@ -9,7 +9,7 @@ import { until } from '../../tests/browser/harness/waiting.js';
 const ADDS = 20;
 
 /** A development server may bundle at the first request, and reload the page when it has. */
-const LOAD_MS = Number(process.env.LOAD_MS ?? 60_000);
+const LOAD_MS = 60_000;
 
 /** @param {Tab} tab @param {string} id */
 const textOf = (tab, id) =>
@@ -22,7 +22,7 @@ const textOf = (tab, id) =>
  * @param {string[]} logged
  */
 async function shows(tab, id, wanted, logged) {
-    let last;
+    let last = '';
     const seen = async () => wanted.test((last = (await textOf(tab, id)) ?? ''));
     await until(seen, `#${id} that shows ${wanted}`, LOAD_MS).catch((/** @type {Error} */ error) => {
         throw new Error(`${error.message}; it shows ${JSON.stringify(last)}. ${logged.join('\n')}`);

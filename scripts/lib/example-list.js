@@ -137,7 +137,19 @@ const SET_UPS = {
                 folder: 'dist',
                 inlineScripts: true,
             },
-            { name: 'dev', serve: (port) => ['parcel', 'index.html', '--cache-dir', '.cache', '--host', '127.0.0.1', '--port', port] },
+            {
+                name: 'dev',
+                serve: (port) => [
+                    'parcel',
+                    'index.html',
+                    '--cache-dir',
+                    '.cache',
+                    '--host',
+                    '127.0.0.1',
+                    '--port',
+                    port,
+                ],
+            },
         ],
     },
     bun: {
