@@ -39,8 +39,15 @@ const click = (tab, id, times) =>
         times,
     );
 
-/** Whether the page has opened its namespace. @param {Tab} tab @param {string[]} logged */
-const ready = (tab, logged) => shows(tab, 'count', /^\d+$/, logged);
+/** Waits until the page has opened its namespace, and a person may click. @param {Tab} tab @param {string[]} logged */
+async function ready(tab, logged) {
+    await shows(tab, 'count', /^\d+$/, logged);
+    const enabled = () =>
+        tab.evaluate(() =>
+            ['add', 'run'].every((id) => document.getElementById(id)?.hasAttribute('disabled') === false),
+        );
+    await until(enabled, 'buttons that can be clicked', LOAD_MS);
+}
 
 /**
  * Rejects unless the totals of both tabs, and that of a third one which is opened later, are exact, and both tabs have

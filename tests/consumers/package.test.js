@@ -144,14 +144,6 @@ describe('The installed package', () => {
         await run(command, [installed.tarball, '--profile', 'esm-only', '--quiet', ...without]);
     });
 
-    it('is packed to the same bytes each time', async () => {
-        const other = await install();
-        const files = [installed.tarball, other.tarball];
-        const [one, same] = await Promise.all(files.map((file) => readFile(file)));
-        await other.remove();
-        assert.ok(one && same?.equals(one));
-    });
-
     for (const [compiler, tsc] of Object.entries(COMPILERS)) {
         /** @param {string[]} args */
         const compile = async (...args) => {
@@ -159,7 +151,7 @@ describe('The installed package', () => {
             const compiled = await run(process.execPath, [tsc, ...args], options).catch((error) => error);
             assert.equal(compiled.stdout, '');
         };
-        for (const resolution of RESOLUTIONS) {
+        for (const resolution of compiler === 'TypeScript' ? RESOLUTIONS : ['nodenext']) {
             it(`is well typed for strict ${compiler}, and so are its pages’ examples (${resolution})`, () => {
                 const module = resolution === 'bundler' ? 'esnext' : 'nodenext';
                 return compile('--project', 'types', '--module', module, '--moduleResolution', resolution);
