@@ -60,20 +60,27 @@ async function runExample(name, browser) {
 /** @param {string} name @param {Way} way @param {Browser} browser */
 async function runWay(name, way, browser) {
     const { buildExample, folderOf, serveExample } = await import('./lib/examples.js');
-    const { checkExample } = await import('./lib/example-check.js');
+    const { checkExample } = await import('../tests/consumers/example-check.js');
     await buildExample(name, way);
     if (way.extension) return checkExtension(join(folderOf(name), way.folder ?? '.'), way.page ?? '/');
     const served = await serveExample(name, way);
     try {
         await checkExample(browser, `${served.url}${way.page ?? '/'}`);
+        if (way.route) await checkRoute(`${served.url}${way.route}`);
     } finally {
         await served.close();
     }
 }
 
+/** @param {string} url */
+async function checkRoute(url) {
+    const { status } = await fetch(url);
+    if (status !== 200) throw new Failure(`${url} answers ${status}`);
+}
+
 /** @param {string} folder @param {string} page */
 async function checkExtension(folder, page) {
-    const { checkExample, extensionAddress } = await import('./lib/example-check.js');
+    const { checkExample, extensionAddress } = await import('../tests/consumers/example-check.js');
     const browser = await launch({ extension: folder });
     try {
         await checkExample(browser, `${await extensionAddress(browser)}${page}`);

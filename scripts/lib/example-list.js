@@ -13,6 +13,7 @@
  * @property {(port: string) => string[]} [serve]
  * @property {string} [folder]
  * @property {string} [page] below the address, `/` if left out
+ * @property {string} [route] an address that the server itself must answer
  * @property {boolean} [inlineScripts] the tool writes scripts into the page, which a strict policy forbids
  * @property {boolean} [extension] the folder is an extension, which a browser loads by itself
  */
@@ -47,10 +48,15 @@ const APPLICATIONS = {
     },
     next: {
         ways: [
-            { name: 'production', build: npmRunBuild, serve: next('start') },
-            { name: 'production, webpack', build: ['next', 'build', '--webpack'], serve: next('start') },
-            { name: 'dev', serve: next('dev') },
-            { name: 'dev, webpack', serve: next('dev', '--webpack') },
+            { name: 'production', build: npmRunBuild, serve: next('start'), route: '/api/clicks' },
+            {
+                name: 'production, webpack',
+                build: ['next', 'build', '--webpack'],
+                serve: next('start'),
+                route: '/api/clicks',
+            },
+            { name: 'dev', serve: next('dev'), route: '/api/clicks' },
+            { name: 'dev, webpack', serve: next('dev', '--webpack'), route: '/api/clicks' },
         ],
     },
     nuxt: {

@@ -5,7 +5,7 @@ import { cp, readdir, readFile, symlink } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { after, before, it } from 'node:test';
 
-import { checkExample, extensionAddress } from '../../scripts/lib/example-check.js';
+import { checkExample, extensionAddress } from './example-check.js';
 import { EXAMPLES } from '../../scripts/lib/example-list.js';
 import { createServer } from '../../web/server.js';
 import { describeIn, ENGINES } from '../browser/harness/engines.js';

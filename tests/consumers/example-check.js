@@ -1,9 +1,9 @@
 /** What a person does with an example: opens it in two tabs, adds in both, takes the lock in both. */
 
-import { until } from '../../tests/browser/harness/waiting.js';
+import { until } from '../browser/harness/waiting.js';
 
-/** @typedef {import('../../tests/browser/harness/chromium.js').ChromiumBrowser} Browser */
-/** @typedef {import('../../tests/browser/harness/chromium.js').ChromiumTab} Tab */
+/** @typedef {import('../browser/harness/chromium.js').ChromiumBrowser} Browser */
+/** @typedef {import('../browser/harness/chromium.js').ChromiumTab} Tab */
 
 /** In each tab. */
 const ADDS = 20;
