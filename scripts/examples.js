@@ -3,6 +3,7 @@
  * Chromium; or those named. Installs go to build/examples, and stay there for the next run.
  */
 
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { browsers } from './lib/browsers.js';
 import { build, WASM_PRESETS } from './lib/cmake.js';
@@ -62,6 +63,7 @@ async function runWay(name, way, browser) {
     const { buildExample, folderOf, serveExample } = await import('./lib/examples.js');
     const { checkExample } = await import('../tests/consumers/example-check.js');
     await buildExample(name, way);
+    if (way.holds) return checkFile(join(folderOf(name), way.holds.file), way.holds.text);
     if (way.extension) return checkExtension(join(folderOf(name), way.folder ?? '.'), way.page ?? '/');
     const served = await serveExample(name, way);
     try {
@@ -70,6 +72,11 @@ async function runWay(name, way, browser) {
     } finally {
         await served.close();
     }
+}
+
+/** @param {string} file @param {string} text */
+function checkFile(file, text) {
+    if (!readFileSync(file, 'utf8').includes(text)) throw new Failure(`${file} has no "${text}"`);
 }
 
 /** @param {string} url */

@@ -13,6 +13,7 @@
  * @property {(port: string) => string[]} [serve]
  * @property {string} [folder]
  * @property {string} [page] below the address, `/` if left out
+ * @property {{ file: string, text: string }} [holds] a file that must hold a text; nothing is served
  * @property {string} [route] an address that the server itself must answer
  * @property {boolean} [inlineScripts] the tool writes scripts into the page, which a strict policy forbids
  * @property {boolean} [extension] the folder is an extension, which a browser loads by itself
@@ -53,10 +54,9 @@ const APPLICATIONS = {
                 name: 'production, webpack',
                 build: ['next', 'build', '--webpack'],
                 serve: next('start'),
-                route: '/api/clicks',
             },
             { name: 'dev', serve: next('dev'), route: '/api/clicks' },
-            { name: 'dev, webpack', serve: next('dev', '--webpack'), route: '/api/clicks' },
+            { name: 'dev, webpack', serve: next('dev', '--webpack') },
         ],
     },
     nuxt: {
@@ -102,6 +102,10 @@ const olderVite = (version) => ({
     ],
 });
 
+/** An import for its effect alone, which a bundler may not drop, and what only that effect has. */
+const BARE_IMPORT = { 'bare.js': "import 'tabacus/service-worker';\n" };
+const survives = { file: 'dist/bare.js', text: 'glue single' };
+
 /** Of tools that bundle a script and leave the page alone. */
 const copyPage = 'cp index.html dist';
 
@@ -112,13 +116,17 @@ const SET_UPS = {
     rspack: {
         source: 'esbuild',
         tools: { '@rspack/core': '2.3.3', '@rspack/cli': '2.2.8' },
-        files: { 'rspack.config.js': "export default { entry: './main.js' };\n" },
+        files: {
+            'rspack.config.js': "export default { entry: { main: './main.js', bare: './bare.js' } };\n",
+            ...BARE_IMPORT,
+        },
         ways: [
             {
                 name: 'production',
                 build: ['sh', '-c', `rspack build --mode production && ${copyPage}`],
                 folder: 'dist',
             },
+            { name: 'import for its effect', holds: survives },
         ],
     },
     rsbuild: {
@@ -161,6 +169,7 @@ const SET_UPS = {
     bun: {
         source: 'esbuild',
         tools: { bun: '1.4.5' },
+        files: BARE_IMPORT,
         ways: [
             {
                 name: 'production',
@@ -171,6 +180,11 @@ const SET_UPS = {
                     'node node_modules/bun/install.js && bun build ./index.html --outdir=dist && cp node_modules/tabacus/dist/web/*.wasm dist',
                 ],
                 folder: 'dist',
+            },
+            {
+                name: 'import for its effect',
+                build: ['bun', 'build', './bare.js', '--outdir=dist'],
+                holds: survives,
             },
         ],
     },
