@@ -162,6 +162,10 @@ export default [
         languageOptions: { globals: { ...globals.browser, ...globals.worker } },
     },
     {
+        files: ['examples/**'],
+        languageOptions: { globals: { ...globals.browser, ...globals.worker, ...globals.webextensions } },
+    },
+    {
         files: ['bin/**', 'scripts/**', 'tests/**', 'bench/**', 'web/**', 'js/**/*.node.js', '*.js'],
         languageOptions: { globals: globals.node },
     },

@@ -29,8 +29,7 @@ export const errors = {
     },
     unavailable: {
         when: 'This context lacks what the call needs at all, or a file of the package could not be loaded.',
-        action:
-            'What the message says ([when loading fails](loading.md)); look at `tab.capabilities`, or do without.',
+        action: 'What the message says ([when loading fails](loading.md)); look at `tab.capabilities`, or do without.',
     },
     'quota-exceeded': {
         when: 'The store is full. Nothing was kept.',

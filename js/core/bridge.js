@@ -10,6 +10,7 @@ import { callHost } from './generated/host-calls.js';
 import { hostEvents } from './generated/host-events.js';
 import { decoded, nullSize, Unpacker } from './packed.js';
 import { Promises } from './promises.js';
+import { textDecoder, textEncoder } from './utf8.web.js';
 import { version } from '../common/version.js';
 
 /** @typedef {import('./generated/host-calls.js').Notice} Notice */
@@ -45,9 +46,8 @@ const copiedUnitsMax = 256;
 const notCopied = /[^ -~]/;
 
 export class Bridge {
-    // Not of the module: importing it takes nothing of the platform, which may lack them (jsdom under Jest).
-    #encoder = new TextEncoder();
-    #decoder = new TextDecoder('utf-8', { ignoreBOM: true }); // U+FEFF may begin a name, too
+    #encoder = textEncoder();
+    #decoder = textDecoder();
 
     promises = new Promises();
 

@@ -55,7 +55,7 @@ export class LocksHost {
     /**
      * @param {number} id
      * @param {string} name
-     * @param {{ mode: LockMode, ifAvailable: boolean, steal: boolean }} options
+     * @param {{ mode: 'exclusive' | 'shared', ifAvailable: boolean, steal: boolean }} options
      */
     request(id, name, options) {
         if (this.#lifecycle.going) {

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { generateBridge } from './bridge-generator.js';
 import { bin, nodeModules } from './node-modules.js';
 import { buildFolder, distFolder, logFolder, repository } from './paths.js';
+import { makePortable } from './portable-types.js';
 import { step } from './progress.js';
 import { command, run } from './run.js';
 
@@ -20,5 +21,6 @@ export async function types() {
         rmSync(folder, { recursive: true, force: true });
         await run(command(bin('tsc'), ['--project', config]), join(logFolder, 'types.log'));
         cpSync(join(buildFolder, 'wasm-single/types'), folder, { recursive: true });
+        makePortable(folder);
     });
 }

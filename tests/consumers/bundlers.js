@@ -5,7 +5,7 @@
 
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 import { fixtures } from './package.js';
 
@@ -156,3 +156,50 @@ async function none({ folder, root }) {
 
 /** @type {Record<string, (installed: Installed) => Promise<Built>>} */
 export const BUNDLERS = { Vite: vite, webpack, Rollup: rollup, esbuild, 'no bundler': none };
+
+/**
+ * A module that imports the package for what the import does, and uses nothing of it: one file of each bundler.
+ *
+ * @type {Record<string, (entry: string, file: string) => Promise<unknown>>}
+ */
+export const BARE_IMPORTS = {
+    async esbuild(entry, file) {
+        const { build } = await import('esbuild');
+        await build({ entryPoints: [entry], outfile: file, bundle: true, format: 'esm', logLevel: 'silent' });
+    },
+    async Rollup(entry, file) {
+        const { rollup: bundle } = await import('rollup');
+        const { nodeResolve } = await import('@rollup/plugin-node-resolve');
+        const made = await bundle({ input: entry, plugins: [nodeResolve({ browser: true })], onwarn() {} });
+        await made.write({ file, format: 'es', inlineDynamicImports: true });
+        await made.close();
+    },
+    async Vite(entry, file) {
+        const { build } = await import('vite');
+        await build({
+            configFile: false,
+            root: dirname(entry),
+            logLevel: 'silent',
+            build: {
+                outDir: dirname(file),
+                emptyOutDir: true,
+                lib: { entry, formats: ['es'], fileName: () => basename(file) },
+                rolldownOptions: { output: { codeSplitting: false } },
+            },
+        });
+    },
+    async webpack(entry, file) {
+        const { default: bundle } = await import('webpack');
+        const compiler = bundle({
+            mode: 'production',
+            context: dirname(entry),
+            entry,
+            output: { path: dirname(file), filename: basename(file) },
+            performance: false,
+        });
+        await new Promise((resolve, reject) =>
+            compiler.run((error, result) => (error ? reject(error) : resolve(result))),
+        );
+        await new Promise((resolve) => compiler.close(resolve));
+    },
+};

@@ -1,11 +1,13 @@
 /** The package in a page of each bundler, and of none, under a strict content security policy. */
 
 import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 
 import { describeIn, ENGINES } from '../browser/harness/engines.js';
 import { createServer } from '../../web/server.js';
-import { BUNDLERS, writeApp } from './bundlers.js';
+import { BARE_IMPORTS, BUNDLERS, writeApp } from './bundlers.js';
 import { install } from './package.js';
 
 /** @typedef {import('../browser/harness/chromium.js').ChromiumTab} ChromiumTab */
@@ -93,5 +95,29 @@ describeIn([ENGINES.chromium], 'The installed package', (engine) => {
                 await tab.close();
             });
         });
+    }
+});
+
+describe('An import for its effect alone', () => {
+    /** @type {import('./package.js').Installed} */
+    let installed;
+    before(async () => {
+        installed = await install();
+    });
+    after(() => installed?.remove());
+
+    /** What only the code that runs at once has, by the modules that have such code. */
+    const effects = { 'service-worker': 'glue single', polyfill: 'LockManager' };
+
+    for (const [bundler, bundle] of Object.entries(BARE_IMPORTS)) {
+        for (const [path, sign] of Object.entries(effects)) {
+            it(`of tabacus/${path} survives ${bundler}`, async () => {
+                const entry = join(installed.folder, 'src', `${path}-${bundler}.js`);
+                const file = join(installed.folder, 'bare', bundler, `${path}.js`);
+                await writeFile(entry, `import 'tabacus/${path}';\n`);
+                await bundle(entry, file);
+                assert.ok((await readFile(file, 'utf8')).includes(sign), `${sign} is dropped`);
+            });
+        }
     }
 });

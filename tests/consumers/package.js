@@ -19,6 +19,7 @@ const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !n
  * @typedef {object} Installed
  * @property {string} folder  of the consumer's project
  * @property {string} root  of the package in it
+ * @property {string} tarball
  * @property {string[]} files  what the tarball has
  * @property {() => Promise<void>} remove
  */
@@ -40,6 +41,7 @@ export async function install() {
     return {
         folder,
         root: join(folder, 'node_modules/tabacus'),
+        tarball: join(folder, filename),
         files: files.map((/** @type {{ path: string }} */ { path }) => path).sort(),
         remove: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
     };

@@ -2,10 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { cp, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 
 import { build } from 'esbuild';
+import { publint } from 'publint';
 
 import { fixtures, install, repository, run } from './package.js';
 import { writeExamples } from './pages.js';
@@ -15,6 +16,8 @@ const PUBLISHED = [
     /^package\.json$/,
     /^README\.md$/,
     /^LICENSE$/,
+    /^(CHANGELOG|CONTRIBUTING|SECURITY|THIRD-PARTY-NOTICES)\.md$/,
+    /^tests\/consumers\/fixtures\/runners\/[\w/.-]+\.js$/,
     /^bin\/(tabacus|preload)\.js$/,
     /^docs\/[a-z-]+\.(md|png|svg|json|jsonl)$/,
     /^docs\/decisions\/(README|\d{4}-[a-z-]+)\.md$/,
@@ -29,12 +32,21 @@ const PUBLISHED = [
 /** How TypeScript's users look packages up: as Node does, or as bundlers do. */
 const RESOLUTIONS = ['nodenext', 'bundler'];
 
+/** The present compiler, and the oldest that the declarations are for. */
+const COMPILERS = {
+    TypeScript: join(repository, 'node_modules/typescript/bin/tsc'),
+    'TypeScript 5.2': join(repository, 'node_modules/typescript-5.2/node_modules/typescript/bin/tsc'),
+};
+
+/** Documents lead to these in a clone: they are no part of the package. */
+const IN_A_CLONE = /^demo\//;
+
 describe('The installed package', () => {
     /** @type {import('./package.js').Installed} */
     let installed;
     before(async () => {
         installed = await install();
-        for (const part of ['node', 'types']) {
+        for (const part of ['node', 'types', 'server-types']) {
             await cp(join(fixtures, part), join(installed.folder, part), { recursive: true });
         }
         const examples = await writeExamples(installed.root, join(installed.folder, 'types/pages'));
@@ -119,13 +131,45 @@ describe('The installed package', () => {
         );
     });
 
-    for (const resolution of RESOLUTIONS) {
-        it(`is well typed for strict TypeScript, and so are its pages’ examples (${resolution})`, async () => {
-            const tsc = join(repository, 'node_modules/.bin/tsc');
-            const module = resolution === 'bundler' ? 'esnext' : 'nodenext';
-            const args = ['--project', 'types', '--module', module, '--moduleResolution', resolution];
-            const compiled = await run(tsc, args, { cwd: installed.folder }).catch((error) => error);
+    it('has every file that its documents lead to', async () => {
+        const packed = new Set(installed.files);
+        const folders = new Set(installed.files.map((file) => dirname(file)));
+        for (const page of installed.files.filter((file) =>
+            /^(README|docs\/.*)\.md$|^README\.md$/.test(file),
+        )) {
+            const text = await readFile(join(installed.root, page), 'utf8');
+            for (const [, link = ''] of text.matchAll(/\]\((?!\w+:)([^)#\s]+)(?:#[^)]*)?\)/g)) {
+                const path = normalize(join(dirname(page), link)).replace(/\/$/, '');
+                const there = packed.has(path) || folders.has(path) || IN_A_CLONE.test(path);
+                assert.ok(there, `${page} leads to ${path}, which is not in the package`);
+            }
+        }
+    });
+
+    it('is what publint and Are the types wrong? approve of', async () => {
+        const { messages } = await publint({ pkgDir: installed.root, strict: true });
+        assert.deepEqual(messages, []);
+        const { exports } = JSON.parse(await readFile(join(installed.root, 'package.json'), 'utf8'));
+        const wasm = Object.keys(exports).filter((path) => path.endsWith('.wasm'));
+        const command = join(repository, 'node_modules/.bin/attw');
+        const without = ['--exclude-entrypoints', ...wasm.map((path) => path.slice(2))];
+        await run(command, [installed.tarball, '--profile', 'esm-only', '--quiet', ...without]);
+    });
+
+    for (const [compiler, tsc] of Object.entries(COMPILERS)) {
+        /** @param {string[]} args */
+        const compile = async (...args) => {
+            const options = { cwd: installed.folder };
+            const compiled = await run(process.execPath, [tsc, ...args], options).catch((error) => error);
             assert.equal(compiled.stdout, '');
-        });
+        };
+        for (const resolution of compiler === 'TypeScript' ? RESOLUTIONS : ['nodenext']) {
+            it(`is well typed for strict ${compiler}, and so are its pages’ examples (${resolution})`, () => {
+                const module = resolution === 'bundler' ? 'esnext' : 'nodenext';
+                return compile('--project', 'types', '--module', module, '--moduleResolution', resolution);
+            });
+        }
+        it(`is well typed for ${compiler} without the DOM library`, () =>
+            compile('--project', 'server-types'));
     }
 });

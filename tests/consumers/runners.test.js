@@ -95,3 +95,47 @@ describe('A test of cross-tab code', () => {
         });
     }
 });
+
+/** A page of jsdom, in each runner with the one line that docs/set-ups.md has for it. */
+const IN_JSDOM = {
+    Jest: [
+        '--experimental-vm-modules',
+        dependency('jest/bin/jest.js'),
+        '--config=jsdom/jest.config.json',
+        '--rootDir=.',
+        '--json',
+        '--no-watchman',
+        '--runInBand',
+        'jsdom',
+    ],
+    Vitest: [
+        dependency('vitest/vitest.mjs'),
+        'run',
+        '--globals',
+        '--environment=jsdom',
+        '--reporter=json',
+        '--dir=jsdom',
+    ],
+};
+
+describe('A component’s test in a page of jsdom', () => {
+    /** @type {import('./package.js').Installed} */
+    let installed;
+    before(async () => {
+        installed = await install();
+        await cp(join(fixtures, 'jsdom'), join(installed.folder, 'jsdom'), { recursive: true });
+        for (const name of ['jsdom', 'jest-environment-jsdom', 'vitest'])
+            await symlink(dependency(name), join(dirname(installed.root), name));
+    });
+    after(() => installed?.remove());
+
+    for (const [name, args] of Object.entries(IN_JSDOM)) {
+        it(`counts, and runs under a lock, with ${name}`, async () => {
+            const options = { cwd: installed.folder, env: { ...env, NO_COLOR: '1' }, timeout: 60_000 };
+            const ended = await run(process.execPath, args, options).catch((error) => error);
+            assert.deepEqual(ofJest(ended.stdout), {
+                'counts, and runs under a lock': { passed: true, output: '' },
+            });
+        });
+    }
+});

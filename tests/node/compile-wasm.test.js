@@ -6,7 +6,7 @@ import { open } from 'tabacus';
 import { compileBytes, compileWasm, startFailure } from '../../js/core/compile-wasm.js';
 import { requirePlatform } from '../../js/common/require-platform.js';
 
-const address = new URL('https://example.test/app/single.wasm');
+const address = new URL('https://example.test/app/counters.wasm');
 const empty = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
 
 /** @param {BodyInit | null} body @param {ResponseInit & { type?: string }} [init] */
@@ -50,7 +50,7 @@ const failsWith =
 
 test('a file of the right type is compiled as it streams in, with one request', async () => {
     const platform = platformWith([() => respond(empty)]);
-    assert.ok((await compileWasm(address, 'single.wasm', { platform })) instanceof WebAssembly.Module);
+    assert.ok((await compileWasm(address, 'counters.wasm', { platform })) instanceof WebAssembly.Module);
     assert.deepEqual(platform.asked, [address.href]);
 });
 
@@ -63,14 +63,14 @@ test('without compileStreaming, without the type, and with a fetch that gives no
         platformWith([() => ({ arrayBuffer: plain.arrayBuffer })]),
         platformWith([() => ({ ...plain, headers: new Headers({ 'content-type': 'application/wasm' }) })]),
     ]) {
-        assert.ok((await compileWasm(address, 'single.wasm', { platform })) instanceof WebAssembly.Module);
+        assert.ok((await compileWasm(address, 'counters.wasm', { platform })) instanceof WebAssembly.Module);
     }
 });
 
 test('a stream that breaks is fetched again, as bytes', async () => {
     const broken = new ReadableStream({ start: (stream) => stream.error(new TypeError('network error')) });
     const platform = platformWith([() => respond(broken), () => respond(empty)]);
-    assert.ok((await compileWasm(address, 'single.wasm', { platform })) instanceof WebAssembly.Module);
+    assert.ok((await compileWasm(address, 'counters.wasm', { platform })) instanceof WebAssembly.Module);
     assert.equal(platform.asked.length, 2);
 });
 
@@ -115,7 +115,7 @@ test('every failure names the address, what was answered, and what to do', async
     ];
     for (const [platform, code, ...patterns] of cases)
         await assert.rejects(
-            compileWasm(address, 'single.wasm', { platform }),
+            compileWasm(address, 'counters.wasm', { platform }),
             failsWith(code, /single\.wasm could not be loaded/, ...patterns),
         );
 });
@@ -137,13 +137,16 @@ test('where the caller passed the address, a file that is not there is the fault
 
 test('a function that the platform lacks is named', async () => {
     const { WebAssembly: wasm, fetch } = platformWith([() => respond(empty)]);
-    await assert.rejects(compileWasm(address, 'single.wasm', { platform: /** @type {any} */ ({ fetch }) }), {
-        code: 'unavailable',
-        message: 'single.wasm needs WebAssembly, and there is none in this browser',
-    });
     await assert.rejects(
-        compileWasm(address, 'single.wasm', { platform: /** @type {any} */ ({ WebAssembly: wasm }) }),
-        { code: 'unavailable', message: 'single.wasm needs fetch, and there is none in this browser' },
+        compileWasm(address, 'counters.wasm', { platform: /** @type {any} */ ({ fetch }) }),
+        {
+            code: 'unavailable',
+            message: 'counters.wasm needs WebAssembly, and there is none in this browser',
+        },
+    );
+    await assert.rejects(
+        compileWasm(address, 'counters.wasm', { platform: /** @type {any} */ ({ WebAssembly: wasm }) }),
+        { code: 'unavailable', message: 'counters.wasm needs fetch, and there is none in this browser' },
     );
     assert.throws(() => requirePlatform('x', ['A', 'B'], { A: 1 }), {
         code: 'unavailable',
@@ -153,7 +156,7 @@ test('a function that the platform lacks is named', async () => {
 });
 
 test('memory that is short is out-of-memory, whatever the engine calls it', async () => {
-    const origin = { what: 'single.wasm' };
+    const origin = { what: 'counters.wasm' };
     for (const cause of [
         new RangeError(
             'WebAssembly.instantiate(): Out of memory: Cannot allocate Wasm memory for new instance',
@@ -170,7 +173,7 @@ test('memory that is short is out-of-memory, whatever the engine calls it', asyn
 
 test('a file of another build is unavailable, or the fault of the argument by which it was passed', () => {
     const cause = new WebAssembly.LinkError('import env:memory must be an instance of WebAssembly.Memory');
-    const error = startFailure({ what: 'single.wasm' }, cause);
+    const error = startFailure({ what: 'counters.wasm' }, cause);
     assert.equal(error.code, 'unavailable');
     assert.match(error.message, /is not of tabacus \d.*deploy all files of the package/);
     const passed = startFailure({ what: 'the option wasm', argument: 'wasm', value: empty }, cause);

@@ -242,13 +242,20 @@ export class ChromiumBrowser {
     }
 }
 
+/** @param {string} extension  the folder of one that is the only one */
+const flagsWith = (extension) =>
+    FLAGS.map((flag) =>
+        flag === '--disable-extensions' ? `--disable-extensions-except=${extension}` : flag,
+    ).concat(`--load-extension=${extension}`);
+
 /**
  * @param {string} executable
  * @param {LaunchOptions} options
  */
-export async function launchChromium(executable, { profile, env = {} }) {
+export async function launchChromium(executable, { profile, env = {}, extension }) {
     const folder = profile ? undefined : await temporaryFolder();
-    const child = startGroup(executable, [...FLAGS, `--user-data-dir=${profile ?? folder?.path}`], {
+    const flags = extension ? flagsWith(extension) : FLAGS;
+    const child = startGroup(executable, [...flags, `--user-data-dir=${profile ?? folder?.path}`], {
         stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
         env: { ...process.env, ...env },
     });

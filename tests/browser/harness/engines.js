@@ -17,6 +17,7 @@ import { launchUndriven, launchWebKit } from './webkit.js';
  * @typedef {object} LaunchOptions
  * @property {string} [profile]  a folder that outlives the browser; without it, one that does not
  * @property {Record<string, string>} [env]
+ * @property {string} [extension]  the folder of an extension to load (Chromium)
  */
 
 /**
