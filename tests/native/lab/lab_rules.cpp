@@ -540,7 +540,7 @@ TEST_CASE("origin: a group of transactions is aborted at once, but for one that 
             }
         }
         static Task<void> write(LabTab& tab, std::string aborted, Log& log) {
-            constexpr std::array rows{Store::rows};
+            constexpr Stores rows{Store::rows};
             const TransactionGroup group;
             auto beginning = tab.database().begin(rows, Access::write, Durability::relaxed, &group);
             if (aborted == "while begun") group.abort_all();
