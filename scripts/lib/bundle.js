@@ -51,7 +51,7 @@ const FAMILIES = [
     {
         entries: { 'tabacus-worker': 'worker', 'tabacus-threads': 'threads' },
         chunks: [
-            ['tabacus-worker', ['worker', 'core/fetch-wasm.web', 'threads/exit/watch-workers.web']],
+            ['tabacus-worker', ['worker', 'core/compile-wasm', 'threads/exit/watch-workers.web']],
             ['threads-segments', ['threads/segment/thread-segments']],
             ['tabacus-threads', ['threads']],
             ['threads-serve', ['threads/segment/serve-segments']],

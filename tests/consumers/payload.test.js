@@ -9,58 +9,54 @@ import { DIST, inChromium } from '../../bench/lib/context.js';
 import { brotliBytes, loaded } from '../../bench/rows/payload.js';
 import { describeIn, ENGINES } from '../browser/harness/engines.js';
 
-/**
- * Ceilings, in KiB of brotli, just above what the cores weigh: in another folder the linker puts the virtual tables in
- * another order, which packs to some fifty bytes more or less. The targets are 30 and 40; the README (Measured) explains what
- * holds them back.
- */
-const CEILING_KB = 41.3;
-
-/** Of that, JavaScript. */
-const SCRIPT_CEILING_KB = 15;
-
-/** The same for what shares memory, and for a page that has both. */
-const THREADS_CEILINGS_KB = { program: 9.4, counter: 62, page: 64.5 };
-
-/** What a page loads besides, with the first lock: the program of all that is built on locks, too. */
-const LOCK_CEILING_KB = 162.6;
-
-/** The JavaScript of everything that a tab has. */
-const SCRIPTS_CEILING_KB = 28.2;
-
-/** All that a Worker loads which attaches to shared memory; its page sends it the module. */
-const WORKER_CEILING_KB = 5.1;
-
-/** All wasm of a tab together. */
-const WASM_CEILING_KB = 190;
+/** Ceilings, in KiB of brotli, just above what the files weigh. README (Measured) has the targets. */
+const CEILINGS_KB = {
+    /** What a page has loaded of the wasm, with one more feature each time. @type {[pieces: string[], most: number][]} */
+    wasm: [
+        [['counters'], 28],
+        [['counters', 'locks'], 74],
+        [['counters', 'locks', 'queue'], 112],
+        [['counters', 'locks', 'queue', 'limits', 'catalogue', 'leader', 'lease'], 178],
+    ],
+    /** The JavaScript of the first page, and all that a page of counters loads. */
+    script: 17,
+    counters: 44.6,
+    /** The JavaScript of everything that a tab has. */
+    scripts: 29.5,
+    /** The program of threads(), and the pages that have it: with a counter, and with a Worker and a C++ thread. */
+    threads: { program: 9.4, counter: 65.5, page: 68 },
+    /** All that a Worker loads which attaches to shared memory; its page sends it the module. */
+    worker: 5.3,
+};
 
 /** @param {string} file */
 const weighs = (file) => brotliBytes(join(DIST, 'web', file)) ?? Infinity;
 
-it(`the first lock: at most ${LOCK_CEILING_KB} KB`, () => {
-    const bytes = weighs('locks.js') + weighs('coordination.wasm');
-    assert.ok(bytes <= LOCK_CEILING_KB * 1024, `${bytes} bytes`);
-});
-
-it(`everything of a tab, JavaScript alone: at most ${SCRIPTS_CEILING_KB} KB`, () => {
-    const files = ['tabacus.js', 'locks.js', 'queue.js', 'limits.js', 'catalogue.js'];
+/** @param {string[]} files @param {number} most_KB */
+function assertWeighs(files, most_KB) {
     const bytes = files.reduce((sum, file) => sum + weighs(file), 0);
-    assert.ok(bytes <= SCRIPTS_CEILING_KB * 1024, `${bytes} bytes`);
+    assert.ok(bytes <= most_KB * 1024, `${bytes} bytes`);
+}
+
+for (const [pieces, most_KB] of CEILINGS_KB.wasm) {
+    it(`wasm of ${pieces.join(', ')}: at most ${most_KB} KB`, () => {
+        assertWeighs(
+            pieces.map((piece) => `${piece}.wasm`),
+            most_KB,
+        );
+    });
+}
+
+it(`everything of a tab, JavaScript alone: at most ${CEILINGS_KB.scripts} KB`, () => {
+    assertWeighs(['tabacus.js', 'locks.js', 'queue.js', 'limits.js', 'catalogue.js'], CEILINGS_KB.scripts);
 });
 
-it(`a Worker that attaches: at most ${WORKER_CEILING_KB} KB`, () => {
-    const bytes = weighs('tabacus-worker.js');
-    assert.ok(bytes <= WORKER_CEILING_KB * 1024, `${bytes} bytes`);
+it(`a Worker that attaches: at most ${CEILINGS_KB.worker} KB`, () => {
+    assertWeighs(['tabacus-worker.js'], CEILINGS_KB.worker);
 });
 
-it(`everything, wasm alone: at most ${WASM_CEILING_KB} KB`, () => {
-    const bytes = weighs('single.wasm') + weighs('coordination.wasm');
-    assert.ok(bytes <= WASM_CEILING_KB * 1024, `${bytes} bytes`);
-});
-
-it(`the program of threads(): at most ${THREADS_CEILINGS_KB.program} KB`, () => {
-    const bytes = weighs('threads.wasm');
-    assert.ok(bytes <= THREADS_CEILINGS_KB.program * 1024, `${bytes} bytes`);
+it(`the program of threads(): at most ${CEILINGS_KB.threads.program} KB`, () => {
+    assertWeighs(['threads.wasm'], CEILINGS_KB.threads.program);
 });
 
 /**
@@ -96,31 +92,31 @@ const wasmOf = (files) =>
         .sort();
 
 describeIn([ENGINES.chromium], 'What a page loads, by brotli', () => {
-    it(`counters: at most ${CEILING_KB} KB, and the same files whether the page is isolated or not`, async () => {
+    it(`counters: at most ${CEILINGS_KB.counters} KB, and the same files whether the page is isolated or not`, async () => {
         const [plain, isolated] = await inChromium(async (context) => [
             await loaded(context, 'count', { isolated: false }),
             await loaded(context, 'count', { isolated: true }),
         ]);
-        assert.deepEqual(wasmOf(plain), ['single.wasm'], 'the other modules are for who asks for them');
+        assert.deepEqual(wasmOf(plain), ['counters.wasm'], 'the other modules are for who asks for them');
         assert.deepEqual(new Set(isolated.map(({ file }) => file)), new Set(plain.map(({ file }) => file)));
-        assertWeight(plain, CEILING_KB);
+        assertWeight(plain, CEILINGS_KB.counters);
         assertStated(plain, 'what a page of counters loads');
         assertWeight(
             plain.filter(({ file }) => file.endsWith('.js')),
-            SCRIPT_CEILING_KB,
+            CEILINGS_KB.script,
         );
     });
 
-    it(`counters of a tab, and one that threads() shares: at most ${THREADS_CEILINGS_KB.counter} KB`, async () => {
+    it(`counters of a tab, and one that threads() shares: at most ${CEILINGS_KB.threads.counter} KB`, async () => {
         const files = await inChromium((context) => loaded(context, 'countShared'));
-        assert.deepEqual(wasmOf(files), ['attach.wasm', 'single.wasm', 'threads.wasm']);
-        assertWeight(files, THREADS_CEILINGS_KB.counter);
+        assert.deepEqual(wasmOf(files), ['attach.wasm', 'counters.wasm', 'threads.wasm']);
+        assertWeight(files, CEILINGS_KB.threads.counter);
         assertStated(files, 'the same with a counter of `threads\\(\\)`');
     });
 
-    it(`the same with a Worker and a C++ thread: at most ${THREADS_CEILINGS_KB.page} KB`, async () => {
+    it(`the same with a Worker and a C++ thread: at most ${CEILINGS_KB.threads.page} KB`, async () => {
         const files = await inChromium((context) => loaded(context, 'countInThreads'));
-        assert.deepEqual(wasmOf(files), ['attach.wasm', 'single.wasm', 'threads.wasm']);
-        assertWeight(files, THREADS_CEILINGS_KB.page);
+        assert.deepEqual(wasmOf(files), ['attach.wasm', 'counters.wasm', 'threads.wasm']);
+        assertWeight(files, CEILINGS_KB.threads.page);
     });
 });
