@@ -42,7 +42,7 @@ const failsWith =
     (code, ...patterns) =>
     (/** @type {any} */ error) => {
         assert.equal(error.code, code, error.message);
-        assert.match(error.message, /https:\/\/example\.test\/app\/single\.wasm/);
+        assert.match(error.message, /https:\/\/example\.test\/app\/counters\.wasm/);
         assert.doesNotMatch(error.message, /ASSERTIONS/);
         for (const pattern of patterns) assert.match(error.message, pattern);
         return true;
@@ -116,7 +116,7 @@ test('every failure names the address, what was answered, and what to do', async
     for (const [platform, code, ...patterns] of cases)
         await assert.rejects(
             compileWasm(address, 'counters.wasm', { platform }),
-            failsWith(code, /single\.wasm could not be loaded/, ...patterns),
+            failsWith(code, /counters\.wasm could not be loaded/, ...patterns),
         );
 });
 
