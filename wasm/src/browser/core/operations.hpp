@@ -48,8 +48,8 @@ class Operations {
     };
     using Answer = void (*)(detail::Operation& asked, Texts& answer);
     struct UnderWay {
-        int number;
-        Answer answer;
+        int number = 0;
+        Answer answer = nullptr;
         Shared<detail::Operation> asked;
     };
 

@@ -88,7 +88,7 @@ struct Queue::Worker {
 
 /// One of a claim's jobs that has ended, and is not settled.
 struct Queue::Finished {
-    std::size_t at;  // in HeldSlot::jobs
+    std::size_t at = 0;  // in HeldSlot::jobs
     JobOutcome outcome;
 };
 
