@@ -1,5 +1,5 @@
 # tab.wasm: the program of a tab, which scripts/lib/split-program.js splits into pieces. It has no glue:
-# js/core/program.js instantiates it, and gives it its one import.
+# js/core/program.js instantiates it, and gives it its imports.
 
 function(tabacus_program name)
     add_executable(${name} $<TARGET_OBJECTS:tabacus_protocols> $<TARGET_OBJECTS:tabacus_tab>)

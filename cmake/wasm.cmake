@@ -1,7 +1,7 @@
 # The WebAssembly programs. With TABACUS_THREADS there is one, which threads() loads into memory that
 # threads share. Without it there are the program of a tab (cmake/tab.cmake), the laboratory and the emulator,
 # each in memory of its own. Those with glue are linked once, with glue for browsers and for Node;
-# scripts/lib/pack.js makes a file of it for each.
+# scripts/lib/glue.js keeps of the glue what one platform needs.
 
 option(TABACUS_THREADS "The program in shared memory, with C++ threads, instead of the others" OFF)
 

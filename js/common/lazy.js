@@ -1,7 +1,7 @@
 import { importFailure } from './import-failure.js';
 
 /**
- * Takes an error of loading, and what begins once the module is loaded after all. What it returns withdraws that.
+ * Registers `begin` to be called once the module has loaded after all. Returns a function that withdraws it.
  *
  * @typedef {(error: any, begin: () => void) => () => void} Later
  */
@@ -57,7 +57,7 @@ export class Lazy {
     };
 
     /**
-     * Calls `begin` when the value is loaded after all: for what has failed since it is not.
+     * Calls `begin` once the value is loaded. Requires that it is not loaded.
      *
      * @param {() => void} begin
      * @returns {() => void} withdraws it

@@ -10,6 +10,5 @@ import { TabacusError } from './errors.js';
  */
 export function requirePlatform(what, names, scope = globalThis) {
     const missing = names.find((name) => /** @type {any} */ (scope)[name] == null);
-    if (missing)
-        throw new TabacusError('unavailable', `${what} needs ${missing}, and there is none in this browser`);
+    if (missing) throw new TabacusError('unavailable', `${what} needs ${missing}, and there is none here`);
 }

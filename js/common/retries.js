@@ -1,5 +1,5 @@
 /**
- * What a person or the network brings back.
+ * What Retries needs of the platform.
  *
  * @typedef {object} RetryPlatform
  * @property {EventTarget & { readonly visibilityState: string }} [document]
@@ -7,7 +7,7 @@
  * @property {(type: string, listener: (event: any) => void) => void} [removeEventListener]
  */
 
-/** Calls again what has failed to load: when the device is online again, and when the page becomes visible. */
+/** Repeats failed loads when the device is online again and when the page becomes visible. */
 export class Retries {
     #platform;
 

@@ -45,6 +45,9 @@ const namesMax = 2 ** 17;
 const copiedUnitsMax = 256;
 const notCopied = /[^ -~]/;
 
+/** The names of exports that bridge/exports.js describes. Those for other pieces are shorter (scripts/lib/module-names.js). */
+const described = /^_[a-z]+_/;
+
 export class Bridge {
     #encoder = textEncoder();
     #decoder = textDecoder();
@@ -241,7 +244,7 @@ export class Bridge {
         /** @type {any} */
         const contained = this.glue;
         for (const [name, call] of Object.entries(exports)) {
-            if (!name.startsWith('_')) continue;
+            if (!described.test(name)) continue;
             const all = (/** @type {number[]} */ ...args) => {
                 if (this.#failure) throw this.#failure;
                 try {

@@ -25,8 +25,8 @@ function nameOf(build) {
 }
 
 /**
- * @param {() => unknown} read the number of the build that the wasm is of. It may throw: in wasm of another build the
- *   glue may call any other export by its name
+ * @param {() => unknown} read the number of the build that the wasm is of. It may throw: wasm of another build may
+ *   lack the export
  * @throws {TabacusError} `version-mismatch` if that is another build than this module's
  */
 export function checkBuild(read) {

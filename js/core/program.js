@@ -2,7 +2,7 @@
 
 import { TabacusError } from '../common/errors.js';
 
-/** The pieces, as bridge/exports.js describes them. @typedef {'counters' | 'locks' | 'leader' | 'lease' | 'queue' | 'limits' | 'catalogue'} PieceName */
+/** @typedef {import('./generated/glue.js').PieceName} PieceName */
 
 /**
  * What is called, and the arguments as js/core/generated/host-calls.js assigns them.
@@ -12,7 +12,7 @@ import { TabacusError } from '../common/errors.js';
  */
 
 /**
- * The program as the bridge calls it: the exports of all pieces that are loaded, and its one import.
+ * The program as the bridge calls it: the exports of all pieces that are loaded, and what it calls.
  *
  * @typedef {{ HEAPU8: Uint8Array, tabacusCall: (...call: HostCallArguments) => unknown } &
  *   import('./generated/glue.js').Exports} Glue

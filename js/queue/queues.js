@@ -22,9 +22,6 @@ export class Queues {
      * @param {import('../host/host.js').Platform} platform
      */
     constructor(bridge, platform) {
-        if (!bridge.host.database.available) {
-            throw new TabacusError('unavailable', 'a queue needs IndexedDB, and there is none here');
-        }
         this.#bridge = bridge;
         this.#platform = platform;
         platform.addEventListener?.('online', this.#online);
@@ -38,8 +35,11 @@ export class Queues {
      *
      * @param {string} name
      * @param {ReturnType<typeof import('./queue-options.js').checkQueueOptions>} options of the first who opens it
+     * @throws {TabacusError} `unavailable`
      */
     open(name, options) {
+        if (!this.#bridge.host.database.available)
+            throw new TabacusError('unavailable', 'a queue needs IndexedDB, and there is none here');
         const queue = this.#opened.get(name) ?? new OpenQueue(this.#bridge, this.#platform, name, options);
         this.#opened.set(name, queue);
         return queue;

@@ -178,9 +178,19 @@ export class Engine {
                         .add(name, module)
                         .catch(pieceNotStarted(name, this.#options.wasm[name])),
                 );
-            });
+            }, this.#retry);
         this.#pieces.set(name, piece);
         return piece.get();
+    }
+
+    /** Loads ahead of their use. @param {import('./tab-options.js').Feature[]} features */
+    preload(features) {
+        for (const feature of features) {
+            const { module, pieces } = featureParts[feature];
+            // Their first use reports why one fails.
+            for (const loading of [module(), ...pieces.map((piece) => this.load(piece))])
+                Promise.resolve(loading).catch(() => {});
+        }
     }
 
     /**

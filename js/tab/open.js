@@ -61,7 +61,7 @@ export async function open(options = {}) {
     const running = engines.get(checked.namespace);
     const entry = running ?? start(checked, engines);
     assertSame(entry.options, checked);
-    Object.assign(entry.options.wasm, checked.wasm); // where nobody had said from where to load it
+    if (running) addTo(entry, checked);
     ++entry.handles;
     const leave = () => {
         if (--entry.handles > 0) return false;
@@ -76,6 +76,19 @@ export async function open(options = {}) {
         if (running) return open(options);
         throw error;
     }
+}
+
+/**
+ * Adds to a running engine what another call of open() asks for.
+ *
+ * @param {Running} running
+ * @param {Checked} asked
+ */
+function addTo({ options, engine }, { wasm, preload }) {
+    const { counters: _, ...others } = wasm; // the counters are loaded already, or on their way
+    for (const [piece, source] of Object.entries(others))
+        options.wasm[/** @type {PieceName} */ (piece)] ??= source;
+    engine.then((opened) => opened.preload(preload)).catch(() => {}); // thrown by open()
 }
 
 /**

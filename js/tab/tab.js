@@ -538,8 +538,10 @@ export class Tab extends EventTarget {
     #laterOf(module, name) {
         return ({ code = 'unavailable', message }, begin) => {
             if (this.#closing) return () => {};
-            const text = `${message}; what was registered with ${name} begins once that is no longer so`;
-            this.#emit('warning', { code, message: text, subject: name });
+            const waits = module.value
+                ? ''
+                : `; what was registered with ${name} begins once that is no longer so`;
+            this.#emit('warning', { code, message: `${message}${waits}`, subject: name });
             return module.whenLoaded(begin);
         };
     }
@@ -561,7 +563,9 @@ export class Tab extends EventTarget {
         const counters = [...this.#counters.values()];
         const stored = counters.filter((counter) => counter instanceof StoredCounter);
         const queues = [...this.#queues.values()];
-        this.#locks.value?.close();
+        if (this.#locks.value) this.#locks.value.close();
+        // Those that are being loaded take requests that were made before this call, and then refuse them.
+        else this.#locks.started?.then((locks) => locks.close()).catch(() => {});
         const flushed = last ? undefined : flushAll(counters);
         const asked = Promise.all([
             ...stored.map((counter) => counter._finish()),

@@ -8,7 +8,8 @@
  *   not known whether it happened), `out-of-range` (a counter's records add up beyond ±(2^53 − 1)), `max-hold`
  *   (a lock was held for longer than that, and lost), `hung-holder` (this tab evicted one that did not answer), and for
  *   a commit that failed and is tried again what it failed with: `quota-exceeded`, `store-failed`,
- *   `fenced`, `unavailable`
+ *   `fenced`, `unavailable`. `unavailable` also tells that a file did not load, and that handlers or listeners wait for
+ *   it, and `internal` that the program has failed and the tab is closed
  * @property {string} message one sentence for a person
  * @property {string} subject the record, counter or cause that it is about
  */

@@ -1,7 +1,7 @@
 /** The JavaScript side of the bridge, written from what bridge/ describes. */
 
 import { errors } from '../../bridge/errors.js';
-import { exported } from '../../bridge/exports.js';
+import { exported, pieces } from '../../bridge/exports.js';
 import { callbacks, coordinationCallbacks, hostCalls, hostEvents } from '../../bridge/host.js';
 import { enums, records } from '../../bridge/types.js';
 import { flatParams, numberedCalls, slotsOf } from './bridge-cpp.js';
@@ -443,6 +443,14 @@ export function glueModule() {
     const hot = exported.filter(({ raw, byHand, answers }) => raw && !byHand && answers === undefined);
     return (
         head +
+        comment([
+            'A piece of the program, by the name of its file.',
+            '',
+            `@typedef {${Object.keys(pieces)
+                .map((piece) => `'${piece}'`)
+                .join(' | ')}} PieceName`,
+        ]) +
+        '\n' +
         comment([
             'What the program exports: those of a piece that is not loaded are missing.',
             '',

@@ -131,23 +131,23 @@ function customSection(name, content) {
 
 /**
  * Writes build/wasm-single/pieces/<piece>.wasm, and <piece>.debug.wasm with the names of functions, unless they are of
- * this program.
+ * this program. Each names its build: how a program is split decides which piece imports what under which name.
  *
  * @param {import('./toolchain.js').Toolchain} tools
  */
 export async function splitProgram(tools) {
     const program = join(folder, 'tab.wasm');
-    const build = createHash('sha256').update(readFileSync(program)).digest('hex').slice(0, 16);
     const scripts = [
         'split-program',
         'function-order',
         'module-names',
         'program-graph',
         'program-text',
+        'static-data',
         '../../bridge/exports',
     ];
     const sources = scripts.map((script) => readFileSync(join(import.meta.dirname, `${script}.js`)));
-    const hash = createHash('sha256').update(build);
+    const hash = createHash('sha256').update(readFileSync(program));
     for (const source of sources) hash.update(source);
     const stamp = join(outFolder, 'stamp');
     const current = hash.digest('hex');
@@ -155,7 +155,7 @@ export async function splitProgram(tools) {
     rmSync(outFolder, { recursive: true, force: true });
     rmSync(log, { force: true });
     mkdirSync(outFolder, { recursive: true });
-    await step('split the program', () => split(tools, program, build));
+    await step('split the program', () => split(tools, program, current.slice(0, 16)));
     writeFileSync(stamp, current);
 }
 

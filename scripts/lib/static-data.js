@@ -15,8 +15,7 @@ function reader({ data }) {
 }
 
 /**
- * Objects by groups. The linker lets a text end in another one's end, so that it begins within it: after another byte
- * than 0.
+ * Objects by groups. The linker may let one text begin within another, so that a group lasts until a byte 0.
  *
  * @param {number[]} objects ascending
  * @param {number} dataEnd

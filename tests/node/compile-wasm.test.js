@@ -141,12 +141,12 @@ test('a function that the platform lacks is named', async () => {
         compileWasm(address, 'counters.wasm', { platform: /** @type {any} */ ({ fetch }) }),
         {
             code: 'unavailable',
-            message: 'counters.wasm needs WebAssembly, and there is none in this browser',
+            message: 'counters.wasm needs WebAssembly, and there is none here',
         },
     );
     await assert.rejects(
         compileWasm(address, 'counters.wasm', { platform: /** @type {any} */ ({ WebAssembly: wasm }) }),
-        { code: 'unavailable', message: 'counters.wasm needs fetch, and there is none in this browser' },
+        { code: 'unavailable', message: 'counters.wasm needs fetch, and there is none here' },
     );
     assert.throws(() => requirePlatform('x', ['A', 'B'], { A: 1 }), {
         code: 'unavailable',

@@ -179,3 +179,26 @@ test('two copies of the package in one page behave as two tabs', async () => {
     assert.deepEqual(locks.held, []);
     rmSync(folder, { recursive: true });
 });
+
+test('a handle that is closed while its locks are being loaded takes none', async () => {
+    const { window } = oneWindow();
+    const [tab, other] = await Promise.all([open({ window }), open({ window })]);
+    const acquiring = tab.lock('l').acquire();
+    const refused = assert.rejects(acquiring, failsWith('closed'));
+    await tab.close();
+    await refused;
+    assert.equal(await other.lock('l').run(() => 1), 1);
+    await other.close();
+});
+
+test('what another open() adds to a running engine is used: where a piece is, and what is loaded ahead', async () => {
+    const { window } = oneWindow();
+    const first = await open({ window });
+    const junk = new Uint8Array([1, 2, 3]);
+    const second = await open({ window, wasm: { limits: junk } });
+    await assert.rejects(first.sequence('s').next(), failsWith('invalid-argument'));
+    await assert.rejects(open({ window, wasm: { limits: wasmOf('limits') } }), failsWith('kind-mismatch'));
+    const third = await open({ window, preload: ['queue'] });
+    assert.equal((await third.queue('q').enqueue('a')).joined, false);
+    await Promise.all([first.close(), second.close(), third.close()]);
+});

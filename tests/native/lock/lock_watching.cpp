@@ -21,7 +21,7 @@ struct WaitEnds {
 template <typename Result>
 void ask(const LockScene::Member& member, WaitEnds& asked, Task<Result> question) {
     member.page->scope().spawn([](WaitEnds& of, Task<Result> task) -> Task<void> {
-        const auto outcome = co_await attempt(std::move(task));
+        const auto outcome = co_await attempt(Task<Result>(std::move(task)));
         ++of.ended;
         if (!outcome) of.errors.insert(outcome.error().code());
     }(asked, std::move(question)));

@@ -1,7 +1,6 @@
 // The bridge between the core and its host (js/core/bridge.js): whatever crosses it is numbers, and texts
 // and numbers that are packed one after another. What is called, in both directions, bridge/ describes, and
-// generated/ has a function for each. embind and its values would do the same for 5 KB of glue and 9 KB of
-// wasm more (brotli together: 9), a third of what a page may load.
+// generated/ has a function for each. embind and its values would take 9 KB more (brotli).
 #pragma once
 
 #include <cmath>

@@ -157,7 +157,7 @@ class Transaction {
     /// died before the outcome was reported.
     virtual Async<Unit> commit() = 0;
     /// Aborts it unless commit() was called: what is read and committed from here on fails with
-    /// store_failed.
+    /// store_failed. Resumes no coroutine before it returns.
     virtual void abort() = 0;
 };
 

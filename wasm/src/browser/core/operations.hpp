@@ -59,7 +59,7 @@ class Operations {
     std::optional<UnderWay> take(int number);
 
     std::list<UnderWay> under_way_;
-    /// Begins again after 2^32 of them.
+    /// Wraps after 2^32 operations.
     unsigned next_ = 0;
 };
 

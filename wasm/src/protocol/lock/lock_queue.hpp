@@ -115,7 +115,7 @@ struct NativeHold {
     Function<void(std::string_view)> on_lost = nullptr;
 };
 
-/// One grant of a request. The queue may be gone: the handle of the user outlives nothing.
+/// One grant of a request. The queue may be gone: a Held may outlive its queue.
 struct Grant {
     std::weak_ptr<LockQueue> queue;
     std::shared_ptr<NativeHold> hold;
