@@ -24,7 +24,7 @@ function buildOf(module) {
     return section ? String.fromCharCode(...new Uint8Array(section)) : 'unknown';
 }
 
-/** Names exports as the bridge calls them. @param {WebAssembly.Exports} exports */
+/** Names exports as the bridge calls them. @param {Record<string, any>} exports */
 const underscored = (exports) =>
     Object.fromEntries(Object.entries(exports).map(([name, value]) => [`_${name}`, value]));
 
@@ -37,7 +37,7 @@ export class Program {
 
     /**
      * @param {Glue} glue
-     * @param {WebAssembly.Exports} exports of the first piece
+     * @param {Record<string, any>} exports of the first piece
      * @param {string} build
      */
     constructor(glue, exports, build) {

@@ -53,7 +53,7 @@ const everywhere = new WeakMap();
  * await visits.flush();
  */
 export async function open(options = {}) {
-    requirePlatform('open()', ['WebAssembly', 'TextEncoder', 'TextDecoder', 'AbortController']);
+    requirePlatform('open()', ['WebAssembly', 'AbortController']);
     const checked = checkOpenOptions(options);
     /** @type {Map<string, Running>} */
     const engines = everywhere.get(checked.platform) ?? new Map();

@@ -24,6 +24,7 @@ const INTERFACES = [
     'MessagePort',
     'TextDecoder',
     'URL',
+    'Worker',
 ];
 
 /** An empty interface is merged with that of a library which has it. */

@@ -28,7 +28,7 @@ async function copyTo(folder) {
     const options = { recursive: true, preserveTimestamps: true };
     for (const source of SOURCES) await cp(join(repository, source), join(folder, source), options);
     await symlink(join(repository, 'node_modules'), join(folder, 'node_modules'));
-    for (const preset of ['wasm-single', 'wasm-threads']) {
+    for (const preset of ['wasm-single', 'wasm-single/pieces', 'wasm-threads']) {
         await mkdir(join(folder, 'build', preset), { recursive: true });
         for (const name of await filesOf(join(repository, 'build', preset))) {
             if (!/\.(js|wasm)$/.test(name)) continue;
