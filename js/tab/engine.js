@@ -120,7 +120,7 @@ export class Engine {
         this.bridge.start(namespace);
         this.#coordination = new Lazy(async () => {
             const { startCoordination } = await modules.coordination();
-            return startCoordination(this.bridge, platform, (piece) => this.load(piece));
+            return startCoordination(this.bridge, platform, (piece) => this.#piece(piece).get());
         });
     }
 
@@ -161,26 +161,32 @@ export class Engine {
     }
 
     /**
-     * Loads a piece of the program, unless it is loaded.
+     * Loads a piece of the program, unless it is loaded. A call that finds it on its way fetches it again if that fails:
+     * the cause may have gone meanwhile.
      *
      * @param {PieceName} name
      * @returns {Promise<void>}
      */
     load(name) {
-        const piece =
-            this.#pieces.get(name) ??
-            new Lazy(async () => {
-                const compiling = this.#ahead.get(name) ?? compilePiece(name, this.#options.wasm[name]);
-                this.#ahead.delete(name); // if it fails, the next call fetches it again
-                const module = await compiling;
-                this.bridge.contain(
-                    await this.#program
-                        .add(name, module)
-                        .catch(pieceNotStarted(name, this.#options.wasm[name])),
-                );
-            }, this.#retry);
+        const piece = this.#piece(name);
+        return piece.started ? piece.get().catch(() => piece.get()) : piece.get();
+    }
+
+    /** @param {PieceName} name */
+    #piece(name) {
+        const known = this.#pieces.get(name);
+        if (known) return known;
+        /** @type {Lazy<void>} */
+        const piece = new Lazy(async () => {
+            const compiling = this.#ahead.get(name) ?? compilePiece(name, this.#options.wasm[name]);
+            this.#ahead.delete(name); // if it fails, the next call fetches it again
+            const module = await compiling;
+            this.bridge.contain(
+                await this.#program.add(name, module).catch(pieceNotStarted(name, this.#options.wasm[name])),
+            );
+        }, this.#retry);
         this.#pieces.set(name, piece);
-        return piece.get();
+        return piece;
     }
 
     /** Loads ahead of their use. @param {import('./tab-options.js').Feature[]} features */
@@ -203,10 +209,10 @@ export class Engine {
      * @returns {Promise<Part>}
      */
     async loadPart(piece, module, make) {
+        const pieces = [...new Set([piece, /** @type {PieceName} */ ('locks')])];
         const [loaded] = await Promise.all([
             module,
-            this.load(piece),
-            this.load('locks'),
+            ...pieces.map((name) => this.load(name)),
             this.#coordination.get(),
         ]);
         if (this.#failure) throw this.#failure;

@@ -85,9 +85,10 @@ export async function open(options = {}) {
  * @param {Checked} asked
  */
 function addTo({ options, engine }, { wasm, preload }) {
-    const { counters: _, ...others } = wasm; // the counters are loaded already, or on their way
-    for (const [piece, source] of Object.entries(others))
-        options.wasm[/** @type {PieceName} */ (piece)] ??= source;
+    for (const [piece, source] of Object.entries(wasm)) {
+        // The counters are loaded already, or on their way.
+        if (piece !== 'counters') options.wasm[/** @type {PieceName} */ (piece)] ??= source;
+    }
     engine.then((opened) => opened.preload(preload)).catch(() => {}); // thrown by open()
 }
 
