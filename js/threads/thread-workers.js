@@ -1,6 +1,6 @@
 /**
  * How threads.wasm gets the Workers of its C++ threads. Its glue calls start() and failed(), which the build writes
- * into it (scripts/lib/worker-hooks.js).
+ * into it (scripts/lib/glue.js).
  */
 
 import { TabacusError } from '../common/errors.js';

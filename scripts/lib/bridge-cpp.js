@@ -28,7 +28,7 @@ const quietTo = `// NOLINTEND(${quiet})\n`;
 const comment = (text) => `/// ${text}\n`;
 
 /** @param {string} type @returns {string} as a parameter, or as what is read */
-export function cppType(type) {
+function cppType(type) {
     const { of, inner } = parsed(type);
     if (of === 'list') return `std::vector<${cppType(inner)}>`;
     if (of === 'set') return `EnumSet<${cppType(inner)}>`;

@@ -104,9 +104,9 @@ const olderVite = (version) => ({
 
 /** An import for its effect alone, which a bundler may not drop, and what only that effect has. */
 const BARE_IMPORT = { 'bare.js': "import 'tabacus/service-worker';\n" };
-const survives = { file: 'dist/bare.js', text: 'glue single' };
+const survives = { file: 'dist/bare.js', text: 'leader-calls' };
 
-/** Of tools that bundle a script and leave the page alone. */
+/** The command for tools that bundle a script and leave the page alone. */
 const copyPage = 'cp index.html dist';
 
 /** @type {Record<string, Example>} The page of examples/esbuild by other tools. */

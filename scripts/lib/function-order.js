@@ -3,6 +3,8 @@
  * sooner the nearer it is, so that a program whose alike functions are neighbours is 3 to 4 % shorter in transit.
  */
 
+import { declared, name as functionName } from './program-text.js';
+
 /** So many of those that are called most come first: their numbers take one byte of each call. */
 const FIRST = 64;
 
@@ -10,8 +12,7 @@ const FIRST = 64;
 const WITH_OPERANDS = [3, 6];
 const WITHOUT_OPERANDS = [2, 4];
 
-const start = /^ \(func (\$"(?:[^"\\]|\\.)*"|\$[^\s()]+)/;
-const call = /^\((?:return_)?call (\$"(?:[^"\\]|\\.)*"|\$[^\s()]+)/;
+const call = new RegExp(`^\\((?:return_)?call ${functionName}`);
 
 /**
  * @typedef {object} Func
@@ -33,7 +34,7 @@ function parse(text) {
     const funcs = [];
     let inside = false;
     for (const line of text.split('\n')) {
-        const name = start.exec(line)?.[1];
+        const name = declared.exec(line)?.[1];
         if (name !== undefined) {
             funcs.push({ name, lines: [], instructions: [] });
             inside = true;

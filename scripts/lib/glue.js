@@ -7,7 +7,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from './failure.js';
 import { buildFolder } from './paths.js';
-import { withWorkerHooks } from './worker-hooks.js';
 
 /** @typedef {'web' | 'node'} Platform */
 
@@ -70,6 +69,23 @@ function replaced(glue, what, by) {
     return changed;
 }
 
+/** Where the glue starts Workers, it calls js/threads/thread-workers.js. @param {string} glue */
+function withWorkerHooks(glue) {
+    // The literal of `new Worker(new URL(…))` stays: bundlers look for it.
+    let known = replaced(glue, /\bworker=(new Worker\([^;]*\));/, 'worker=Module["workers"].start(()=>$1);');
+    // An exception would pass through the frames of the program.
+    known = replaced(
+        known,
+        /(var newWorker=PThread\.allocateUnusedWorker\(\);PThread\.loadWasmModuleToWorker\(newWorker\))/,
+        'try{$1}catch(e){Module["workers"].failed(e);return}',
+    );
+    return replaced(
+        known,
+        /worker\.onerror=e=>\{[^}]*\$\{[^]*?;throw e\}/,
+        'worker.onerror=e=>Module["workers"].failed(e)',
+    );
+}
+
 /** Without the glue's own fetch: a caller passes `instantiateWasm`. @param {string} glue */
 function givenWasm(glue) {
     const known = replaced(glue, /wasmBinaryFile\?\?=findWasmBinary\(\);.*?return exports\}/, '}');
@@ -105,7 +121,7 @@ function forThread(glue, worker) {
  */
 export function glueOf(core, platform) {
     const glue = givenWasm(readFileSync(gluePath(core), 'utf8'));
-    if (core === 'threads') return withWorkerHooks(core, forThread(forOne(glue, platform), false));
+    if (core === 'threads') return withWorkerHooks(forThread(forOne(glue, platform), false));
     return forOne(glue, 'anywhere');
 }
 

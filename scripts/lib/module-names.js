@@ -3,12 +3,13 @@
  * in no order; in the order of the functions they take half of the space in transit.
  */
 
+import { declared, name } from './program-text.js';
+
 /** How the names begin that wasm-split gives, so that they are told from the program's own exports. */
 export const splitPrefix = '%';
 
-const exported = /^ \(export "(%[^"]*)" \((func|global) (\$"(?:[^"\\]|\\.)*"|\$[^\s()]+)\)\)$/;
+const exported = new RegExp(`^ \\(export "(${splitPrefix}[^"]*)" \\((func|global) ${name}\\)\\)$`);
 const imported = /^ \(import "primary" "([^"]*)"/;
-const declared = /^ \(func (\$"(?:[^"\\]|\\.)*"|\$[^\s()]+)/;
 
 /**
  * @param {string[]} modules texts: of the primary module, with its functions in their order, and of the others

@@ -16,8 +16,12 @@
  * @typedef {{ at: number, bytes: Uint8Array }} Segment
  */
 
-const name = String.raw`\$("(?:[^"\\]|\\.)*"|[^\s()]+)`;
-const declared = new RegExp(`^ \\(func ${name}`);
+/** The source of a pattern for a name, which captures it without its `$`. */
+export const name = String.raw`\$("(?:[^"\\]|\\.)*"|[^\s()]+)`;
+
+/** The first line of a function. */
+export const declared = new RegExp(`^ \\(func ${name}`);
+
 const exported = new RegExp(`^ \\(export "([^"]*)" \\(func ${name}\\)\\)`);
 const called = new RegExp(`\\((?:return_)?call ${name}`, 'g');
 const anyName = new RegExp(name, 'g');

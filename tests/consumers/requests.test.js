@@ -19,7 +19,7 @@ const WEB = join(DIST, 'web');
 class Dist {
     /** @type {string[]} */
     #asked = [];
-    /** Of each group, what was not asked for yet, and what sends the answers that wait for it. @type {{ awaited: Set<string>, held: (() => void)[] }[]} */
+    /** Each group has the files that were not asked for yet, and what sends the answers that wait for them. @type {{ awaited: Set<string>, held: (() => void)[] }[]} */
     #groups = [];
 
     /** What was asked for since the last call, in its order. */
