@@ -58,12 +58,11 @@ export function checkOptions(options, known, argument = 'options', whose = '') {
  * @param {unknown} value
  * @param {number} least
  * @param {number} most
- * @param {string} [otherwise] for the message: what else the caller takes
  * @returns {number}
  */
-export function checkInteger(argument, value, least, most, otherwise = '') {
+export function checkInteger(argument, value, least, most) {
     if (!Number.isInteger(value) || Number(value) < least || Number(value) > most) {
-        throw invalid(argument, value, `an integer from ${least} to ${most}${otherwise}`);
+        throw invalid(argument, value, `an integer from ${least} to ${most}`);
     }
     return Number(value) + 0; // -0 is 0
 }
@@ -138,7 +137,8 @@ export function checkFunction(argument, value) {
 }
 
 /**
- * A copy of the options as they are when they are passed. What is no object is returned, for a later check to refuse.
+ * A copy of options, or of an array, as they are when they are passed. Any other value is returned, for a later check
+ * to refuse.
  *
  * @template Options
  * @param {Options} options
@@ -146,5 +146,5 @@ export function checkFunction(argument, value) {
  */
 export const asPassed = (options) =>
     typeof options === 'object' && options
-        ? Object.assign(Object.create(Object.getPrototypeOf(options)), options)
+        ? Object.assign(Array.isArray(options) ? [] : Object.create(Object.getPrototypeOf(options)), options)
         : options;

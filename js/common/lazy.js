@@ -36,19 +36,22 @@ export class Lazy {
 
     /** @returns {Promise<T>} */
     get() {
-        this.started ??= this.#load().then(
-            (loaded) => {
-                this.value = loaded;
-                for (const begin of [...this.#waiting]) begin();
-                this.#waiting.clear();
-                return loaded;
-            },
-            (error) => {
+        if (!this.started) {
+            this.started = this.#load().catch((error) => {
                 this.started = undefined;
                 this.#failed(this.#again);
                 throw importFailure(error);
-            },
-        );
+            });
+            // The callers of get() continue right after this, so that no call that finds the value overtakes them.
+            this.started.then(
+                (loaded) => {
+                    this.value = loaded;
+                    for (const begin of [...this.#waiting]) begin();
+                    this.#waiting.clear();
+                },
+                () => {},
+            );
+        }
         return this.started;
     }
 

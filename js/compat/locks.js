@@ -171,7 +171,8 @@ export class LockManager {
     async query() {
         checkContext();
         return this.#enqueue(async () => {
-            const all = await (await this.#tab())._queryAll();
+            /** @type {Awaited<ReturnType<import('../lock/tab-locks.js').TabLocks['queryAll']>>} */
+            const all = await (await this.#tab())._ask('locks', 'queryAll');
             const of = (/** @type {string} */ wanted) =>
                 all
                     .filter(({ state }) => state === wanted)
@@ -290,7 +291,7 @@ export class LockManager {
         while (performance.now() < end_ms) {
             const next = queue.grantable;
             if (!next) break;
-            const queried = tab._query(name).then(
+            const queried = tab._ask('locks', 'query', name).then(
                 (all) => isKeptBack(queue, all),
                 () => true,
             );

@@ -1,82 +1,46 @@
-/**
- * What tab.sequence(), tab.budget() and tab.rateLimit() return at once: small objects that load limits.js with
- * their first call, and forward to it.
- */
+/** What tab.sequence(), tab.budget() and tab.rateLimit() return. Behind each is what all handles of an engine share. */
 
-import {
-    checkBoolean,
-    checkInteger,
-    checkOptions,
-    checkSignal,
-    checkTimeout,
-} from '../common/check-arguments.js';
+import { checkInteger, checkOptions, checkSignal, checkTimeout } from '../common/check-arguments.js';
+import { Successor } from '../common/successor.js';
 import { closedError } from '../common/errors.js';
-
-/** The longest that every engine's timers count. */
-const intervalMsMax = 2 ** 31 - 1;
 
 /** @param {unknown} n */
 export const checkAmount = (n) => checkInteger('n', n, 1, Number.MAX_SAFE_INTEGER);
 
-/** Loads the limits of the tab. @typedef {() => Promise<import('./limits.js').Limits>} Load */
+/** Stands for what all handles share where it may not be used. @param {() => Error} error */
+export function refusing(error) {
+    const refuse = () => Promise.reject(error());
+    const tryTake = async (/** @type {unknown} */ n = 1) => {
+        checkAmount(n);
+        throw error();
+    };
+    return { tryTake, next: refuse, reserve: refuse, give: refuse, take: refuse, refresh: refuse };
+}
 
-/** In place of what the module has, when the tab is closed: what is used without loading it. */
-const closed = {
-    next: () => Promise.reject(closedError()),
-    tryTake: () => Promise.reject(closedError()),
-    get available() {
+/** Of a handle that is closed. */
+const closed = Object.defineProperty(refusing(closedError), 'available', {
+    get() {
         throw closedError();
     },
-};
+});
 
-class Handle {
-    /** What the module has, once it is loaded. @type {any} @protected */
-    _real;
-
-    #load;
-    #make;
+class Handle extends Successor {
+    /** What all handles share. @type {any} @protected */
+    _shared;
 
     /**
-     * @param {Load} load
-     * @param {string} name
-     * @param {'sequence' | 'budget' | 'rateLimit'} kind
-     * @param {number[]} numbers what it is made with
-     * @param {(limits: import('./limits.js').Limits) => unknown} make
+     * @param {{ name: string }} object
+     * @param {unknown} shared
      */
-    constructor(load, name, kind, numbers, make) {
-        this.name = name;
-        this.#load = load;
-        this.#make = make;
-        /** @internal */
-        this._kind = kind;
-        /** @internal */
-        this._numbers = numbers;
+    constructor(object, shared) {
+        super(object);
+        this.name = object.name;
+        this._shared = shared;
     }
 
-    /**
-     * For the tab: it is the one of its name.
-     * @internal
-     */
-    async _begin() {}
-
-    /**
-     * For the tab: nothing is given out from here on.
-     * @internal
-     */
-    _close() {
-        this._real = closed;
-    }
-
-    /**
-     * @param {(real: any) => unknown} call of what the module has
-     * @returns {Promise<any>}
-     * @protected
-     */
-    async _later(call) {
-        const limits = await this.#load();
-        if (this._real === closed) throw closedError();
-        this._real ??= this.#make(limits);
-        return call(this._real);
+    /** @override @internal */
+    _end() {
+        this._shared = closed;
     }
 }
 
@@ -89,28 +53,13 @@ class Handle {
  */
 export class Sequence extends Handle {
     /**
-     * @param {string} name
-     * @param {SequenceOptions} options
-     * @param {Load} load
-     * @internal
-     */
-    constructor(name, options, load) {
-        const given = checkOptions(options, ['block', 'gapless']);
-        const block = checkInteger('block', given.block === undefined ? 1000 : given.block, 1, 1e9);
-        const gapless = checkBoolean('gapless', given.gapless === undefined ? false : given.gapless);
-        super(load, name, 'sequence', [block, Number(gapless)], (limits) =>
-            limits.sequence(name, block, gapless),
-        );
-    }
-
-    /**
      * The next number: larger than every one that this tab got before, and never given to anybody else.
      *
      * @returns {Promise<number>} rejects with a TabacusRangeError after 2^53 − 1, and with `quota-exceeded`,
      *   `store-failed`, `unknown-commit` or `closed`
      */
     next() {
-        return this._real ? this._real.next() : this._later((real) => real.next());
+        return this._shared.next();
     }
 
     /**
@@ -120,8 +69,7 @@ export class Sequence extends Handle {
      * @returns {Promise<{ first: number, last: number }>} the range, both ends in it; rejects as next()
      */
     async reserve(n) {
-        const count = checkAmount(n);
-        return this._later((real) => real.reserve(count));
+        return this._shared.reserve(checkAmount(n));
     }
 }
 
@@ -134,25 +82,15 @@ export class Sequence extends Handle {
  */
 export class Budget extends Handle {
     /**
-     * @param {string} name
-     * @param {BudgetOptions} options
-     * @param {Load} load
+     * @param {{ name: string }} object
+     * @param {number} limit
+     * @param {any} shared
      * @internal
      */
-    constructor(name, options, load) {
-        const limit = checkInteger(
-            'limit',
-            checkOptions(options, ['limit']).limit,
-            0,
-            Number.MAX_SAFE_INTEGER,
-        );
-        super(load, name, 'budget', [limit], (limits) => limits.budget(name, limit));
+    constructor(object, limit, shared) {
+        super(object, shared);
         this.limit = limit;
-    }
-
-    /** @override @internal */
-    async _begin() {
-        await this._later((real) => real.refresh());
+        shared.refresh().catch(() => {}); // reported by its calls
     }
 
     /**
@@ -163,13 +101,7 @@ export class Budget extends Handle {
      *   `closed`
      */
     tryTake(n = 1) {
-        return this._real ? this._real.tryTake(n) : this.#takeLater(n);
-    }
-
-    /** @param {number} n */
-    async #takeLater(n) {
-        const amount = checkAmount(n);
-        return this._later((real) => real.tryTake(amount));
+        return this._shared.tryTake(n);
     }
 
     /**
@@ -180,8 +112,7 @@ export class Budget extends Handle {
      *   fewer are taken, and as tryTake(); with `unknown-commit` when the outcome is unknown
      */
     async give(n = 1) {
-        const amount = checkAmount(n);
-        return this._later((real) => real.give(amount));
+        return this._shared.give(checkAmount(n));
     }
 
     /**
@@ -191,7 +122,7 @@ export class Budget extends Handle {
      * @returns {number}
      */
     get available() {
-        return this._real ? this._real.available : this.limit;
+        return this._shared.available ?? this.limit;
     }
 }
 
@@ -204,21 +135,6 @@ export class Budget extends Handle {
  */
 export class RateLimit extends Handle {
     /**
-     * @param {string} name
-     * @param {RateLimitOptions} options
-     * @param {Load} load
-     * @internal
-     */
-    constructor(name, options, load) {
-        const given = checkOptions(options, ['limit', 'interval']);
-        const limit = checkInteger('limit', given.limit, 1, 1e9);
-        const interval = checkInteger('interval', given.interval, 1, intervalMsMax);
-        super(load, name, 'rateLimit', [limit, interval], (limits) =>
-            limits.rateLimit(name, limit, interval),
-        );
-    }
-
-    /**
      * Waits until the limit allows another call; the calls of one tab are served in their order.
      *
      * @param {{ signal?: AbortSignal, timeout?: number }} [options] either ends the wait: with the signal's
@@ -228,7 +144,7 @@ export class RateLimit extends Handle {
     async take(options = {}) {
         const { signal, timeout } = checkOptions(options, ['signal', 'timeout']);
         const [ends, limit] = [checkSignal(signal), checkTimeout(timeout)];
-        return this._later((real) => real.take(ends, limit));
+        return this._shared.take(ends, limit);
     }
 
     /**
@@ -237,7 +153,7 @@ export class RateLimit extends Handle {
      * @returns {Promise<boolean>} rejects as take()
      */
     tryTake() {
-        return this._later((real) => real.tryTake());
+        return this._shared.tryTake();
     }
 }
 

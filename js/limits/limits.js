@@ -1,7 +1,7 @@
 /** Sequences, budgets and rate limits of a tab. */
 
 import { closedError, invalid, TabacusError } from '../common/errors.js';
-import { checkAmount } from './handles.js';
+import { Budget, checkAmount, RateLimit, refusing, Sequence } from './handles.js';
 import { rowsFrom, stateFrom } from './transfer.js';
 import {
     budgetAsk,
@@ -33,6 +33,12 @@ const refuse = () => {
 /** In place of the module when the tab is closed. @type {LimitsGlue} */
 const closed = { _sequence_next: () => 0, _budget_take: () => 0, _budget_available: refuse };
 
+const weaker = () =>
+    new TabacusError(
+        'weaker-guarantee',
+        'without IndexedDB a limit holds within this page only: open({ allowWeaker: true }) allows that',
+    );
+
 /** What a transaction takes at most, mostly. */
 const answer_ms = 100;
 
@@ -52,15 +58,22 @@ export class Limits {
     }
 
     /**
-     * For a tab that does not allow weaker ones.
-     * @throws {TabacusError} `weaker-guarantee`
+     * Makes an object that a tab has returned the sequence, budget or rate limit that it stands for.
+     *
+     * @param {{ name: string }} object
+     * @param {string} kind
+     * @param {any} options
+     * @param {import('../tab/tab.js').Tab} tab
      */
-    assertDurable() {
-        if (limitsDurable(this.#bridge)) return;
-        throw new TabacusError(
-            'weaker-guarantee',
-            'without IndexedDB a limit holds within this page only: open({ allowWeaker: true }) allows that',
-        );
+    adopt(object, kind, options, tab) {
+        tab._assertOpen();
+        // Refused by its calls, after what is wrong with their arguments.
+        const refused = !tab._allowWeaker && !limitsDurable(this.#bridge) && refusing(weaker);
+        const { block, gapless, limit, interval } = options;
+        const { name } = object;
+        if (kind === 'sequence') return new Sequence(object, refused || this.#sequence(name, block, gapless));
+        if (kind === 'budget') return new Budget(object, limit, refused || this.#budget(name, limit));
+        return new RateLimit(object, refused || this.#rateLimit(name, limit, interval));
     }
 
     /**
@@ -68,7 +81,7 @@ export class Limits {
      * @param {number} block
      * @param {boolean} gapless
      */
-    sequence(name, block, gapless) {
+    #sequence(name, block, gapless) {
         const bridge = this.#admitting(`sequence/${name}`);
         const address = sequenceNew(bridge, name, block, gapless);
         return this.#keep(address, () => new Numbers(this, bridge, address));
@@ -78,7 +91,7 @@ export class Limits {
      * @param {string} name
      * @param {number} limit
      */
-    budget(name, limit) {
+    #budget(name, limit) {
         const bridge = this.#admitting(`budget/${name}`);
         const address = budgetNew(bridge, name, limit);
         return this.#keep(address, () => new Rights(this, bridge, address));
@@ -89,7 +102,7 @@ export class Limits {
      * @param {number} limit
      * @param {number} interval
      */
-    rateLimit(name, limit, interval) {
+    #rateLimit(name, limit, interval) {
         const bridge = this.#admitting(`rate/${name}`);
         const address = rateNew(bridge, name, limit, interval);
         return this.#keep(address, () => new Rate(this, bridge, address));
@@ -97,20 +110,23 @@ export class Limits {
 
     /**
      * What is committed of a replicated counter.
+     *
      * @param {string} counter
+     * @param {boolean} allowWeaker
      */
-    async stateOf(counter) {
-        if (this.#closed) throw closedError();
+    async stateOf(counter, allowWeaker) {
+        this.#assertUsable(allowWeaker);
         return stateFrom(await counterState(this.#bridge, counter));
     }
 
     /**
      * @param {string} counter
      * @param {unknown} state
+     * @param {boolean} allowWeaker
      */
-    async merge(counter, state) {
+    async merge(counter, state, allowWeaker) {
         const rows = rowsFrom(state);
-        if (this.#closed) throw closedError();
+        this.#assertUsable(allowWeaker);
         try {
             await counterMerge(this.#bridge, counter, rows);
         } catch (error) {
@@ -121,6 +137,12 @@ export class Limits {
                 'rows as counter.state() returns them',
             );
         }
+    }
+
+    /** @param {boolean} allowWeaker */
+    #assertUsable(allowWeaker) {
+        if (this.#closed) throw closedError();
+        if (!allowWeaker && !limitsDurable(this.#bridge)) throw weaker();
     }
 
     /** Puts back what is held unspent. */

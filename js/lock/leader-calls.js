@@ -64,7 +64,7 @@ export class LeaderCalls {
 
     /**
      * @param {string} name
-     * @param {() => Promise<import('./tab-locks.js').TabLocks>} locks
+     * @param {import('./tab-locks.js').TabLocks} locks
      */
     constructor(name, locks) {
         this.#name = name;
@@ -91,7 +91,9 @@ export class LeaderCalls {
      * @returns {Promise<any>} what the leader answers
      */
     async #call(kept, options, signal) {
-        const locks = await this.#locks();
+        const locks = this.#locks;
+        locks._assertAsked();
+        await locks._loadLeader();
         locks._assertOpen();
         locks._assertStore('calls');
         const { _bridge: bridge } = locks;
@@ -119,7 +121,9 @@ export class LeaderCalls {
      */
     async answer(term, handler) {
         checkFunction('handler', handler);
-        const locks = await this.#locks();
+        const locks = this.#locks;
+        locks._assertAsked();
+        await locks._loadLeader();
         locks._assertOpen();
         locks._assertStore('calls');
         term.assertHeld();

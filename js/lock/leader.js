@@ -1,8 +1,7 @@
-import { moduleRegistry } from '../core/module-registry.js';
-import { asPassed, checkFunction, checkOptions } from '../common/check-arguments.js';
-import { Lazy } from '../common/lazy.js';
-
-/** @typedef {import('./leader-calls.js').LeaderCalls} LeaderCalls */
+import { checkFunction, checkOptions } from '../common/check-arguments.js';
+import { Successor } from '../common/successor.js';
+import { LeaderCalls } from './leader-calls.js';
+import { Lock } from './lock.js';
 
 /** `signal` and `timeout` end the wait. @typedef {Omit<import('./lock-options.js').LockOptions, 'mode' | 'ifAvailable'>} TermOptions */
 
@@ -16,24 +15,21 @@ const waits = /** @type {const} */ (['signal', 'timeout', 'maxHold', 'label', 's
  * so that a store or a server which refuses older terms refuses a leader that was deposed and does not
  * know it. A leader that dies, or is frozen, is followed by the candidate that has waited for longest.
  */
-export class Leader {
+export class Leader extends Successor {
     #lock;
     #calls;
 
     /**
-     * @param {string} name
-     * @param {import('./lock.js').Lock} lock
-     * @param {() => Promise<import('./tab-locks.js').TabLocks>} locks
+     * @param {{ name: string }} object
+     * @param {import('./tab-locks.js').TabLocks} locks
      * @internal
      */
-    constructor(name, lock, locks) {
+    constructor(object, locks) {
+        super(object);
+        const { name } = object;
         this.name = name;
-        this.#lock = lock;
-        this.#calls = new Lazy(async () => {
-            /** @type {typeof import('./leader-calls.js')} */
-            const { LeaderCalls } = moduleRegistry.get('leader-calls') ?? (await import('./leader-calls.js'));
-            return new LeaderCalls(name, locks);
-        });
+        this.#lock = new Lock({ name: `leader/${name}` }, locks);
+        this.#calls = new LeaderCalls(name, locks);
     }
 
     /**
@@ -92,14 +88,7 @@ export class Leader {
      * const receipt = await tab.leader('payments').call({ pay: 12 }, { key: order });
      */
     async call(request, options) {
-        const asked = asPassed(options);
-        let kept = request;
-        try {
-            kept = structuredClone(request); // as it is: it may change before the module is there
-        } catch {
-            // LeaderCalls reports that it cannot be cloned
-        }
-        return (await this.#calls.get()).call(kept, asked);
+        return this.#calls.call(request, options);
     }
 
     /**
@@ -115,6 +104,7 @@ export class Leader {
      *
      * @param {(leader: { tab: string, label: string, since: number } | null) => void} listener
      * @returns {() => void} ends it
+     * @throws {import('../common/errors.js').TabacusError} `invalid-argument`, `closed`
      */
     subscribe(listener) {
         checkFunction('listener', listener);
@@ -140,7 +130,7 @@ export class Term {
 
     /**
      * @param {import('./held.js').Held} held
-     * @param {Lazy<LeaderCalls>} calls
+     * @param {LeaderCalls} calls
      * @internal
      */
     constructor(held, calls) {
@@ -186,7 +176,7 @@ export class Term {
      * );
      */
     async answer(handler) {
-        return (await this.#calls.get()).answer(this.#held, handler);
+        return this.#calls.answer(this.#held, handler);
     }
 
     /**

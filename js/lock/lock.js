@@ -1,4 +1,5 @@
-import { asPassed, checkFunction } from '../common/check-arguments.js';
+import { checkFunction } from '../common/check-arguments.js';
+import { Successor } from '../common/successor.js';
 
 /** @typedef {import('../common/errors.js').TabacusError} TabacusError */
 
@@ -11,20 +12,18 @@ import { asPassed, checkFunction } from '../common/check-arguments.js';
  *     await held.commit('carts', (tx) => tx.put('carts', 'mine', ['pen']));
  * });
  */
-export class Lock {
+export class Lock extends Successor {
     #locks;
-    #later;
 
     /**
-     * @param {string} name
-     * @param {() => Promise<import('./tab-locks.js').TabLocks>} locks
-     * @param {import('../common/lazy.js').Later} later what becomes of listeners if these cannot be loaded
+     * @param {{ name: string }} object
+     * @param {import('./tab-locks.js').TabLocks} locks
      * @internal
      */
-    constructor(name, locks, later) {
-        this.name = name;
+    constructor(object, locks) {
+        super(object);
+        this.name = object.name;
         this.#locks = locks;
-        this.#later = later;
     }
 
     /**
@@ -54,8 +53,7 @@ export class Lock {
      */
     async run(use, options) {
         checkFunction('use', use);
-        const asked = asPassed(options);
-        return (await this.#locks()).run([this.name], use, asked, false);
+        return this.#locks.run([this.name], use, options, false);
     }
 
     /**
@@ -77,8 +75,7 @@ export class Lock {
      * @returns {Promise<any>}
      */
     async acquire(options) {
-        const asked = asPassed(options);
-        return (await (await this.#locks()).acquire([this.name], asked))[0] ?? null;
+        return this.#locks.acquireOne(this.name, options);
     }
 
     /** Whether anybody holds it, in any tab. */
@@ -91,13 +88,12 @@ export class Lock {
      * @param {{ signal?: AbortSignal, timeout?: number }} [options]
      */
     async waitForUnlock(options) {
-        const asked = asPassed(options);
-        return (await this.#locks()).waitForUnlock(this.name, asked);
+        return this.#locks.waitForUnlock(this.name, options);
     }
 
     /** The requests that hold it and those that wait for it, in order. */
     async query() {
-        return (await this.#locks()).query(this.name);
+        return this.#locks.query(this.name);
     }
 
     /**
@@ -106,25 +102,10 @@ export class Lock {
      *
      * @param {(requests: import('./tab-locks.js').LockRequestInfo[]) => void} listener
      * @returns {() => void} ends it
-     * @throws {TabacusError} `invalid-argument`
+     * @throws {TabacusError} `invalid-argument`, `closed`
      */
     subscribe(listener) {
         checkFunction('listener', listener);
-        let ended = false;
-        let end = () => {};
-        const begin = () =>
-            void this.#locks()
-                .then((locks) => {
-                    if (!ended) end = locks.subscribe(this.name, listener);
-                })
-                .catch((error) => {
-                    end = this.#later(error, begin);
-                    if (ended) end();
-                });
-        begin();
-        return () => {
-            ended = true;
-            end();
-        };
+        return this.#locks.subscribe(this.name, listener);
     }
 }

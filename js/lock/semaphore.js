@@ -1,4 +1,5 @@
-import { asPassed, checkFunction } from '../common/check-arguments.js';
+import { checkFunction } from '../common/check-arguments.js';
+import { Successor } from '../common/successor.js';
 
 /**
  * At most `permits` at once, over all tabs of the origin that open the same namespace; first come, first
@@ -7,17 +8,18 @@ import { asPassed, checkFunction } from '../common/check-arguments.js';
  * @example
  * await tab.semaphore('downloads', 3).run(async ({ signal }) => fetch(url, { signal }));
  */
-export class Semaphore {
+export class Semaphore extends Successor {
     #locks;
 
     /**
-     * @param {string} name
+     * @param {{ name: string }} object
      * @param {number} permits
-     * @param {() => Promise<import('./tab-locks.js').TabLocks>} locks
+     * @param {import('./tab-locks.js').TabLocks} locks
      * @internal
      */
-    constructor(name, permits, locks) {
-        this.name = name;
+    constructor(object, permits, locks) {
+        super(object);
+        this.name = object.name;
         this.permits = permits;
         this.#locks = locks;
     }
@@ -49,9 +51,8 @@ export class Semaphore {
      */
     async run(use, options) {
         checkFunction('use', use);
-        const asked = asPassed(options);
-        const locks = await this.#locks();
-        return locks.use(await locks.permit(this.name, this.permits, asked), use, false);
+        const locks = this.#locks;
+        return locks.use(await locks.permit(this.name, this.permits, options), use, false);
     }
 
     /**
@@ -73,8 +74,7 @@ export class Semaphore {
      * @returns {Promise<any>}
      */
     async acquire(options) {
-        const asked = asPassed(options);
-        return (await (await this.#locks()).permit(this.name, this.permits, asked))[0] ?? null;
+        return (await this.#locks.permit(this.name, this.permits, options))[0] ?? null;
     }
 }
 

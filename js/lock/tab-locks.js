@@ -21,11 +21,20 @@ import {
     semaphoreAcquire,
 } from '../core/generated/locks.js';
 import { reportTo } from '../host/failure.js';
-import { checkTimeout, checkOptions, checkSignal } from '../common/check-arguments.js';
+import {
+    checkFunction,
+    checkName,
+    checkOptions,
+    checkSignal,
+    checkTimeout,
+} from '../common/check-arguments.js';
 import { transact } from './fenced-transaction.js';
 import { Held } from './held.js';
+import { Leader } from './leader.js';
+import { Lock } from './lock.js';
 import { coreName, domName } from './names.js';
 import { checkLockOptions, checkOnceOptions, checkSemaphoreOptions } from './lock-options.js';
+import { Semaphore } from './semaphore.js';
 import { cloned } from './store-arguments.js';
 import { isThenable, cloneError, unwrapOutcome } from './outcome.js';
 
@@ -67,19 +76,39 @@ export class TabLocks {
     /** Withdraws what waits. @type {Set<() => void>} */
     #waiting = new Set();
 
+    #owner;
+
+    /** Loads the piece of the program for once(), leaders and semaphores. @internal */
+    _loadLeader;
+
     /**
-     * @param {import('../core/bridge.js').Bridge} bridge
-     * @param {{ platform: import('../host/host.js').Platform, allowWeaker: boolean }} options
+     * @param {import('../tab/engine.js').Engine} engine
+     * @param {import('../tab/tab.js').Tab} owner
      */
-    constructor(bridge, { platform, allowWeaker }) {
+    constructor(engine, owner) {
+        const { bridge, platform } = engine;
         this.#host = bridge.host;
         this.#platform = platform;
+        this.#owner = owner;
+        this._loadLeader = () => engine.load('leader');
         this._bridge = bridge;
         const { exclusion, fenced, tab } = locksCapabilities(bridge);
         /** @type {Readonly<LockCapabilities>} */
         this.capabilities = Object.freeze({ exclusion, fenced });
         this.tab = tab;
-        this.#allowed = allowWeaker || this.capabilities.fenced;
+        this.#allowed = owner._allowWeaker || this.capabilities.fenced;
+    }
+
+    /**
+     * Makes an object that the tab has returned the lock, semaphore or leader that it stands for.
+     *
+     * @param {{ name: string }} object
+     * @param {string} kind
+     * @param {{ permits: number }} options
+     */
+    adopt(object, kind, { permits }) {
+        if (kind === 'lock') return new Lock(object, this);
+        return kind === 'leader' ? new Leader(object, this) : new Semaphore(object, permits, this);
     }
 
     /** Loses the lock if its maxHold is over. @param {number} id @internal */
@@ -97,6 +126,20 @@ export class TabLocks {
      */
     async run(names, use, options, all) {
         return this.#acquireAll(names, options, (held) => this.use(held, use, all));
+    }
+
+    /**
+     * @param {string[]} names
+     * @param {(held: Held[] | null) => unknown} use
+     * @param {unknown} options
+     */
+    async lockAll(names, use, options) {
+        if (!Array.isArray(names) || names.length === 0 || new Set(names).size < names.length) {
+            throw invalid('names', names, 'an array of one or more different names');
+        }
+        for (const name of names) checkName(name, 'names');
+        checkFunction('use', use);
+        return this.run([...names], use, options, true);
     }
 
     /**
@@ -136,6 +179,15 @@ export class TabLocks {
      */
     async acquire(names, given) {
         return this.#acquireAll(names, given, (held) => held);
+    }
+
+    /**
+     * @param {string} name any DOMString
+     * @param {unknown} given
+     * @returns {Promise<Held | null>} null: not available
+     */
+    async acquireOne(name, given) {
+        return (await this.acquire([name], given))[0] ?? null;
     }
 
     /**
@@ -179,7 +231,7 @@ export class TabLocks {
      * @returns {Promise<T>}
      */
     #acquire(start, names, options, granted) {
-        this._assertOpen();
+        this._assertAsked();
         const { within, maxHold_ms, label } = options;
         if (within && !within._isOf(this)) throw invalid('within', within, 'what holds a lock of this tab');
         const limited = maxHold_ms !== undefined || within !== undefined;
@@ -201,13 +253,15 @@ export class TabLocks {
      * @template T
      * @param {string} key
      * @param {(run: { signal: AbortSignal, token: number }) => T | Promise<T>} make
-     * @param {number} called_ms before this module was loaded: what finished since will do
      * @param {unknown} given
+     * @param {number} called_ms before this module was loaded: what finished since will do
      * @returns {Promise<T>}
      */
-    async once(key, make, called_ms, given) {
+    async once(key, make, given, called_ms) {
+        checkName(key, 'key');
+        checkFunction('make', make);
         const { signal, ttl, ...options } = checkOnceOptions(given);
-        this._assertOpen();
+        this._assertAsked();
         this._assertStore('outcomes');
         const age = { ttl_ms: ttl, called_ms };
         const entered = this._name(key);
@@ -309,7 +363,7 @@ export class TabLocks {
 
     /** @param {string} name */
     async #requestsOf(name) {
-        this._assertOpen();
+        this._assertAsked();
         return (await lockQuery(this._bridge, this._name(name))).map(requestFrom);
     }
 
@@ -318,7 +372,7 @@ export class TabLocks {
      * @returns {Promise<(LockRequestInfo & { name: string })[]>}
      */
     async queryAll() {
-        this._assertOpen();
+        this._assertAsked();
         const names = (await lockNames(this._bridge)).map(domName);
         const found = await Promise.all(
             names.map(async (name) =>
@@ -342,7 +396,7 @@ export class TabLocks {
     async waitForUnlock(name, given = {}) {
         const { signal, timeout } = checkOptions(given, ['signal', 'timeout']);
         const limit = checkTimeout(timeout);
-        this._assertOpen();
+        this._assertAsked();
         const known = this._name(name);
         await this._wait(
             checkSignal(signal),
@@ -355,8 +409,24 @@ export class TabLocks {
      * @param {string} name
      * @param {(requests: LockRequestInfo[]) => void} listener
      * @returns {() => void}
+     * @throws {TabacusError} `closed`
      */
     subscribe(name, listener) {
+        if (this.#closed) throw closedError();
+        try {
+            return this.#watch(name, listener);
+        } catch (error) {
+            this.#owner._refused(error, name);
+            return () => {};
+        }
+    }
+
+    /**
+     * @param {string} name
+     * @param {(requests: LockRequestInfo[]) => void} listener
+     * @returns {() => void}
+     */
+    #watch(name, listener) {
         this._assertOpen();
         const known = this._name(name);
         const watch = this._bridge.take();
@@ -495,7 +565,13 @@ export class TabLocks {
         );
     }
 
-    /** @internal */
+    /** For calls of the application. @internal */
+    _assertAsked() {
+        if (this.#closed) throw closedError();
+        this._assertOpen();
+    }
+
+    /** For the steps of a call. @internal */
     _assertOpen() {
         if (this.#hasFailed()) throw this.#closed; // called before the program failed
         if (this.#closed) throw closedError();

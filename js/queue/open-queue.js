@@ -188,7 +188,7 @@ export class OpenQueue {
      * @param {import('../core/bridge.js').Bridge} bridge
      * @param {import('../host/host.js').Platform} platform
      * @param {string} name
-     * @param {ReturnType<typeof import('./queue-options.js').checkQueueOptions>} options
+     * @param {import('../core/generated/queues.js').QueueOptions & { delivery: 'at-least-once' | 'at-most-once' }} options
      */
     constructor(bridge, platform, name, options) {
         this.#bridge = bridge;

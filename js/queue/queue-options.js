@@ -1,7 +1,7 @@
 /** What the users of a queue pass, checked before anything is done. */
 
 import { invalid } from '../common/errors.js';
-import { checkInteger, checkName, checkOptions } from '../common/check-arguments.js';
+import { checkFunction, checkName, checkOptions } from '../common/check-arguments.js';
 
 /**
  * An agreement of all tabs that use the queue.
@@ -23,9 +23,6 @@ import { checkInteger, checkName, checkOptions } from '../common/check-arguments
  *   disk; `relaxed` by default
  */
 
-/** What the core counts with. */
-const integerMax = 2 ** 31 - 1;
-
 /** @param {unknown} kind */
 export function checkKind(kind) {
     if (kind !== '' && checkName(kind, 'kind').includes('\0'))
@@ -33,64 +30,35 @@ export function checkKind(kind) {
     return /** @type {string} */ (kind);
 }
 
-/**
- * @param {unknown} given the options of a handler
- * @returns {string[] | undefined} undefined: all
- */
-export function checkKinds(given) {
-    const { kinds } = checkOptions(given, ['kinds']);
-    if (kinds === undefined) return undefined;
-    if (!Array.isArray(kinds) || kinds.length === 0)
-        throw invalid('kinds', kinds, 'an array of one or more kinds');
-    return kinds.map(checkKind);
-}
+/** What a handler takes; undefined: all kinds. @typedef {{ kinds: string[] | undefined }} Handled */
 
 /**
- * @param {unknown} given
- * @returns {import('../core/generated/queues.js').QueueOptions & { delivery: 'at-least-once' | 'at-most-once' }}
+ * Adds a handler to those of a queue in this tab.
+ *
+ * @param {Set<Handled>} handled
+ * @param {(handler: import('./open-queue.js').Handler, own: Handled) => () => void} add
+ * @param {unknown} first of what was passed to handle(), in either form
+ * @param {unknown} second
+ * @returns {() => void} ends it
+ * @throws {import('../common/errors.js').TabacusError} `invalid-argument`, also of a kind that another handler has
  */
-export function checkQueueOptions(given) {
-    const options = checkOptions(given, [
-        ...['order', 'onFailure', 'durability', 'delivery'],
-        ...['concurrency', 'attempts', 'backOff', 'limit'],
-    ]);
-    return {
-        lifo: checkChoice(options, 'order', 'fifo', 'lifo') === 'lifo',
-        pauseOnFailure: checkChoice(options, 'onFailure', 'continue', 'pause') === 'pause',
-        durability: checkChoice(options, 'durability', 'relaxed', 'strict'),
-        delivery: checkChoice(options, 'delivery', 'at-least-once', 'at-most-once'),
-        concurrency: checkCount(options, 'concurrency', 1, 1, 64),
-        attempts: checkCount(options, 'attempts', 3, 1, Infinity),
-        backOff_ms: checkCount(options, 'backOff', 1_000, 0, 3_600_000),
-        limit: checkCount(options, 'limit', Infinity, 1, Infinity),
+export function addHandler(handled, add, first, second) {
+    const [handler, options = {}] =
+        typeof first === 'string' ? [second, { kinds: [first] }] : [first, second];
+    checkFunction('handler', handler);
+    const { kinds: given } = checkOptions(options, ['kinds']);
+    if (given !== undefined && !(Array.isArray(given) && given.length > 0))
+        throw invalid('kinds', given, 'an array of one or more kinds');
+    const kinds = given?.map(checkKind);
+    for (const { kinds: taken } of handled) {
+        if (!kinds || !taken || kinds.some((kind) => taken.includes(kind)))
+            throw invalid('kinds', kinds ?? 'all', 'kinds that no other handler of this tab has');
+    }
+    const own = { kinds };
+    const end = add(/** @type {import('./open-queue.js').Handler} */ (handler), own);
+    handled.add(own);
+    return () => {
+        handled.delete(own);
+        end();
     };
-}
-
-/**
- * @template {string} First, Second
- * @param {Record<string, unknown>} options
- * @param {string} name
- * @param {First} first the default
- * @param {Second} second
- * @returns {First | Second}
- */
-function checkChoice(options, name, first, second) {
-    const { [name]: value = first } = options;
-    if (value !== first && value !== second) throw invalid(name, value, `${first} or ${second}`);
-    return /** @type {First | Second} */ (value);
-}
-
-/**
- * @param {Record<string, unknown>} options
- * @param {string} name
- * @param {number} otherwise
- * @param {number} least
- * @param {number} most
- * @returns {number} 0 for Infinity
- */
-function checkCount(options, name, otherwise, least, most) {
-    const { [name]: value = otherwise } = options;
-    const endless = most === Infinity;
-    if (endless && value === Infinity) return 0;
-    return checkInteger(name, value, least, Math.min(most, integerMax), endless ? ', or Infinity' : '');
 }

@@ -1,6 +1,7 @@
-import { invalid } from '../common/errors.js';
-import { asPassed, checkFunction } from '../common/check-arguments.js';
-import { checkKinds } from './queue-options.js';
+import { checkFunction } from '../common/check-arguments.js';
+import { closedError } from '../common/errors.js';
+import { Successor } from '../common/successor.js';
+import { addHandler } from './queue-options.js';
 
 /** @typedef {import('../common/errors.js').TabacusError} TabacusError */
 /** @typedef {import('./open-queue.js').OpenQueue} OpenQueue */
@@ -15,35 +16,27 @@ import { checkKinds } from './queue-options.js';
  * Jobs that any tab or worker of the origin enqueues, and that `concurrency` at a time run over all of
  * them. What does it is loaded by the first queue of a tab, and waited for by what is asked of it.
  */
-export class Queue {
-    #load;
-    #later;
-    #assertOpen;
-
-    /** @type {OpenQueue | undefined} */
+export class Queue extends Successor {
     #open;
-    /** @type {Promise<OpenQueue> | undefined} */
-    #opening;
 
-    /** Of each handler; undefined: all. @type {Set<{ kinds: string[] | undefined }>} */
+    /** Whether the tab is closed, or has failed. */
+    #closed = false;
+
+    /** @type {Set<import('./queue-options.js').Handled>} */
     #handled = new Set();
 
     /** What ends the handlers and listeners that are there. @type {Set<() => void>} */
     #ends = new Set();
 
     /**
-     * @param {string} name
-     * @param {() => Promise<OpenQueue>} load
-     * @param {import('../common/lazy.js').Later} later what becomes of handlers and listeners if it fails
-     * @param {() => void} assertOpen throws when the tab is closed
+     * @param {{ name: string }} object
+     * @param {OpenQueue} open
      * @internal
      */
-    constructor(name, load, later, assertOpen) {
-        this.name = name;
-        this.#load = load;
-        this.#later = later;
-        this.#assertOpen = assertOpen;
-        this.#ask(() => {}).catch(() => {}); // reported by the call that uses it
+    constructor(object, open) {
+        super(object);
+        this.name = object.name;
+        this.#open = open;
     }
 
     /**
@@ -56,11 +49,7 @@ export class Queue {
      *   enqueued, except that with `unknown-commit` the outcome is unknown
      */
     async enqueue(payload, options) {
-        this.#assertOpen();
-        if (this.#open) return this.#open.enqueue(payload, options);
-        const [kept] = copied([payload]);
-        const asked = asPassed(options);
-        return this.#ask((queue) => queue.enqueue(kept, asked));
+        return this.#openQueue().enqueue(payload, options);
     }
 
     /**
@@ -83,31 +72,24 @@ export class Queue {
      * @param {any} [second]
      * @returns {() => void}
      */
-    handle(first, second = {}) {
-        const [handler, options] = typeof first === 'string' ? [second, { kinds: [first] }] : [first, second];
-        checkFunction('handler', handler);
-        const own = { kinds: checkKinds(options) };
-        this.#assertOpen();
-        for (const { kinds } of this.#handled) {
-            if (!overlap(own.kinds, kinds)) continue;
-            throw invalid('kinds', own.kinds ?? 'all', 'kinds that no other handler of this tab has');
-        }
-        const end = this.#until((queue) => queue.handle(handler, own.kinds));
-        this.#handled.add(own);
-        return () => {
-            this.#handled.delete(own);
-            end();
-        };
+    handle(first, second) {
+        const open = this.#openQueue();
+        return addHandler(
+            this.#handled,
+            (handler, { kinds }) => this.#until(open.handle(handler, kinds)),
+            first,
+            second,
+        );
     }
 
     /** No further job begins, in any tab, until resume(); those that run go on. @returns {Promise<void>} */
     async pause() {
-        await this.#ask((queue) => queue.pause());
+        await this.#openQueue().pause();
     }
 
     /** @returns {Promise<void>} */
     async resume() {
-        await this.#ask((queue) => queue.resume());
+        await this.#openQueue().resume();
     }
 
     /**
@@ -116,33 +98,33 @@ export class Queue {
      * @param {string} key
      * @returns {Promise<boolean>} false: there is none
      */
-    cancel(key) {
-        return this.#ask((queue) => queue.cancel(key));
+    async cancel(key) {
+        return this.#openQueue().cancel(key);
     }
 
     /** Removes all jobs, but dead letters. @returns {Promise<number>} how many */
-    clear() {
-        return this.#ask((queue) => queue.clear());
+    async clear() {
+        return this.#openQueue().clear();
     }
 
     /** Jobs in the queue, running ones among them, as this tab last learnt. */
     get size() {
-        return this.#open?.size ?? 0;
+        return this.#open.size;
     }
 
     /** In the order in which they will run: running ones, then those that wait, then delayed ones. @returns {Promise<Job[]>} */
-    jobs() {
-        return this.#ask((queue) => queue.jobs());
+    async jobs() {
+        return this.#openQueue().jobs();
     }
 
     /** Those that failed for good, oldest first. @returns {Promise<DeadLetter[]>} */
-    deadLetters() {
-        return this.#ask((queue) => queue.deadLetters());
+    async deadLetters() {
+        return this.#openQueue().deadLetters();
     }
 
     /** When nothing is queued or running in any tab. @returns {Promise<void>} */
     async onIdle() {
-        await this.#ask((queue) => queue.idle());
+        await this.#openQueue().idle();
     }
 
     /**
@@ -154,72 +136,31 @@ export class Queue {
      */
     subscribe(listener) {
         checkFunction('listener', listener);
-        return this.#until((queue) => queue.subscribe(listener));
+        return this.#until(this.#openQueue().subscribe(listener));
     }
 
-    /**
-     * @template T
-     * @param {(queue: OpenQueue) => T | Promise<T>} use
-     * @returns {Promise<T>}
-     */
-    async #ask(use) {
-        this.#assertOpen();
-        this.#opening ??= this.#load().catch((error) => {
-            this.#opening = undefined;
-            throw error;
-        });
-        this.#open = await this.#opening;
-        return use(this.#open);
+    /** @throws {TabacusError} `closed` */
+    #openQueue() {
+        if (this.#closed) throw closedError();
+        return this.#open;
     }
 
-    /** When all that was asked of it has been passed on, in their order. @internal */
-    async _asked() {
-        await this.#opening?.catch(() => {}); // reported by the call that uses it
-    }
-
-    /** @param {(queue: OpenQueue) => () => void} begin */
-    #until(begin) {
-        this.#assertOpen();
-        let stop = () => {};
+    /** @param {() => void} stop */
+    #until(stop) {
         const end = () => {
             if (this.#ends.delete(end)) stop();
         };
         this.#ends.add(end);
-        const start = (/** @type {OpenQueue} */ queue) => {
-            if (this.#ends.has(end)) stop = begin(queue);
-        };
-        const ask = () =>
-            void this.#ask(start).catch((error) => {
-                const withdraw = this.#later(error, ask);
-                if (this.#ends.has(end)) stop = withdraw;
-                else withdraw();
-            });
-        if (this.#open) start(this.#open);
-        else ask();
         return end;
+    }
+
+    /** @override @internal */
+    _end() {
+        this.#closed = true;
     }
 
     /** For the tab: its handlers and listeners are there no more. @internal */
     _close() {
         for (const end of [...this.#ends]) end();
-    }
-}
-
-/**
- * @param {string[] | undefined} some undefined: all
- * @param {string[] | undefined} others
- */
-const overlap = (some, others) => !some || !others || some.some((kind) => others.includes(kind));
-
-/**
- * A copy as the values are now. A value that cannot be cloned is returned as it is: enqueue() refuses it.
- *
- * @param {unknown[]} values
- */
-function copied(values) {
-    try {
-        return structuredClone(values);
-    } catch {
-        return values;
     }
 }

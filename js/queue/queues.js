@@ -3,6 +3,9 @@
 import { TabacusError } from '../common/errors.js';
 import { queuesClose, queuesOnline } from '../core/generated/queues.js';
 import { OpenQueue } from './open-queue.js';
+import { Queue } from './queue.js';
+
+/** The options of a queue, all of them; 0 for Infinity. @typedef {Required<import('./queue-options.js').QueueOptions>} QueueValues */
 
 const closeWait_ms = 2_000;
 
@@ -31,16 +34,28 @@ export class Queues {
     }
 
     /**
+     * Makes an object that a tab has returned the queue that it stands for.
+     *
+     * @param {{ name: string }} object
+     * @param {string} _kind
+     * @param {QueueValues} options
+     * @throws {TabacusError} `unavailable`
+     */
+    adopt(object, _kind, options) {
+        return new Queue(object, this.#open(object.name, options));
+    }
+
+    /**
      * The one of that name, which the tabs of an engine share.
      *
      * @param {string} name
-     * @param {ReturnType<typeof import('./queue-options.js').checkQueueOptions>} options of the first who opens it
-     * @throws {TabacusError} `unavailable`
+     * @param {QueueValues} options of the first who opens it
      */
-    open(name, options) {
+    #open(name, options) {
         if (!this.#bridge.host.database.available)
             throw new TabacusError('unavailable', 'a queue needs IndexedDB, and there is none here');
-        const queue = this.#opened.get(name) ?? new OpenQueue(this.#bridge, this.#platform, name, options);
+        const queue =
+            this.#opened.get(name) ?? new OpenQueue(this.#bridge, this.#platform, name, coreOptions(options));
         this.#opened.set(name, queue);
         return queue;
     }
@@ -72,3 +87,19 @@ export class Queues {
         for (const queue of this.#opened.values()) queue._close(closed);
     }
 }
+
+/** What the core counts with. */
+const integerMax = 2 ** 31 - 1;
+
+/** What the core cannot count is Infinity for it. @param {number} count */
+const endless = (count) => (count > integerMax ? 0 : count);
+
+/** @param {QueueValues} options */
+const coreOptions = ({ order, onFailure, attempts, backOff, limit, ...others }) => ({
+    ...others,
+    lifo: order === 'lifo',
+    pauseOnFailure: onFailure === 'pause',
+    attempts: endless(attempts),
+    backOff_ms: backOff,
+    limit: endless(limit),
+});

@@ -18,7 +18,8 @@ import { guaranteeFrom } from './guarantee.js';
  * @typedef {object} Owner
  * @property {(error: unknown) => void} report an exception that a subscriber threw
  * @property {(detail: import('./tabacus-event.js').WarningDetail) => void} warn
- * @property {() => Promise<import('../limits/limits.js').Limits>} limits which also carry counters
+ * @property {(method: 'stateOf' | 'merge', counter: string, ...state: unknown[]) => Promise<any>} limits calls the limits, which
+ *   also carry counters
  */
 
 /** @type {(n: unknown) => asserts n is number} */
@@ -321,7 +322,7 @@ export class ReplicatedCounter extends TabCounter {
      */
     async state() {
         await this.flush();
-        return (await this._owner.limits()).stateOf(this.name);
+        return this._owner.limits('stateOf', this.name);
     }
 
     /**
@@ -334,7 +335,7 @@ export class ReplicatedCounter extends TabCounter {
      */
     async merge(state) {
         await this.flush(); // what is not committed counts towards the limits, too
-        await (await this._owner.limits()).merge(this.name, state);
+        await this._owner.limits('merge', this.name, state);
         await this.read();
     }
 }

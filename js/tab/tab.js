@@ -1,17 +1,12 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { tabCapabilities } from '../core/generated/counters.js';
-import { closedError, invalid, TabacusError } from '../common/errors.js';
+import { closedError, TabacusError } from '../common/errors.js';
 import { reportTo } from '../host/failure.js';
-import { Budget, RateLimit, Sequence } from '../limits/handles.js';
-import { Leader } from '../lock/leader.js';
-import { Lock } from '../lock/lock.js';
-import { Semaphore } from '../lock/semaphore.js';
 import { Serial } from '../lock/serial.js';
-import { checkQueueOptions } from '../queue/queue-options.js';
-import { Queue } from '../queue/queue.js';
-import { asPassed, checkFunction, checkInteger, checkName } from '../common/check-arguments.js';
+import { checkName } from '../common/check-arguments.js';
 import { Lazy } from '../common/lazy.js';
 import { ReplicatedCounter, StoredCounter } from './counter.js';
+import { ask, checkAgreement, kinds } from './deferred.js';
 import { modules } from './engine.js';
 import { TabacusEvent } from './tabacus-event.js';
 import { storedGuarantee } from './guarantee.js';
@@ -31,7 +26,13 @@ import { checkCounterOptions, isWeaker } from './tab-options.js';
 
 /** @typedef {ReplicatedCounter | StoredCounter} Counter */
 
-/** @typedef {import('../common/lazy.js').Later} Later */
+/** @typedef {import('../limits/handles.js').Budget} Budget */
+/** @typedef {import('../limits/handles.js').RateLimit} RateLimit */
+/** @typedef {import('../limits/handles.js').Sequence} Sequence */
+/** @typedef {import('../lock/leader.js').Leader} Leader */
+/** @typedef {import('../lock/lock.js').Lock} Lock */
+/** @typedef {import('../lock/semaphore.js').Semaphore} Semaphore */
+/** @typedef {import('../queue/queue.js').Queue} Queue */
 
 /**
  * @typedef {object} CounterOptions
@@ -66,18 +67,14 @@ const keptEventsMax = 64;
 /** @type {typeof Symbol.asyncDispose} */
 const asyncDispose = /** @type {any} */ (Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose'));
 
-/**
- * @param {string} kind
- * @param {string} name
- * @param {string} [what]
- */
-const mismatch = (kind, name, what = 'other options') =>
-    new TabacusError('kind-mismatch', `this tab has the ${kind} ${name} with ${what}`);
+/** What tab.queue() takes without options: those that the first user of its name has passed. */
+const anyOptions = {};
 
 /** One namespace in one context. Made by `open()`. */
 export class Tab extends EventTarget {
     #engine;
-    #allowWeaker;
+    /** @internal */
+    _allowWeaker;
     #leave;
     #capabilities;
 
@@ -87,37 +84,14 @@ export class Tab extends EventTarget {
     /** @type {Promise<void> | undefined} */
     #closing;
 
-    /** The locks of this handle, which may close before other handles of the engine. */
-    #locks = new Lazy(
-        () =>
-            this.#engine.loadPart(
-                'locks',
-                modules.locks(),
-                ({ TabLocks }) =>
-                    new TabLocks(this.#engine.bridge, {
-                        platform: this.#engine.platform,
-                        allowWeaker: this.#allowWeaker,
-                    }),
-            ),
-        (again) => this.#engine.retries.add(again),
-    );
+    /**
+     * What js/tab/deferred.js defers is made by these. The locks are of this handle, which may close before other
+     * handles of the engine.
+     */
+    #parts;
 
-    /** Throws when the tab is closed: its callers are asynchronous. */
-    #loadLimits = async () => {
-        this.#assertOpen();
-        const limits = await this.#engine.limits.get();
-        if (!this.#allowWeaker) limits.assertDurable();
-        return limits;
-    };
-
-    /** @type {Map<string, Queue>} */
-    #queues = new Map();
-
-    /** One for each name: its first calls wait for their module together, in their order. @type {Map<string, Leader>} */
-    #leaders = new Map();
-
-    /** @type {Map<string, Sequence | Budget | RateLimit>} */
-    #limitsByName = new Map();
+    /** By kind and name. @type {Map<string, any>} */
+    #handles = new Map();
 
     /**
      * Events of types that have had no listener yet: the loss of a store that open() finds must not be
@@ -141,9 +115,16 @@ export class Tab extends EventTarget {
     constructor(engine, allowWeaker, leave) {
         super();
         this.#engine = engine;
-        this.#allowWeaker = allowWeaker;
+        this._allowWeaker = allowWeaker;
         this.#leave = leave;
         this.#capabilities = capabilitiesFrom(tabCapabilities(engine.bridge));
+        /** @type {Lazy<import('../lock/tab-locks.js').TabLocks>} */
+        const locks = new Lazy(
+            () => engine.loadPart('locks', modules.locks(), ({ TabLocks }) => new TabLocks(engine, this)),
+            (again) => engine.retries.add(again),
+        );
+        const leader = new Lazy(async () => (await Promise.all([locks.get(), engine.load('leader')]))[0]);
+        this.#parts = { locks, leader, queues: engine.queues, limits: engine.limits };
         engine.join(this);
     }
 
@@ -175,7 +156,7 @@ export class Tab extends EventTarget {
         const checked = checkCounterOptions(options);
         const { strategy, durability, times } = checked;
         const key = JSON.stringify([checkName(name), strategy, durability, times]);
-        this.#assertOpen();
+        this._assertOpen();
         const counter = this.#counters.get(key) ?? this.#make(name, checked);
         this.#counters.set(key, counter); // kept even if refused: the core has it until the tab closes
         if (checked.demanded) this.#checkDurability(counter, checked.durability);
@@ -192,12 +173,7 @@ export class Tab extends EventTarget {
      * const answer = await tab.lock('refresh').run(async (held) => fetch('/refresh', { signal: held.signal }));
      */
     lock(name) {
-        return this.#lock(checkName(name));
-    }
-
-    /** @param {string} name which may be longer than an application's */
-    #lock(name) {
-        return new Lock(name, () => this.#loadLocks(), this.#laterOf(this.#locks, name));
+        return this.#deferred('lock', checkName(name));
     }
 
     /**
@@ -209,11 +185,7 @@ export class Tab extends EventTarget {
      * @throws {TabacusError} `invalid-argument`; `kind-mismatch`: this tab has it with others
      */
     semaphore(name, permits) {
-        checkName(name);
-        checkInteger('permits', permits, 1, 64);
-        const known = this.#engine.agreed('semaphore', name, String(permits));
-        if (known !== String(permits)) throw mismatch('semaphore', name, `${known} permits`);
-        return new Semaphore(name, permits, () => this.#loadLocks('leader'));
+        return this.#handle('semaphore', name, { permits });
     }
 
     /**
@@ -225,13 +197,7 @@ export class Tab extends EventTarget {
      * await tab.leader('sync').run(async ({ number, signal }) => poll({ term: number, signal }));
      */
     leader(name) {
-        let leader = this.#leaders.get(checkName(name));
-        if (!leader)
-            this.#leaders.set(
-                name,
-                (leader = new Leader(name, this.#lock(`leader/${name}`), () => this.#loadLocks('leader'))),
-            );
-        return leader;
+        return this.#handle('leader', name, anyOptions);
     }
 
     /**
@@ -244,7 +210,8 @@ export class Tab extends EventTarget {
      * @returns {Serial<T>}
      */
     serial(name, initial) {
-        return new Serial(checkName(name), initial, this.#lock(`serial/${name}`), this.#engine.platform);
+        const lock = this.#deferred('lock', `serial/${checkName(name)}`);
+        return new Serial(name, initial, lock, this.#engine.platform);
     }
 
     /**
@@ -259,22 +226,9 @@ export class Tab extends EventTarget {
      * pages.handle(async ({ payload, signal }) => download(payload, signal));
      * const { result } = await pages.enqueue('/book/1', { key: '/book/1' });
      */
-    queue(name, options) {
-        const checked = checkQueueOptions(options === undefined ? {} : options);
-        checkName(name);
-        this.#assertOpen();
-        const known = this.#queues.get(name);
-        const agreed = this.#engine.agreed('queue', name, JSON.stringify(checked));
-        if (agreed !== JSON.stringify(checked) && options !== undefined) throw mismatch('queue', name);
-        if (known) return known;
-        const load = async () => {
-            this.#assertOpen();
-            return (await this.#engine.queues.get()).open(name, JSON.parse(agreed));
-        };
-        const later = this.#laterOf(this.#engine.queues, name);
-        const queue = new Queue(name, load, later, () => this.#assertOpen());
-        this.#queues.set(name, queue);
-        return queue;
+    queue(name, options = anyOptions) {
+        this._assertOpen();
+        return this.#handle('queue', name, options);
     }
 
     /**
@@ -291,12 +245,8 @@ export class Tab extends EventTarget {
      * @example
      * const token = await tab.once('token', async ({ signal }) => (await fetch('/refresh', { signal })).json());
      */
-    async once(key, make, options) {
-        checkName(key, 'key');
-        checkFunction('make', make);
-        const asked = asPassed(options);
-        const called_ms = this.#engine.host.clock.now();
-        return (await this.#loadLocks('leader')).once(key, make, called_ms, asked);
+    once(key, make, options) {
+        return this._ask('leader', 'once', key, make, options, this.#engine.host.clock.now());
     }
 
     /**
@@ -328,14 +278,8 @@ export class Tab extends EventTarget {
      * @param {import('../lock/lock-options.js').LockOptions} [options]
      * @returns {Promise<any>}
      */
-    async lockAll(names, use, options) {
-        if (!Array.isArray(names) || names.length === 0 || new Set(names).size < names.length) {
-            throw invalid('names', names, 'an array of one or more different names');
-        }
-        for (const name of names) checkName(name, 'names');
-        checkFunction('use', use);
-        const [all, asked] = [[...names], asPassed(options)];
-        return (await this.#loadLocks()).run(all, use, asked, true);
+    lockAll(names, use, options) {
+        return this._ask('locks', 'lockAll', names, use, options);
     }
 
     /**
@@ -347,7 +291,7 @@ export class Tab extends EventTarget {
      * @throws {TabacusError} `invalid-argument`; `kind-mismatch`: this tab has it with other options
      */
     sequence(name, options = {}) {
-        return this.#limit(new Sequence(checkName(name), options, this.#loadLimits));
+        return this.#handle('sequence', name, options);
     }
 
     /**
@@ -359,7 +303,7 @@ export class Tab extends EventTarget {
      * @throws {TabacusError} `invalid-argument`; `kind-mismatch`: this tab has it with other options
      */
     budget(name, options) {
-        return this.#limit(new Budget(checkName(name), options, this.#loadLimits));
+        return this.#handle('budget', name, options);
     }
 
     /**
@@ -371,51 +315,66 @@ export class Tab extends EventTarget {
      * @throws {TabacusError} `invalid-argument`; `kind-mismatch`: this tab has it with other options
      */
     rateLimit(name, options) {
-        return this.#limit(new RateLimit(checkName(name), options, this.#loadLimits));
+        return this.#handle('rateLimit', name, options);
     }
 
     /**
-     * The one that there is already of that kind and name.
+     * The handle of that kind and name.
      *
-     * @template {Sequence | Budget | RateLimit} One
-     * @param {One} made
-     * @returns {One}
+     * @param {keyof typeof kinds} kind
+     * @param {string} name
+     * @param {unknown} options an agreement of all who use the name
+     * @returns {any}
+     * @throws {TabacusError} `invalid-argument`, `kind-mismatch`
      */
-    #limit(made) {
-        const key = `${made._kind}/${made.name}`;
-        const agreed = this.#engine.agreed(made._kind, made.name, String(made._numbers));
-        if (agreed !== String(made._numbers)) throw mismatch(made._kind, made.name);
-        const known = this.#limitsByName.get(key);
-        if (!known) {
-            this.#limitsByName.set(key, made);
-            const begin = () => void made._begin().catch(() => this.#engine.limits.whenLoaded(begin)); // reported by its calls
-            begin();
-        }
-        return /** @type {One} */ (known ?? made);
+    #handle(kind, name, options) {
+        const asked = JSON.stringify(checkAgreement(options, kinds[kind][2]));
+        const agreed = this.#engine.agreed(kind, checkName(name), asked);
+        if (agreed !== asked && options !== anyOptions)
+            throw new TabacusError(
+                'kind-mismatch',
+                `this tab has the ${kind} ${name} with ${agreed}, not ${asked}`,
+            );
+        const key = `${kind}/${name}`;
+        const handle = this.#handles.get(key) ?? this.#deferred(kind, name, JSON.parse(agreed));
+        this.#handles.set(key, handle);
+        return handle;
     }
 
     /**
-     * A lock of any name, for js/compat.
+     * @param {keyof typeof kinds} kind
+     * @param {string} name which may be longer than an application's
+     * @param {Record<string, any>} [options]
+     * @returns {any}
+     */
+    #deferred(kind, name, options = {}) {
+        const [part, Type] = kinds[kind];
+        return new Type(this, this.#parts[part], kind, name, options);
+    }
+
+    /**
+     * Calls a method of the locks or of the limits, with its arguments as they are now.
+     *
+     * @param {import('./deferred.js').PartName} part
+     * @param {keyof import('../lock/tab-locks.js').TabLocks | keyof import('../limits/limits.js').Limits} method
+     * @param {...unknown} args
+     * @returns {Promise<any>}
+     * @internal
+     */
+    _ask(part, method, ...args) {
+        return ask(this, this.#parts[part], method, args);
+    }
+
+    /**
+     * A lock of any name, for js/compat and js/threads.
      *
      * @param {string} name
      * @param {import('../lock/lock-options.js').LockOptions} options
+     * @returns {Promise<import('../lock/held.js').Held | null>}
      * @internal
      */
-    async _acquire(name, options) {
-        return (await (await this.#loadLocks()).acquire([name], options))[0] ?? null;
-    }
-
-    /**
-     * @param {string} name
-     * @internal
-     */
-    async _query(name) {
-        return (await this.#loadLocks()).query(name);
-    }
-
-    /** @internal */
-    async _queryAll() {
-        return (await this.#loadLocks()).queryAll();
+    _acquire(name, options) {
+        return this._ask('locks', 'acquireOne', name, options);
     }
 
     /**
@@ -485,7 +444,8 @@ export class Tab extends EventTarget {
             report: (/** @type {unknown} */ error) => reportTo(this.#engine.platform, error),
             warn: (/** @type {import('./tabacus-event.js').WarningDetail} */ detail) =>
                 this.#emit('warning', detail),
-            limits: this.#loadLimits,
+            limits: (/** @type {'stateOf' | 'merge'} */ method, /** @type {unknown[]} */ ...args) =>
+                this._ask('limits', method, ...args, this._allowWeaker),
         };
         if (strategy !== 'replicated') {
             const guarantee = storedGuarantee(strategy, durability);
@@ -518,7 +478,7 @@ export class Tab extends EventTarget {
      * @param {import('./tab-options.js').Durability} durability
      */
     #checkDurability({ guarantee }, durability) {
-        if (this.#allowWeaker || !isWeaker(guarantee.durability, durability)) return;
+        if (this._allowWeaker || !isWeaker(guarantee.durability, durability)) return;
         const has = `the strategy ${guarantee.strategy} has only ${guarantee.durability} durability here`;
         throw new TabacusError('weaker-guarantee', `${has}: ask for that, or open({ allowWeaker: true })`, {
             argument: 'durability',
@@ -528,32 +488,21 @@ export class Tab extends EventTarget {
     }
 
     /**
-     * What becomes of handlers and listeners of `name` that could not be registered: a warning, and another attempt
-     * once the module is loaded after all.
+     * Warns that a handler or a listener of `name` could not be registered.
      *
-     * @param {Lazy<any>} module
+     * @param {any} error
      * @param {string} name
-     * @returns {Later}
+     * @param {boolean} [waits] whether it will be, once the module is loaded after all
+     * @internal
      */
-    #laterOf(module, name) {
-        return ({ code = 'unavailable', message }, begin) => {
-            if (this.#closing) return () => {};
-            const waits = module.value
-                ? ''
-                : `; what was registered with ${name} begins once that is no longer so`;
-            this.#emit('warning', { code, message: `${message}${waits}`, subject: name });
-            return module.whenLoaded(begin);
-        };
+    _refused({ code = 'unavailable', message }, name, waits) {
+        if (this.#closing) return;
+        const more = waits ? `; what was registered with ${name} begins once that is no longer so` : '';
+        this.#emit('warning', { code, message: `${message}${more}`, subject: name });
     }
 
-    /** @param {import('../core/program.js').PieceName} [piece] that is needed besides */
-    async #loadLocks(piece) {
-        this.#assertOpen();
-        const [locks] = await Promise.all([this.#locks.get(), piece && this.#engine.load(piece)]);
-        return locks;
-    }
-
-    #assertOpen() {
+    /** @throws {TabacusError} `closed` @internal */
+    _assertOpen() {
         if (this.#closing) throw closedError();
     }
 
@@ -562,18 +511,17 @@ export class Tab extends EventTarget {
         this.#engine.remove(this);
         const counters = [...this.#counters.values()];
         const stored = counters.filter((counter) => counter instanceof StoredCounter);
-        const queues = [...this.#queues.values()];
-        if (this.#locks.value) this.#locks.value.close();
+        const handles = [...this.#handles.values()];
+        if (this.#parts.locks.value) this.#parts.locks.value.close();
         // Those that are being loaded take requests that were made before this call, and then refuse them.
-        else this.#locks.started?.then((locks) => locks.close()).catch(() => {});
+        else this.#parts.locks.started?.then((locks) => locks.close()).catch(() => {});
         const flushed = last ? undefined : flushAll(counters);
         const asked = Promise.all([
             ...stored.map((counter) => counter._finish()),
-            ...queues.map((queue) => queue._asked()),
+            ...handles.map((handle) => handle._end()),
         ]);
         const done = () => {
-            for (const queue of queues) queue._close();
-            for (const limit of this.#limitsByName.values()) limit._close();
+            for (const handle of handles) handle._close?.();
             for (const counter of stored) counter._close();
         };
         const closing = flushed
@@ -603,8 +551,8 @@ export class Tab extends EventTarget {
         this.#closing = Promise.resolve();
         this.#leave();
         for (const counter of this.#counters.values()) counter._fail();
-        for (const limit of this.#limitsByName.values()) limit._close();
-        this.#locks.value?._fail(error);
+        for (const handle of this.#handles.values()) handle._end();
+        this.#parts.locks.value?._fail(error);
         this.#emit('warning', { code: error.code, message: error.message, subject: '' });
     }
 

@@ -41,7 +41,7 @@ const FAMILIES = [
         },
         chunks: [
             ['tabacus', ['index']],
-            ['locks', ['lock/tab-locks', 'lock/leader-calls', 'core/load-coordination']],
+            ['locks', ['lock/tab-locks', 'core/load-coordination']],
             ['queue', ['queue/queues']],
             ['limits', ['limits/limits']],
             ['catalogue', ['tab/catalogue']],
