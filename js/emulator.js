@@ -17,7 +17,8 @@ import { checkPeer, loadPeer } from './emulator/database/indexed-db.js';
 import { Origin as EmulatedOrigin } from './emulator/origin.js';
 import { invalid } from './common/errors.js';
 import { faults } from './lab/faults.js';
-import { checkInteger, checkOneOf, checkOptions, checkSignal } from './common/check-arguments.js';
+import { checkInteger, checkOneOf, checkOptions } from './common/check-arguments.js';
+import { checkSignal } from './common/check-waits.js';
 
 export { TabacusError } from './common/errors.js';
 export { faults };

@@ -12,7 +12,8 @@ import { invalid, TabacusError } from './common/errors.js';
 import { loadLab, reportFrom } from './lab/lab-module.js';
 import { checkRequest } from './lab/request.js';
 import { inSlices } from './lab/slices.js';
-import { checkInteger, checkOptions, checkSignal } from './common/check-arguments.js';
+import { checkInteger, checkOptions } from './common/check-arguments.js';
+import { checkSignal } from './common/check-waits.js';
 
 export { TabacusError } from './common/errors.js';
 export { faults, models, strategies } from './lab/request.js';

@@ -6,9 +6,6 @@ import { isWellFormed } from './well-formed.js';
 /** The longest name, in UTF-16 units: what fits into an arena's entry. */
 const nameUnitsMax = 128;
 
-/** The longest timer that every engine counts: 2^31−1 ms, 24 days. */
-const timeoutMsMax = 2 ** 31 - 1;
-
 /**
  * @param {unknown} name
  * @param {string} [argument] what the caller calls it
@@ -68,18 +65,6 @@ export function checkInteger(argument, value, least, most) {
 }
 
 /**
- * @param {unknown} timeout
- * @returns {number | undefined} in milliseconds; undefined is for ever
- */
-export function checkTimeout(timeout) {
-    if (timeout === undefined) return undefined;
-    if (typeof timeout !== 'number' || !(timeout >= 0 && timeout <= timeoutMsMax)) {
-        throw invalid('timeout', timeout, `a number of milliseconds from 0 to ${timeoutMsMax}`);
-    }
-    return timeout;
-}
-
-/**
  * Of this realm or of another, as an iframe's: its brand is what counts (Web IDL §3.7.6).
  *
  * @param {unknown} value
@@ -92,17 +77,6 @@ export function isSignal(value) {
     } catch {
         return false;
     }
-}
-
-/**
- * @param {unknown} signal
- * @returns {AbortSignal | undefined}
- */
-export function checkSignal(signal) {
-    if (signal !== undefined && !isSignal(signal)) {
-        throw invalid('signal', signal, 'an AbortSignal');
-    }
-    return signal;
 }
 
 /**

@@ -1,6 +1,7 @@
 /** What tab.sequence(), tab.budget() and tab.rateLimit() return. Behind each is what all handles of an engine share. */
 
-import { checkInteger, checkOptions, checkSignal, checkTimeout } from '../common/check-arguments.js';
+import { checkInteger, checkOptions } from '../common/check-arguments.js';
+import { checkSignal, checkTimeout } from '../common/check-waits.js';
 import { Successor } from '../common/successor.js';
 import { closedError } from '../common/errors.js';
 
@@ -31,6 +32,7 @@ class Handle extends Successor {
     /**
      * @param {{ name: string }} object
      * @param {unknown} shared
+     * @internal
      */
     constructor(object, shared) {
         super(object);

@@ -3,7 +3,8 @@
  * them, and when, is wasm/include/tabacus/lock/leader.hpp's.
  */
 
-import { checkFunction, checkOptions, checkSignal, checkTimeout } from '../common/check-arguments.js';
+import { checkFunction, checkOptions } from '../common/check-arguments.js';
+import { checkSignal, checkTimeout } from '../common/check-waits.js';
 import {
     leaderAnswer,
     leaderAnswering,

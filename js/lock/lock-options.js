@@ -1,7 +1,8 @@
 /** What the callers of a lock pass, checked before anything is done. */
 
 import { invalid } from '../common/errors.js';
-import { checkOptions, checkSignal, checkTimeout } from '../common/check-arguments.js';
+import { checkOptions } from '../common/check-arguments.js';
+import { checkSignal, checkTimeout } from '../common/check-waits.js';
 import { isWellFormed } from '../common/well-formed.js';
 import { Held } from './held.js';
 

@@ -1,4 +1,3 @@
-import { reportTo } from '../host/failure.js';
 import { checkFunction, checkOptions } from '../common/check-arguments.js';
 
 /**
@@ -15,7 +14,7 @@ import { checkFunction, checkOptions } from '../common/check-arguments.js';
  */
 export class Serial {
     #lock;
-    #platform;
+    #tab;
 
     /** @type {T} */
     #settled;
@@ -34,14 +33,14 @@ export class Serial {
      * @param {string} name
      * @param {T} initial
      * @param {import('./lock.js').Lock} lock
-     * @param {import('../host/host.js').Platform} platform
+     * @param {import('../tab/tab.js').Tab} tab
      * @internal
      */
-    constructor(name, initial, lock, platform) {
+    constructor(name, initial, lock, tab) {
         this.name = name;
         this.#settled = initial;
         this.#lock = lock;
-        this.#platform = platform;
+        this.#tab = tab;
     }
 
     /** What the interface shows. @returns {T} */
@@ -104,7 +103,7 @@ export class Serial {
         try {
             listener(this.value, this.pending);
         } catch (error) {
-            reportTo(this.#platform, error);
+            this.#tab._report(error);
         }
     }
 }

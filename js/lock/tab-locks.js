@@ -21,13 +21,8 @@ import {
     semaphoreAcquire,
 } from '../core/generated/locks.js';
 import { reportTo } from '../host/failure.js';
-import {
-    checkFunction,
-    checkName,
-    checkOptions,
-    checkSignal,
-    checkTimeout,
-} from '../common/check-arguments.js';
+import { checkFunction, checkName, checkOptions } from '../common/check-arguments.js';
+import { checkSignal, checkTimeout } from '../common/check-waits.js';
 import { transact } from './fenced-transaction.js';
 import { Held } from './held.js';
 import { Leader } from './leader.js';

@@ -7,20 +7,13 @@ import { countGuarantee, tabCounter } from '../core/generated/counters.js';
 import { Promises } from '../core/promises.js';
 import { invalid, TabacusError, TabacusRangeError } from '../common/errors.js';
 import { LatestValueIterator } from '../common/latest-value-iterator.js';
+import { Lazy } from '../common/lazy.js';
 import { checkFunction } from '../common/check-arguments.js';
 import { guaranteeFrom } from './guarantee.js';
 
 /** @typedef {import('./guarantee.js').Guarantee} Guarantee */
 
-/**
- * What a counter needs of its tab.
- *
- * @typedef {object} Owner
- * @property {(error: unknown) => void} report an exception that a subscriber threw
- * @property {(detail: import('./tabacus-event.js').WarningDetail) => void} warn
- * @property {(method: 'stateOf' | 'merge', counter: string, ...state: unknown[]) => Promise<any>} limits calls the limits, which
- *   also carry counters
- */
+/** @typedef {import('./tab.js').Tab} Tab */
 
 /** @type {(n: unknown) => asserts n is number} */
 const checkAmount = (n) => {
@@ -94,7 +87,7 @@ class TabCounter {
      * @param {import('../core/promises.js').Promises} promises
      * @param {number} address
      * @param {Readonly<Guarantee>} guarantee
-     * @param {Owner} owner
+     * @param {Tab} owner
      */
     constructor(name, core, promises, address, guarantee, owner) {
         this.#name = name;
@@ -252,7 +245,7 @@ class TabCounter {
         const value = this._core._count_value(this._address);
         if (!Number.isSafeInteger(value)) {
             const message = 'The records of a counter add up beyond ±(2^53 − 1).';
-            this._owner.warn({ code: 'out-of-range', message, subject: this.#name });
+            this._owner._emit('warning', { code: 'out-of-range', message, subject: this.#name });
             return;
         }
         for (const subscriber of [...this.#subscribers]) {
@@ -268,7 +261,7 @@ class TabCounter {
         try {
             subscriber(value);
         } catch (error) {
-            this._owner.report(error);
+            this._owner._report(error);
         }
     }
 }
@@ -279,7 +272,7 @@ export class ReplicatedCounter extends TabCounter {
      * @param {string} name
      * @param {import('../core/bridge.js').Bridge} bridge
      * @param {'relaxed' | 'strict'} durability
-     * @param {Owner} owner
+     * @param {Tab} owner
      */
     constructor(name, bridge, durability, owner) {
         const { address, end } = bridge.counter(
@@ -322,7 +315,7 @@ export class ReplicatedCounter extends TabCounter {
      */
     async state() {
         await this.flush();
-        return this._owner.limits('stateOf', this.name);
+        return this._owner._ask('limits', 'stateOf', this.name, this._owner._allowWeaker);
     }
 
     /**
@@ -335,17 +328,15 @@ export class ReplicatedCounter extends TabCounter {
      */
     async merge(state) {
         await this.flush(); // what is not committed counts towards the limits, too
-        await this._owner.limits('merge', this.name, state);
+        await this._owner._ask('limits', 'merge', this.name, state, this._owner._allowWeaker);
         await this.read();
     }
 }
 
 /** Any other strategy: its module has to be loaded, and its store to answer, first. */
 export class StoredCounter extends TabCounter {
-    #load;
-
-    /** @type {Promise<void> | undefined} */
-    #loaded;
+    /** @type {Lazy<void>} */
+    #attached;
 
     /** What was asked for and is not answered. @type {Set<Promise<unknown>>} */
     #open = new Set();
@@ -355,15 +346,14 @@ export class StoredCounter extends TabCounter {
     /**
      * @param {string} name
      * @param {Readonly<Guarantee>} guarantee
-     * @param {Owner} owner
+     * @param {Tab} owner
      * @param {(counter: StoredCounter) => Promise<void>} load resolves when it is attached
      * @param {(begin: () => void) => void} whenLoaded calls `begin` when its module is loaded after all
      */
     constructor(name, guarantee, owner, load, whenLoaded) {
         super(name, loading, new Promises(), 0, guarantee, owner);
-        this.#load = load;
-        const begin = () => void this.#ready().catch(() => whenLoaded(begin)); // every use of the counter reports it
-        begin();
+        this.#attached = new Lazy(() => load(this), whenLoaded);
+        this.#attached.get().catch(() => {}); // every use of the counter reports it
     }
 
     /**
@@ -432,7 +422,7 @@ export class StoredCounter extends TabCounter {
      */
     async #run(start) {
         if (this.#ended) refuse();
-        const running = this.#ready().then(start);
+        const running = this.#attached.get().then(start);
         this.#open.add(running);
         try {
             return await running;
@@ -453,15 +443,5 @@ export class StoredCounter extends TabCounter {
         if (this._core !== loading) return end();
         this._end = end;
         this._use(bridge.glue, bridge.promises, address);
-    }
-
-    /** Loads what is not loaded; again, where that has failed. */
-    async #ready() {
-        if (this._core !== loading) return;
-        this.#loaded ??= this.#load(this).catch((error) => {
-            this.#loaded = undefined;
-            throw error;
-        });
-        await this.#loaded;
     }
 }

@@ -67,7 +67,7 @@ export class Deferred {
             return this;
         };
         if (kind !== 'queue') Object.assign(this, options);
-        if ('size' in this || 'available' in this) this.#when(); // so that it is known soon
+        if ('size' in this || 'available' in this) this._register(); // so that it is known soon
     }
 
     /**
@@ -79,34 +79,24 @@ export class Deferred {
     }
 
     /**
-     * Registers a function. If the class cannot be loaded now, that is done once it is loaded.
+     * Registers a function, as soon as the class is loaded after all if that fails now.
      *
-     * @param {string} method returns a function that ends it
+     * @param {string} [method] returns a function that ends it; without one, the class is loaded, and no more
      * @param {any[]} args
      */
     _register(method, ...args) {
-        this.#tab._assertOpen();
-        return this.#when(
-            () => invoke(this, method, args),
-            (error) => this.#tab._refused(error, this.name, !this.#part.value),
-        );
-    }
-
-    /**
-     * @param {() => (() => void)} [use] called once it is loaded; returns what ends that
-     * @param {(error: any) => void} [failed]
-     */
-    #when(use = () => () => {}, failed = () => {}) {
+        const [tab, part] = [this.#tab, this.#part];
+        if (method) tab._assertOpen();
         let ended = false;
         let end = () => {};
         const begin = async () => {
             try {
-                this.#tab._assertOpen();
-                this.#become(await this.#part.get());
-                if (!ended) end = use();
+                tab._assertOpen();
+                this.#become(await part.get());
+                if (method && !ended) end = invoke(this, method, args);
             } catch (error) {
-                failed(error);
-                end = this.#part.whenLoaded(begin);
+                if (method) tab._refused(error, this.name, !part.value);
+                end = part.whenLoaded(begin);
                 if (ended) end();
             }
         };
@@ -158,9 +148,9 @@ class DeferredQueue extends Deferred {
         return 0;
     }
 
-    /** @param {...unknown} given */
-    handle(...given) {
-        return addHandler(this.#handled, (...own) => this._register('handle', ...own), given[0], given[1]);
+    /** @param {unknown} first @param {unknown} second */
+    handle(first, second) {
+        return addHandler(this.#handled, (...own) => this._register('handle', ...own), first, second);
     }
 }
 

@@ -211,7 +211,7 @@ export class Tab extends EventTarget {
      */
     serial(name, initial) {
         const lock = this.#deferred('lock', `serial/${checkName(name)}`);
-        return new Serial(name, initial, lock, this.#engine.platform);
+        return new Serial(name, initial, lock, this);
     }
 
     /**
@@ -440,22 +440,15 @@ export class Tab extends EventTarget {
      */
     #make(name, { strategy, durability: asked, times }) {
         const durability = asked === 'strict' ? 'strict' : 'relaxed';
-        const owner = {
-            report: (/** @type {unknown} */ error) => reportTo(this.#engine.platform, error),
-            warn: (/** @type {import('./tabacus-event.js').WarningDetail} */ detail) =>
-                this.#emit('warning', detail),
-            limits: (/** @type {'stateOf' | 'merge'} */ method, /** @type {unknown[]} */ ...args) =>
-                this._ask('limits', method, ...args, this._allowWeaker),
-        };
         if (strategy !== 'replicated') {
             const guarantee = storedGuarantee(strategy, durability);
             this.#checkNeeds(guarantee);
             const { catalogue } = this.#engine;
             const load = async (/** @type {StoredCounter} */ counter) =>
                 (await catalogue.get()).attach(counter, name, { strategy, durability, times });
-            return new StoredCounter(name, guarantee, owner, load, (begin) => catalogue.whenLoaded(begin));
+            return new StoredCounter(name, guarantee, this, load, (begin) => catalogue.whenLoaded(begin));
         }
-        return new ReplicatedCounter(name, this.#engine.bridge, durability, owner);
+        return new ReplicatedCounter(name, this.#engine.bridge, durability, this);
     }
 
     /** @param {Readonly<import('./guarantee.js').Guarantee>} guarantee */
@@ -498,7 +491,12 @@ export class Tab extends EventTarget {
     _refused({ code = 'unavailable', message }, name, waits) {
         if (this.#closing) return;
         const more = waits ? `; what was registered with ${name} begins once that is no longer so` : '';
-        this.#emit('warning', { code, message: `${message}${more}`, subject: name });
+        this._emit('warning', { code, message: `${message}${more}`, subject: name });
+    }
+
+    /** @param {unknown} error that a function of the application has thrown @internal */
+    _report(error) {
+        reportTo(this.#engine.platform, error);
     }
 
     /** @throws {TabacusError} `closed` @internal */
@@ -537,8 +535,8 @@ export class Tab extends EventTarget {
      * @internal
      */
     _notice({ lost, code, message, previous, subject, recovered }) {
-        if (!lost) this.#emit('warning', { code, message, subject });
-        else this.#emit('storelost', { generation: subject, previous, healed: recovered, reason: message });
+        if (!lost) this._emit('warning', { code, message, subject });
+        else this._emit('storelost', { generation: subject, previous, healed: recovered, reason: message });
     }
 
     /**
@@ -553,14 +551,15 @@ export class Tab extends EventTarget {
         for (const counter of this.#counters.values()) counter._fail();
         for (const handle of this.#handles.values()) handle._end();
         this.#parts.locks.value?._fail(error);
-        this.#emit('warning', { code: error.code, message: error.message, subject: '' });
+        this._emit('warning', { code: error.code, message: error.message, subject: '' });
     }
 
     /**
      * @param {string} type
      * @param {import('./tabacus-event.js').WarningDetail | import('./tabacus-event.js').StoreLostDetail} detail
+     * @internal
      */
-    #emit(type, detail) {
+    _emit(type, detail) {
         const event = new TabacusEvent(type, detail);
         if (!this.#listened.has(type)) {
             if (this.#undelivered.length < keptEventsMax) this.#undelivered.push(event);

@@ -104,7 +104,7 @@ const olderVite = (version) => ({
 
 /** An import for its effect alone, which a bundler may not drop, and what only that effect has. */
 const BARE_IMPORT = { 'bare.js': "import 'tabacus/service-worker';\n" };
-const survives = { file: 'dist/bare.js', text: 'leader-calls' };
+const survives = { file: 'dist/bare.js', text: 'coordination' };
 
 /** The command for tools that bundle a script and leave the page alone. */
 const copyPage = 'cp index.html dist';

@@ -107,7 +107,7 @@ describe('An import for its effect alone', () => {
     after(() => installed?.remove());
 
     /** What only the code that runs at once has, by the modules that have such code. */
-    const effects = { 'service-worker': 'leader-calls', polyfill: 'LockManager' };
+    const effects = { 'service-worker': 'coordination', polyfill: 'LockManager' };
 
     for (const [bundler, bundle] of Object.entries(BARE_IMPORTS)) {
         for (const [path, sign] of Object.entries(effects)) {

@@ -22,7 +22,7 @@ const IMPORTS = {
     'tabacus.js': [],
     'locks.js': ['tabacus.js'],
     'queue.js': PARTS,
-    'limits.js': ['tabacus.js'],
+    'limits.js': PARTS,
     'catalogue.js': ['locks.js'],
     'tabacus-compat-locks.js': ['tabacus.js'],
     'tabacus-compat-leadership.js': ['tabacus-compat-locks.js'],

@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { show, TabacusError } from '../../common/errors.js';
-import { checkOptions, checkSignal, checkTimeout } from '../../common/check-arguments.js';
+import { checkOptions } from '../../common/check-arguments.js';
+import { checkSignal, checkTimeout } from '../../common/check-waits.js';
 import { requestFields, tabReasons, tabStates } from './tab-request-layout.js';
 import { orAborted, sleepAsync } from '../waiting.js';
 
