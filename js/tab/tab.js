@@ -87,6 +87,8 @@ export class Tab extends EventTarget {
     /**
      * What js/tab/deferred.js defers is made by these. The locks are of this handle, which may close before other
      * handles of the engine.
+     *
+     * @type {Record<import('./deferred.js').PartName, Lazy<any>>}
      */
     #parts;
 
@@ -348,8 +350,11 @@ export class Tab extends EventTarget {
      * @returns {any}
      */
     #deferred(kind, name, options = {}) {
-        const [part, Type] = kinds[kind];
-        return new Type(this, this.#parts[part], kind, name, options);
+        const [partName, Type] = kinds[kind];
+        const part = this.#parts[partName];
+        // An application may ask for a lock at each use; all else is made once.
+        if (part.value && kind === 'lock') return part.value.adopt({ name }, kind, options);
+        return new Type(this, part, kind, name, options);
     }
 
     /**
