@@ -1,12 +1,6 @@
 import { importFailure } from './import-failure.js';
 
 /**
- * Registers `begin` to be called once the module has loaded after all. Returns a function that withdraws it.
- *
- * @typedef {(error: any, begin: () => void) => () => void} Later
- */
-
-/**
  * A value that is loaded by the first get(). After a failure it is loaded again by the next get(), and when `failed`
  * says so.
  *

@@ -42,7 +42,7 @@ const invoke = (object, method, args) => Reflect.apply(object[method], object, a
 export async function ask(tab, part, method, [first, ...rest], receiver = (loaded) => loaded) {
     tab._assertOpen();
     // The first argument of these is a value of the application, not options.
-    const kept = [(/^(enqueue|call)$/.test(method) ? cloned : asPassed)(first), ...rest.map(asPassed)];
+    const kept = [(/enqueue|call/.test(method) ? cloned : asPassed)(first), ...rest.map(asPassed)];
     return invoke(receiver(part.value ?? (await part.get())), method, kept);
 }
 
