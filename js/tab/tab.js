@@ -76,6 +76,9 @@ export class Tab extends EventTarget {
     /** @internal */
     _allowWeaker;
     #leave;
+    #found;
+
+    /** Undefined before they are first asked for. @type {Readonly<Capabilities> | undefined} */
     #capabilities;
 
     /** @type {Map<string, Counter>} */
@@ -119,7 +122,7 @@ export class Tab extends EventTarget {
         this.#engine = engine;
         this._allowWeaker = allowWeaker;
         this.#leave = leave;
-        this.#capabilities = capabilitiesFrom(tabCapabilities(engine.bridge));
+        this.#found = tabCapabilities(engine.bridge);
         /** @type {Lazy<import('../lock/tab-locks.js').TabLocks>} */
         const locks = new Lazy(
             () => engine.loadPart('locks', modules.locks(), ({ TabLocks }) => new TabLocks(engine, this)),
@@ -136,6 +139,12 @@ export class Tab extends EventTarget {
      * @returns {Readonly<Capabilities>}
      */
     get capabilities() {
+        const { storage } = this.#engine.host; // its first use waits, so open() leaves it out
+        const found = /** @type {Omit<Capabilities, 'mirror'>} */ (this.#found);
+        this.#capabilities ??= Object.freeze({
+            ...found,
+            mirror: found.store === 'indexeddb' && storage.available,
+        });
         return this.#capabilities;
     }
 
@@ -462,7 +471,7 @@ export class Tab extends EventTarget {
         /** @type {Record<import('./guarantee.js').Need, [available: boolean, name: string]>} */
         const parts = {
             storage: [storage.available, 'localStorage'],
-            indexeddb: [this.#capabilities.store === 'indexeddb', 'IndexedDB'],
+            indexeddb: [this.#found.store === 'indexeddb', 'IndexedDB'],
             'web-locks': [locks.available, 'Web Locks'],
         };
         for (const need of needs) {
@@ -574,9 +583,6 @@ export class Tab extends EventTarget {
         void Promise.resolve().then(() => this.dispatchEvent(event));
     }
 }
-
-/** @param {import('../core/generated/counters.js').Capabilities} all */
-const capabilitiesFrom = (all) => Object.freeze(/** @type {Capabilities} */ (all));
 
 /**
  * Flushes the counters of a handle that closes while others are open. Those that could not be loaded have nothing

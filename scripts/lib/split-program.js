@@ -10,6 +10,7 @@ import { pieces } from '../../bridge/exports.js';
 import { Failure } from './failure.js';
 import { renameExports, splitPrefix } from './module-names.js';
 import { orderFunctions } from './function-order.js';
+import { bridgeBuild } from './bridge-generator.js';
 import { buildFolder, logFolder } from './paths.js';
 import { graphOf, objectAt, reached } from './program-graph.js';
 import { plainName, readProgram } from './program-text.js';
@@ -131,7 +132,8 @@ function customSection(name, content) {
 
 /**
  * Writes build/wasm-single/pieces/<piece>.wasm, and <piece>.debug.wasm with the names of functions, unless they are of
- * this program. Each names its build: how a program is split decides which piece imports what under which name.
+ * this program. Each names its build, which begins with that of the bridge: how a program is split decides which piece
+ * imports what under which name.
  *
  * @param {import('./toolchain.js').Toolchain} tools
  */
@@ -147,7 +149,8 @@ export async function splitProgram(tools) {
         '../../bridge/exports',
     ];
     const sources = scripts.map((script) => readFileSync(join(import.meta.dirname, `${script}.js`)));
-    const hash = createHash('sha256').update(readFileSync(program));
+    const bridge = bridgeBuild();
+    const hash = createHash('sha256').update(readFileSync(program)).update(bridge);
     for (const source of sources) hash.update(source);
     const stamp = join(outFolder, 'stamp');
     const current = hash.digest('hex');
@@ -155,7 +158,7 @@ export async function splitProgram(tools) {
     rmSync(outFolder, { recursive: true, force: true });
     rmSync(log, { force: true });
     mkdirSync(outFolder, { recursive: true });
-    await step('split the program', () => split(tools, program, current.slice(0, 16)));
+    await step('split the program', () => split(tools, program, `${bridge}-${current.slice(0, 8)}`));
     writeFileSync(stamp, current);
 }
 
