@@ -71,7 +71,7 @@ export class Program {
     }
 
     /**
-     * Adds another piece.
+     * Adds another piece. It imports functions of the pieces that are loaded, by their indices in the table.
      *
      * @param {PieceName} piece
      * @param {WebAssembly.Module} module
@@ -87,7 +87,10 @@ export class Program {
                     'page, and deploy all files of one build together',
             );
         }
-        const { exports } = await WebAssembly.instantiate(module, { primary: this.#exports });
+        const primary = this.#exports;
+        const table = /** @type {WebAssembly.Table} */ (primary.__indirect_function_table);
+        const functions = new Proxy({}, { get: (_, index) => table.get(Number(index)) });
+        const { exports } = await WebAssembly.instantiate(module, { primary, functions });
         return /** @type {any} */ (underscored(exports));
     }
 }

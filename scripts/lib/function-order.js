@@ -3,7 +3,7 @@
  * sooner the nearer it is, so that a program whose alike functions are neighbours is 3 to 4 % shorter in transit.
  */
 
-import { declared, name as functionName } from './program-text.js';
+import { name as functionName } from './program-text.js';
 
 /** So many of those that are called most come first: their numbers take one byte of each call. */
 const FIRST = 64;
@@ -17,40 +17,15 @@ const call = new RegExp(`^\\((?:return_)?call ${functionName}`);
 /**
  * @typedef {object} Func
  * @property {string} name
- * @property {string[]} lines
  * @property {string[]} instructions
  */
 
-/**
- * @param {string} text
- * @returns {{ before: string[], funcs: Func[], after: string[] }}
- */
-function parse(text) {
-    /** @type {string[]} */
-    const before = [];
-    /** @type {string[]} */
-    const after = [];
-    /** @type {Func[]} */
-    const funcs = [];
-    let inside = false;
-    for (const line of text.split('\n')) {
-        const name = declared.exec(line)?.[1];
-        if (name !== undefined) {
-            funcs.push({ name, lines: [], instructions: [] });
-            inside = true;
-        }
-        const func = funcs.at(-1);
-        if (!func || !inside) (func ? after : before).push(line);
-        else {
-            func.lines.push(line);
-            const instruction = line.trim().replace(/\)+$/, '');
-            const isOne = name === undefined && instruction && !instruction.startsWith('(local $');
-            if (isOne) func.instructions.push(instruction);
-        }
-        if (line === ' )') inside = false;
-    }
-    return { before, funcs, after };
-}
+/** The instructions of a function, each without the brackets at its end. @param {string[]} lines */
+const instructionsOf = (lines) =>
+    lines
+        .slice(1)
+        .map((line) => line.trim().replace(/\)+$/, ''))
+        .filter((instruction) => instruction && !instruction.startsWith('(local $'));
 
 /**
  * What functions are compared by: the numbers of their features, in order.
@@ -123,11 +98,11 @@ function chained(funcs) {
 }
 
 /**
- * Returns the program with its functions in the order in which it compresses best. It does the same as before.
- * @param {string} text a module in the format of wasm-dis
+ * The names of functions in the order in which they compress best.
+ * @param {Map<string, string[]>} functions their lines, in the format of wasm-dis
  */
-export function orderFunctions(text) {
-    const { before, funcs, after } = parse(text);
+export function orderFunctions(functions) {
+    const funcs = [...functions].map(([name, lines]) => ({ name, instructions: instructionsOf(lines) }));
     /** @type {Map<string, number>} */
     const calls = new Map();
     for (const { instructions } of funcs) {
@@ -140,6 +115,5 @@ export function orderFunctions(text) {
     const callsOf = ({ name }) => calls.get(name) ?? 0;
     const byCalls = [...funcs].sort((one, other) => callsOf(other) - callsOf(one));
     const first = new Set(byCalls.slice(0, FIRST));
-    const order = [...first, ...chained(funcs.filter((func) => !first.has(func)))];
-    return [...before, ...order.flatMap(({ lines }) => lines), ...after].join('\n');
+    return [...first, ...chained(funcs.filter((func) => !first.has(func)))].map(({ name }) => name);
 }
