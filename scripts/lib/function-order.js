@@ -3,16 +3,11 @@
  * sooner the nearer it is, so that a program whose alike functions are neighbours is 3 to 4 % shorter in transit.
  */
 
-import { name as functionName } from './program-text.js';
-
-/** So many of those that are called most come first: their numbers take one byte of each call. */
-const FIRST = 64;
-
 /** How many instructions in a row make a feature: of these with their operands, of these without. */
 const WITH_OPERANDS = [3, 6];
 const WITHOUT_OPERANDS = [2, 4];
 
-const call = new RegExp(`^\\((?:return_)?call ${functionName}`);
+const call = /^\((?:return_)?call /;
 
 /**
  * @typedef {object} Func
@@ -101,19 +96,7 @@ function chained(funcs) {
  * The names of functions in the order in which they compress best.
  * @param {Map<string, string[]>} functions their lines, in the format of wasm-dis
  */
-export function orderFunctions(functions) {
-    const funcs = [...functions].map(([name, lines]) => ({ name, instructions: instructionsOf(lines) }));
-    /** @type {Map<string, number>} */
-    const calls = new Map();
-    for (const { instructions } of funcs) {
-        for (const instruction of instructions) {
-            const name = call.exec(instruction)?.[1];
-            if (name) calls.set(name, (calls.get(name) ?? 0) + 1);
-        }
-    }
-    /** @param {Func} func */
-    const callsOf = ({ name }) => calls.get(name) ?? 0;
-    const byCalls = [...funcs].sort((one, other) => callsOf(other) - callsOf(one));
-    const first = new Set(byCalls.slice(0, FIRST));
-    return [...first, ...chained(funcs.filter((func) => !first.has(func)))].map(({ name }) => name);
-}
+export const orderFunctions = (functions) =>
+    chained([...functions].map(([name, lines]) => ({ name, instructions: instructionsOf(lines) }))).map(
+        ({ name }) => name,
+    );

@@ -37,30 +37,45 @@ const features = ['bulk-memory', 'sign-ext', 'mutable-globals', 'nontrapping-flo
 
 const [primary = '', shared = ''] = Object.keys(pieces);
 
-/** Whether a function is a member of the class. @param {Item} func @param {string} name */
-const isMember = (func, name) => String(func).startsWith(`"${name}::`);
+/** Whether a function is the named one, or a member of the named class. @param {Item} func @param {string} name */
+const isNamed = (func, name) => [`"${name}(`, `"${name}::`].some((start) => String(func).startsWith(start));
+
+/**
+ * The virtual methods by which other pieces enter a piece.
+ *
+ * @param {import('./program-graph.js').Graph} graph
+ * @returns {Map<Item, string>} the piece of each
+ * @throws {Failure} if no virtual table has one that bridge/exports.js names
+ */
+function entrancesOf({ edges }) {
+    const held = [...edges].flatMap(([item, items]) => (typeof item === 'number' ? [...items] : []));
+    const entrances = Object.entries(pieces).flatMap(([piece, { entered = [] }]) =>
+        entered.flatMap((name) => {
+            const methods = held.filter((func) => isNamed(func, name));
+            if (methods.length === 0) throw new Failure(`no virtual table has a method of ${name}`);
+            return methods.map((method) => /** @type {const} */ ([method, piece]));
+        }),
+    );
+    return new Map(entrances);
+}
 
 /** The piece of each function and object. @param {Text} program @param {import('./program-graph.js').Graph} graph */
-function pieceOfItems(program, { edges }) {
+function pieceOfItems(program, graph) {
     const pieceOfExport = new Map(
         Object.entries(pieces).flatMap(([piece, { exports }]) => exports.map(({ name }) => [name, piece])),
     );
     /** @type {Map<string, Item[]>} */
     const roots = new Map(Object.keys(pieces).map((piece) => [piece, []]));
     for (const [name, func] of program.exports) roots.get(pieceOfExport.get(name) ?? primary)?.push(func);
-    /** The virtual tables of a class, by a function that is in them. @param {string} name */
-    const tablesOf = (name) =>
-        [...edges].filter(
-            ([item, held]) => typeof item === 'number' && [...held].some((func) => isMember(func, name)),
-        );
-    const entrances = Object.entries(pieces).flatMap(([piece, { entered }]) =>
-        entered === undefined ? [] : tablesOf(entered).map(([table, held]) => ({ piece, table, held })),
+    const entrances = entrancesOf(graph);
+    for (const [method, piece] of entrances) roots.get(piece)?.push(method);
+    const edges = new Map(
+        [...graph.edges].map(([item, held]) => {
+            const isOwn = (/** @type {Item} */ other) => typeof item === 'string' || !entrances.has(other);
+            return [item, new Set([...held].filter(isOwn))];
+        }),
     );
-    const tables = new Set(entrances.map(({ table }) => table));
-    const sets = new Map(
-        [...roots].map(([piece, items]) => [piece, reached(edges, items, (item) => tables.has(item))]),
-    );
-    for (const { piece, held } of entrances) sets.set(piece, reached(edges, [...held]));
+    const sets = new Map([...roots].map(([piece, items]) => [piece, reached(edges, items)]));
     return (/** @type {Item} */ item) => {
         const users = [...sets].filter(([, set]) => set.has(item)).map(([piece]) => piece);
         if (users.length === 0 || users.includes(primary)) return primary;

@@ -48,11 +48,6 @@ test('a function refers to what it calls, to functions of the table, and to obje
     assert.deepEqual(edges.get(data + 4), new Set(['c']), 'the object holds the index of a function');
     assert.equal(objectAt(objects, data + 7), data + 4);
     assert.deepEqual(reached(edges, ['b']), new Set(['b', 'c', data, data + 8]));
-    assert.deepEqual(
-        reached(edges, [data + 4], (item) => item === 'c'),
-        new Set([data + 4, 'c']),
-        'what an item that stops refers to is left out',
-    );
 });
 
 test('a text leaves with those that refer to it and to its end; a virtual table with its users; all else stays', () => {
@@ -82,13 +77,13 @@ test('a text leaves with those that refer to it and to its end; a virtual table 
 });
 
 test('segments hold what is their own, and no zero of another owner', () => {
-    const bytes = Uint8Array.from([1, 0, 0, 2, 9, 0, 3, ...Array(12).fill(0), 4]);
+    const bytes = Uint8Array.from([1, 0, 0, 2, 9, 0, 3, ...Array(60).fill(0), 4]);
     const program = { ...readProgram('(module\n)', 0), data: [{ at: 100, bytes }] };
     const isOwn = (/** @type {number} */ at) => at !== 104 && at !== 105;
     assert.deepEqual(segmentsOf(program, isOwn), [
         ' (data (i32.const 100) "\\01\\00\\00\\02")',
         ' (data (i32.const 106) "\\03")',
-        ' (data (i32.const 119) "\\04")',
+        ' (data (i32.const 167) "\\04")',
     ]);
     assert.deepEqual(
         segmentsOf(program, (at) => !isOwn(at)),
