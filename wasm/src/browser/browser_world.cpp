@@ -8,8 +8,8 @@ namespace tabacus::browser {
 
 Async<std::vector<std::string>> BrowserStorage::keys(std::string_view prefix) {
     const auto read = [](Texts& answer) {
-        std::vector<std::string> keys;
-        for (auto& key : answer) keys.push_back(std::move(key).value_or(""));
+        std::vector<std::string> keys(answer.size());
+        for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = std::move(answer[i]).value_or("");
         return keys;
     };
     auto [operation, answer] = operations_.begin<std::vector<std::string>>(read);
@@ -133,7 +133,7 @@ void BrowserDatabase::emit(DatabaseEvent event) {
 // --- Web Locks ----------------------------------------------------------------------------------
 
 struct BrowserLocks::Held final : HeldLock {
-    Held(int request, std::shared_ptr<std::vector<Held*>> all_held)
+    Held(int request, std::shared_ptr<std::list<Held*>> all_held)
         : id(request), all(std::move(all_held)) {
         all->push_back(this);
     }
@@ -148,7 +148,7 @@ struct BrowserLocks::Held final : HeldLock {
     void on_lost(Function<void()> callback) override { when_lost = std::move(callback); }
 
     int id;
-    std::shared_ptr<std::vector<Held*>> all;
+    std::shared_ptr<std::list<Held*>> all;
     Function<void()> when_lost;
 };
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -84,7 +85,7 @@ class Transaction;
 /// would block the others' for as long as the browser lets it. Copies share one group.
 class TransactionGroup {
     struct State {
-        std::vector<Transaction*> open;
+        std::list<Transaction*> open;
         int aborted = 0;  // how often
     };
 
@@ -223,7 +224,7 @@ class AbortSignal {
   private:
     struct State {
         bool aborted = false;
-        std::vector<Function<void()>> callbacks;
+        std::list<Function<void()>> callbacks;
     };
     std::shared_ptr<State> state_;
 };
