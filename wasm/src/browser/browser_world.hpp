@@ -92,9 +92,12 @@ class BrowserLocks final : public Locks {
 
   private:
     struct Held;
+    struct AllHeld : Counted {
+        std::list<Held*> locks;
+    };
 
     Operations& operations_;
-    std::shared_ptr<std::list<Held*>> held_ = std::make_shared<std::list<Held*>>();
+    Shared<AllHeld> held_{std::make_unique<AllHeld>()};
 };
 
 /// BroadcastChannel, through js/host/broadcast-channels.js, where a channel is known by a number.
