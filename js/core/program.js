@@ -88,8 +88,7 @@ export class Program {
             );
         }
         const primary = this.#exports;
-        const table = /** @type {WebAssembly.Table} */ (primary.__indirect_function_table);
-        const functions = new Proxy({}, { get: (_, index) => table.get(Number(index)) });
+        const functions = new Proxy({}, { get: (_, index) => primary.table.get(index) });
         const { exports } = await WebAssembly.instantiate(module, { primary, functions });
         return /** @type {any} */ (underscored(exports));
     }

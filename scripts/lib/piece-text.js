@@ -57,12 +57,12 @@ function shared({ memory, stackPointer }, tableSize) {
         definitions: [stackPointer, memory, table],
         imports: [
             ` (import "primary" "memory" ${memory.trim()})`,
-            ` (import "primary" "__indirect_function_table" ${table.trim()})`,
+            ` (import "primary" "table" ${table.trim()})`,
             ` (import "primary" "__stack_pointer" ${type})`,
         ],
         exports: [
             ' (export "memory" (memory $0))',
-            ' (export "__indirect_function_table" (table $0))',
+            ' (export "table" (table $0))',
             ' (export "__stack_pointer" (global $__stack_pointer))',
         ],
     };

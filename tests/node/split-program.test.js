@@ -172,7 +172,7 @@ test('a piece imports what is not its own, by its index in the table', () => {
         assert.ok(first.includes(line), line);
     assert.deepEqual(second.slice(2), [
         ' (import "primary" "memory" (memory $0 16))',
-        ' (import "primary" "__indirect_function_table" (table $0 4 4 funcref))',
+        ' (import "primary" "table" (table $0 4 4 funcref))',
         ' (import "primary" "__stack_pointer" (global $__stack_pointer (mut i32)))',
         ' (import "functions" "1" (func $host (param f64)))',
         ' (import "functions" "2" (func $a (param i32) (param i64) (result i32)))',
@@ -187,9 +187,7 @@ test('a piece imports what is not its own, by its index in the table', () => {
 
 test('the pieces fill the table between them, each only what is its own', async () => {
     const program = await Program.start(await WebAssembly.compile(wasmOf('counters')));
-    const functions = /** @type {WebAssembly.Table} */ (
-        /** @type {any} */ (program.glue).___indirect_function_table
-    );
+    const functions = /** @type {WebAssembly.Table} */ (/** @type {any} */ (program.glue)._table);
     const filled = () => Array.from({ length: functions.length }, (_, i) => functions.get(i));
     let before = filled();
     for (const name of names.slice(1)) {
