@@ -21,14 +21,6 @@
 /** What js/core/bridge.js calls. @type {ExportedCall[]} */
 const core = [
     {
-        name: 'tab_build',
-        doc: 'Identifies the build (js/core/check-build.js).',
-        target: 'build_number',
-        returns: 'number',
-        raw: true,
-        byHand: true,
-    },
-    {
         name: 'tab_buffer',
         doc: 'Makes room for packed values, and returns its address.',
         target: 'packed_buffer',

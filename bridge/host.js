@@ -231,7 +231,7 @@ export const callbacks = [
 
 /** What locks, queues and limits call besides. @type {HostCall[]} */
 export const coordinationCallbacks = [
-    ...of('bridge', 'Bridge', 'js/core/bridge.js', [
+    ...of('bridge.listeners', 'CoordinationListeners', 'js/core/coordination-listeners.js', [
         {
             name: 'lock_lost',
             method: 'lockLost',

@@ -188,7 +188,6 @@ export const records = {
             store: 'text',
             exclusion: 'text',
             durability: 'text',
-            mirror: { type: 'bool', cpp: 'backup' },
             channel: 'bool',
         },
     },

@@ -1,8 +1,7 @@
-# attach.wasm and store.wasm: modules that a thread, a user's own Worker among them, attaches to the
-# memory that the program of threads() already runs in. They must have no data, no table and no start function
-# (scripts/lib/attach-check.js asserts it): emcc would add a start function that writes into the main
-# module's data, so that wasm-ld links them, and their stack pointer is exported for the attaching side
-# to set.
+# attach.wasm and store.wasm: modules that each thread, the page and a user's own Workers among them, instantiates
+# over the memory of threads(), which others use already. They must have no data, no table and no start function
+# (scripts/lib/attach-check.js asserts it): emcc would add a start function that writes into the memory, so that
+# wasm-ld links them, and their stack pointer is exported for JavaScript to set.
 
 get_filename_component(compiler_folder ${CMAKE_CXX_COMPILER} DIRECTORY)
 foreach(part LLVM_ROOT BINARYEN_ROOT)
@@ -16,8 +15,8 @@ find_program(WASM_OPT wasm-opt HINTS ${BINARYEN_ROOT}/bin REQUIRED)
 # tabacus_freestanding(<name> <options>): <build>/<name>.wasm of what is in wasm/src/<name>.
 #
 # What it shares with the core are headers; -fno-lto since wasm-ld takes objects. --stack-first: the
-# stack pointer begins at 0, so that a call before it is set traps at once instead of writing into the
-# main module's data. wasm-ld leaves an empty table, which wasm-opt drops.
+# stack pointer begins at 0, so that a call before it is set traps at once instead of writing into what
+# others use. wasm-ld leaves an empty table, which wasm-opt drops.
 function(tabacus_freestanding name)
     tabacus_sources(sources wasm/src/${name})
     set(objects tabacus_${name})

@@ -3,7 +3,7 @@
 
 tabacus_sources(bench_sources bench/wasm)
 if(bench_sources)
-    add_executable(bench EXCLUDE_FROM_ALL ${bench_sources} ${hot_sources})
+    add_executable(bench EXCLUDE_FROM_ALL ${bench_sources})
     target_include_directories(bench PRIVATE wasm/include wasm/src)
     target_compile_options(bench PRIVATE -O3 -fno-exceptions)
     target_link_options(bench PRIVATE ${core_link_options} -lembind -sEMBIND_AOT -O3 -fno-exceptions -sENVIRONMENT=web,worker)

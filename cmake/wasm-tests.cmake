@@ -1,4 +1,4 @@
-# What a C++ program of somebody's own does on threads: the program of threads() with the test's functions
+# What a C++ program of somebody's own does on threads: the program of C++ threads with the test's functions
 # beside it, for Node. <build>/storers.js and .wasm.
 
 tabacus_sources(storers_sources tests/wasm)

@@ -13,15 +13,16 @@ add_link_options(-flto)
 if(TABACUS_THREADS)
     add_compile_options(-pthread)
     add_link_options(-pthread)
+    # Where the arena ends, and the static data of threads.wasm begins (wasm/src/sync/main_arena.hpp).
+    set(main_arena_end 2097152)
+    add_compile_definitions(TABACUS_MAIN_ARENA_END=${main_arena_end})
 endif()
 
-tabacus_sources(hot_sources wasm/src/sync)
-tabacus_sources(threads_sources wasm/src/bindings/threads)
+tabacus_sources(threads_sources wasm/src/sync wasm/src/bindings/threads)
 tabacus_sources(cold_sources ${protocol_folders} wasm/src/browser wasm/src/browser/core)
 tabacus_sources(binding_sources wasm/src/bindings)
 
-# Shared memory is the inner loop of other people's programs; all the rest waits for a browser.
-set_source_files_properties(${hot_sources} PROPERTIES COMPILE_OPTIONS -O3)
+# All that is here waits for a browser. What is called in the inner loop of other people's programs is in attach.wasm.
 set_source_files_properties(${threads_sources} PROPERTIES COMPILE_OPTIONS -Oz)
 # They ask for no type at run time, and the names of their types are a twentieth of the module. There
 # is one World in it: link-time optimisation calls it directly and drops what of it nobody calls. That
@@ -34,7 +35,7 @@ set(size_link_options
     -sFILESYSTEM=0
     -sMALLOC=emmalloc
     # Without memory malloc() returns null. Where it aborts, it does so while it holds its lock, for which
-    # the next caller in the program of threads() spins for ever.
+    # the next caller in threads.wasm spins for ever.
     -sABORTING_MALLOC=0
     -sSTACK_SIZE=64KB)
 set(core_link_options
@@ -52,7 +53,8 @@ set(core_link_options
 if(TABACUS_THREADS)
     # Fixed: typed-array views over a memory that grows go stale.
     list(APPEND core_link_options -sINITIAL_MEMORY=32MB -sDEFAULT_PTHREAD_STACK_SIZE=64KB)
-    # With it js/threads.js ends the Workers.
+    list(APPEND core_link_options -sGLOBAL_BASE=${main_arena_end})
+    # With it js/threads/cpp-program.js ends the Workers.
     list(APPEND core_link_options -sEXPORTED_RUNTIME_METHODS=PThread)
     list(APPEND core_link_options --js-library ${PROJECT_SOURCE_DIR}/cmake/mailbox.js)
 else()
@@ -83,7 +85,7 @@ endfunction()
 set(small_options -Oz -fno-exceptions)
 
 if(TABACUS_THREADS)
-    tabacus_objects(tabacus_threads "-fno-exceptions" ${hot_sources} ${threads_sources})
+    tabacus_objects(tabacus_threads "-fno-exceptions" ${threads_sources})
     tabacus_module(threads "${small_options}" tabacus_threads)
     include(cmake/attach.cmake)
     include(cmake/bench.cmake)

@@ -8,23 +8,21 @@
  * worker.postMessage(shared.handle);  // there: attach(handle) of 'tabacus/worker'
  */
 
-import { checkWasm, compile, instantiated, notStarted } from './core/module.js';
+import { checkWasm, compile, notStarted } from './core/module.js';
 import { startFailure } from './core/compile-wasm.js';
 import { imported } from './common/import-failure.js';
+import { Lazy } from './common/lazy.js';
 import { requirePlatform } from './common/require-platform.js';
 import { invalid, TabacusError } from './common/errors.js';
 import { attachModule } from './threads/wasm/attach-wasm.js';
-import { start, threadsModule } from './threads/wasm/threads-wasm.js';
+import { threadsModule } from './threads/wasm/threads-wasm.js';
 import { checkOptions } from './common/check-arguments.js';
-import { ThreadCore, opsFrom } from './threads/thread-core.js';
+import { ThreadCore } from './threads/thread-core.js';
 import { watchWorkers } from './threads/exit/watch-workers.web.js';
-import { hammer } from './threads/cpp-threads.js';
-import { isAttachModule } from './threads/handle.js';
 import { arenaFields, arenaVersion } from './threads/arena-layout.js';
 import { refuseSegments } from './threads/segment/refuse-segments.js';
 import { noModule, noPage } from './threads/segment/segment-layout.js';
 import { SharedMemory } from './threads/shared-memory.js';
-import { ThreadWorkers } from './threads/thread-workers.js';
 import { sleepAsync } from './threads/waiting.js';
 
 export { TabacusError, TabacusRangeError } from './common/errors.js';
@@ -42,52 +40,49 @@ export { TabacusError, TabacusRangeError } from './common/errors.js';
 /** The memory that `threads()` made, with C++ threads beside the workers. */
 export class ThreadsMemory extends SharedMemory {
     #core;
-    #hammers;
-    #broker;
-    #workers;
+    #program;
     #hammering = 0;
 
     /**
      * @param {ThreadCore} core
      * @param {SharedHandle} handle
-     * @param {import('./threads/cpp-threads.js').HammerOps & { PThread: { terminateAllThreads(): void } }} hammers
-     * @param {ThreadWorkers} workers
-     * @param {import('./threads/tab-lock/broker.js').Broker} [broker] of a memory that was made with a tab
-     * @param {typeof import('./threads/tab-lock/shared-tab-lock.js').SharedTabLock} [TabLock] likewise
+     * @param {Lazy<import('./threads/cpp-program.js').CppProgram>} program
+     * @param {typeof import('./threads/tab-lock/shared-tab-lock.js').SharedTabLock} [TabLock] of a memory that was made with a tab
      */
-    constructor(core, handle, hammers, workers, broker, TabLock) {
+    constructor(core, handle, program, TabLock) {
         super(core, handle, TabLock);
         this.#core = core;
-        this.#hammers = hammers;
-        this.#workers = workers;
-        this.#broker = broker;
+        this.#program = program;
     }
 
     /** Closes this attachment. No thread gets a lock over tabs from this memory any more: what is held is lost. */
     close() {
         super.close();
-        this.#broker?.close();
         this.#endThreads();
     }
 
-    /** The Workers of C++ threads that are done wait for more of them, and would keep the memory. */
     #endThreads() {
-        if (this.#core.closed && this.#hammering === 0) this.#hammers.PThread.terminateAllThreads();
+        if (this.#core.closed && this.#hammering === 0) this.#program.value?.endThreads();
     }
 
     /**
-     * Starts C++ threads that add to the counter as fast as they can, and resolves when all are done.
+     * Starts C++ threads that add to the counter as fast as they can, and resolves when all are done. The first call
+     * loads threads.wasm.
      *
      * @param {SharedCounter} counter
      * @param {import('./threads/cpp-threads.js').HammerOptions} options
      * @returns {Promise<void>}
      */
-    hammer(counter, options) {
+    async hammer(counter, options) {
+        this.#core.assertOpen();
         this.#hammering++;
-        return hammer(this.#core, this.#hammers, this.#workers, counter, options).finally(() => {
+        try {
+            const program = await this.#program.get();
+            await program.hammer(this.#core, counter, options);
+        } finally {
             this.#hammering--;
             this.#endThreads();
-        });
+        }
     }
 }
 
@@ -117,34 +112,37 @@ const memoryPages = 512;
 const makeMemory = async () =>
     new WebAssembly.Memory({ initial: memoryPages, maximum: memoryPages, shared: true });
 
-/** @param {WasmSource | undefined} wasm */
-const compileThreads = (wasm) => (wasm === undefined ? threadsModule() : compile(wasm, 'wasm'));
-
 /**
- * @param {WebAssembly.Module} module
+ * Loads threads.wasm, and what it takes to start it.
+ *
  * @param {WebAssembly.Memory} memory
- * @param {WasmSource | undefined} wasm where the module is from
- * @param {ThreadWorkers} workers
+ * @param {WasmSource | undefined} wasm
  */
-const startProgram = (module, memory, wasm, workers) =>
-    instantiated(start, module, { wasmMemory: memory, workers }).catch(
-        notStarted('threads.wasm', wasm, 'wasm'),
-    );
+async function loadProgram(memory, wasm) {
+    const [module, { startProgram }] = await Promise.all([
+        wasm === undefined ? threadsModule() : compile(wasm, 'wasm'),
+        import('./threads/cpp-program.js'),
+    ]);
+    return startProgram(module, memory, wasm);
+}
 
 /**
  * Makes the segments for a storage and for locks when the first thread wants one.
  *
  * @param {ThreadCore} core
- * @param {import('./threads/segment/serve-segments.js').SegmentAllocator} allocator
+ * @param {Lazy<import('./threads/segment/serve-segments.js').SegmentAllocator>} program
  */
-async function serveSegments(core, allocator) {
+async function serveSegments(core, program) {
     const wanted = (core.root + arenaFields.wanted) >> 2;
     for (let seen = 0; ;) {
         await sleepAsync(core.words, wanted, seen, Infinity, core.ending);
         if (core.closed) return refuseSegments(core, noPage);
         seen = Atomics.load(core.words, wanted);
         try {
-            const server = await import('./threads/segment/serve-segments.js');
+            const [server, allocator] = await Promise.all([
+                import('./threads/segment/serve-segments.js'),
+                program.get(),
+            ]);
             return await server.serveSegments(core, allocator);
         } catch {
             // Threads that wait get an error, and the next one that asks makes the page try again.
@@ -153,19 +151,20 @@ async function serveSegments(core, allocator) {
     }
 }
 
-/** @param {import('./core/module.js').WasmSource | undefined} source */
-async function compileAttach(source) {
-    if (source !== undefined) {
-        const module = await compile(source, 'attachWasm');
-        if (!isAttachModule(module)) throw invalid('attachWasm', source, 'the attach.wasm of this package');
-        return module;
-    }
-    return attachModule();
+/**
+ * Makes the memory an arena, and attaches this thread to it.
+ *
+ * @param {WebAssembly.Memory} memory
+ * @param {WebAssembly.Module} module attach.wasm
+ */
+async function makeArena(memory, module) {
+    const { exports } = /** @type {any} */ (await WebAssembly.instantiate(module, { env: { memory } }));
+    return new ThreadCore(exports, memory, exports.arena_make());
 }
 
 /**
- * Makes a memory of 32 MiB that threads can share, and loads threads.wasm into it. Each call makes
- * another one. Needs a cross-origin isolated page, or Node.
+ * Makes a memory of 32 MiB that threads can share. Each call makes another one. Needs a cross-origin isolated page,
+ * or Node.
  *
  * @param {{ wasm?: WasmSource, attachWasm?: WasmSource, tab?: import('./tab/tab.js').Tab }} [options] where
  *   threads.wasm and attach.wasm are, if not beside the package's modules; the tab through which
@@ -180,22 +179,21 @@ export async function threads(options = {}) {
     const tab = given.tab === undefined ? undefined : checkTab(given.tab);
     requirePlatform('threads()', ['WebAssembly', 'Atomics', 'crypto']);
     assertIsolated();
-    const compiling = Promise.all([compileThreads(wasm), compileAttach(attachWasm)]);
+    const compiling = attachWasm === undefined ? attachModule() : compile(attachWasm, 'attachWasm');
     compiling.catch(() => {}); // thrown below
     const memory = await makeMemory().catch((cause) => {
         throw startFailure({ what: 'threads()' }, cause);
     });
-    const workers = new ThreadWorkers();
-    const [program, module] = await compiling;
-    const glue = await startProgram(program, memory, wasm, workers);
-    const root = glue._arena_root();
-    const core = new ThreadCore(opsFrom(glue, '_'), memory, root);
+    const program = new Lazy(() => loadProgram(memory, wasm));
+    // A wrong one is the fault of this call.
+    const [module] = await Promise.all([compiling, wasm && program.get()]);
+    const core = await makeArena(memory, module).catch(notStarted('attach.wasm', attachWasm, 'attachWasm'));
     watchWorkers();
-    void serveSegments(core, glue);
-    const handle = { memory, module, root, version: arenaVersion };
-    if (!tab) return new ThreadsMemory(core, handle, glue, workers);
+    void serveSegments(core, program);
+    const handle = { memory, module, root: core.root, version: arenaVersion };
+    if (!tab) return new ThreadsMemory(core, handle, program);
     const { Broker, SharedTabLock } = await imported(import('./threads/tab-lock/tab-locks.js'));
     const livenessPrefix = `tabacus/threads/${randomId()}`;
-    const broker = new Broker(core, glue, tab, livenessPrefix);
-    return new ThreadsMemory(core, { ...handle, livenessPrefix }, glue, workers, broker, SharedTabLock);
+    new Broker(core, tab, livenessPrefix).serve();
+    return new ThreadsMemory(core, { ...handle, livenessPrefix }, program, SharedTabLock);
 }

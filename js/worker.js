@@ -1,5 +1,5 @@
 /**
- * The shared memory of a page, from a Worker of your own. Eight kilobytes with its wasm, and no Emscripten runtime.
+ * The shared memory of a page, from a Worker of your own. Nine kilobytes with its wasm, and no Emscripten runtime.
  *
  * @example
  * import { attach } from 'tabacus/worker';
@@ -13,9 +13,8 @@
 import { invalid } from './common/errors.js';
 import { imported } from './common/import-failure.js';
 import { requirePlatform } from './common/require-platform.js';
-import { ThreadCore, opsFrom } from './threads/thread-core.js';
+import { ThreadCore } from './threads/thread-core.js';
 import { checkHandle, isAttachModule } from './threads/handle.js';
-import { agentFields } from './threads/arena-layout.js';
 import { SharedMemory } from './threads/shared-memory.js';
 
 export { TabacusError, TabacusRangeError } from './common/errors.js';
@@ -29,13 +28,13 @@ export { TabacusError, TabacusRangeError } from './common/errors.js';
 
 /**
  * @param {SharedHandle} handle
- * @returns {Promise<Record<string, unknown>>}
+ * @returns {Promise<import('./threads/thread-core.js').AttachExports>}
  */
 async function instantiate({ memory, module }) {
     const wrong = () => invalid('handle.module', module, 'the attach.wasm of this package');
     if (!isAttachModule(module)) throw wrong();
     try {
-        return (await WebAssembly.instantiate(module, { env: { memory } })).exports;
+        return /** @type {any} */ (await WebAssembly.instantiate(module, { env: { memory } })).exports;
     } catch (cause) {
         throw Object.assign(wrong(), { cause });
     }
@@ -53,12 +52,7 @@ async function instantiate({ memory, module }) {
 export async function attach(handle) {
     requirePlatform('attach()', ['WebAssembly', 'SharedArrayBuffer']);
     const checked = checkHandle(handle);
-    const exports = await instantiate(checked);
-    const core = new ThreadCore(opsFrom(exports, ''), checked.memory, checked.root);
-    // The stack is in the agent's block, and grows down from its end. Until here the stack pointer was
-    // 0, with which whatever touches the stack traps: entering the arena does not.
-    const stackPointer = /** @type {WebAssembly.Global} */ (exports.__stack_pointer);
-    stackPointer.value = core.agent + agentFields.end;
+    const core = new ThreadCore(await instantiate(checked), checked.memory, checked.root);
     if (checked.livenessPrefix === undefined) return new SharedMemory(core, checked);
     const { joinTabLocks } = await imported(import('./threads/tab-lock/tab-locks.js'));
     return new SharedMemory(core, checked, await joinTabLocks(core, checked.livenessPrefix));

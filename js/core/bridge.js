@@ -4,8 +4,6 @@
  */
 
 import { TabacusError } from '../common/errors.js';
-import { checkBuild } from './check-build.js';
-import { hotExports } from './generated/glue.js';
 import { callHost } from './generated/host-calls.js';
 import { hostEvents } from './generated/host-events.js';
 import { decoded, nullSize, Unpacker } from './packed.js';
@@ -14,20 +12,6 @@ import { textDecoder, textEncoder } from './utf8.web.js';
 import { version } from '../common/version.js';
 
 /** @typedef {import('./generated/host-calls.js').Notice} Notice */
-
-/** @typedef {import('./generated/coordination-calls.js').JobInfo} JobInfo */
-/** @typedef {import('./generated/coordination-calls.js').EndedJob} EndedJob */
-/** @typedef {import('./generated/coordination-calls.js').QueueEvent} QueueEvent */
-
-/**
- * What a queue receives from the program.
- *
- * @typedef {object} QueueListener
- * @property {(run: number, job: JobInfo) => void} begin
- * @property {(run: number, reason: string) => void} lose
- * @property {(jobs: EndedJob[]) => void} settle
- * @property {(event: QueueEvent) => void} receive
- */
 
 /**
  * Receives what concerns the whole program.
@@ -60,14 +44,12 @@ export class Bridge {
     /** The addresses of counters, by what they were asked for with. @type {Map<string, number>} */
     #counters = new Map();
 
-    /** Held locks that were lost. @type {Map<number, (reason: string) => void>} */
-    lost = new Map();
-
-    /** Watches of locks that were taken or let go. @type {Map<number, () => void>} */
-    unlocked = new Map();
-
-    /** @type {Map<number, QueueListener>} */
-    queues = new Map();
+    /**
+     * What locks and queues listen to the program with, once what coordinates tabs is loaded.
+     *
+     * @type {import('./coordination-listeners.js').CoordinationListeners}
+     */
+    listeners = /** @type {any} */ (undefined);
 
     /**
      * The exports of the pieces that are loaded.
@@ -100,10 +82,8 @@ export class Bridge {
      * @param {import('./program.js').Glue} glue
      * @param {import('../host/host.js').Host} host
      * @param {Owner} owner
-     * @throws {TabacusError} `version-mismatch`
      */
     constructor(glue, host, owner) {
-        checkBuild(() => glue._tab_build());
         this.glue = Object.create(glue);
         this.contain(glue);
         this.host = host;
@@ -128,53 +108,6 @@ export class Bridge {
     /** @param {Notice} notice */
     notice(notice) {
         this.owner.notice(notice);
-    }
-
-    /**
-     * @param {number} held
-     * @param {string} reason
-     */
-    lockLost(held, reason) {
-        this.lost.get(held)?.(reason);
-    }
-
-    /** @param {number} watch */
-    lockChanged(watch) {
-        this.unlocked.get(watch)?.();
-    }
-
-    /**
-     * @param {number} queue
-     * @param {number} run
-     * @param {JobInfo} job
-     */
-    queueRun(queue, run, job) {
-        this.queues.get(queue)?.begin(run, job);
-    }
-
-    /**
-     * @param {number} queue
-     * @param {number} run
-     * @param {string} reason
-     */
-    queueLost(queue, run, reason) {
-        this.queues.get(queue)?.lose(run, reason);
-    }
-
-    /**
-     * @param {number} queue
-     * @param {EndedJob[]} jobs
-     */
-    queueSettled(queue, jobs) {
-        this.queues.get(queue)?.settle(jobs);
-    }
-
-    /**
-     * @param {number} queue
-     * @param {QueueEvent} event
-     */
-    queueEvent(queue, event) {
-        this.queues.get(queue)?.receive(event);
     }
 
     /** @param {number} counter */
@@ -245,24 +178,16 @@ export class Bridge {
         const contained = this.glue;
         for (const [name, call] of Object.entries(exports)) {
             if (!described.test(name)) continue;
-            const all = (/** @type {number[]} */ ...args) => {
+            // A list of arguments would slow what is called by the million. The program ignores those that it does
+            // not take (WebAssembly JavaScript Interface §5.6).
+            contained[name] = /** @type {(...args: number[]) => unknown} */ (a, b, c, d, e) => {
                 if (this.#failure) throw this.#failure;
                 try {
-                    return /** @type {any} */ (call)(...args);
+                    return /** @type {any} */ (call)(a, b, c, d, e);
                 } catch (cause) {
                     throw this.#trapped(name.slice(1), cause);
                 }
             };
-            const two = (/** @type {number} */ object, /** @type {number} */ number) => {
-                if (this.#failure) throw this.#failure;
-                try {
-                    return /** @type {any} */ (call)(object, number);
-                } catch (cause) {
-                    throw this.#trapped(name.slice(1), cause);
-                }
-            };
-            // A list of arguments would slow what is called by the million.
-            contained[name] = hotExports.has(name) ? two : all;
         }
     }
 

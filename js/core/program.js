@@ -1,6 +1,7 @@
 /** The program of a tab: pieces of WebAssembly that share one memory and one table (scripts/lib/split-program.js). */
 
 import { TabacusError } from '../common/errors.js';
+import { build as ownBuild } from './generated/build.js';
 
 /** @typedef {import('./generated/glue.js').PieceName} PieceName */
 
@@ -18,10 +19,26 @@ import { TabacusError } from '../common/errors.js';
  *   import('./generated/glue.js').Exports} Glue
  */
 
-/** The build that a piece is of, which scripts/lib/split-program.js has written into it. @param {WebAssembly.Module} module */
-function buildOf(module) {
+/**
+ * The build that a piece is of, which scripts/lib/split-program.js has written into it. JavaScript and wasm of two
+ * builds would misunderstand each other, for example where a page has cached some of the files.
+ *
+ * @param {PieceName} piece
+ * @param {WebAssembly.Module} module
+ * @param {string} expected what the name of the build begins with
+ * @param {string} other what is of that build
+ * @throws {TabacusError} `version-mismatch`; a TypeError if it names no build
+ */
+function checkBuild(piece, module, expected, other) {
     const [section] = WebAssembly.Module.customSections(module, 'build');
-    return section ? String.fromCharCode(...new Uint8Array(section)) : 'unknown';
+    if (!section) throw new TypeError('it names no build');
+    const build = String.fromCharCode(...new Uint8Array(section));
+    if (build.startsWith(expected)) return build;
+    throw new TabacusError(
+        'version-mismatch',
+        `${piece}.wasm is of the build ${build}, and ${other} of ${expected}: all files must come from one build, so ` +
+            'serve and cache them together, and reload the page',
+    );
 }
 
 /** Names exports as the bridge calls them. @param {Record<string, any>} exports */
@@ -51,8 +68,10 @@ export class Program {
      *
      * @param {WebAssembly.Module} module
      * @returns {Promise<Program>}
+     * @throws {TabacusError} `version-mismatch` if it is of another build than this JavaScript
      */
     static async start(module) {
+        const build = checkBuild('counters', module, ownBuild, 'the JavaScript');
         /** @type {any} */
         const glue = {};
         const env = {
@@ -67,7 +86,7 @@ export class Program {
         Object.assign(glue, underscored(exports));
         env.emscripten_notify_memory_growth();
         /** @type {() => void} */ (exports._initialize)();
-        return new Program(glue, exports, buildOf(module));
+        return new Program(glue, exports, build);
     }
 
     /**
@@ -79,14 +98,7 @@ export class Program {
      * @throws {TabacusError} `version-mismatch` if it is of another build
      */
     async add(piece, module) {
-        const build = buildOf(module);
-        if (build !== this.#build) {
-            throw new TabacusError(
-                'version-mismatch',
-                `${piece}.wasm is of the build ${build}, and counters.wasm of the build ${this.#build}: reload the ` +
-                    'page, and deploy all files of one build together',
-            );
-        }
+        checkBuild(piece, module, this.#build, 'counters.wasm');
         const primary = this.#exports;
         const functions = new Proxy({}, { get: (_, index) => primary.table.get(index) });
         const { exports } = await WebAssembly.instantiate(module, { primary, functions });

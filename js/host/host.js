@@ -71,7 +71,6 @@ export class Host {
             this.database.returned();
             this.locks.returned();
         });
-        // Asking for localStorage may wait for the browser's process.
         this.storage = new StorageHost(platform, report);
         this.locks = new LocksHost(platform, this.lifecycle, report);
         this.channels = new ChannelsHost(platform, this.clock, this.lifecycle, report);

@@ -19,8 +19,8 @@ const bounded = (value) => {
 
 /** localStorage and its events. A failing read is an absent value: it can only be a hint anyway. */
 export class StorageHost {
-    /** @type {import('./storage-like.js').StorageLike | undefined} */
-    #area;
+    /** Undefined before it is first asked for. @type {import('./storage-like.js').StorageLike | null | undefined} */
+    #asked;
 
     #platform;
     #report;
@@ -33,15 +33,22 @@ export class StorageHost {
      * @param {import('./host.js').HostEvents} report
      */
     constructor(platform, report) {
-        const area = attempt(() => platform.localStorage);
-        // Node ≥ 25 has one that throws at the first use unless it was given a file.
-        this.#area = area && attempt(() => area.length) !== undefined ? area : undefined;
         this.#platform = platform;
         this.#report = report;
     }
 
+    /** Its first use waits for the browser's process, so it is not asked for before. */
+    get #area() {
+        if (this.#asked === undefined) {
+            const area = attempt(() => this.#platform.localStorage);
+            // Node ≥ 25 has one that throws at the first use unless it was given a file.
+            this.#asked = area && attempt(() => area.length) !== undefined ? area : null;
+        }
+        return this.#asked;
+    }
+
     get available() {
-        return this.#area !== undefined;
+        return this.#area !== null;
     }
 
     /**

@@ -246,7 +246,7 @@ export class TabLocks {
      */
     async #settle(key, held, { succeeded, result }) {
         this.#held.delete(held._id);
-        this._bridge.lost.delete(held._id);
+        this._bridge.listeners.lost.delete(held._id);
         const { values } = this.#host;
         const text = values.keep(result);
         try {
@@ -273,7 +273,7 @@ export class TabLocks {
             limited,
         );
         this.#held.set(id, held);
-        this._bridge.lost.set(id, (reason) => held._lose(reason));
+        this._bridge.listeners.lost.set(id, (reason) => held._lose(reason));
         return held;
     }
 
@@ -295,7 +295,7 @@ export class TabLocks {
     /** Releases a lock. Does nothing if that was done. @param {number} id @internal */
     _release(id) {
         if (!this.#held.delete(id)) return;
-        this._bridge.lost.delete(id);
+        this._bridge.listeners.lost.delete(id);
         if (!this.#hasFailed()) lockRelease(this._bridge, id);
     }
 
@@ -376,7 +376,7 @@ export class TabLocks {
             if (again) void report();
         };
         this.#watches.set(watch, () => void report());
-        this._bridge.unlocked.set(watch, () => this.#changed(watch));
+        this._bridge.listeners.unlocked.set(watch, () => this.#changed(watch));
         lockWatch(this._bridge, known, watch);
         void report();
         return () => {
@@ -416,7 +416,7 @@ export class TabLocks {
 
     /** @param {number} watch */
     #unwatch(watch) {
-        this._bridge.unlocked.delete(watch);
+        this._bridge.listeners.unlocked.delete(watch);
         if (!this.#hasFailed()) lockUnwatch(this._bridge, watch);
     }
 

@@ -70,7 +70,7 @@ import { jobFrom } from './job.js';
  */
 
 /** A job as the core takes it. @typedef {import('../core/generated/queues.js').JobSpec} Spec */
-/** A job as the core gives it. @typedef {import('../core/bridge.js').JobInfo} JobInfo */
+/** A job as the core gives it. @typedef {import('../core/generated/coordination-calls.js').JobInfo} JobInfo */
 
 /** @typedef {(work: Work) => unknown} Handler its result, or what it throws, goes to who enqueued the job */
 
@@ -199,7 +199,7 @@ export class OpenQueue {
         this.#concurrency = options.concurrency;
         bridge.admit(`queue/${name}`);
         this.#number = queueOpen(bridge, name, options);
-        bridge.queues.set(this.#number, {
+        bridge.listeners.queues.set(this.#number, {
             begin: (run, job) => this.#begin(run, job),
             lose: (run, reason) => this.#lose(run, reason),
             settle: (jobs) => this.#settled(jobs),
@@ -519,7 +519,7 @@ export class OpenQueue {
         void Promise.resolve().then(() => loss?.set(why));
     }
 
-    /** @param {import('../core/bridge.js').EndedJob[]} jobs */
+    /** @param {import('../core/generated/coordination-calls.js').EndedJob[]} jobs */
     #settled(jobs) {
         for (const { id, end, value } of jobs) {
             const ending = this.#waiting.get(id);
@@ -581,7 +581,7 @@ export class OpenQueue {
         };
     }
 
-    /** @param {import('../core/bridge.js').QueueEvent} event */
+    /** @param {import('../core/generated/coordination-calls.js').QueueEvent} event */
     #receive({ kind: type, tab, count, fields }) {
         if (this.size === 0 && type === 'queued') this.#claimed.clear(); // events of them were lost
         this.size = count;

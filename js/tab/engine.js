@@ -134,7 +134,14 @@ export class Engine {
             Program.start(module).catch(pieceNotStarted('counters', options.wasm.counters)),
         );
         starting.catch(() => {}); // thrown below
-        const ahead = loadAhead(options);
+        const { wasm, preload } = options;
+        /** @type {Map<PieceName, Promise<WebAssembly.Module>>} */
+        const ahead = new Map();
+        loadAhead(preload, (piece) => {
+            const compiling = ahead.get(piece) ?? compilePiece(piece, wasm[piece]);
+            ahead.set(piece, compiling);
+            return compiling;
+        });
         const host = new Host(options.platform, options.namespace);
         try {
             const engine = new Engine(await starting, ahead, host, options, failed);
@@ -192,12 +199,7 @@ export class Engine {
 
     /** Loads ahead of their use. @param {import('./tab-options.js').Feature[]} features */
     preload(features) {
-        for (const feature of features) {
-            const { module, pieces } = featureParts[feature];
-            // Their first use reports why one fails.
-            for (const loading of [module(), ...pieces.map((piece) => this.load(piece))])
-                Promise.resolve(loading).catch(() => {});
-        }
+        loadAhead(features, (piece) => this.load(piece));
     }
 
     /**
@@ -307,16 +309,17 @@ export class Engine {
 }
 
 /**
- * Begins to load what `preload` names.
+ * Begins to load what a call of open() names. Its first use reports why something failed to load.
  *
- * @param {ReturnType<typeof import('./tab-options.js').checkOpenOptions>} options
- * @returns {Map<PieceName, Promise<WebAssembly.Module>>}
+ * @param {import('./tab-options.js').Feature[]} features
+ * @param {(piece: PieceName) => Promise<unknown>} load
  */
-function loadAhead({ preload, wasm }) {
-    const pieces = new Set(preload.flatMap((feature) => featureParts[feature].pieces));
-    const ahead = new Map([...pieces].map((piece) => [piece, compilePiece(piece, wasm[piece])]));
-    const loading = [...ahead.values(), ...preload.map((feature) => featureParts[feature].module())];
-    if (preload.length > 0) loading.push(modules.coordination());
-    for (const one of loading) Promise.resolve(one).catch(() => {}); // its first use reports why it failed
-    return ahead;
+function loadAhead(features, load) {
+    const parts = features.map((feature) => featureParts[feature]);
+    const loading = parts.flatMap(({ module, pieces }) => [
+        modules.coordination(),
+        module(),
+        ...pieces.map(load),
+    ]);
+    for (const one of loading) one.catch(() => {});
 }

@@ -79,6 +79,9 @@ export class Tab extends EventTarget {
     #engine;
     #allowWeaker;
     #leave;
+    #found;
+
+    /** Undefined before they are first asked for. @type {Readonly<Capabilities> | undefined} */
     #capabilities;
 
     /** @type {Map<string, Counter>} */
@@ -143,7 +146,7 @@ export class Tab extends EventTarget {
         this.#engine = engine;
         this.#allowWeaker = allowWeaker;
         this.#leave = leave;
-        this.#capabilities = capabilitiesFrom(tabCapabilities(engine.bridge));
+        this.#found = tabCapabilities(engine.bridge);
         engine.join(this);
     }
 
@@ -153,6 +156,12 @@ export class Tab extends EventTarget {
      * @returns {Readonly<Capabilities>}
      */
     get capabilities() {
+        const { storage } = this.#engine.host; // its first use waits, so open() leaves it out
+        const found = /** @type {Omit<Capabilities, 'mirror'>} */ (this.#found);
+        this.#capabilities ??= Object.freeze({
+            ...found,
+            mirror: found.store === 'indexeddb' && storage.available,
+        });
         return this.#capabilities;
     }
 
@@ -504,7 +513,7 @@ export class Tab extends EventTarget {
         /** @type {Record<import('./guarantee.js').Need, [available: boolean, name: string]>} */
         const parts = {
             storage: [storage.available, 'localStorage'],
-            indexeddb: [this.#capabilities.store === 'indexeddb', 'IndexedDB'],
+            indexeddb: [this.#found.store === 'indexeddb', 'IndexedDB'],
             'web-locks': [locks.available, 'Web Locks'],
         };
         for (const need of needs) {
@@ -622,9 +631,6 @@ export class Tab extends EventTarget {
         void Promise.resolve().then(() => this.dispatchEvent(event));
     }
 }
-
-/** @param {import('../core/generated/counters.js').Capabilities} all */
-const capabilitiesFrom = (all) => Object.freeze(/** @type {Capabilities} */ (all));
 
 /**
  * Flushes the counters of a handle that closes while others are open. Those that could not be loaded have nothing

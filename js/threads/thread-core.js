@@ -1,7 +1,6 @@
 /**
- * One thread's access to an arena: the functions that work on it, this thread's agent in it, and views
- * of its memory. The functions come from threads.wasm or from attach.wasm; no other file depends on
- * which.
+ * One thread's access to an arena: attach.wasm, this thread's agent in the arena, and views of the memory. The page
+ * and Workers have the same.
  */
 
 import { TabacusError } from '../common/errors.js';
@@ -31,40 +30,17 @@ import { maySleep } from './waiting.js';
  * @property {(root: number, request: number) => number} request_give_up
  * @property {(root: number, request: number) => number} request_release
  * @property {(root: number, request: number) => void} request_close
+ * @property {(root: number) => number} request_bell
+ * @property {(root: number) => void} request_end
+ * @property {(root: number, before: number) => number} request_next
+ * @property {(request: number, has: number) => number} request_task
+ * @property {(request: number, token: number) => number} request_grant
+ * @property {(request: number, reason: number) => number} request_refuse
+ * @property {(request: number) => number} request_lose
+ * @property {(request: number, agent: number) => number} request_exit
  */
 
-/** @type {readonly (keyof Ops)[]} */
-const opNames = [
-    'agent_enter',
-    'agent_leave',
-    'object_open',
-    'counter_add',
-    'counter_bump',
-    'counter_value',
-    'counter_add_exact',
-    'counter_value_exact',
-    'mutex_lock',
-    'mutex_try_lock',
-    'mutex_step',
-    'mutex_unlock',
-    'mutex_enter_async',
-    'mutex_leave_async',
-    'request_open',
-    'request_ask',
-    'request_give_up',
-    'request_release',
-    'request_close',
-];
-
-/**
- * @param {Record<string, unknown>} exports
- * @param {string} prefix what the names begin with there: Emscripten puts an underscore
- * @returns {Ops}
- */
-export function opsFrom(exports, prefix) {
-    const ops = Object.fromEntries(opNames.map((name) => [name, exports[prefix + name]]));
-    return /** @type {Ops} */ (/** @type {unknown} */ (ops));
-}
+/** An instance of attach.wasm. @typedef {Ops & { __stack_pointer: { value: number }, arena_make: () => number }} AttachExports */
 
 const busy = -1;
 
@@ -98,19 +74,20 @@ export class ThreadCore {
     ending = this.#ending.signal;
 
     /**
-     * @param {Ops} ops
+     * @param {AttachExports} exports
      * @param {WebAssembly.Memory} memory
      * @param {number} root
      */
-    constructor(ops, memory, root) {
-        this.ops = ops;
+    constructor(exports, memory, root) {
+        /** @type {Ops} */
+        this.ops = exports;
         this.root = root;
         this.memory = memory;
         this.maySleep = maySleep();
         const buffer = /** @type {SharedArrayBuffer} */ (/** @type {unknown} */ (memory.buffer));
         this.words = new Int32Array(buffer);
         this.units = new Uint16Array(buffer);
-        this.agent = ops.agent_enter(root, this.maySleep ? 1 : 0);
+        this.agent = exports.agent_enter(root, this.maySleep ? 1 : 0);
         if (this.agent === 0) {
             throw new TabacusError(
                 'out-of-memory',
@@ -118,6 +95,9 @@ export class ThreadCore {
                     'ends without close() stays attached',
             );
         }
+        // The stack is in the agent's block, and grows down from its end. Until here the stack pointer was
+        // 0, with which whatever touches the stack traps: entering the arena does not.
+        exports.__stack_pointer.value = this.agent + agentFields.end;
         this.id = this.#word(this.agent + agentFields.id);
     }
 

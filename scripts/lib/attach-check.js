@@ -1,7 +1,7 @@
 /**
- * Asserts what attach.wasm must not have. It is instantiated over a memory that another module's
- * program already runs in: a data segment or a start function would write into that program's data,
- * a table would call nothing of ours, and an import other than the memory could not be given.
+ * Asserts what attach.wasm must not have. It is instantiated over a memory that other threads already use: a
+ * data segment or a start function would write into what is theirs, a table would call nothing of ours, and an
+ * import other than the memory could not be given.
  */
 
 import { readFileSync } from 'node:fs';

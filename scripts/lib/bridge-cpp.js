@@ -258,16 +258,6 @@ export function hostHeader() {
     ].join('');
 }
 
-/** wasm/src/browser/generated/build.hpp @param {number} build */
-export const buildHeader = (build) =>
-    [
-        head,
-        '\nnamespace tabacus::browser {\n\n',
-        comment('Identifies the build: see scripts/lib/bridge-generator.js.'),
-        `constexpr double build_number = ${build};\n`,
-        '\n}  // namespace tabacus::browser\n',
-    ].join('');
-
 // --- Exports
 
 /** @typedef {import('../../bridge/exports.js').ExportedCall} ExportedCall */

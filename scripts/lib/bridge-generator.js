@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bindings, groups } from '../../bridge/exports.js';
 import { enums } from '../../bridge/types.js';
-import { buildHeader, errorCodeHeader, exportsHeader, hostHeader, recordsHeader } from './bridge-cpp.js';
+import { errorCodeHeader, exportsHeader, hostHeader, recordsHeader } from './bridge-cpp.js';
 import {
     buildModule,
     coordinationCallsModule,
@@ -77,12 +77,13 @@ const laidOut = (text) =>
         .map((line) => wrapped(line))
         .join('\n');
 
+/** What is generated, by its file. */
+const generated = () => new Map(Object.entries(FILES).map(([path, write]) => [path, laidOut(write())]));
+
 /** Leaves a file as it is if it would not change, so that nothing is compiled again for it. */
 export function generateBridge() {
-    const texts = new Map(Object.entries(FILES).map(([path, write]) => [path, laidOut(write())]));
-    const build = buildNumber([...texts.values()]);
-    texts.set('wasm/src/browser/generated/build.hpp', buildHeader(build));
-    texts.set('js/core/generated/build.js', buildModule(build));
+    const texts = generated();
+    texts.set('js/core/generated/build.js', buildModule(bridgeBuild(texts)));
     for (const [path, text] of texts) {
         const file = join(repository, path);
         if (existsSync(file) && readFileSync(file, 'utf8') === text) continue;
@@ -92,15 +93,15 @@ export function generateBridge() {
 }
 
 /**
- * Identifies what JavaScript and wasm must agree on: the version of the package, and a hash of both sides of the
- * bridge. js/core/check-build.js reads it.
+ * Names what JavaScript and wasm must agree on: the version of the package, and a hash of both sides of the bridge.
+ * js/core/program.js compares it with the name that each piece has (scripts/lib/split-program.js).
  *
- * @param {string[]} texts
- * @returns {number} 29 bits for the version, and then 24 for the hash
+ * @param {Map<string, string>} [texts]
  */
-function buildNumber(texts) {
+export function bridgeBuild(texts = generated()) {
     const { version } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
-    const [major = 0, minor = 0, patch = 0] = version.split(/[.-]/).map(Number);
-    const hash = createHash('sha256').update(texts.join('\0')).digest().readUIntBE(0, 3);
-    return ((major * 2 ** 10 + minor) * 2 ** 10 + patch) * 2 ** 24 + hash;
+    const hash = createHash('sha256')
+        .update([...texts.values()].join('\0'))
+        .digest('hex');
+    return `${version}-${hash.slice(0, 8)}`;
 }

@@ -19,6 +19,7 @@ import {
     parsed,
     snake,
 } from './bridge-types.js';
+import { Failure } from './failure.js';
 
 const head = '/* Written by scripts/lib/bridge-js.js from what bridge/ describes: change it there. */\n\n';
 
@@ -332,9 +333,9 @@ export function hostEventsModule() {
     return head + enumImports(Object.keys(enums), code) + code;
 }
 
-/** js/core/generated/build.js @param {number} build */
+/** js/core/generated/build.js @param {string} build */
 export const buildModule = (build) =>
-    `${head}/** Identifies the build: see scripts/lib/bridge-generator.js. */\nexport const buildNumber = ${build};\n`;
+    `${head}/** Names the build: see scripts/lib/bridge-generator.js. */\nexport const build = '${build}';\n`;
 
 // --- Exports
 
@@ -427,6 +428,9 @@ export function exportsModule(calls) {
     return head + enumImports(enumsIn(types), code) + code.trimEnd() + '\n';
 }
 
+/** How many arguments Bridge.contain() in js/core/bridge.js passes on. */
+const PASSED_MAX = 5;
+
 /** js/core/generated/glue.js */
 export function glueModule() {
     const members = exported.map((call) => {
@@ -437,10 +441,10 @@ export function glueModule() {
             ...numbers.map(([param]) => `${camel(param)}: number`),
             ...((answers ?? now) ? ['promise: number'] : []),
         ];
+        if (typed.length > PASSED_MAX) throw new Failure(`${name} takes more than js/core/bridge.js passes`);
         const type = `(${typed.join(', ')}) => ${returns ? 'number' : 'void'}`;
         return `@property {${type}} _${name}${raw && !byHand ? ` Calls ${calledFunction(call)}() in C++.` : ''}`;
     });
-    const hot = exported.filter(({ raw, byHand, answers }) => raw && !byHand && answers === undefined);
     return (
         head +
         comment([
@@ -457,8 +461,6 @@ export function glueModule() {
             '@typedef {object} Exports',
             ...members,
         ]) +
-        '\n' +
-        comment(['The exports that are called by the million, with two numbers at most.']) +
-        `export const hotExports = new Set([\n${hot.map(({ name }) => `    '_${name}',\n`).join('')}]);\n`
+        '\nexport {};\n'
     );
 }

@@ -51,10 +51,14 @@ const FAMILIES = [
     {
         entries: { 'tabacus-worker': 'worker', 'tabacus-threads': 'threads' },
         chunks: [
-            ['tabacus-worker', ['worker', 'core/compile-wasm', 'threads/exit/watch-workers.web']],
+            [
+                'tabacus-worker',
+                ['worker', 'core/compile-wasm', 'common/lazy', 'threads/exit/watch-workers.web'],
+            ],
             ['threads-segments', ['threads/segment/thread-segments']],
             ['tabacus-threads', ['threads']],
             ['threads-serve', ['threads/segment/serve-segments']],
+            ['threads-program', ['threads/cpp-program']],
         ],
     },
     alone('threads-tab-locks', 'threads/tab-lock/tab-locks'),

@@ -11,6 +11,7 @@ import { pieces } from '../../bridge/exports.js';
 import { Failure } from './failure.js';
 import { orderFunctions } from './function-order.js';
 import { FunctionTable } from './function-table.js';
+import { bridgeBuild } from './bridge-generator.js';
 import { buildFolder, logFolder } from './paths.js';
 import { graphOf, objectAt, reached } from './program-graph.js';
 import { importsOf, readSource, writePiece } from './piece-text.js';
@@ -229,7 +230,8 @@ function customSection(name, content) {
 
 /**
  * Writes build/wasm-single/pieces/<piece>.wasm, and <piece>.debug.wasm with the names of functions, unless they are of
- * this program. Each names its build: how a program is split decides which piece imports what under which name.
+ * this program. Each names its build, which begins with that of the bridge: how a program is split decides which piece
+ * imports what under which name.
  *
  * @param {import('./toolchain.js').Toolchain} tools
  */
@@ -246,7 +248,8 @@ export async function splitProgram(tools) {
         '../../bridge/exports',
     ];
     const sources = scripts.map((script) => readFileSync(join(import.meta.dirname, `${script}.js`)));
-    const hash = createHash('sha256').update(readFileSync(program));
+    const bridge = bridgeBuild();
+    const hash = createHash('sha256').update(readFileSync(program)).update(bridge);
     for (const source of sources) hash.update(source);
     const stamp = join(outFolder, 'stamp');
     const current = hash.digest('hex');
@@ -254,7 +257,7 @@ export async function splitProgram(tools) {
     rmSync(outFolder, { recursive: true, force: true });
     rmSync(log, { force: true });
     mkdirSync(outFolder, { recursive: true });
-    await step('split the program', () => split(tools, program, current.slice(0, 16)));
+    await step('split the program', () => split(tools, program, `${bridge}-${current.slice(0, 8)}`));
     writeFileSync(stamp, current);
 }
 

@@ -401,6 +401,32 @@ describeIn(
         const withTrustedTypes = (/** @type {string} */ names) => (/** @type {string} */ csp) =>
             `${csp}; require-trusted-types-for 'script'; trusted-types ${names}`;
 
+        it('says that the program of C++ threads is gone, and loads it by the next call', async () => {
+            const page = site.page();
+            const tab = await site.show(page);
+            await tab.evaluate(async () => {
+                const all = /** @type {any} */ (globalThis);
+                all.shared = await all.tabacus.threads();
+            });
+            /** Has C++ threads count twice, and locks, in one memory. */
+            const use = () =>
+                tab.evaluate(async () => {
+                    const { outcome, shared } = /** @type {any} */ (globalThis);
+                    const counter = shared.counter('c');
+                    const failed = await outcome(() => shared.hammer(counter, { threads: 2, adds: 3 }));
+                    const refused = await outcome(() => shared.locks.request('l', () => {}));
+                    return [failed ?? counter.value, refused ?? 'locked'].map(String);
+                });
+            page.fail(/threads\.wasm$/);
+            const [failed = '', refused = ''] = await use();
+            assert.match(failed, /^TabacusError unavailable: threads\.wasm could not be loaded from .*404/);
+            assert.match(refused, /^TabacusError unavailable: the page could not load/);
+            page.fail(undefined);
+            assert.deepEqual(await use(), ['6', 'locked']);
+            assert.deepEqual(await tab.evaluate(uncaught), []);
+            await tab.close();
+        });
+
         it('says that worker-src forbids the Workers of threads', async () => {
             const tab = await site.show(
                 site.page((csp) => csp.replace("worker-src 'self'", "worker-src 'none'")),

@@ -50,6 +50,15 @@ describeIn(engines, 'Threads in an isolated page', (engine) => {
     });
 });
 
+describeIn(engines, 'A page that shares a counter', (engine) => {
+    const browser = useBrowser(engine, { page: 'threads.html' });
+
+    it('asks for attach.wasm alone, and for threads.wasm when C++ threads count, which is exact', async () => {
+        const counted = await callThreads(await browser.openTab(), 'countAndHammer');
+        assert.deepEqual(counted, { value: 2001, alone: ['attach.wasm'], later: ['threads.wasm'] });
+    });
+});
+
 /**
  * A module of the package and all that it imports, statically or not.
  *

@@ -23,7 +23,7 @@ const PUBLISHED = [
     /^docs\/decisions\/(README|\d{4}-[a-z-]+)\.md$/,
     /^dist\/(web|node)\/(counters|locks|leader|lease|queue|limits|catalogue|threads|lab|emulator|attach|store)\.wasm$/,
     /^dist\/(web|node)\/(tabacus|tabacus-threads|tabacus-worker|tabacus-lab|tabacus-emulator|tabacus-polyfill|tabacus-service-worker|tabacus-compat-[a-z-]+)\.js(\.map)?$/,
-    /^dist\/(web|node)\/(locks|queue|limits|catalogue|threads-segments|threads-serve|threads-tab-locks)\.js(\.map)?$/,
+    /^dist\/(web|node)\/(locks|queue|limits|catalogue|threads-program|threads-segments|threads-serve|threads-tab-locks)\.js(\.map)?$/,
     /^dist\/(web|node)\/threads-worker\.js$/,
     /^dist\/debug\/(counters|locks|leader|lease|queue|limits|catalogue)\.wasm$/,
     /^dist\/types\/[\w./-]+\.d\.ts$/,

@@ -78,7 +78,14 @@ const limit = async () => {
 const share = async () => {
     const { threads } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));
     const shared = await threads();
-    const value = shared.counter('clicks').add();
+    Object.assign(globalThis, { shared });
+    return shared.counter('clicks').add();
+};
+const hammer = async () => {
+    const { shared } = /** @type {any} */ (globalThis);
+    const clicks = shared.counter('clicks');
+    await shared.hammer(clicks, { threads: 1, adds: 1 });
+    const { value } = clicks;
     shared.close();
     return value;
 };
@@ -169,16 +176,19 @@ describeIn([ENGINES.chromium], 'What a page asks for', (engine) => {
     });
 
     it(
-        'to the first counter of threads(): two JavaScript files at once, then two wasm at once',
+        'to the first counter of threads(): two JavaScript files at once, then one wasm; to C++ threads two at once',
         { timeout },
         async () => {
-            dist.holdUntilAll(['tabacus-threads.js', 'tabacus-worker.js'], ['attach.wasm', 'threads.wasm']);
-            const sharing = tab.evaluate(share);
-            assert.equal(await sharing, 1);
+            dist.holdUntilAll(['tabacus-threads.js', 'tabacus-worker.js']);
+            assert.equal(await tab.evaluate(share), 1);
             const [first, ...more] = dist.take();
             assert.equal(first, 'tabacus.js');
             assert.deepEqual(more.slice(0, 2).sort(), ['tabacus-threads.js', 'tabacus-worker.js']);
-            assert.deepEqual(more.slice(2).sort(), ['attach.wasm', 'threads.wasm']);
+            assert.deepEqual(more.slice(2), ['attach.wasm']);
+            dist.holdUntilAll(['threads-program.js', 'threads.wasm']);
+            assert.equal(await tab.evaluate(hammer), 2);
+            const files = ['threads-program.js', 'threads-worker.js', 'threads.wasm'];
+            assert.deepEqual(dist.take().sort(), files);
         },
     );
 });

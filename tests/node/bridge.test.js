@@ -7,6 +7,7 @@ import { ESLint } from 'eslint';
 import { bindings } from '../../bridge/exports.js';
 import { callbacks, coordinationCallbacks, hostCalls } from '../../bridge/host.js';
 import { Bridge } from '../../js/core/bridge.js';
+import { CoordinationListeners } from '../../js/core/coordination-listeners.js';
 import { queueEnqueue, queueList, queueOpen } from '../../js/core/generated/queues.js';
 import { Promises } from '../../js/core/promises.js';
 import { TransactionHost } from '../../js/host/database.js';
@@ -75,6 +76,7 @@ test('the comments of generated calls name a function that is there on the other
         'host.database.transaction(transaction)?': TransactionHost.prototype,
         bridge: Bridge.prototype,
         'bridge.promises': new Promises(),
+        'bridge.listeners': new CoordinationListeners(),
     };
     for (const call of [...hostCalls, ...callbacks, ...coordinationCallbacks]) {
         assert.ok(hostMethod(call) in Object(objects[call.on]), `${call.on} of ${call.name}`);

@@ -33,6 +33,7 @@ const IMPORTS = {
     'tabacus-threads.js': ['tabacus-worker.js'],
     'threads-segments.js': ['tabacus-worker.js'],
     'threads-serve.js': ['tabacus-worker.js', 'threads-segments.js', 'tabacus-threads.js'],
+    'threads-program.js': ['tabacus-worker.js', 'tabacus-threads.js'],
     'threads-tab-locks.js': [],
     'threads-worker.js': [],
     'tabacus-lab.js': [],

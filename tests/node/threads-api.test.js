@@ -219,6 +219,48 @@ test('however many names there are, 254 threads attach, and one more gets an err
     assert.equal((await attach(memory.handle)).counter('7').add(), 2);
 });
 
+test('the program of C++ threads, which starts last, changes nothing in a memory that is full', async () => {
+    const memory = await threads();
+    const counters = kinds.map((kind) => memory.counter(kind, { kind }));
+    for (const [i, counter] of counters.entries()) counter.add(1 + i);
+    const mutex = memory.mutex('m');
+    mutex.lock();
+    assert.throws(() => {
+        for (let i = 0; i < 10_000; i++) memory.counter(String(i)).add(1);
+    }, withCode('out-of-memory'));
+    for (let i = 0; i < 254; i++) await attach(memory.handle);
+    const arena = () => new Uint8Array(memory.handle.memory.buffer, 0, 2 ** 21).slice();
+    const before = arena();
+    await memory.hammer(/** @type {any} */ (counters[0]), { threads: 1, adds: 0 });
+    const changed = [...arena().entries()].filter(([at, byte]) => byte !== before[at]);
+    assert.ok(changed.length <= 4, `${changed.length} bytes besides the last id that a thread has taken`);
+    await Promise.all(
+        counters.slice(0, 3).map((counter) => memory.hammer(counter, { threads: 2, adds: 100 })),
+    );
+    assert.deepEqual(
+        counters.map(({ value }) => value),
+        [201, 202, 203, 4],
+    );
+    assert.equal(memory.counter('7').value, 1);
+    mutex.unlock();
+    memory.close();
+});
+
+test('hammer of a closed memory is a closed error', async () => {
+    const memory = await threads();
+    const counter = memory.counter('c');
+    memory.close();
+    await assert.rejects(memory.hammer(counter, { threads: 1, adds: 1 }), withCode('closed'));
+});
+
+test('a memory that is closed while hammer loads starts no thread', async () => {
+    const memory = await threads();
+    const counter = memory.counter('c');
+    const hammered = memory.hammer(counter, { threads: 1, adds: 1 });
+    memory.close();
+    await assert.rejects(hammered, withCode('closed'));
+});
+
 test('memory that the platform refuses is a typed error', async () => {
     const { Memory } = WebAssembly;
     const cause = new RangeError('WebAssembly.Memory(): could not allocate memory');

@@ -1,6 +1,6 @@
 /**
- * What attach.wasm is made of. It is instantiated over the memory of a program that runs: a data
- * segment or a start function would write into it.
+ * What attach.wasm is made of. It is instantiated over memory that other threads use: a data segment or a start
+ * function would write into it.
  */
 
 import assert from 'node:assert/strict';

@@ -26,7 +26,7 @@ const quotaDefault_bytes = 10 * 2 ** 20;
 const newId = () =>
     /** @type {[number, number]} */ (/** @type {unknown} */ (crypto.getRandomValues(new Uint32Array(2))));
 
-/** The export of wasm/src/sync/abi.cpp for it. @typedef {{ _segment_alloc: (bytes: number) => number }} SegmentAllocator */
+/** The program whose memory segments take. @typedef {Pick<import('../cpp-program.js').CppProgram, 'allocate'>} SegmentAllocator */
 
 class SegmentServer {
     #core;
@@ -90,7 +90,7 @@ class SegmentServer {
 
     /** @param {number} bytes @returns {number} where lines begin; 0 if there is no memory */
     #allocate(bytes) {
-        const taken = this.#allocator._segment_alloc(bytes + lineBytes);
+        const taken = this.#allocator.allocate(bytes + lineBytes);
         return Math.ceil(taken / lineBytes) * lineBytes;
     }
 

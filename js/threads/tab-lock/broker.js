@@ -5,20 +5,6 @@ import { watchExit } from '../exit/liveness-lock.js';
 import { sleepAsync } from '../waiting.js';
 
 /**
- * The exports of wasm/src/sync/abi.cpp for it. A request is its address.
- *
- * @typedef {object} BrokerOps
- * @property {(root: number) => number} _request_bell
- * @property {(root: number) => void} _request_end
- * @property {(root: number, before: number) => number} _request_next
- * @property {(request: number, has: number) => number} _request_task
- * @property {(request: number, token: number) => number} _request_grant
- * @property {(request: number, reason: number) => number} _request_refuse
- * @property {(request: number) => number} _request_lose
- * @property {(request: number, agent: number) => number} _request_exit
- */
-
-/**
  * What the page has for a request.
  *
  * @typedef {object} Record
@@ -54,25 +40,28 @@ export class Broker {
 
     /**
      * @param {import('../thread-core.js').ThreadCore} core
-     * @param {BrokerOps} ops
      * @param {LockSource} tab
      * @param {string} livenessPrefix
      */
-    constructor(core, ops, tab, livenessPrefix) {
+    constructor(core, tab, livenessPrefix) {
         this.#core = core;
         core.answers = true;
-        this.#ops = ops;
+        this.#ops = core.ops;
         this.#tab = tab;
         this.#livenessPrefix = livenessPrefix;
-        this.#bell = ops._request_bell(core.root) >> 2;
+        this.#bell = core.ops.request_bell(core.root) >> 2;
+    }
+
+    /** Answers until this thread's attachment is closed. */
+    serve() {
+        this.#core.ending.addEventListener('abort', () => this.#close());
         void this.#listen();
     }
 
     /** What is held is lost; what waits is refused, and whatever is asked from now on. */
-    close() {
-        if (this.#closed) return;
+    #close() {
         this.#closed = true;
-        this.#ops._request_end(this.#core.root);
+        this.#ops.request_end(this.#core.root);
         for (const request of this.#requests()) this.#dismiss(request);
     }
 
@@ -87,14 +76,14 @@ export class Broker {
 
     *#requests() {
         const { root } = this.#core;
-        for (let request = 0; (request = this.#ops._request_next(root, request)) !== 0;) yield request;
+        for (let request = 0; (request = this.#ops.request_next(root, request)) !== 0;) yield request;
     }
 
     /** @param {number} request */
     #process(request) {
         for (;;) {
             const has = this.#records.get(request)?.has ?? tabHas.nothing;
-            const task = this.#ops._request_task(request, has);
+            const task = this.#ops.request_task(request, has);
             if (task === tabTasks.nothing) return;
             if (task === tabTasks.drop) this.#drop(request);
             else this.#begin(request, task === tabTasks.attempt);
@@ -140,9 +129,9 @@ export class Broker {
         record.held = held;
         const lost = () => {
             if (this.#records.get(request) !== record) return;
-            this.#ops._request_lose(request);
+            this.#ops.request_lose(request);
         };
-        if (!this.#ops._request_grant(request, /** @type {number} */ (held.token))) this.#process(request);
+        if (!this.#ops.request_grant(request, /** @type {number} */ (held.token))) this.#process(request);
         else if (held.held) held.signal.addEventListener('abort', lost);
         else lost();
     }
@@ -155,7 +144,7 @@ export class Broker {
     #refuse(request, record, code) {
         if (this.#records.get(request) !== record) return;
         this.#records.delete(request);
-        this.#ops._request_refuse(request, reasonOf(code));
+        this.#ops.request_refuse(request, reasonOf(code));
         this.#process(request);
     }
 
@@ -170,7 +159,7 @@ export class Broker {
     /** @param {number} request */
     #dismiss(request) {
         this.#drop(request);
-        this.#ops._request_lose(request);
+        this.#ops.request_lose(request);
         this.#process(request);
     }
 
@@ -180,10 +169,11 @@ export class Broker {
         this.#watched.add(agent);
         watchExit(this.#livenessPrefix, agent, () => {
             this.#watched.delete(agent);
+            if (this.#closed) return; // this thread's stack is given back
             for (const request of this.#requests()) {
                 if (this.#field(request, requestFields.agent) !== agent) continue;
                 this.#drop(request);
-                this.#ops._request_exit(request, agent);
+                this.#ops.request_exit(request, agent);
             }
         });
     }

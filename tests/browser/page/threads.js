@@ -56,6 +56,24 @@ const commands = {
         }
         await tab.close();
     },
+
+    /** Counts in a memory of its own, first alone and then by C++ threads, and lists the wasm that each has asked for. */
+    async countAndHammer() {
+        const asked = () =>
+            performance
+                .getEntriesByType('resource')
+                .map(({ name }) => String(name.split('/').pop()))
+                .filter((name) => name.endsWith('.wasm'));
+        const made = await tabacus.threads();
+        const counter = made.counter('c');
+        counter.add(1);
+        const alone = asked();
+        await made.hammer(counter, { threads: 2, adds: 1000 });
+        const { value } = counter;
+        made.close();
+        return { value, alone, later: asked().slice(alone.length) };
+    },
+
     stop: () => adders.forEach((adder) => adder.terminate()),
 
     /** @param {import('tabacus/threads').CounterKind} kind */

@@ -1,24 +1,29 @@
 #pragma once
 
 #include <cstdint>
+#include <new>
 
+#include "sync/main_arena.hpp"
 #include "tabacus/sync/arena.hpp"
 #include "tabacus/sync/dispatch.hpp"
 
-// What JavaScript calls: one list of plain functions over numbers, exported by threads.wasm and by
-// attach.wasm alike, so that js/threads is written once and takes either. Plain exports and not
-// embind: a bare Atomics.add costs 9 ns and such a call 11, an embind call would eat what is left
-// of a budget of two Atomics.add; and attach.wasm has no runtime that embind could live in.
+// What JavaScript calls on the page and in Workers: plain functions over numbers. They are plain
+// exports and not embind: a bare Atomics.add costs 9 ns and such a call 11, an embind call would
+// eat what is left of a budget of two Atomics.add; and attach.wasm has no runtime that embind could
+// live in.
 //
 // Pointers are addresses in the shared memory, from an arena that the caller has checked. Numbers
 // are doubles, and are found to be integers here: that is cheaper than in JavaScript. NaN means
 // "not done"; Agent::outcome has the reason, unless the number was no safe integer.
 
-#ifdef TABACUS_ATTACH
 #define TABACUS_EXPORT(type, name) extern "C" __attribute__((export_name(#name))) type name
-#else
-#define TABACUS_EXPORT(type, name) extern "C" __attribute__((used)) type name
-#endif
+
+// Makes fresh memory, which is zero, an arena. Called once, by the page, before any other function
+// and with no stack.
+TABACUS_EXPORT(tabacus::sync::Arena*, arena_make)() {
+    using namespace tabacus::sync;
+    return new (reinterpret_cast<void*>(main_arena_begin)) Arena(names_bytes, agents_max);
+}
 
 // The agent's address, or 0: the arena is full (or stayed locked, where may_sleep is 0).
 TABACUS_EXPORT(tabacus::sync::Agent*, agent_enter)
@@ -126,4 +131,39 @@ TABACUS_EXPORT(tabacus::sync::TabState, request_release)
 TABACUS_EXPORT(void, request_close)
 (tabacus::sync::Arena* arena, tabacus::sync::TabRequest* request) {
     request->close(arena->tab_bell());
+}
+
+// Locks over tabs: the page's side (tab_request.hpp).
+
+TABACUS_EXPORT(tabacus::sync::TabBell*, request_bell)(tabacus::sync::Arena* arena) {
+    return &arena->tab_bell();
+}
+
+TABACUS_EXPORT(void, request_end)(tabacus::sync::Arena* arena) { arena->tab_bell().end(); }
+
+// 0 after the last, the first after 0.
+TABACUS_EXPORT(tabacus::sync::TabRequest*, request_next)
+(tabacus::sync::Arena* arena, const tabacus::sync::TabRequest* before) {
+    return arena->next_tab_request(before);
+}
+
+TABACUS_EXPORT(std::uint32_t, request_grant)(tabacus::sync::TabRequest* request, double token) {
+    return request->grant(static_cast<std::int64_t>(token)) ? 1 : 0;
+}
+
+TABACUS_EXPORT(std::uint32_t, request_refuse)(tabacus::sync::TabRequest* request,
+                                              std::uint32_t reason) {
+    return request->refuse(reason) ? 1 : 0;
+}
+
+TABACUS_EXPORT(std::uint32_t, request_lose)(tabacus::sync::TabRequest* request) {
+    return request->lose() ? 1 : 0;
+}
+
+TABACUS_EXPORT(tabacus::sync::TabTask, request_task)
+(tabacus::sync::TabRequest* request, tabacus::sync::TabHas has) { return request->next_task(has); }
+
+TABACUS_EXPORT(std::uint32_t, request_exit)
+(tabacus::sync::TabRequest* request, std::uint32_t agent) {
+    return request->report_exit(agent) ? 1 : 0;
 }

@@ -5,14 +5,11 @@
 #include <memory>
 
 #include "browser/core/tab_core.hpp"
-#include "browser/generated/build.hpp"
 #include "browser/generated/host.hpp"
 
 using tabacus::browser::TabCore;
 
 extern "C" {
-
-EMSCRIPTEN_KEEPALIVE double tab_build() { return tabacus::browser::build_number; }
 
 EMSCRIPTEN_KEEPALIVE char* tab_buffer(std::size_t size) {
     return tabacus::browser::packed_buffer(size);

@@ -21,8 +21,7 @@ struct Capabilities {
     std::string_view store;       // indexeddb, localstorage, memory
     std::string_view exclusion;   // web-locks, lease, none
     std::string_view durability;  // the best there is: strict, relaxed, memory
-    bool backup = false;   // localStorage has a backup of the totals, against a lost database
-    bool channel = false;  // news travels by BroadcastChannel
+    bool channel = false;         // news travels by BroadcastChannel
 };
 
 class Replica;

@@ -12,7 +12,7 @@ std::optional<RowKey> parse_row_key(std::string_view key) {
 
 Task<std::list<BackupRow>> Backup::rows(std::string_view prefix) {
     std::list<BackupRow> rows;
-    if (!available()) co_return rows;
+    if (!storage_.available()) co_return rows;
     const auto root = names_.stored_row("");
     auto keys = co_await attempt(storage_.keys(names_.stored_row(prefix)));
     if (!keys) co_return rows;
@@ -35,12 +35,12 @@ Async<Unit> Backup::set_generation(std::string_view generation) {
 }
 
 Async<Backup::Text> Backup::read(std::string_view key) {
-    if (!available()) return Text();
+    if (!storage_.available()) return Text();
     return storage_.get(key);
 }
 
 Async<Unit> Backup::write(std::string_view key, std::string_view value) {
-    if (!available()) return Unit{};
+    if (!storage_.available()) return Unit{};
     return storage_.set(key, value);
 }
 

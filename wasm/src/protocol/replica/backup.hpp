@@ -27,8 +27,6 @@ class Backup {
   public:
     Backup(World& world, const Names& names) : storage_(world.storage()), names_(names) {}
 
-    [[nodiscard]] bool available() const { return storage_.available(); }
-
     /// Every readable row of the backup whose key begins with `prefix`.
     Task<std::list<BackupRow>> rows(std::string_view prefix);
 

@@ -72,7 +72,6 @@ class Replica {
     Task<void> close();
 
     [[nodiscard]] Medium medium() const { return medium_; }
-    [[nodiscard]] bool has_backup() const { return backup_.available(); }
     [[nodiscard]] bool has_channel() const { return channel_ != nullptr; }
     [[nodiscard]] bool idle() { return scope_.idle(); }
 

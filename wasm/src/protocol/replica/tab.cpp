@@ -48,7 +48,6 @@ Tab::~Tab() = default;
 Task<void> Tab::open() {
     auto& world = parts_->world;
     auto& medium = parts_->medium;
-    medium = world.storage().available() ? Medium::storage : Medium::memory;
     std::string refusal;
     if (world.database().available()) {
         const auto opened = co_await attempt(world.database().open());
@@ -58,7 +57,9 @@ Task<void> Tab::open() {
             refusal = opened.error().what();
         }
     }
-    if (medium != Medium::database && !refusal.empty()) {
+    // Asked for only where it is needed: the browser may have to read its file first.
+    if (medium != Medium::database && world.storage().available()) medium = Medium::storage;
+    if (!refusal.empty()) {
         parts_->on_notice({Notice::Kind::warning, "degraded",
                            "IndexedDB cannot be opened; a weaker store is used.", refusal, "", 0});
     }
@@ -80,7 +81,6 @@ Capabilities Tab::capabilities() const {
             .durability = medium == Medium::database  ? "strict"
                           : medium == Medium::storage ? "relaxed"
                                                       : "memory",
-            .backup = medium == Medium::database && parts_->replica->has_backup(),
             .channel = parts_->replica->has_channel()};
 }
 
