@@ -597,7 +597,8 @@ export const bindings = {
  *
  * @typedef {object} Piece
  * @property {ExportedCall[]} exports
- * @property {string} [entered] a class of C++ instead of exports: other pieces enter this one through its virtual table
+ * @property {string[]} [entered] classes and methods of C++: other pieces enter this one through their virtual tables,
+ *   and only when it is loaded. A method is one that only this piece calls, and those that are loaded after it
  */
 
 /**
@@ -609,10 +610,10 @@ export const bindings = {
  */
 export const pieces = {
     counters: { exports: [...core, ...counter, ...counters] },
-    locks: { exports: [...coordination, ...locks] },
+    locks: { exports: [...coordination, ...locks], entered: ['tabacus::browser::BrowserLocks::query'] },
     leader: { exports: leader },
-    lease: { exports: [], entered: 'tabacus::LeaseLock' },
+    lease: { exports: [], entered: ['tabacus::LeaseLock'] },
     queue: { exports: queues },
     limits: { exports: limits },
-    catalogue: { exports: catalogue },
+    catalogue: { exports: catalogue, entered: ['tabacus::ReplicatedCounter::add'] },
 };

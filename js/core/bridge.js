@@ -29,7 +29,7 @@ const namesMax = 2 ** 17;
 const copiedUnitsMax = 256;
 const notCopied = /[^ -~]/;
 
-/** The names of exports that bridge/exports.js describes. Those for other pieces are shorter (scripts/lib/module-names.js). */
+/** The names of exports that bridge/exports.js describes. What pieces share is named otherwise (scripts/lib/piece-text.js). */
 const described = /^_[a-z]+_/;
 
 export class Bridge {

@@ -90,7 +90,7 @@ export class Program {
     }
 
     /**
-     * Adds another piece.
+     * Adds another piece. It imports functions of the pieces that are loaded, by their indices in the table.
      *
      * @param {PieceName} piece
      * @param {WebAssembly.Module} module
@@ -99,7 +99,9 @@ export class Program {
      */
     async add(piece, module) {
         checkBuild(piece, module, this.#build, 'counters.wasm');
-        const { exports } = await WebAssembly.instantiate(module, { primary: this.#exports });
+        const primary = this.#exports;
+        const functions = new Proxy({}, { get: (_, index) => primary.table.get(index) });
+        const { exports } = await WebAssembly.instantiate(module, { primary, functions });
         return /** @type {any} */ (underscored(exports));
     }
 }

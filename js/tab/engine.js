@@ -188,6 +188,7 @@ export class Engine {
             const compiling = this.#ahead.get(name) ?? compilePiece(name, this.#options.wasm[name]);
             this.#ahead.delete(name); // if it fails, the next call fetches it again
             const module = await compiling;
+            if (name !== 'locks') await this.#piece('locks').get(); // it imports functions of that one
             this.bridge.contain(
                 await this.#program.add(name, module).catch(pieceNotStarted(name, this.#options.wasm[name])),
             );

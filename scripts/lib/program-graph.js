@@ -69,17 +69,16 @@ export function objectAt(objects, address) {
 /**
  * @param {Graph['edges']} edges
  * @param {Item[]} roots
- * @param {(item: Item) => boolean} [stops] whether what an item refers to is left out
  * @returns {Set<Item>} all that the roots reach, with them
  */
-export function reached(edges, roots, stops = () => false) {
+export function reached(edges, roots) {
     /** @type {Set<Item>} */
     const seen = new Set();
     const open = [...roots];
     for (let item = open.pop(); item !== undefined; item = open.pop()) {
         if (seen.has(item)) continue;
         seen.add(item);
-        if (!stops(item)) open.push(...(edges.get(item) ?? []));
+        open.push(...(edges.get(item) ?? []));
     }
     return seen;
 }

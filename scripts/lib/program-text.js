@@ -101,13 +101,3 @@ export function writeSegment({ at, bytes }) {
     const text = [...bytes].map((byte) => `\\${byte.toString(16).padStart(2, '0')}`).join('');
     return ` (data (i32.const ${at}) "${text}")`;
 }
-
-/** The name as a manifest of wasm-split has it. @param {string} quoted */
-export const plainName = (quoted) =>
-    quoted.startsWith('"')
-        ? quoted
-              .slice(1, -1)
-              .replace(/\\(?:([0-9a-f]{2})|(.))/g, (_, hex, char) =>
-                  hex ? String.fromCharCode(parseInt(hex, 16)) : char,
-              )
-        : quoted;

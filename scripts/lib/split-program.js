@@ -1,6 +1,7 @@
 /**
- * Splits the program of a tab into the pieces of bridge/exports.js, by Binaryen's wasm-split: the counters as the
- * primary module, and one secondary module for each other piece. They share a memory and a table.
+ * Splits the program of a tab into the pieces of bridge/exports.js: the counters are the primary module, and each other
+ * piece is a secondary one. They share a memory and a table, and a secondary module calls functions of other pieces
+ * as its imports.
  */
 
 import { createHash } from 'node:crypto';
@@ -8,18 +9,20 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileS
 import { join } from 'node:path';
 import { pieces } from '../../bridge/exports.js';
 import { Failure } from './failure.js';
-import { renameExports, splitPrefix } from './module-names.js';
 import { orderFunctions } from './function-order.js';
+import { FunctionTable } from './function-table.js';
 import { bridgeBuild } from './bridge-generator.js';
 import { buildFolder, logFolder } from './paths.js';
 import { graphOf, objectAt, reached } from './program-graph.js';
-import { plainName, readProgram } from './program-text.js';
+import { importsOf, readSource, writePiece } from './piece-text.js';
+import { readProgram } from './program-text.js';
 import { step } from './progress.js';
 import { run } from './run.js';
 import { ownersOf, segmentsOf } from './static-data.js';
 
 /** @typedef {import('./program-graph.js').Item} Item */
 /** @typedef {import('./program-text.js').Text} Text */
+/** @typedef {import('./piece-text.js').Source} Source */
 
 const folder = join(buildFolder, 'wasm-single');
 const outFolder = join(folder, 'pieces');
@@ -28,37 +31,52 @@ const log = join(logFolder, 'split-program.log');
 /** The lowest address and index in the program that is linked for the analysis (cmake/tab.cmake). */
 const leastReference = 2 ** 24;
 
-/** Without reference types: else wasm-split replaces each call of another piece's function by one through a thunk. */
+/** What browsers have that load the package. */
 const features = ['bulk-memory', 'sign-ext', 'mutable-globals', 'nontrapping-float-to-int', 'multivalue'].map(
     (feature) => `--enable-${feature}`,
 );
 
 const [primary = '', shared = ''] = Object.keys(pieces);
 
-/** Whether a function is a member of the class. @param {Item} func @param {string} name */
-const isMember = (func, name) => String(func).startsWith(`"${name}::`);
+/** Whether a function is the named one, or a member of the named class. @param {Item} func @param {string} name */
+const isNamed = (func, name) => [`"${name}(`, `"${name}::`].some((start) => String(func).startsWith(start));
+
+/**
+ * The virtual methods by which other pieces enter a piece.
+ *
+ * @param {import('./program-graph.js').Graph} graph
+ * @returns {Map<Item, string>} the piece of each
+ * @throws {Failure} if no virtual table has one that bridge/exports.js names
+ */
+function entrancesOf({ edges }) {
+    const held = [...edges].flatMap(([item, items]) => (typeof item === 'number' ? [...items] : []));
+    const entrances = Object.entries(pieces).flatMap(([piece, { entered = [] }]) =>
+        entered.flatMap((name) => {
+            const methods = held.filter((func) => isNamed(func, name));
+            if (methods.length === 0) throw new Failure(`no virtual table has a method of ${name}`);
+            return methods.map((method) => /** @type {const} */ ([method, piece]));
+        }),
+    );
+    return new Map(entrances);
+}
 
 /** The piece of each function and object. @param {Text} program @param {import('./program-graph.js').Graph} graph */
-function pieceOfItems(program, { edges }) {
+function pieceOfItems(program, graph) {
     const pieceOfExport = new Map(
         Object.entries(pieces).flatMap(([piece, { exports }]) => exports.map(({ name }) => [name, piece])),
     );
     /** @type {Map<string, Item[]>} */
     const roots = new Map(Object.keys(pieces).map((piece) => [piece, []]));
     for (const [name, func] of program.exports) roots.get(pieceOfExport.get(name) ?? primary)?.push(func);
-    /** The virtual tables of a class, by a function that is in them. @param {string} name */
-    const tablesOf = (name) =>
-        [...edges].filter(
-            ([item, held]) => typeof item === 'number' && [...held].some((func) => isMember(func, name)),
-        );
-    const entrances = Object.entries(pieces).flatMap(([piece, { entered }]) =>
-        entered === undefined ? [] : tablesOf(entered).map(([table, held]) => ({ piece, table, held })),
+    const entrances = entrancesOf(graph);
+    for (const [method, piece] of entrances) roots.get(piece)?.push(method);
+    const edges = new Map(
+        [...graph.edges].map(([item, held]) => {
+            const isOwn = (/** @type {Item} */ other) => typeof item === 'string' || !entrances.has(other);
+            return [item, new Set([...held].filter(isOwn))];
+        }),
     );
-    const tables = new Set(entrances.map(({ table }) => table));
-    const sets = new Map(
-        [...roots].map(([piece, items]) => [piece, reached(edges, items, (item) => tables.has(item))]),
-    );
-    for (const { piece, held } of entrances) sets.set(piece, reached(edges, [...held]));
+    const sets = new Map([...roots].map(([piece, items]) => [piece, reached(edges, items)]));
     return (/** @type {Item} */ item) => {
         const users = [...sets].filter(([, set]) => set.has(item)).map(([piece]) => piece);
         if (users.length === 0 || users.includes(primary)) return primary;
@@ -74,18 +92,20 @@ function imageOf({ data }, base, length) {
 }
 
 /**
- * How far addresses of the two links are apart.
+ * The static data of both links, word for word.
  *
  * @param {Text} program
  * @param {Text} analysed
  * @throws {Failure} unless they differ in their addresses and indices alone
  */
-function shiftBetween(program, analysed) {
-    const [base, otherBase] = [program, analysed].map(({ data }) => Math.min(...data.map(({ at }) => at)));
-    const shift = (otherBase ?? 0) - (base ?? 0);
+function imagesOf(program, analysed) {
+    const [base = 0, otherBase = 0] = [program, analysed].map(({ data }) =>
+        Math.min(...data.map(({ at }) => at)),
+    );
+    const shift = otherBase - base;
     const ends = [...program.data, ...analysed.data.map(({ at, bytes }) => ({ at: at - shift, bytes }))];
-    const length = (Math.max(...ends.map(({ at, bytes }) => at + bytes.length)) - (base ?? 0) + 3) & ~3;
-    const [image, other] = [imageOf(program, base ?? 0, length), imageOf(analysed, otherBase ?? 0, length)];
+    const length = (Math.max(...ends.map(({ at, bytes }) => at + bytes.length)) - base + 3) & ~3;
+    const [image, other] = [imageOf(program, base, length), imageOf(analysed, otherBase, length)];
     const shifts = [0, shift, analysed.tableBase - program.tableBase];
     const words = Array.from({ length: length / 4 }, (_, i) => 4 * i);
     const alike =
@@ -93,35 +113,113 @@ function shiftBetween(program, analysed) {
         program.table.join() === analysed.table.join() &&
         words.every((at) => shifts.includes(other.getUint32(at, true) - image.getUint32(at, true)));
     if (!alike) throw new Failure('tab.wasm and tab-analysis.wasm were linked into different programs');
-    return shift;
+    return { base, shift, image, other };
+}
+
+/**
+ * The functions of other pieces that each piece calls.
+ *
+ * @param {Text} program
+ * @param {(item: Item) => string} pieceOf
+ * @throws {Failure} if one is of a piece that may not be loaded
+ */
+function importsBetween({ functions }, pieceOf) {
+    /** @type {Map<string, Set<string>>} */
+    const imports = new Map(Object.keys(pieces).map((piece) => [piece, new Set()]));
+    for (const [func, { calls }] of functions) {
+        const piece = pieceOf(func);
+        for (const callee of calls) {
+            const other = pieceOf(callee);
+            if (other === piece) continue;
+            if (piece === primary || ![primary, shared].includes(other))
+                throw new Failure(`${piece} calls ${callee}, and ${other} may not be loaded`);
+            imports.get(piece)?.add(callee);
+        }
+    }
+    return imports;
+}
+
+/**
+ * The functions that constants and static data refer to by their indices.
+ *
+ * @param {Text} analysed
+ * @param {DataView} image its static data
+ */
+function pointedTo({ functions, table, tableBase }, image) {
+    const words = Array.from({ length: image.byteLength / 4 }, (_, i) => image.getUint32(4 * i, true));
+    const numbers = [...functions.values()].flatMap((func) => [...func.numbers]);
+    return [...words, ...numbers].flatMap((number) => table[number - tableBase] ?? []);
+}
+
+/**
+ * The functions of each piece, and those of them that are in the table, both in their order.
+ *
+ * @param {Source} source
+ * @param {(item: Item) => string} pieceOf
+ * @param {Set<string>} inTable
+ */
+const layoutOf = (source, pieceOf, inTable) =>
+    Object.keys(pieces).map((piece) => {
+        const own = [...source.functions].filter(([func]) => pieceOf(func) === piece);
+        const functions = orderFunctions(new Map(own));
+        const imported = piece === primary ? importsOf(source) : [];
+        return {
+            piece,
+            functions,
+            elements: [...imported, ...functions].filter((func) => inTable.has(func)),
+        };
+    });
+
+/**
+ * The program with other indices of functions, from those of two links.
+ *
+ * @param {FunctionTable} table
+ * @param {Source} source
+ * @param {Source} analysed
+ * @returns {Source}
+ */
+function renumbered(table, source, analysed) {
+    const functions = [...source.functions].map(
+        ([func, lines]) =>
+            /** @type {const} */ ([func, table.inFunction(lines, analysed.functions.get(func) ?? [])]),
+    );
+    return { ...source, functions: new Map(functions) };
 }
 
 /**
  * @param {string} text of the program
  * @param {string} analysis text of the program that was linked for the analysis
+ * @returns {{ piece: string, module: string }[]} the text of each piece
  */
 function plan(text, analysis) {
     const [program, analysed] = [readProgram(text, Infinity), readProgram(analysis, leastReference)];
-    const shift = shiftBetween(program, analysed);
+    const { base, shift, image, other } = imagesOf(program, analysed);
     const graph = graphOf(analysed);
     const pieceOf = pieceOfItems(analysed, graph);
     const owners = ownersOf(analysed, graph.objects, pieceOf, { primary, shared });
-    return Object.keys(pieces).map((piece) => ({
-        piece,
-        functions: [...program.functions.keys()].filter((func) => pieceOf(func) === piece),
-        exports: [...program.exports].filter(([, func]) => pieceOf(func) === piece),
-        data: segmentsOf(
-            program,
-            (at) => (owners.get(objectAt(graph.objects, at + shift)) ?? primary) === piece,
-        ),
-    }));
+    const imports = importsBetween(program, pieceOf);
+    const imported = [...imports.values()].flatMap((funcs) => [...funcs]);
+    const source = readSource(text);
+    const layout = layoutOf(source, pieceOf, new Set([...pointedTo(analysed, other), ...imported]));
+    const order = layout.flatMap(({ elements }) => elements);
+    const table = new FunctionTable(program, analysed, order);
+    const moved = renumbered(table, source, readSource(analysis));
+    const data = [{ at: base, bytes: table.inData(image, other) }];
+    return layout.map(({ piece, ...own }) => {
+        const isOwn = (/** @type {number} */ at) =>
+            (owners.get(objectAt(graph.objects, at + shift)) ?? primary) === piece;
+        const module = {
+            ...own,
+            imports: order.filter((func) => imports.get(piece)?.has(func)),
+            exports: [...program.exports].filter(([, func]) => pieceOf(func) === piece),
+            data: segmentsOf({ ...program, data }, isOwn),
+        };
+        return { piece, module: writePiece(moved, module, piece === primary, table) };
+    });
 }
 
 /** @param {string} file */
 const read = (file) => readFileSync(file, 'utf8');
-
-/** The text of a module with further declarations at its end. @param {string} text @param {string[]} lines */
-const extended = (text, lines) => `${text.trimEnd().replace(/\)$/, '')}${lines.join('\n')}\n)\n`;
 
 /** A custom section that names the build (WebAssembly Core §5.5.3). @param {string} name @param {string} content */
 function customSection(name, content) {
@@ -142,7 +240,8 @@ export async function splitProgram(tools) {
     const scripts = [
         'split-program',
         'function-order',
-        'module-names',
+        'function-table',
+        'piece-text',
         'program-graph',
         'program-text',
         'static-data',
@@ -165,16 +264,6 @@ export async function splitProgram(tools) {
 /** @param {string} name */
 const file = (name) => join(outFolder, name);
 
-/** The text of the program without what goes to other pieces by itself. @param {string} text @param {Set<string>} moved exports */
-const withoutMoved = (text, moved) =>
-    text
-        .split('\n')
-        .filter((line) => {
-            const [, exported = ''] = /^ \(export "([^"]*)"/.exec(line) ?? [];
-            return !line.startsWith(' (data ') && !moved.has(exported);
-        })
-        .join('\n');
-
 /**
  * @param {import('./toolchain.js').Toolchain} tools
  * @param {string} program
@@ -185,28 +274,7 @@ async function split(tools, program, build) {
         run(tools.command(name, [...args, ...features]), log);
     await tool('wasm-dis', program, '-o', file('program.wat'));
     await tool('wasm-dis', join(folder, 'tab-analysis.wasm'), '-o', file('analysis.wat'));
-    const text = read(file('program.wat'));
-    const planned = plan(text, read(file('analysis.wat')));
-    const secondary = planned.slice(1);
-    const moved = secondary.flatMap(({ exports }) => exports.map(([name]) => name));
-    writeFileSync(file('whole.wat'), withoutMoved(text, new Set(moved)));
-    const sections = secondary.map(({ piece, functions }) =>
-        [piece, ...functions.map(plainName), ''].join('\n'),
-    );
-    writeFileSync(file('manifest'), sections.join('\n'));
-    await tool('wasm-as', file('whole.wat'), '-g', '-o', file('whole.wasm'));
-    await tool(
-        ...['wasm-split', '--multi-split', file('whole.wasm'), '--manifest', file('manifest')],
-        ...['--no-placeholders', '--import-namespace', 'primary', '--export-prefix', splitPrefix, '-S'],
-        ...['--out-prefix', `${outFolder}/`, '-o', file(`${primary}.wast`)],
-    );
-    const modules = planned.map(({ piece, exports, data }) => {
-        const exported =
-            piece === primary ? [] : exports.map(([name, func]) => ` (export "${name}" (func $${func}))`);
-        return orderFunctions(extended(read(file(`${piece}.wast`)), [...exported, ...data]));
-    });
-    for (const [i, module] of renameExports(modules).entries()) {
-        const piece = planned[i]?.piece;
+    for (const { piece, module } of plan(read(file('program.wat')), read(file('analysis.wat')))) {
         writeFileSync(file(`${piece}.wat`), module);
         await tool('wasm-as', file(`${piece}.wat`), '-g', '-o', file(`${piece}.debug.wasm`));
         await tool('wasm-opt', file(`${piece}.debug.wasm`), '--strip-debug', '-o', file(`${piece}.wasm`));

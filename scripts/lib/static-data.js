@@ -83,8 +83,8 @@ export function ownersOf(program, objects, moduleOf, { primary, shared }) {
     return owners;
 }
 
-/** Runs of zeros that are shorter than the head of another segment stay within theirs. */
-const zerosMax = 8;
+/** Runs of zeros up to this length stay within their segment: compressed, they are shorter than the head of another. */
+const zerosMax = 40;
 
 /**
  * The static data of a module: memory is zero where nothing is written to it. A segment has no byte that is not the

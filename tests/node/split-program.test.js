@@ -4,7 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pieces } from '../../bridge/exports.js';
 import { Program } from '../../js/core/program.js';
-import { renameExports } from '../../scripts/lib/module-names.js';
+import { Failure } from '../../scripts/lib/failure.js';
+import { FunctionTable } from '../../scripts/lib/function-table.js';
+import { readSource, writePiece } from '../../scripts/lib/piece-text.js';
 import { graphOf, objectAt, reached } from '../../scripts/lib/program-graph.js';
 import { readProgram } from '../../scripts/lib/program-text.js';
 import { ownersOf, segmentsOf } from '../../scripts/lib/static-data.js';
@@ -46,11 +48,6 @@ test('a function refers to what it calls, to functions of the table, and to obje
     assert.deepEqual(edges.get(data + 4), new Set(['c']), 'the object holds the index of a function');
     assert.equal(objectAt(objects, data + 7), data + 4);
     assert.deepEqual(reached(edges, ['b']), new Set(['b', 'c', data, data + 8]));
-    assert.deepEqual(
-        reached(edges, [data + 4], (item) => item === 'c'),
-        new Set([data + 4, 'c']),
-        'what an item that stops refers to is left out',
-    );
 });
 
 test('a text leaves with those that refer to it and to its end; a virtual table with its users; all else stays', () => {
@@ -80,13 +77,13 @@ test('a text leaves with those that refer to it and to its end; a virtual table 
 });
 
 test('segments hold what is their own, and no zero of another owner', () => {
-    const bytes = Uint8Array.from([1, 0, 0, 2, 9, 0, 3, ...Array(12).fill(0), 4]);
+    const bytes = Uint8Array.from([1, 0, 0, 2, 9, 0, 3, ...Array(60).fill(0), 4]);
     const program = { ...readProgram('(module\n)', 0), data: [{ at: 100, bytes }] };
     const isOwn = (/** @type {number} */ at) => at !== 104 && at !== 105;
     assert.deepEqual(segmentsOf(program, isOwn), [
         ' (data (i32.const 100) "\\01\\00\\00\\02")',
         ' (data (i32.const 106) "\\03")',
-        ' (data (i32.const 119) "\\04")',
+        ' (data (i32.const 167) "\\04")',
     ]);
     assert.deepEqual(
         segmentsOf(program, (at) => !isOwn(at)),
@@ -94,59 +91,115 @@ test('segments hold what is their own, and no zero of another owner', () => {
     );
 });
 
-test('exports for other modules are named in the order of the functions; the own ones stay', () => {
-    const primary = [
-        '(module',
-        ' (export "tab_new" (func $b))',
-        ' (export "%z" (func $b))',
-        ' (export "%a" (global $g))',
-        ' (export "%m" (func $a))',
-        ' (func $a',
-        ' )',
+/** Two links of a program with a table of $a and $b, from 1 on and from `table` on. */
+const [linked, analysed] = [1, table].map((base) =>
+    readProgram(`(module\n (elem $0 (i32.const ${base}) $a $b)\n)`, Infinity),
+);
+
+/** @param {string[]} order */
+const tableOf = (...order) =>
+    new FunctionTable(/** @type {any} */ (linked), /** @type {any} */ (analysed), order);
+
+test('constants that are indices take the order of the table; others stay', () => {
+    const moved = tableOf('b', 'a').inFunction(
+        [' (func $f', '  (call $g', '   (i32.const 1)', '   (i32.const 2)', '   (i32.const 2)', '  )', ' )'],
+        [
+            ' (func $f',
+            '  (call $g',
+            `   (i32.const ${table})`,
+            `   (i32.const ${table + 1})`,
+            '   (i32.const 2)',
+            '  )',
+            ' )',
+        ],
+    );
+    assert.deepEqual(moved.slice(2, 5), ['   (i32.const 2)', '   (i32.const 1)', '   (i32.const 2)']);
+});
+
+test('both halves of a wide constant may be indices', () => {
+    const wide = (/** @type {number} */ low, /** @type {number} */ high) =>
+        `  (i64.const ${(BigInt(high) << 32n) | BigInt(low)})`;
+    const move = (/** @type {string} */ line, /** @type {string} */ other) =>
+        tableOf('b', 'a').inFunction([line], [other])[0];
+    assert.equal(move(wide(1, 2), wide(table, table + 1)), wide(2, 1));
+    assert.equal(move(wide(7, 2), wide(7, table + 1)), wide(7, 1));
+});
+
+test('words of static data that are indices take the order of the table', () => {
+    const words = (/** @type {number[]} */ ...list) => new DataView(Uint32Array.from(list).buffer);
+    const moved = tableOf('b', 'a').inData(words(1, 1, 2), words(1, table, table + 1));
+    assert.deepEqual(moved, new Uint8Array(words(1, 2, 1).buffer));
+});
+
+test('a function that computes with an index is a failure, and so is one that is in no table', () => {
+    const line = (/** @type {number} */ n) => [' (func $f', '  (i32.add', `   (i32.const ${n})`, '  )', ' )'];
+    assert.throws(() => tableOf('b', 'a').inFunction(line(1), line(table)), Failure);
+    assert.throws(
+        () => tableOf('a', 'b').inFunction(line(1), line(table)),
+        Failure,
+        'nor where it does not move',
+    );
+    assert.throws(() => tableOf('b').indexOf('a'), Failure);
+});
+
+test('a piece imports what is not its own, by its index in the table', () => {
+    const source = readSource(
+        [
+            '(module $tab.wasm',
+            ' (type $0 (func (param i32)))',
+            ' (import "env" "host" (func $host (param f64)))',
+            ' (global $__stack_pointer (mut i32) (i32.const 64))',
+            ' (memory $0 16)',
+            ' (func $a (param $0 i32) (param $1 i64) (result i32)',
+            '  (local.get $0)',
+            ' )',
+            ' (func $b',
+            '  (call $host)',
+            ' )',
+            ')',
+        ].join('\n'),
+    );
+    const table = tableOf('host', 'a', 'b');
+    const own = { functions: ['a'], imports: [], elements: ['host', 'a'], exports: [], data: [] };
+    const other = { ...own, functions: ['b'], imports: ['host', 'a'], elements: ['b'] };
+    const first = writePiece(source, own, true, table).split('\n');
+    const second = writePiece(source, other, false, table).split('\n');
+    for (const line of [
+        ' (elem $0 (i32.const 1) $host $a)',
+        ' (memory $0 16)',
+        ' (export "memory" (memory $0))',
+    ])
+        assert.ok(first.includes(line), line);
+    assert.deepEqual(second.slice(2), [
+        ' (import "primary" "memory" (memory $0 16))',
+        ' (import "primary" "table" (table $0 4 4 funcref))',
+        ' (import "primary" "__stack_pointer" (global $__stack_pointer (mut i32)))',
+        ' (import "functions" "1" (func $host (param f64)))',
+        ' (import "functions" "2" (func $a (param i32) (param i64) (result i32)))',
+        ' (elem $0 (i32.const 3) $b)',
         ' (func $b',
+        '  (call $host)',
         ' )',
         ')',
-    ];
-    const secondary = [
-        '(module',
-        ' (import "primary" "memory" (memory $0 16))',
-        ' (import "primary" "%z" (func $b))',
-        ' (import "primary" "%m" (func $a))',
-        ')',
-    ];
-    const [first = '', second = ''] = renameExports([primary.join('\n'), secondary.join('\n')]);
-    assert.deepEqual(first.split('\n').slice(1, 5), [
-        ' (export "tab_new" (func $b))',
-        ' (export "00" (global $g))',
-        ' (export "01" (func $a))',
-        ' (export "02" (func $b))',
-    ]);
-    assert.deepEqual(second.split('\n').slice(1, 4), [
-        ' (import "primary" "memory" (memory $0 16))',
-        ' (import "primary" "01" (func $a))',
-        ' (import "primary" "02" (func $b))',
+        '',
     ]);
 });
 
 test('the pieces fill the table between them, each only what is its own', async () => {
     const program = await Program.start(await WebAssembly.compile(wasmOf('counters')));
-    const functions = /** @type {WebAssembly.Table} */ (
-        /** @type {any} */ (program.glue).___indirect_function_table
-    );
+    const functions = /** @type {WebAssembly.Table} */ (/** @type {any} */ (program.glue)._table);
     const filled = () => Array.from({ length: functions.length }, (_, i) => functions.get(i));
     let before = filled();
-    // One function stands where those of pieces will be that are not loaded: the one in the most places.
-    const places = (/** @type {unknown} */ func) => before.filter((one) => one === func).length;
-    const [standsIn] = [...before].sort((a, b) => places(b) - places(a));
     for (const name of names.slice(1)) {
         await program.add(name, await WebAssembly.compile(wasmOf(name)));
         const after = filled();
         const changed = before.filter((func, i) => func !== after[i]);
         assert.ok(changed.length > 0, `${name} has functions in the table`);
-        assert.deepEqual(new Set(changed), new Set([standsIn]), `${name} replaces nobody else's`);
+        assert.deepEqual(new Set(changed), new Set([null]), `${name} replaces nobody else's`);
         before = after;
     }
-    assert.ok(!before.includes(standsIn));
+    assert.deepEqual(before.indexOf(null), 0);
+    assert.deepEqual(before.lastIndexOf(null), 0, 'no function has the index 0, which is the null pointer');
 });
 
 test('each piece exports what bridge/exports.js describes, and nothing is in two', async () => {

@@ -8,8 +8,8 @@ namespace tabacus::browser {
 
 Async<std::vector<std::string>> BrowserStorage::keys(std::string_view prefix) {
     const auto read = [](Texts& answer) {
-        std::vector<std::string> keys;
-        for (auto& key : answer) keys.push_back(std::move(key).value_or(""));
+        std::vector<std::string> keys(answer.size());
+        for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = std::move(answer[i]).value_or("");
         return keys;
     };
     auto [operation, answer] = operations_.begin<std::vector<std::string>>(read);
@@ -133,22 +133,21 @@ void BrowserDatabase::emit(DatabaseEvent event) {
 // --- Web Locks ----------------------------------------------------------------------------------
 
 struct BrowserLocks::Held final : HeldLock {
-    Held(int request, std::shared_ptr<std::vector<Held*>> all_held)
-        : id(request), all(std::move(all_held)) {
-        all->push_back(this);
+    Held(int request, Shared<AllHeld> all_held) : id(request), all(std::move(all_held)) {
+        all->locks.push_back(this);
     }
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
     Held(Held&&) = delete;
     Held& operator=(Held&&) = delete;
     ~Held() override {
-        std::erase(*all, this);
+        std::erase(all->locks, this);
         host::locks_release(id);
     }
     void on_lost(Function<void()> callback) override { when_lost = std::move(callback); }
 
     int id;
-    std::shared_ptr<std::vector<Held*>> all;
+    Shared<AllHeld> all;
     Function<void()> when_lost;
 };
 
@@ -196,9 +195,10 @@ Async<LockSnapshot> BrowserLocks::query() {
 }
 
 void BrowserLocks::lost(int id) const {
-    const auto found = std::find_if(held_->begin(), held_->end(),
-                                    [id](const Held* held) { return held->id == id; });
-    if (found == held_->end()) return;
+    const auto& locks = held_->locks;
+    const auto found =
+        std::find_if(locks.begin(), locks.end(), [id](const Held* held) { return held->id == id; });
+    if (found == locks.end()) return;
     const auto callback = std::exchange((*found)->when_lost, nullptr);
     if (callback) callback();
 }

@@ -2,6 +2,7 @@
 // platform and decides nothing.
 #pragma once
 
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -91,9 +92,12 @@ class BrowserLocks final : public Locks {
 
   private:
     struct Held;
+    struct AllHeld : Counted {
+        std::list<Held*> locks;
+    };
 
     Operations& operations_;
-    std::shared_ptr<std::vector<Held*>> held_ = std::make_shared<std::vector<Held*>>();
+    Shared<AllHeld> held_{std::make_unique<AllHeld>()};
 };
 
 /// BroadcastChannel, through js/host/broadcast-channels.js, where a channel is known by a number.
@@ -172,19 +176,21 @@ class BrowserWorld final : public World {
     BrowserLifecycle& lifecycle() override { return lifecycle_; }
 
     // The events of the host, each for the part of this World that it is about (bridge/host.js).
-    void settled(int operation, Texts answer) { operations_.settled(operation, std::move(answer)); }
+    void settled(int operation, Texts&& answer) {
+        operations_.settled(operation, std::move(answer));
+    }
     void failed(int operation, ErrorCode code, const std::string& message) {
         operations_.failed(operation, code, message);
     }
-    void storage_changed(Text key, Text old_value, Text new_value) const {
+    void storage_changed(Text&& key, Text&& old_value, Text&& new_value) const {
         storage_.emit({std::move(key), std::move(old_value), std::move(new_value)});
     }
-    void database_created(std::string data_loss) {
+    void database_created(std::string&& data_loss) {
         database_.emit({DatabaseEvent::Kind::created, std::move(data_loss)});
     }
     void database_closed() { database_.emit({DatabaseEvent::Kind::closed, {}}); }
     void lock_lost(int request) const { locks_.lost(request); }
-    void message(int channel, std::string text) const { channels_.emit({channel, text}); }
+    void message(int channel, std::string_view text) const { channels_.emit({channel, text}); }
     void lifecycle(LifecycleEvent event) const { lifecycle_.emit(event); }
 
   private:

@@ -84,10 +84,11 @@ constexpr std::array<FaultClasses, storage_model_count> in_every_model(FaultClas
 /// database, and by one that keeps all in localStorage. A crash of the browser costs a `relaxed`
 /// commit and the last writes to localStorage (docs/decisions/0007).
 constexpr FaultClasses lost_with_database(bool strict) {
-    if (strict)
-        return {FaultClass::database_lost, FaultClass::storage_cleared, FaultClass::corrupt_record};
-    return {FaultClass::database_lost, FaultClass::storage_cleared, FaultClass::corrupt_record,
-            FaultClass::browser_crash};
+    constexpr FaultClasses lost{FaultClass::database_lost, FaultClass::storage_cleared,
+                                FaultClass::corrupt_record};
+    constexpr FaultClasses lost_if_relaxed{FaultClass::database_lost, FaultClass::storage_cleared,
+                                           FaultClass::corrupt_record, FaultClass::browser_crash};
+    return strict ? lost : lost_if_relaxed;
 }
 constexpr FaultClasses lost_with_storage{FaultClass::storage_cleared, FaultClass::corrupt_record,
                                          FaultClass::browser_crash};

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "tabacus/common/enum_set.hpp"
 #include "tabacus/common/error.hpp"
 #include "tabacus/common/function.hpp"
+#include "tabacus/common/shared.hpp"
 #include "tabacus/common/task.hpp"
 
 namespace tabacus {
@@ -83,13 +85,13 @@ class Transaction;
 /// Transactions that their user can abort all at once: a page that is frozen in the middle of one
 /// would block the others' for as long as the browser lets it. Copies share one group.
 class TransactionGroup {
-    struct State {
-        std::vector<Transaction*> open;
+    struct State : Counted {
+        std::list<Transaction*> open;
         int aborted = 0;  // how often
     };
 
   public:
-    TransactionGroup() : state_(std::make_shared<State>()) {}
+    TransactionGroup() : state_(std::make_unique<State>()) {}
     /// Aborts those that do not commit yet, also those that are being begun.
     void abort_all() const;
 
@@ -98,7 +100,8 @@ class TransactionGroup {
       public:
         /// `group`: null for none.
         explicit Member(const TransactionGroup* group)
-            : state_(group ? group->state_ : nullptr), aborted_(group ? state_->aborted : 0) {}
+            : state_(group ? group->state_ : Shared<State>()),
+              aborted_(group ? state_->aborted : 0) {}
         Member(Member&& other) noexcept
             : state_(std::move(other.state_)),
               aborted_(other.aborted_),
@@ -113,13 +116,13 @@ class TransactionGroup {
         void begun(Transaction& transaction);
 
       private:
-        std::shared_ptr<State> state_;
+        Shared<State> state_;
         int aborted_;
         Transaction* transaction_ = nullptr;
     };
 
   private:
-    std::shared_ptr<State> state_;
+    Shared<State> state_;
 };
 
 /// One transaction. Writes do not wait: a failing one aborts the whole and shows at commit(). Reads
@@ -223,7 +226,7 @@ class AbortSignal {
   private:
     struct State {
         bool aborted = false;
-        std::vector<Function<void()>> callbacks;
+        std::list<Function<void()>> callbacks;
     };
     std::shared_ptr<State> state_;
 };

@@ -20,7 +20,7 @@ std::optional<Operations::UnderWay> Operations::take(int number) {
     return taken;
 }
 
-void Operations::settled(int operation, Texts answer) {
+void Operations::settled(int operation, Texts&& answer) {
     if (const auto it = take(operation)) it->answer(*it->asked, answer);
 }
 

@@ -37,7 +37,7 @@ class Operations {
     /// The number of the operation that begins next.
     [[nodiscard]] int next() const { return static_cast<int>(next_); }
 
-    void settled(int operation, Texts answer);
+    void settled(int operation, Texts&& answer);
     void failed(int operation, ErrorCode code, const std::string& message);
 
   private:

@@ -22,12 +22,12 @@ class ListenersBase {
     void emit(const void* event) const;
 
   private:
-    struct State {
+    struct State : Counted {
         std::list<std::pair<int, Callback>> entries;
         int last_id = 0;
         [[nodiscard]] bool has(int id) const;
     };
-    std::shared_ptr<State> state_ = std::make_shared<State>();
+    Shared<State> state_{std::make_unique<State>()};
 };
 
 template <typename Event>

@@ -169,9 +169,9 @@ void Replica::show() {
 
 // --- Notices -----------------------------------------------------------------------------------
 
-void Replica::warn(std::string code, std::string message, std::string subject) {
-    on_notice_(
-        {Notice::Kind::warning, std::move(code), std::move(message), std::move(subject), "", 0});
+void Replica::warn(std::string_view code, std::string_view message, std::string_view subject) {
+    on_notice_({Notice::Kind::warning, std::string(code), std::string(message),
+                std::string(subject), "", 0});
 }
 
 /// Warns once of each record, however often it is met.

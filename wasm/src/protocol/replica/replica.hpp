@@ -136,7 +136,9 @@ class Replica {
     void committed(const std::list<CommitRow>& rows);
     static void confirm(CounterState& state, Totals totals, std::uint64_t through);
     static void fail_unknown(CounterState& state);
+    static void fail_waiters(CounterState& state, const Error& error);
     void fail_waiters(const Error& error);
+    static void complete(std::list<Completer<Unit>>& waiters);
     Task<void> back_off(double delay_ms);
 
     // Reading the store (replica_load.cpp).
@@ -164,7 +166,7 @@ class Replica {
     void hide();
     void show();
 
-    void warn(std::string code, std::string message, std::string subject);
+    void warn(std::string_view code, std::string_view message, std::string_view subject);
     void warn_unreadable(std::string_view where, std::string_view key);
 
     World& world_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "protocol/common/concat.hpp"
+#include "protocol/common/taken.hpp"
 #include "protocol/common/timer.hpp"
 #include "replica.hpp"
 
@@ -68,7 +69,7 @@ Task<void> Replica::commit_loop() {
         }
         attempts = 0;
         fail_waiters(failure);
-        warn(std::string(code_name(failure.code())), failure.what(), "commit");
+        warn(code_name(failure.code()), failure.what(), "commit");
         co_await back_off(pause_ms);
         pause_ms = std::min(pause_ms * 2, retry_last_ms);
     }
@@ -160,7 +161,7 @@ Task<void> Replica::commit_to_database() {
             row.state->unknown.push_back({row_, {row_epoch_, row.totals}, row.through, {}});
         }
     }
-    for (const auto& waiter : std::exchange(outcome_waiters_, {})) waiter.complete({});
+    complete(outcome_waiters_);
     if (!outcome) co_await fail(outcome.error());
 }
 
@@ -239,8 +240,7 @@ void Replica::committed(const std::list<CommitRow>& rows) {
 void Replica::confirm(CounterState& state, Totals totals, std::uint64_t through) {
     state.committed = larger(state.committed, totals);
     state.committed_through = std::max(state.committed_through, through);
-    auto waiters = std::exchange(state.waiters, {});
-    for (auto& waiter : waiters) {
+    for (auto& waiter : taken(state.waiters)) {
         if (waiter.target <= state.committed_through) {
             waiter.done.complete({});
         } else {
@@ -253,9 +253,7 @@ void Replica::confirm(CounterState& state, Totals totals, std::uint64_t through)
 /// count them twice. Every flush that waits fails for it; if none waits, the next one does.
 void Replica::fail_unknown(CounterState& state) {
     state.outcome_unknown = state.waiters.empty();
-    for (const auto& waiter : std::exchange(state.waiters, {})) {
-        waiter.done.fail(failure_of(unknown_outcome()));
-    }
+    fail_waiters(state, unknown_outcome());
 }
 
 Task<void> Replica::flush(CounterState& state) {
@@ -271,11 +269,15 @@ Task<void> Replica::flush(CounterState& state) {
 }
 
 void Replica::fail_waiters(const Error& error) {
-    for (auto& state : counters_) {
-        for (const auto& waiter : std::exchange(state.waiters, {})) {
-            waiter.done.fail(failure_of(error));
-        }
-    }
+    for (auto& state : counters_) fail_waiters(state, error);
+}
+
+void Replica::fail_waiters(CounterState& state, const Error& error) {
+    for (const auto& waiter : taken(state.waiters)) waiter.done.fail(failure_of(error));
+}
+
+void Replica::complete(std::list<Completer<Unit>>& waiters) {
+    for (const auto& waiter : taken(waiters)) waiter.complete({});
 }
 
 Task<void> Replica::back_off(double delay_ms) {

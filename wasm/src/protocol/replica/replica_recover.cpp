@@ -44,12 +44,12 @@ Task<std::string> Replica::settle_generation(Transaction& transaction, Notice& l
     const bool other = !previous.empty() && previous != generation;
     const bool browser_reports = data_loss_ == "total";
     if (other || browser_reports) {
-        loss = {Notice::Kind::store_lost,
-                browser_reports ? "data-loss" : "generation-changed",
-                "The database vanished; rows that open tabs or the backup knew were restored.",
-                generation,
-                previous,
-                0};
+        loss.kind = Notice::Kind::store_lost;
+        loss.code = browser_reports ? "data-loss" : "generation-changed";
+        loss.message =
+            "The database vanished; rows that open tabs or the backup knew were restored.";
+        loss.subject = generation;
+        loss.previous = previous;
     }
     co_return generation;
 }

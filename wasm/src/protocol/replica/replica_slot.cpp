@@ -37,7 +37,7 @@ Task<void> Replica::ensure_adopted() {
     auto adopted = co_await attempt(adopt());
     while (std::exchange(slot_exhausted_, false)) adopted = co_await attempt(adopt());
     adopting_ = false;
-    for (const auto& waiter : std::exchange(adoption_waiters_, {})) waiter.complete({});
+    complete(adoption_waiters_);
     rest_soon();
     if (!adopted) co_await fail(adopted.error());
 }
