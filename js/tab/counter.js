@@ -3,13 +3,12 @@
  * when their store has answered.
  */
 
-import { countGuarantee, tabCounter } from '../core/generated/counters.js';
+import { tabCounter } from '../core/generated/counters.js';
 import { Promises } from '../core/promises.js';
 import { invalid, TabacusError, TabacusRangeError } from '../common/errors.js';
 import { LatestValueIterator } from '../common/latest-value-iterator.js';
 import { Lazy } from '../common/lazy.js';
 import { checkFunction } from '../common/check-arguments.js';
-import { guaranteeFrom } from './guarantee.js';
 
 /** @typedef {import('./guarantee.js').Guarantee} Guarantee */
 
@@ -272,15 +271,15 @@ export class ReplicatedCounter extends TabCounter {
      * @param {string} name
      * @param {import('../core/bridge.js').Bridge} bridge
      * @param {'relaxed' | 'strict'} durability
+     * @param {Readonly<Guarantee>} guarantee
      * @param {Tab} owner
      */
-    constructor(name, bridge, durability, owner) {
+    constructor(name, bridge, durability, guarantee, owner) {
         const { address, end } = bridge.counter(
             JSON.stringify([name, durability]),
             () => tabCounter(bridge, name, durability),
             () => this._changed(),
         );
-        const guarantee = guaranteeFrom(countGuarantee(bridge, address));
         super(name, bridge.glue, bridge.promises, address, guarantee, owner);
         this._end = end;
     }

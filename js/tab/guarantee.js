@@ -41,7 +41,7 @@ function byModel(sets) {
 }
 
 /**
- * @param {import('../core/generated/counters.js').Guarantee} record
+ * @param {import('../core/generated/coordination.js').Guarantee} record
  * @returns {Readonly<Guarantee>}
  */
 export function guaranteeFrom({ rows, losses, excesses, needs, ...plain }) {
@@ -56,13 +56,14 @@ export function guaranteeFrom({ rows, losses, excesses, needs, ...plain }) {
 }
 
 /**
- * What a counter of the catalogue promises, before its program is loaded.
+ * What a counter promises.
  *
- * @param {string} strategy of the catalogue
+ * @param {import('../common/strategies.js').Strategy} strategy
  * @param {'relaxed' | 'strict'} durability
+ * @param {import('./tab.js').Capabilities['store']} store where the tab keeps counters of the default strategy
  * @returns {Readonly<Guarantee>}
  */
-export function storedGuarantee(strategy, durability) {
-    const { relaxed, strict } = /** @type {typeof guarantees[string]} */ (guarantees[strategy]);
+export function guaranteeOf(strategy, durability, store) {
+    const { relaxed, strict } = guarantees[strategy === 'replicated' ? store : strategy];
     return guaranteeFrom({ ...common, strategy, ...relaxed, ...(durability === 'strict' && strict) });
 }

@@ -9,7 +9,7 @@ import { ReplicatedCounter, StoredCounter } from './counter.js';
 import { ask, checkAgreement, kinds } from './deferred.js';
 import { modules } from './engine.js';
 import { TabacusEvent } from './tabacus-event.js';
-import { storedGuarantee } from './guarantee.js';
+import { guaranteeOf } from './guarantee.js';
 import { checkCounterOptions, isWeaker } from './tab-options.js';
 
 /**
@@ -454,15 +454,16 @@ export class Tab extends EventTarget {
      */
     #make(name, { strategy, durability: asked, times }) {
         const durability = asked === 'strict' ? 'strict' : 'relaxed';
+        const store = /** @type {Capabilities['store']} */ (this.#found.store);
+        const guarantee = guaranteeOf(strategy, durability, store);
         if (strategy !== 'replicated') {
-            const guarantee = storedGuarantee(strategy, durability);
             this.#checkNeeds(guarantee);
             const { catalogue } = this.#engine;
             const load = async (/** @type {StoredCounter} */ counter) =>
                 (await catalogue.get()).attach(counter, name, { strategy, durability, times });
             return new StoredCounter(name, guarantee, this, load, (begin) => catalogue.whenLoaded(begin));
         }
-        return new ReplicatedCounter(name, this.#engine.bridge, durability, this);
+        return new ReplicatedCounter(name, this.#engine.bridge, durability, guarantee, this);
     }
 
     /** @param {Readonly<import('./guarantee.js').Guarantee>} guarantee */

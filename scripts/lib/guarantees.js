@@ -1,6 +1,6 @@
 /**
- * js/tab/generated/guarantees.js: what the strategies of the catalogue promise, as the program says. A page shows it
- * before it has loaded that piece of it.
+ * js/tab/generated/guarantees.js: what the strategies promise, as the program says. A page shows it without loading that
+ * piece of the program.
  */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -12,37 +12,68 @@ import { buildFolder, repository } from './paths.js';
 const FILE = join(repository, 'js/tab/generated/guarantees.js');
 const PIECES = join(buildFolder, 'wasm-single/pieces');
 
-/** @typedef {import('../../js/core/generated/counters.js').Guarantee} Guarantee */
+/** @typedef {import('../../js/core/generated/coordination.js').Guarantee} Guarantee */
 
-/** A platform that has every part and never answers: a counter is only asked for what it promises. */
-const host = new Proxy(
-    {},
-    {
-        get: (_, part) =>
-            part === 'connect'
-                ? () => {}
-                : new Proxy({}, { get: (__, name) => name === 'available' || (() => 0) }),
-    },
-);
+/** Where a tab may keep counters, the default first. @typedef {import('../../js/tab/tab.js').Capabilities['store']} Store */
 
-/** @returns {Promise<(strategy: string, durability: 'relaxed' | 'strict') => Guarantee>} */
-async function program() {
+/**
+ * A platform that answers only that its database is open, if it has one: a counter is only asked for what it promises.
+ *
+ * @param {Store} store
+ */
+function hostWith(store) {
+    /** @type {import('../../js/core/generated/host-events.js').HostEvents} */
+    let program;
+    const available = { database: store === 'indexeddb', storage: store !== 'memory' };
+    const part = (/** @type {string} */ name) =>
+        new Proxy(
+            {},
+            {
+                get: (_, method) =>
+                    method === 'available'
+                        ? (/** @type {Record<string, boolean>} */ (available)[name] ?? true)
+                        : (/** @type {number} */ operation) =>
+                              name === 'database' && method === 'open' ? program.settled(operation) : 0,
+            },
+        );
+    return new Proxy(
+        {},
+        {
+            get: (_, name) =>
+                name === 'connect'
+                    ? (/** @type {typeof program} */ events) => (program = events)
+                    : part(String(name)),
+        },
+    );
+}
+
+/** @typedef {(strategy: string, durability: 'relaxed' | 'strict') => Guarantee} Ask */
+
+/** @param {Store} store @returns {Promise<Ask>} */
+async function program(store) {
     // What is imported here is generated first.
     const { Bridge } = await import('../../js/core/bridge.js');
-    const { countGuarantee } = await import('../../js/core/generated/counters.js');
+    const { tabCounter, tabOpen } = await import('../../js/core/generated/counters.js');
     const { Program } = await import('../../js/core/program.js');
-    const { catalogueCounter, coordinationNew } = await import('../../js/core/generated/coordination.js');
+    const { catalogueCounter, coordinationNew, countGuarantee } =
+        await import('../../js/core/generated/coordination.js');
     const compiled = (/** @type {string} */ piece) =>
         new WebAssembly.Module(readFileSync(join(PIECES, `${piece}.wasm`)));
     const program = await Program.start(compiled('counters'));
-    const bridge = new Bridge(program.glue, /** @type {any} */ (host), { notice() {}, fail() {} });
+    const host = /** @type {any} */ (hostWith(store));
+    const bridge = new Bridge(program.glue, host, { notice() {}, fail() {} });
     for (const piece of /** @type {const} */ (['locks', 'catalogue']))
         bridge.contain(await program.add(piece, compiled(piece)));
     bridge.start('guarantees');
+    await tabOpen(bridge);
     bridge.coordination = coordinationNew(bridge, bridge.core);
     return (strategy, durability) => {
         const options = { strategy: /** @type {any} */ (strategy), durability, times: {} };
-        return countGuarantee(bridge, catalogueCounter(bridge, 'counter', options));
+        const counter =
+            strategy === 'replicated'
+                ? tabCounter(bridge, 'counter', durability)
+                : catalogueCounter(bridge, 'counter', options);
+        return countGuarantee(bridge, counter);
     };
 }
 
@@ -74,22 +105,26 @@ export async function generateGuarantees() {
         if (existsSync(FILE)) return;
         throw new Failure(`${FILE} is made from ${PIECES}: run node scripts/build.js wasm-single`);
     }
-    const guarantee = await program();
-    const strategies = Object.values(enums.Strategy?.values ?? {});
-    const common = mostCommon(strategies.map((strategy) => guarantee(strategy, 'relaxed')));
-    const entries = strategies.map((strategy) => {
+    const ask = await program('indexeddb');
+    /** @type {[name: string, strategy: string, ask: Ask][]} */
+    const asked = Object.values(enums.Strategy?.values ?? {}).map((strategy) => [strategy, strategy, ask]);
+    const common = mostCommon(asked.map(([, strategy]) => ask(strategy, 'relaxed')));
+    for (const store of /** @type {const} */ (['indexeddb', 'localstorage', 'memory']))
+        asked.push([store, 'replicated', await program(store)]);
+    const entries = asked.map(([name, strategy, guarantee]) => {
         const relaxed = guarantee(strategy, 'relaxed');
         const strict = differences(guarantee(strategy, 'strict'), relaxed);
         const own = { relaxed: differences(relaxed, { ...common, strategy }), strict };
-        return `    ${strategy}: ${JSON.stringify(own)},\n`;
+        return `    ${name}: ${JSON.stringify(own)},\n`;
     });
     const text =
         '/* Written by scripts/lib/guarantees.js from what the program says. */\n\n' +
-        "/** @typedef {import('../../core/generated/counters.js').Guarantee} Guarantee */\n\n" +
+        "/** @typedef {import('../../core/generated/coordination.js').Guarantee} Guarantee */\n\n" +
         '/** What most strategies promise. */\n' +
         `export const common = ${JSON.stringify(common)};\n\n` +
-        '/**\n * What each promises besides or instead, and what instead of that if it is asked to be strict.\n *\n' +
-        ' * @type {Record<string, { relaxed: Partial<Guarantee>, strict: Partial<Guarantee> }>}\n */\n' +
+        '/**\n * What each promises besides or instead, and what instead of that if it is asked to be strict. The default strategy\n' +
+        ' * is listed by the store that a tab has.\n *\n' +
+        ` * @type {Record<${asked.map(([name]) => `'${name}'`).join(' | ')},\n *   { relaxed: Partial<Guarantee>, strict: Partial<Guarantee> }>}\n */\n` +
         `export const guarantees = {\n${entries.join('')}};\n`;
     if (existsSync(FILE) && readFileSync(FILE, 'utf8') === text) return;
     mkdirSync(dirname(FILE), { recursive: true });

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open, TabacusError } from 'tabacus';
 import { createOrigin } from 'tabacus/emulator';
-import { catalogueCounter } from '../../js/core/generated/coordination.js';
-import { countGuarantee } from '../../js/core/generated/counters.js';
+import { catalogueCounter, countGuarantee } from '../../js/core/generated/coordination.js';
+import { tabCounter, tabOpen } from '../../js/core/generated/counters.js';
 import { Host } from '../../js/host/host.js';
 import { guaranteeFrom } from '../../js/tab/guarantee.js';
 import { STRATEGIES } from '../../js/common/strategies.js';
@@ -79,6 +79,32 @@ test('a counter has the same guarantee before its module is loaded as the module
     }
     host.dispose();
     await Promise.all([a.close(), b.close()]);
+});
+
+test('a counter of the default strategy has the guarantee that the program gives, in each store', async () => {
+    const stores = /** @type {const} */ ({
+        indexeddb: {},
+        localstorage: { indexedDB: undefined },
+        memory: { indexedDB: undefined, localStorage: undefined },
+    });
+    for (const [store, lacks] of Object.entries(stores)) {
+        const window = new FakeOrigin().window(lacks);
+        const tab = await open({ window, allowWeaker: true });
+        assert.equal(tab.capabilities.store, store);
+        const host = new Host(/** @type {any} */ (window), 'guarantees');
+        const bridge = await startBridge(host, ['locks', 'catalogue']);
+        await tabOpen(bridge);
+        for (const durability of /** @type {const} */ (['relaxed', 'strict'])) {
+            const fromProgram = guaranteeFrom(countGuarantee(bridge, tabCounter(bridge, 'c', durability)));
+            assert.deepEqual(
+                tab.counter('c', { durability }).guarantee,
+                fromProgram,
+                `${store}, ${durability}`,
+            );
+        }
+        host.dispose();
+        await tab.close();
+    }
 });
 
 test('guarantees are data', async () => {
