@@ -30,7 +30,7 @@ const copiedUnitsMax = 256;
 const notCopied = /[^ -~]/;
 
 /** The names of exports that bridge/exports.js describes. What pieces share is named otherwise (scripts/lib/piece-text.js). */
-const described = /^_[a-z]+_/;
+const described = /^[a-z]+_/;
 
 export class Bridge {
     #encoder = textEncoder();
@@ -185,7 +185,7 @@ export class Bridge {
                 try {
                     return /** @type {any} */ (call)(a, b, c, d, e);
                 } catch (cause) {
-                    throw this.#trapped(name.slice(1), cause);
+                    throw this.#trapped(name, cause);
                 }
             };
         }
@@ -213,11 +213,11 @@ export class Bridge {
      */
     start(namespace) {
         this.pack([namespace]);
-        this.core = this.glue._tab_new();
+        this.core = this.glue.tab_new();
         const events = hostEvents((event, number, values) => {
             try {
                 this.#pack(values, Infinity); // what the store holds is read, however long
-                this.glue._tab_event(this.core, event, number);
+                this.glue.tab_event(this.core, event, number);
             } catch (error) {
                 if (error !== this.#failure) throw error; // the owner has received it
             }
@@ -260,7 +260,7 @@ export class Bridge {
      * @param {number} bytesMax
      */
     #pack(values, bytesMax) {
-        if (values.length === 0) return void this.glue._tab_buffer(0);
+        if (values.length === 0) return void this.glue.tab_buffer(0);
         let size = 0;
         const encoded = values.map((value) => {
             if (typeof value === 'string') {
@@ -272,7 +272,7 @@ export class Bridge {
             size += value === null ? 4 : 8;
             return value === null ? null : Number(value);
         });
-        let at = size > bytesMax ? 0 : this.glue._tab_buffer(size);
+        let at = size > bytesMax ? 0 : this.glue.tab_buffer(size);
         if (at === 0) throw new TabacusError('out-of-memory', `no memory for ${size} bytes`);
         const heap = this.glue.HEAPU8; // only here: the memory may have grown with the buffer
         const view = new DataView(heap.buffer);

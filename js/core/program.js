@@ -41,10 +41,6 @@ function checkBuild(piece, module, expected, other) {
     );
 }
 
-/** Names exports as the bridge calls them. @param {Record<string, any>} exports */
-const underscored = (exports) =>
-    Object.fromEntries(Object.entries(exports).map(([name, value]) => [`_${name}`, value]));
-
 export class Program {
     #build;
     #exports;
@@ -83,7 +79,7 @@ export class Program {
         };
         const { exports } = await WebAssembly.instantiate(module, { env });
         const memory = /** @type {WebAssembly.Memory} */ (exports.memory);
-        Object.assign(glue, underscored(exports));
+        Object.assign(glue, exports);
         env.emscripten_notify_memory_growth();
         /** @type {() => void} */ (exports._initialize)();
         return new Program(glue, exports, build);
@@ -102,6 +98,6 @@ export class Program {
         const primary = this.#exports;
         const functions = new Proxy({}, { get: (_, index) => primary.table.get(index) });
         const { exports } = await WebAssembly.instantiate(module, { primary, functions });
-        return /** @type {any} */ (underscored(exports));
+        return /** @type {any} */ (exports);
     }
 }

@@ -20,7 +20,7 @@ import {
     sequenceReserve,
 } from '../core/generated/limits.js';
 
-/** The functions that are called without waiting. @typedef {Pick<Glue, '_sequence_next' | '_budget_take' | '_budget_available'>} LimitsGlue */
+/** The functions that are called without waiting. @typedef {Pick<Glue, 'sequence_next' | 'budget_take' | 'budget_available'>} LimitsGlue */
 
 /** @typedef {import('../core/program.js').Glue} Glue */
 /** @typedef {import('../core/bridge.js').Bridge} Bridge */
@@ -31,7 +31,7 @@ const refuse = () => {
 };
 
 /** In place of the module when the tab is closed. @type {LimitsGlue} */
-const closed = { _sequence_next: () => 0, _budget_take: () => 0, _budget_available: refuse };
+const closed = { sequence_next: () => 0, budget_take: () => 0, budget_available: refuse };
 
 const weaker = () =>
     new TabacusError(
@@ -270,7 +270,7 @@ class Made {
 /** Behind a Sequence. */
 class Numbers extends Made {
     next() {
-        const number = this._glue._sequence_next(this._address);
+        const number = this._glue.sequence_next(this._address);
         return number ? Promise.resolve(number) : this.#reserve(1);
     }
 
@@ -290,7 +290,7 @@ class Numbers extends Made {
 class Rights extends Made {
     /** @param {number} n */
     tryTake(n) {
-        if (Number.isSafeInteger(n) && n > 0 && this._glue._budget_take(this._address, n)) return taken;
+        if (Number.isSafeInteger(n) && n > 0 && this._glue.budget_take(this._address, n)) return taken;
         return this.#ask(n);
     }
 
@@ -306,7 +306,7 @@ class Rights extends Made {
     }
 
     get available() {
-        return this._glue._budget_available(this._address);
+        return this._glue.budget_available(this._address);
     }
 
     refresh() {

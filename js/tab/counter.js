@@ -35,17 +35,17 @@ const refuse = () => {
 /** Replaces the core when the tab is closed, so that no call pays for asking whether it is. */
 const closed = /** @type {import('../core/program.js').Glue} */ (
     /** @type {unknown} */ ({
-        _count_increment: refuse,
-        _count_add: refuse,
-        _count_read: refuse,
-        _count_flush: refuse,
-        _count_value: refuse,
+        count_increment: refuse,
+        count_add: refuse,
+        count_read: refuse,
+        count_flush: refuse,
+        count_value: refuse,
     })
 );
 
 /** Replaces the module until it is loaded: nothing is known yet, and nothing else is asked of it. */
 const loading = /** @type {import('../core/program.js').Glue} */ (
-    /** @type {unknown} */ ({ _count_value: () => 0 })
+    /** @type {unknown} */ ({ count_value: () => 0 })
 );
 
 /** What all strategies share. */
@@ -121,7 +121,7 @@ class TabCounter {
      * @throws {TabacusError} `closed`
      */
     get value() {
-        const value = this._core._count_value(this._address);
+        const value = this._core.count_value(this._address);
         if (!Number.isSafeInteger(value)) throw new TabacusRangeError('the counter is beyond ±(2^53 − 1)');
         return value;
     }
@@ -136,7 +136,7 @@ class TabCounter {
      * const total = await tab.counter('visits').read();
      */
     async read() {
-        const value = await this._promises.make((id) => this._core._count_read(this._address, id));
+        const value = await this._promises.make((id) => this._core.count_read(this._address, id));
         if (!Number.isSafeInteger(value)) throw new TabacusRangeError('the counter is beyond ±(2^53 − 1)');
         return value;
     }
@@ -153,7 +153,7 @@ class TabCounter {
      * await counter.flush();  // from here on a crash cannot lose it
      */
     async flush() {
-        await this._promises.make((id) => this._core._count_flush(this._address, id));
+        await this._promises.make((id) => this._core.count_flush(this._address, id));
     }
 
     /**
@@ -241,7 +241,7 @@ class TabCounter {
      */
     _changed() {
         if (this._core === closed) return;
-        const value = this._core._count_value(this._address);
+        const value = this._core.count_value(this._address);
         if (!Number.isSafeInteger(value)) {
             const message = 'The records of a counter add up beyond ±(2^53 − 1).';
             this._owner._emit('warning', { code: 'out-of-range', message, subject: this.#name });
@@ -297,7 +297,7 @@ export class ReplicatedCounter extends TabCounter {
      */
     add(n = 1) {
         checkAmount(n);
-        const value = this._core._count_increment(this._address, n);
+        const value = this._core.count_increment(this._address, n);
         if (value !== value) throw leaves(n);
         return value;
     }
@@ -368,11 +368,11 @@ export class StoredCounter extends TabCounter {
      */
     async add(n = 1) {
         checkAmount(n);
-        return this.#run(() =>
-            this._promises.make((id) => this._core._count_add(this._address, n, id)),
-        ).catch((error) => {
-            throw error.code === 'out-of-range' ? leaves(n) : error;
-        });
+        return this.#run(() => this._promises.make((id) => this._core.count_add(this._address, n, id))).catch(
+            (error) => {
+                throw error.code === 'out-of-range' ? leaves(n) : error;
+            },
+        );
     }
 
     /** @override */

@@ -389,7 +389,7 @@ function exportFunction(call) {
         ...numbers,
         ...(promised === undefined ? [] : ['promise']),
     ];
-    const called = `bridge.glue._${name}(${args.join(', ')})`;
+    const called = `bridge.glue.${name}(${args.join(', ')})`;
     const packing = packed.length === 0 ? '' : `bridge.pack([${packed.join(', ')}]);\n`;
     const types = params.map(([param, type]) => `@param {${paramType(type)}} ${param}`);
     let body;
@@ -443,7 +443,7 @@ export function glueModule() {
         ];
         if (typed.length > PASSED_MAX) throw new Failure(`${name} takes more than js/core/bridge.js passes`);
         const type = `(${typed.join(', ')}) => ${returns ? 'number' : 'void'}`;
-        return `@property {${type}} _${name}${raw && !byHand ? ` Calls ${calledFunction(call)}() in C++.` : ''}`;
+        return `@property {${type}} ${name}${raw && !byHand ? ` Calls ${calledFunction(call)}() in C++.` : ''}`;
     });
     return (
         head +

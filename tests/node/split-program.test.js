@@ -187,7 +187,7 @@ test('a piece imports what is not its own, by its index in the table', () => {
 
 test('the pieces fill the table between them, each only what is its own', async () => {
     const program = await Program.start(await WebAssembly.compile(wasmOf('counters')));
-    const functions = /** @type {WebAssembly.Table} */ (/** @type {any} */ (program.glue)._table);
+    const functions = /** @type {WebAssembly.Table} */ (/** @type {any} */ (program.glue).table);
     const filled = () => Array.from({ length: functions.length }, (_, i) => functions.get(i));
     let before = filled();
     for (const name of names.slice(1)) {
