@@ -596,18 +596,20 @@ export const bindings = {
  * @property {ExportedCall[]} exports
  * @property {string[]} [entered] classes and methods of C++: other pieces enter this one through their virtual tables,
  *   and only when it is loaded. A method is one that only this piece calls, and those that are loaded after it
+ * @property {boolean} [alone] it is loaded without `locks`, and calls functions of `counters` alone
  */
 
 /**
  * The pieces that the program is split into, by the names of their files. A function is in the piece whose exports
- * need it. What several pieces need is in `counters`, which is always loaded, if that needs it, and else in `locks`,
- * which is loaded with each of the others.
+ * need it. What several pieces need is in `counters`, which is always loaded, if that needs it or one of them is loaded
+ * alone, and else in `locks`, which is loaded with each of the others.
  *
  * @type {Record<string, Piece>}
  */
 export const pieces = {
     counters: { exports: [...core, ...counter, ...counters] },
     locks: { exports: [...coordination, ...locks], entered: ['tabacus::browser::BrowserLocks::query'] },
+    storage: { exports: [], entered: ['tabacus::StorageReplica'], alone: true },
     leader: { exports: leader },
     lease: { exports: [], entered: ['tabacus::LeaseLock'] },
     queue: { exports: queues },

@@ -7,6 +7,8 @@ function addressOf(piece) {
     switch (piece) {
         case 'counters':
             return new URL('./counters.wasm', import.meta.url);
+        case 'storage':
+            return new URL('./storage.wasm', import.meta.url);
         case 'locks':
             return new URL('./locks.wasm', import.meta.url);
         case 'leader':

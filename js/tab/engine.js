@@ -4,7 +4,7 @@
  */
 
 import { Bridge } from '../core/bridge.js';
-import { tabClose, tabOpen } from '../core/generated/counters.js';
+import { tabCapabilities, tabClose, tabOpen } from '../core/generated/counters.js';
 import { moduleRegistry } from '../core/module-registry.js';
 import { compilePiece, pieceNotStarted } from '../core/load-module.js';
 import { Program } from '../core/program.js';
@@ -143,13 +143,18 @@ export class Engine {
             return compiling;
         });
         const host = new Host(options.platform, options.namespace);
+        /** @type {Engine | undefined} */
+        let engine;
         try {
-            const engine = new Engine(await starting, ahead, host, options, failed);
+            engine = new Engine(await starting, ahead, host, options, failed);
             // Before all else: the core finds out what the platform has.
             await tabOpen(engine.bridge);
+            // Where rows are in localStorage, the first counter needs this piece, and no call of it can wait.
+            if (tabCapabilities(engine.bridge).store === 'localstorage') await engine.load('storage');
             await host.probe();
             return engine;
         } catch (error) {
+            engine?.retries.end();
             host.dispose();
             throw error;
         }
@@ -188,7 +193,8 @@ export class Engine {
             const compiling = this.#ahead.get(name) ?? compilePiece(name, this.#options.wasm[name]);
             this.#ahead.delete(name); // if it fails, the next call fetches it again
             const module = await compiling;
-            if (name !== 'locks') await this.#piece('locks').get(); // it imports functions of that one
+            // All but these two import functions of that one.
+            if (name !== 'locks' && name !== 'storage') await this.#piece('locks').get();
             this.bridge.contain(
                 await this.#program.add(name, module).catch(pieceNotStarted(name, this.#options.wasm[name])),
             );

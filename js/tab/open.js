@@ -13,9 +13,10 @@ import { Tab } from './tab.js';
  * @property {string} [namespace] keeps counters of one name apart; `default` if it is not given.
  *   A well-formed string of 1 to 128 UTF-16 units
  * @property {WasmSource | Partial<Record<PieceName, WasmSource>>} [wasm] where the pieces of the program are, if not
- *   beside the package's modules: by their names, or `counters` alone. Each is loaded by the first use of what needs
- *   it: `locks` by all but replicated counters, `leader` by leaders, semaphores and `once`, `lease` by locks where the
- *   browser has none, `queue`, `limits`, and `catalogue` by a counter of a strategy but the default
+ *   beside the package's modules: by their names, or `counters` alone. `open()` loads `storage` where there is no
+ *   IndexedDB. Each other is loaded by the first use of what needs it: `locks` by all but replicated counters, `leader`
+ *   by leaders, semaphores and `once`, `lease` by locks where the browser has none, `queue`, `limits`, and `catalogue`
+ *   by a counter of a strategy but the default
  * @property {WasmSource} [locks] deprecated: `wasm.locks`
  * @property {WasmSource} [queue] deprecated: `wasm.queue`
  * @property {WasmSource} [limits] deprecated: `wasm.limits`

@@ -39,7 +39,7 @@ const features = /** @type {const} */ (['locks', 'leader', 'queue', 'limits', 'c
 const deprecatedPieces = ['locks', 'queue', 'limits', 'catalogue'];
 
 /** @type {import('../core/program.js').PieceName[]} */
-const pieceNames = ['counters', 'lease', ...features];
+const pieceNames = ['counters', 'storage', 'lease', ...features];
 
 /**
  * @param {unknown} value

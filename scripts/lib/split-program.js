@@ -79,8 +79,10 @@ function pieceOfItems(program, graph) {
     const sets = new Map([...roots].map(([piece, items]) => [piece, reached(edges, items)]));
     return (/** @type {Item} */ item) => {
         const users = [...sets].filter(([, set]) => set.has(item)).map(([piece]) => piece);
-        if (users.length === 0 || users.includes(primary)) return primary;
-        return users.length === 1 ? /** @type {string} */ (users[0]) : shared;
+        const [user = primary, ...others] = users;
+        if (users.includes(primary)) return primary;
+        if (others.length === 0) return user;
+        return users.some((piece) => pieces[piece]?.alone) ? primary : shared;
     };
 }
 
@@ -131,7 +133,8 @@ function importsBetween({ functions }, pieceOf) {
         for (const callee of calls) {
             const other = pieceOf(callee);
             if (other === piece) continue;
-            if (piece === primary || ![primary, shared].includes(other))
+            const loaded = pieces[piece]?.alone ? [primary] : [primary, shared];
+            if (piece === primary || !loaded.includes(other))
                 throw new Failure(`${piece} calls ${callee}, and ${other} may not be loaded`);
             imports.get(piece)?.add(callee);
         }

@@ -19,7 +19,7 @@ const SOURCES = ['app.js', 'worker.js'];
  * written, and copy nothing.
  */
 const ASSETS = [
-    ...['counters', 'locks', 'leader', 'lease', 'queue', 'limits', 'catalogue'].map(
+    ...['counters', 'storage', 'locks', 'leader', 'lease', 'queue', 'limits', 'catalogue'].map(
         (piece) => `${piece}.wasm`,
     ),
     ...['attach.wasm', 'threads-worker.js', 'threads.wasm'],

@@ -202,6 +202,15 @@ test('the pieces fill the table between them, each only what is its own', async 
     assert.deepEqual(before.lastIndexOf(null), 0, 'no function has the index 0, which is the null pointer');
 });
 
+test('a piece that is loaded alone needs the counters and no other piece', async () => {
+    const alone = names.filter((name) => pieces[name]?.alone);
+    assert.deepEqual(alone, ['storage']);
+    for (const name of alone) {
+        const program = await Program.start(await WebAssembly.compile(wasmOf('counters')));
+        await program.add(name, await WebAssembly.compile(wasmOf(name)));
+    }
+});
+
 test('each piece exports what bridge/exports.js describes, and nothing is in two', async () => {
     for (const name of names) {
         const exported = WebAssembly.Module.exports(await WebAssembly.compile(wasmOf(name)));

@@ -1,10 +1,12 @@
 /** Two tabs of one origin in this process, and everything that its stores can do to them. */
 
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { open, TabacusError } from 'tabacus';
 import { nextMacrotask } from '../../js/common/macrotask.js';
 import { details, FakeOrigin, settled, until } from './fake-origin.js';
+import { wasmOf } from './program.js';
 
 /** @param {string} code */
 const failsWith = (code) => (/** @type {any} */ error) =>
@@ -288,6 +290,41 @@ test('without IndexedDB the slots are in localStorage, and the capabilities show
     const reader = await open({ window: origin.window({ indexedDB: undefined }) });
     assert.equal(await reader.counter('c').read(), 6);
     await reader.close();
+});
+
+test('open() loads storage.wasm where there is no IndexedDB, and nowhere else', async (t) => {
+    const requests = { count: 0, status: 503 };
+    const server = createServer((_request, response) => {
+        ++requests.count;
+        response.writeHead(requests.status, { 'Content-Type': 'application/wasm' }).end(wasmOf('storage'));
+    });
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+    t.after(() => {
+        server.close();
+        server.closeAllConnections();
+    });
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+    const wasm = { storage: new URL(`http://127.0.0.1:${port}/storage.wasm`) };
+    const origin = new FakeOrigin();
+
+    const stored = await open({ window: origin.window(), wasm });
+    stored.counter('c').add(1);
+    await stored.close();
+    assert.equal(requests.count, 0);
+
+    const window = origin.window({ indexedDB: undefined });
+    await assert.rejects(open({ window, wasm }), failsWith('unavailable'));
+    requests.status = 200;
+    window.dispatchEvent(new Event('online')); // the failed tab loads nothing again
+    await nextMacrotask();
+    assert.equal(requests.count, 1);
+    const tab = await open({ window, wasm });
+    assert.equal(tab.capabilities.store, 'localstorage');
+    tab.counter('d').add(3);
+    await tab.counter('d').flush();
+    assert.equal(await tab.counter('d').read(), 3);
+    assert.equal(requests.count, 2);
+    await tab.close();
 });
 
 test('without locks or a channel two tabs are still exact', async () => {

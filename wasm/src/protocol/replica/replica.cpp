@@ -147,7 +147,7 @@ void Replica::commit_before_sleep() {
     if (medium_ != Medium::database || !holder_ || !dirty()) return;
     scope_.spawn([](Replica& self) -> Task<void> {
         // Should it fail, the increments stay pending.
-        (void)co_await attempt(self.commit_to_database());
+        (void)co_await attempt(self.commit_rows());
         self.rest_soon();
     }(*this));
 }

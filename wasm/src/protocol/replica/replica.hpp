@@ -49,7 +49,7 @@ class Replica {
     Replica& operator=(const Replica&) = delete;
     Replica(Replica&&) = delete;
     Replica& operator=(Replica&&) = delete;
-    ~Replica() = default;
+    virtual ~Replica() = default;
 
     CounterState& counter(std::string_view name, Durability durability);
 
@@ -75,7 +75,7 @@ class Replica {
     [[nodiscard]] bool has_channel() const { return channel_ != nullptr; }
     [[nodiscard]] bool idle() { return scope_.idle(); }
 
-  private:
+  protected:
     struct CommitRow {
         CounterState* state = nullptr;
         Totals totals;
@@ -85,6 +85,21 @@ class Replica {
         Totals base;         // what the slot's row held, if this commit adopts the slot
     };
 
+    /// Reads the stored rows of a counter into its row cache. Answers false when a slot must be
+    /// adopted before they are read again (replica_load.cpp).
+    virtual Task<bool> load_rows(CounterState& state);
+    /// Commits the dirty rows (replica_commit.cpp).
+    virtual Task<void> commit_rows();
+    bool merge_row(CounterState& state, std::string_view row, std::string_view value, bool foreign);
+    std::list<CommitRow> gather(Durability durability);
+    void committed(const std::list<CommitRow>& rows);
+
+    World& world_;
+    Names names_;
+    std::string row_;  // "generation/slot" of the own rows, once adopted
+    std::int64_t row_epoch_ = 0;
+
+  private:
     static bool add_own(CounterState& state, std::int64_t n);
     void revalue(CounterState& state);
 
@@ -123,8 +138,6 @@ class Replica {
     [[nodiscard]] bool awaited() const;
     Task<void> commit_loop();
     Task<void> commit_batch();
-    Task<void> commit_to_database();
-    Task<void> commit_to_storage();
     void put_first_rows(Transaction& transaction, const HolderRecord& holder,
                         std::list<CommitRow>& rows);
     void forget_first_rows(const std::list<CommitRow>& rows);
@@ -132,8 +145,6 @@ class Replica {
     Task<Totals> stored_base(Transaction& transaction, std::string key);
     void set_base(CounterState& state, Totals base);
     [[nodiscard]] Durability durability_of_dirty() const;
-    std::list<CommitRow> gather(Durability durability);
-    void committed(const std::list<CommitRow>& rows);
     static void confirm(CounterState& state, Totals totals, std::uint64_t through);
     static void fail_unknown(CounterState& state);
     static void fail_waiters(CounterState& state, const Error& error);
@@ -143,9 +154,6 @@ class Replica {
 
     // Reading the store (replica_load.cpp).
     Task<void> load(CounterState& state);
-    Task<bool> load_from_database(CounterState& state);
-    Task<void> load_from_storage(CounterState& state);
-    bool merge_row(CounterState& state, std::string_view row, std::string_view value, bool foreign);
     void reload_all();
     Task<void> reload(CounterState& state);
 
@@ -169,8 +177,6 @@ class Replica {
     void warn(std::string_view code, std::string_view message, std::string_view subject);
     void warn_unreadable(std::string_view where, std::string_view key);
 
-    World& world_;
-    Names names_;
     Medium medium_;
     NoticeHandler on_notice_;
     Backup backup_;
@@ -184,10 +190,8 @@ class Replica {
     int slot_first_ = 0;                  // those before are exhausted
     std::string slot_;                    // the slot whose lock is held, or its random stand-in
     std::optional<HolderRecord> holder_;  // nothing while no slot is adopted
-    std::string row_;                     // "generation/slot" of the own rows, once adopted
-    std::int64_t row_epoch_ = 0;
-    std::string generation_;  // of the database, as last seen
-    std::string data_loss_;   // what the browser reported when it made the database anew
+    std::string generation_;              // of the database, as last seen
+    std::string data_loss_;  // what the browser reported when it made the database anew
 
     std::unique_ptr<Channel> channel_;
 

@@ -82,18 +82,12 @@ Task<void> Replica::commit_loop() {
 }
 
 Task<void> Replica::commit_batch() {
-    switch (medium_) {
-        case Medium::database:
-            if (!holder_ || resting()) co_await ensure_adopted();
-            if (dirty()) co_await commit_to_database();
-            break;
-        case Medium::storage:
-            co_await commit_to_storage();
-            break;
-        case Medium::memory:
-            committed(gather(Durability::strict));
-            break;
+    if (medium_ == Medium::memory) {
+        committed(gather(Durability::strict));
+        co_return;
     }
+    if (medium_ == Medium::database && (!holder_ || resting())) co_await ensure_adopted();
+    if (dirty()) co_await commit_rows();
 }
 
 Durability Replica::durability_of_dirty() const {
@@ -123,7 +117,7 @@ std::list<Replica::CommitRow> Replica::gather(Durability durability) {
 /// What a transaction writes is what was attempted when it was begun, even if it waited for a base
 /// since: the browser runs transactions in the order they were begun, and another may have been
 /// begun and filled meanwhile (commit_before_sleep), so that a row never goes back.
-Task<void> Replica::commit_to_database() {
+Task<void> Replica::commit_rows() {
     const auto durability = durability_of_dirty();
     constexpr Stores scope{Store::claims, Store::rows, Store::quarantine};
     const auto transaction = co_await world_.database().begin(scope, Access::write, durability);
@@ -220,16 +214,6 @@ void Replica::set_base(CounterState& state, Totals base) {
     state.committed = base;
     state.based = true;
     revalue(state);
-}
-
-/// Without IndexedDB every tab has a row of its own in localStorage, never used again by another:
-/// a stale copy must not be the base of anything (docs/decisions/0001).
-Task<void> Replica::commit_to_storage() {
-    for (const auto& row : gather(Durability::strict)) {
-        co_await world_.storage().set(names_.stored_row(row_key(row.state->key, row_)),
-                                      format_totals({row_epoch_, row.totals}));
-        committed({row});
-    }
 }
 
 void Replica::committed(const std::list<CommitRow>& rows) {

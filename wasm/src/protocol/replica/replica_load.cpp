@@ -19,20 +19,14 @@ Task<std::int64_t> Replica::read(CounterState& state) {
 }
 
 Task<void> Replica::load(CounterState& state) {
-    switch (medium_) {
-        case Medium::database:
-            for (int round = 0; round < rounds_max; ++round) {
-                if (co_await load_from_database(state)) break;
-                lose_slot();
-                co_await ensure_adopted();
-            }
-            break;
-        case Medium::storage:
-            co_await load_from_storage(state);
-            break;
-        case Medium::memory:
-            post({Message::Kind::ask, state.key, "", {}});
-            break;
+    if (medium_ == Medium::memory) {
+        post({Message::Kind::ask, state.key, "", {}});
+    } else {
+        for (int round = 0; round < rounds_max; ++round) {
+            if (co_await load_rows(state)) break;
+            lose_slot();
+            co_await ensure_adopted();
+        }
     }
     revalue(state);
 }
@@ -40,7 +34,7 @@ Task<void> Replica::load(CounterState& state) {
 /// False when this is not the database that was expected, or the own row has another owner, or it
 /// is not known whether it is the own one: the caller adopts a slot, which reports and recovers,
 /// settles that and gives the row to the others, then retries.
-Task<bool> Replica::load_from_database(CounterState& state) {
+Task<bool> Replica::load_rows(CounterState& state) {
     constexpr Stores scope{Store::meta, Store::rows};
     std::optional<Row> generation;
     std::vector<Row> rows;
@@ -64,14 +58,6 @@ Task<bool> Replica::load_from_database(CounterState& state) {
     const bool readable = generation && !generation->foreign && is_identifier(generation->value);
     if (!readable || (!expected.empty() && expected != generation->value)) co_return false;
     co_return ours&& data_loss_ != "total";
-}
-
-Task<void> Replica::load_from_storage(CounterState& state) {
-    const auto prefix = names_.stored_row(concat({state.key, "/"}));
-    for (const auto& key : co_await world_.storage().keys(prefix)) {
-        const auto value = co_await world_.storage().get(key);
-        if (value) merge_row(state, std::string_view(key).substr(prefix.size()), *value, false);
-    }
 }
 
 /// False when another replica adopted this one's row (while the page slept in the back/forward

@@ -7,6 +7,7 @@
 
 #include "protocol/common/names.hpp"
 #include "replica.hpp"
+#include "storage_replica.hpp"
 #include "tabacus/replica/replicated.hpp"
 
 namespace tabacus {
@@ -63,8 +64,14 @@ Task<void> Tab::open() {
         parts_->on_notice({Notice::Kind::warning, "degraded",
                            "IndexedDB cannot be opened; a weaker store is used.", refusal, "", 0});
     }
-    parts_->replica = std::make_unique<Replica>(world, parts_->names, medium, parts_->on_notice,
-                                                std::exchange(parts_->data_loss, {}));
+    auto loss = std::exchange(parts_->data_loss, {});
+    if (medium == Medium::storage) {
+        parts_->replica = std::make_unique<StorageReplica>(world, parts_->names, parts_->on_notice,
+                                                           std::move(loss));
+    } else {
+        parts_->replica = std::make_unique<Replica>(world, parts_->names, medium, parts_->on_notice,
+                                                    std::move(loss));
+    }
     parts_->database_events = {};
 }
 
