@@ -144,12 +144,6 @@ export const hostCalls = [
         },
         { name: 'locks_release', doc: 'Releases a lock.', params: { request: 'int' } },
         { name: 'locks_abort', doc: 'Withdraws a request.', params: { request: 'int' } },
-        {
-            name: 'locks_query',
-            doc: 'Takes a snapshot of all locks of the origin.',
-            settles:
-                'of each request: a text if it is held or else null, its name, a text if it is exclusive or else null, its client',
-        },
     ]),
     ...of('host.channels', 'ChannelsHost', 'js/host/broadcast-channels.js', [
         {
@@ -231,6 +225,14 @@ export const callbacks = [
 
 /** What locks, queues and limits call besides. @type {HostCall[]} */
 export const coordinationCallbacks = [
+    ...of('bridge.lockSnapshots', 'LockSnapshots', 'js/host/lock-snapshots.js', [
+        {
+            name: 'locks_query',
+            doc: 'Takes a snapshot of all locks of the origin.',
+            settles:
+                'of each request: a text if it is held or else null, its name, a text if it is exclusive or else null, its client',
+        },
+    ]),
     ...of('bridge.listeners', 'CoordinationListeners', 'js/core/coordination-listeners.js', [
         {
             name: 'lock_lost',

@@ -44,6 +44,9 @@ export class Bridge {
     /** The addresses of counters, by what they were asked for with. @type {Map<string, number>} */
     #counters = new Map();
 
+    /** Loaded with what coordinates tabs. @type {import('../host/lock-snapshots.js').LockSnapshots} */
+    lockSnapshots = /** @type {any} */ (undefined);
+
     /**
      * What locks and queues listen to the program with, once what coordinates tabs is loaded.
      *

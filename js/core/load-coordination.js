@@ -1,6 +1,7 @@
 /** What coordinates tabs: locks, queues, limits and the other strategies, on the program and the host of the tab. */
 
 import { learnStorable } from '../host/learn-storable.js';
+import { LockSnapshots } from '../host/lock-snapshots.js';
 import { CoordinationListeners } from './coordination-listeners.js';
 import { coordinationClose, coordinationNew } from './generated/coordination.js';
 import { callCoordination } from './generated/coordination-calls.js';
@@ -19,6 +20,7 @@ export async function startCoordination(bridge, platform, load) {
     await Promise.all([known, load('locks')]);
     if (!host.locks.available) await load('lease');
     bridge.listeners = new CoordinationListeners();
+    bridge.lockSnapshots = new LockSnapshots(host);
     bridge.callFurther = callCoordination;
     bridge.coordination = coordinationNew(bridge, bridge.core);
     return () => coordinationClose(bridge);

@@ -62,6 +62,7 @@ export class Host {
     constructor(platform, namespace) {
         this.#platform = platform;
         const report = this.#events();
+        this.report = report;
         this.clock = new ClockHost(platform, report);
         this.values = new Values();
         this.database = new DatabaseHost(platform, namespace, this, report);

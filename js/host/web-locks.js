@@ -15,9 +15,6 @@ export class LocksHost {
      */
     #requests = new Map();
 
-    /** Operations that ask for a snapshot. @type {Set<number>} */
-    #queries = new Set();
-
     /**
      * Requests of a page that is being left, by their number.
      * @type {Map<number, () => void>}
@@ -41,6 +38,10 @@ export class LocksHost {
 
     get available() {
         return this.#manager !== undefined;
+    }
+
+    get manager() {
+        return this.#manager;
     }
 
     /** @returns {Promise<void>} when it is known whether they refuse every call, and then there are none */
@@ -109,24 +110,9 @@ export class LocksHost {
     /** The page is back: nothing that was under way when it was left will ever be reported. */
     returned() {
         for (const { giveUp } of [...this.#requests.values()]) giveUp?.();
-        for (const operation of this.#queries) this.query(operation);
         const later = [...this.#later.values()];
         this.#later.clear();
         for (const request of later) request();
-    }
-
-    /** @param {number} operation */
-    query(operation) {
-        this.#queries.add(operation);
-        Promise.resolve(this.#manager?.query()).then(
-            (snapshot) => {
-                const rows = [...rowsOf(snapshot?.held, true), ...rowsOf(snapshot?.pending, false)];
-                if (this.#queries.delete(operation)) this.#report.settled(operation, rows);
-            },
-            (error) => {
-                if (this.#queries.delete(operation)) this.#report.failed(operation, ...refusal(error));
-            },
-        );
     }
 
     /** Lets all go, and whatever is granted after this. */
@@ -143,22 +129,7 @@ export class LocksHost {
  * @param {unknown} error
  * @returns {import('./failure.js').Failure}
  */
-function refusal(error) {
+export function refusal(error) {
     const { name, message } = /** @type {Partial<DOMException>} */ (error ?? {});
     return [name === 'AbortError' ? 'lock-lost' : 'unavailable', `${name}: ${message}`];
 }
-
-/**
- * @param {LockInfo[] | undefined} infos
- * @param {boolean} held
- */
-const rowsOf = (infos = [], held) =>
-    infos.flatMap(({ name = '', mode, clientId = '' }) => [
-        yes(held),
-        String(name),
-        yes(mode === 'exclusive'),
-        String(clientId),
-    ]);
-
-/** @param {boolean} answer as the core reads it */
-const yes = (answer) => (answer ? 'yes' : null);
