@@ -178,6 +178,7 @@ export const records = {
             previous: 'text',
             subject: 'text',
             recovered: 'int',
+            failure: 'ErrorCode?',
         },
     },
     Capabilities: {

@@ -110,7 +110,7 @@ export class Bridge {
 
     /** @param {Notice} notice */
     notice(notice) {
-        this.owner.notice(notice);
+        this.owner.notice({ ...notice, code: notice.failure ?? notice.code });
     }
 
     /** @param {number} counter */

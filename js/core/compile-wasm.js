@@ -15,6 +15,9 @@ import { fetchFile } from './fetch-file.web.js';
  * @property {unknown} [value] what was passed
  */
 
+/** What a caller may pass as wasm, for messages. */
+export const wasmSources = 'an address, bytes or a WebAssembly.Module';
+
 /** What is asked of the platform. @typedef {Pick<typeof globalThis, 'WebAssembly' | 'fetch'> & { navigator?: { onLine?: boolean } }} LoadPlatform */
 
 /**
@@ -36,9 +39,9 @@ function unavailable({ what, address }, why, cause) {
  */
 function wrong(origin, why, cause) {
     const { address, argument, value } = origin;
-    const text = `${why}; after a new deployment, reload the page; else deploy all files of the package as they are`;
+    const text = `${why}; after a new deployment, reload the page; else deploy all files of the package`;
     if (!argument) return unavailable(origin, text, cause);
-    const allowed = 'the address, the bytes or the module of its wasm';
+    const allowed = wasmSources;
     const message = `${argument} must be ${allowed}; ${address ?? 'what was passed'}: ${text}`;
     return new TabacusError('invalid-argument', message, { argument, value, allowed, cause });
 }

@@ -2,7 +2,7 @@
 
 import { invalid } from '../common/errors.js';
 import { requirePlatform } from '../common/require-platform.js';
-import { compileBytes, compileWasm, startFailure } from './compile-wasm.js';
+import { compileBytes, compileWasm, startFailure, wasmSources } from './compile-wasm.js';
 
 /**
  * Where a module is to be had: an address, its bytes, or itself.
@@ -21,7 +21,7 @@ export function checkWasm(value, argument) {
         value instanceof ArrayBuffer ||
         ArrayBuffer.isView(value) ||
         value instanceof WebAssembly.Module;
-    if (!good) throw invalid(argument, value, 'an address, bytes or a WebAssembly.Module');
+    if (!good) throw invalid(argument, value, wasmSources);
     return /** @type {WasmSource} */ (value);
 }
 

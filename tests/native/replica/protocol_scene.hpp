@@ -88,8 +88,9 @@ class Page {
     }
 
     [[nodiscard]] bool warned(const std::string& code) const {
-        return std::any_of(notices.begin(), notices.end(),
-                           [&](const Notice& notice) { return notice.code == code; });
+        return std::any_of(notices.begin(), notices.end(), [&](const Notice& notice) {
+            return code == (notice.failure ? code_name(*notice.failure) : notice.code);
+        });
     }
     [[nodiscard]] std::vector<Notice> losses() const {
         std::vector<Notice> found;

@@ -34,7 +34,6 @@ struct StorageChange {
 /// localStorage. Never an authority: a process may read its own stale copy (docs/decisions/0001).
 class Storage {
   public:
-    virtual ~Storage() = default;
     [[nodiscard]] virtual bool available() const = 0;
     virtual Async<std::optional<std::string>> get(std::string_view key) = 0;
     /// quota_exceeded: the old value stays.
@@ -46,6 +45,9 @@ class Storage {
     /// writer), and that everything was cleared.
     virtual Subscription on_change(std::string_view prefix,
                                    Function<void(const StorageChange&)> callback) = 0;
+
+  protected:
+    ~Storage() = default;
 };
 
 // --- IndexedDB (Indexed Database API 3.0) ------------------------------------------------------
@@ -188,7 +190,6 @@ struct DatabaseEvent {
 /// Linearizable, and reopened on demand after the browser dropped it.
 class Database {
   public:
-    virtual ~Database() = default;
     /// False when the platform has none, or refused to open it when the tab was opened.
     [[nodiscard]] virtual bool available() const = 0;
     /// Opens the connection, if it is not open. store_failed when it cannot be opened.
@@ -204,6 +205,9 @@ class Database {
     /// Lets the connection go once the transactions under way have ended; begin() reopens.
     virtual void close() = 0;
     virtual Subscription on_event(Function<void(const DatabaseEvent&)> callback) = 0;
+
+  protected:
+    ~Database() = default;
 };
 
 // --- Web Locks ---------------------------------------------------------------------------------
@@ -260,12 +264,14 @@ struct LockSnapshot {
 
 class Locks {
   public:
-    virtual ~Locks() = default;
     [[nodiscard]] virtual bool available() const = 0;
     /// Nothing when `if_available` was asked for and the lock is taken. lock_lost: the signal
     /// aborted.
     virtual Async<std::unique_ptr<HeldLock>> request(LockRequest request) = 0;
     virtual Async<LockSnapshot> query() = 0;
+
+  protected:
+    ~Locks() = default;
 };
 
 // --- BroadcastChannel, clock, randomness, lifecycle ---------------------------------------------
@@ -285,7 +291,6 @@ class Channel {
 
 class Clock {
   public:
-    virtual ~Clock() = default;
     /// Milliseconds since the Unix epoch. May jump.
     [[nodiscard]] virtual double now_ms() const = 0;
     /// Milliseconds since some moment of this context's own; never goes back, and may stand still
@@ -297,30 +302,36 @@ class Clock {
     virtual Async<Unit> after_microtasks(int count) = 0;
     /// When the running script has ended.
     Async<Unit> end_of_turn() { return after_microtasks(1); }
+
+  protected:
+    ~Clock() = default;
 };
 
 class Random {
   public:
-    virtual ~Random() = default;
     virtual std::uint64_t bits() = 0;
+
+  protected:
+    ~Random() = default;
 };
 
 enum class LifecycleEvent : std::uint8_t { hidden, visible, frozen, resumed, page_hide, page_show };
 
 class Lifecycle {
   public:
-    virtual ~Lifecycle() = default;
     /// True while nobody sees the page: its timers may run once a minute. Never in a worker.
     [[nodiscard]] virtual bool hidden() const = 0;
     /// True where a page that holds a Web Lock when it is left is not kept in the back/forward
     /// cache, though its `pagehide` would let the lock go.
     [[nodiscard]] virtual bool locks_bar_cache() const = 0;
     virtual Subscription on_event(Function<void(LifecycleEvent)> callback) = 0;
+
+  protected:
+    ~Lifecycle() = default;
 };
 
 class World {
   public:
-    virtual ~World() = default;
     virtual Storage& storage() = 0;
     virtual Database& database() = 0;
     virtual Locks& locks() = 0;
@@ -329,6 +340,9 @@ class World {
     virtual Clock& clock() = 0;
     virtual Random& random() = 0;
     virtual Lifecycle& lifecycle() = 0;
+
+  protected:
+    ~World() = default;
 };
 
 }  // namespace tabacus

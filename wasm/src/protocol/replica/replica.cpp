@@ -174,6 +174,11 @@ void Replica::warn(std::string_view code, std::string_view message, std::string_
                 std::string(subject), "", 0});
 }
 
+void Replica::warn(const Error& failure, std::string_view subject) {
+    on_notice_({Notice::Kind::warning, "", failure.what(), std::string(subject), "", 0,
+                failure.code()});
+}
+
 /// Warns once of each record, however often it is met.
 void Replica::warn_unreadable(std::string_view where, std::string_view key) {
     const auto subject = concat({where, " ", key});

@@ -175,6 +175,7 @@ class Replica {
     void show();
 
     void warn(std::string_view code, std::string_view message, std::string_view subject);
+    void warn(const Error& failure, std::string_view subject);
     void warn_unreadable(std::string_view where, std::string_view key);
 
     Medium medium_;

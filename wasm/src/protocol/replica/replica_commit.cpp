@@ -69,7 +69,7 @@ Task<void> Replica::commit_loop() {
         }
         attempts = 0;
         fail_waiters(failure);
-        warn(code_name(failure.code()), failure.what(), "commit");
+        warn(failure, "commit");
         co_await back_off(pause_ms);
         pause_ms = std::min(pause_ms * 2, retry_last_ms);
     }

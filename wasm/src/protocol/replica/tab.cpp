@@ -12,6 +12,8 @@
 
 namespace tabacus {
 
+using namespace std::string_view_literals;
+
 struct Tab::Parts {
     struct Opened {
         std::string name;
@@ -79,15 +81,15 @@ Task<void> Tab::close() { return parts_->replica->close(); }
 
 Capabilities Tab::capabilities() const {
     const auto medium = parts_->medium;
-    return {.store = medium == Medium::database  ? "indexeddb"
-                     : medium == Medium::storage ? "localstorage"
-                                                 : "memory",
-            .exclusion = parts_->world.locks().available() ? "web-locks"
-                         : medium == Medium::database      ? "lease"
-                                                           : "none",
-            .durability = medium == Medium::database  ? "strict"
-                          : medium == Medium::storage ? "relaxed"
-                                                      : "memory",
+    return {.store = medium == Medium::database  ? "indexeddb"sv
+                     : medium == Medium::storage ? "localstorage"sv
+                                                 : "memory"sv,
+            .exclusion = parts_->world.locks().available() ? "web-locks"sv
+                         : medium == Medium::database      ? "lease"sv
+                                                           : "none"sv,
+            .durability = medium == Medium::database  ? "strict"sv
+                          : medium == Medium::storage ? "relaxed"sv
+                                                      : "memory"sv,
             .channel = parts_->replica->has_channel()};
 }
 

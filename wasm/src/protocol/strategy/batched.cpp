@@ -62,8 +62,8 @@ Task<void> BatchedCounter::write_later() {
 Task<void> BatchedCounter::write_quietly() {
     const auto written = co_await attempt(write());
     if (written) co_return;
-    location().on_notice({Notice::Kind::warning, std::string(code_name(written.error().code())),
-                          "A delta was not written.", location().name, "", 0});
+    location().on_notice({Notice::Kind::warning, "", "A delta was not written.", location().name,
+                          "", 0, written.error().code()});
 }
 
 /// One delta with all that is gathered, or as much as one may hold; at once up to its commit, where
