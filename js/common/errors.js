@@ -23,13 +23,13 @@ const brand = Symbol.for('tabacus.error');
 /**
  * Fills the fields that both classes share.
  *
- * @param {Error} error
+ * @param {TabacusError | TabacusRangeError} error
  * @param {TabacusErrorCode} code
  * @param {TabacusErrorDetails} details
  */
 function describe(error, code, { argument, value, allowed }) {
     Object.defineProperty(error, brand, { value: code });
-    Object.assign(error, { code });
+    error.code = code;
     if (argument !== undefined) Object.assign(error, { argument, value, allowed });
 }
 

@@ -73,8 +73,6 @@ export class Bridge {
      */
     callFurther = () => undefined;
 
-    #last = 0;
-
     /** @type {Set<string>} */
     #names = new Set();
 
@@ -137,11 +135,6 @@ export class Bridge {
         this.#counterListeners.set(address, listeners);
         listeners.add(changed);
         return { address, end: () => void listeners.delete(changed) };
-    }
-
-    /** A number for a request or a watch, which no other of this program has. */
-    take() {
-        return ++this.#last;
     }
 
     /**

@@ -88,9 +88,9 @@ const unanswered = (origin, platform) => (cause) => {
     if (cause instanceof TabacusError) throw cause;
     const why =
         platform.navigator?.onLine === false
-            ? 'this device is offline; call again when it is back'
-            : "no answer; if connect-src of the page's Content-Security-Policy, CORS or an extension forbids the " +
-              'address, allow it; else call again';
+            ? 'this device is offline; call again later'
+            : 'no answer; if connect-src (Content-Security-Policy), CORS or an extension forbids the address, allow it; ' +
+              'else call again';
     throw unavailable(origin, why, cause);
 };
 
@@ -103,7 +103,7 @@ async function fetched(origin, platform) {
     const { what, address } = origin;
     const response = await fetchFile(platform, String(address), what).catch(unanswered(origin, platform));
     if (typeof response?.arrayBuffer !== 'function')
-        throw unavailable(origin, 'fetch(), which a script of this page has replaced, gave no Response');
+        throw unavailable(origin, 'a script has replaced fetch(), and it gave no Response');
     const { ok = true, status } = response;
     if (ok) return response;
     const why = `the answer was ${status}`;
@@ -124,7 +124,7 @@ export async function compileBytes(bytes, origin, platform = globalThis) {
     try {
         return await platform.WebAssembly.compile(bytes);
     } catch (cause) {
-        const why = `these ${bytes.byteLength} bytes are no WebAssembly, or not all of it`;
+        const why = `these ${bytes.byteLength} bytes are no complete WebAssembly`;
         throw refusal(origin, cause) ?? wrong(origin, why, cause);
     }
 }

@@ -23,6 +23,13 @@ export class CoordinationListeners {
     /** @type {Map<number, QueueListener>} */
     queues = new Map();
 
+    #last = 0;
+
+    /** A number for a request or a watch, which no other of this program has. */
+    take() {
+        return ++this.#last;
+    }
+
     /**
      * @param {number} held
      * @param {string} reason

@@ -16,7 +16,7 @@ import { callCoordination } from './generated/coordination-calls.js';
  */
 export async function startCoordination(bridge, platform, load) {
     const { host } = bridge;
-    const known = host.ready().then(() => learnStorable(platform, host.database));
+    const known = ready(host).then(() => learnStorable(platform, host.database));
     await Promise.all([known, load('locks')]);
     if (!host.locks.available) await load('lease');
     bridge.listeners = new CoordinationListeners();
@@ -24,4 +24,14 @@ export async function startCoordination(bridge, platform, load) {
     bridge.callFurther = callCoordination;
     bridge.coordination = coordinationNew(bridge, bridge.core);
     return () => coordinationClose(bridge);
+}
+
+/**
+ * @param {import('../host/host.js').Host} host
+ * @returns {Promise<void>} when the database is open, or refused to, and it is known whether there are locks
+ */
+export async function ready(host) {
+    await host.database.ready();
+    await host.probe();
+    if (host.database.refused) host.database.available = false;
 }

@@ -36,8 +36,8 @@ function checkBuild(piece, module, expected, other) {
     if (build.startsWith(expected)) return build;
     throw new TabacusError(
         'version-mismatch',
-        `${piece}.wasm is of the build ${build}, and ${other} of ${expected}: all files must come from one build, so ` +
-            'serve and cache them together, and reload the page',
+        `${piece}.wasm is of the build ${build}, and ${other} of ${expected}: all files must come from one build; ` +
+            'serve them together, and reload the page',
     );
 }
 

@@ -84,13 +84,6 @@ export class Host {
         for (const call of this.#early.splice(0)) call();
     }
 
-    /** @returns {Promise<void>} when the database is open, or refused to, and it is known whether there are locks */
-    async ready() {
-        await this.database.ready();
-        await this.probe();
-        if (this.database.refused) this.database.available = false;
-    }
-
     /** What keeps a page from its databases may keep it from locks. @returns {Promise<void>} when it is known */
     async probe() {
         if (this.database.refused || !this.database.available) await this.locks.probe();

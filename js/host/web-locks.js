@@ -5,7 +5,9 @@ export const polyfilled = Symbol.for('tabacus.locks');
 
 /** Web Locks (W3C Web Locks API), each known to the core by the number of its request. */
 export class LocksHost {
-    #manager;
+    /** @type {LockManager | undefined} */
+    manager;
+
     #lifecycle;
     #report;
 
@@ -31,25 +33,21 @@ export class LocksHost {
     constructor(platform, lifecycle, report) {
         const manager = isOpaque(platform) ? undefined : attempt(() => platform.navigator?.locks);
         // Our own (js/polyfill.js) are built on what they would then be built on.
-        this.#manager = manager && polyfilled in manager ? undefined : manager;
+        this.manager = manager && polyfilled in manager ? undefined : manager;
         this.#lifecycle = lifecycle;
         this.#report = report;
     }
 
     get available() {
-        return this.#manager !== undefined;
-    }
-
-    get manager() {
-        return this.#manager;
+        return this.manager !== undefined;
     }
 
     /** @returns {Promise<void>} when it is known whether they refuse every call, and then there are none */
     async probe() {
         try {
-            await this.#manager?.query?.();
+            await this.manager?.query?.();
         } catch (error) {
-            if (/** @type {any} */ (error)?.name === 'SecurityError') this.#manager = undefined;
+            if (/** @type {any} */ (error)?.name === 'SecurityError') this.manager = undefined;
         }
     }
 
@@ -91,7 +89,7 @@ export class LocksHost {
         this.#requests.set(id, { release: () => {}, abort: () => controller.abort(), giveUp });
         // A signal together with either is refused by the specification (§4.1, NotSupportedError).
         const signal = options.ifAvailable || options.steal ? {} : { signal: controller.signal };
-        Promise.resolve(this.#manager?.request(name, { ...options, ...signal }, grant))
+        Promise.resolve(this.manager?.request(name, { ...options, ...signal }, grant))
             .then(() => this.#requests.delete(id))
             .catch(refuse);
     }

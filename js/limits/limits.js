@@ -192,7 +192,7 @@ export class Limits {
      * @returns {Promise<boolean>} false: not in time
      */
     async #turn(rate, signal, timeout) {
-        const request = this.#bridge.take();
+        const request = this.#bridge.listeners.take();
         const abort = () => this.#closed || rateAbort(this.#bridge, request);
         signal?.addEventListener('abort', abort);
         try {

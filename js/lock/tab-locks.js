@@ -424,7 +424,7 @@ export class TabLocks {
     #watch(name, listener) {
         this._assertOpen();
         const known = this._name(name);
-        const watch = this._bridge.take();
+        const watch = this._bridge.listeners.take();
         let asking = false;
         let again = false;
         const report = async () => {
@@ -537,7 +537,7 @@ export class TabLocks {
      */
     _wait(signal, start, answered) {
         signal?.throwIfAborted();
-        const request = this._bridge.take();
+        const request = this._bridge.listeners.take();
         const withdraw = () => lockAbort(this._bridge, request);
         const abort = () => {
             if (!this.#closed) withdraw();

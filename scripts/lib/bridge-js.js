@@ -112,10 +112,14 @@ function pack(type, value) {
         return `${value}.length, ...${all}`;
     }
     if (type in records) return `...pack${type}(${value})`;
-    if (type in enums) return `${type}[${value}]`;
+    if (type in enums) return numberOf(type, value);
     if (type === 'number?') return `${value} ?? NaN`;
     return value;
 }
+
+/** The number of an enumerator: by the table that names are read from, so that a page has one. @param {string} type @param {string} name */
+const numberOf = (type, name) =>
+    enums[type]?.letters ? `${type}[${name}]` : `${namesOf(type)}.indexOf(${name})`;
 
 /** Whether a value is packed as it is. @param {string} type */
 const isPlain = (type) =>
@@ -346,7 +350,7 @@ const isPassed = (type) => isNumber(type) || /[&*]$/.test(type);
 
 /** @param {string} name @param {string} type */
 function passed(name, type) {
-    if (type in enums) return `${type}[${name}]`;
+    if (type in enums) return numberOf(type, name);
     if (type === 'number?') return `${name} ?? NaN`;
     return type === 'bool' ? `Number(${name})` : name;
 }

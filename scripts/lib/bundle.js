@@ -1,8 +1,10 @@
 /** The public modules of a platform as few files, by Rollup; each is made small by terser, with its source map. */
 
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { hostEvents } from '../../bridge/host.js';
+import { camel } from './bridge-types.js';
 import { Failure } from './failure.js';
 import { CORES, gluePath, glueOf, threadsWorker } from './glue.js';
 import { repository } from './paths.js';
@@ -285,18 +287,52 @@ const minified = {
     },
 };
 
+/** Where members are declared that only files of the package use: their names begin with _. */
+const INTERNAL = ['common', 'compat', 'core', 'host', 'limits', 'lock', 'queue', 'tab', 'threads'];
+
+/** Folders whose classes no application sees. Their compound names are internal, too, unless a platform has the same. */
+const HIDDEN = ['core', 'host'];
+
+/** A member as its class declares it. */
+const declared = /^ {4}(?:async |static |get )*([a-z]+[A-Z]\w*)(?:\(| =|;)/gm;
+
 /**
- * Property names stay: wasm imports go by them.
+ * Short names for internal members. All files get the same ones, since objects of one file are used by others.
+ *
+ * @returns {[name: string, short: string][]}
+ */
+function internalNames() {
+    const found = (/** @type {string} */ folder, /** @type {RegExp} */ pattern) =>
+        readdirSync(join(repository, 'js', folder), { recursive: true, encoding: 'utf8' })
+            .filter((file) => file.endsWith('.js') && !file.includes('generated'))
+            .map((file) => readFileSync(join(repository, 'js', folder, file), 'utf8'))
+            .flatMap((source) => [...source.matchAll(pattern)].map(([, name = '']) => name));
+    const own = new Set([
+        ...INTERNAL.flatMap((folder) => found(folder, /\.(_[a-z][A-Za-z]*)\b/g)),
+        ...HIDDEN.flatMap((folder) => found(folder, declared)),
+        ...hostEvents.map(({ name }) => camel(name)).filter((name) => /[A-Z]/.test(name)),
+    ]);
+    own.delete('_initialize'); // an export of the program
+    own.delete('reportError'); // a function of the platform
+    return [...own].sort().map((name, i) => [name, `_${i.toString(36)}`]);
+}
+
+/**
+ * The names of other properties stay: wasm imports go by them.
  *
  * @param {string} source
  * @param {string} [map] from what the source was made
  */
 async function byTerser(source, map) {
     const { minify } = await import('terser');
+    const names = internalNames();
     const result = await minify(source, {
         module: true,
         ecma: 2020,
-        mangle: true,
+        mangle: { properties: { regex: new RegExp(`^(${names.map(([name]) => name).join('|')})$`) } },
+        nameCache: {
+            props: { props: Object.fromEntries(names.map(([name, short]) => [`$${name}`, short])) },
+        },
         compress: { passes: 2, sequences: false },
         ...(map && { sourceMap: { content: map } }),
     });

@@ -121,7 +121,7 @@ export async function generateGuarantees() {
         '/* Written by scripts/lib/guarantees.js from what the program says. */\n\n' +
         "/** @typedef {import('../../core/generated/coordination.js').Guarantee} Guarantee */\n\n" +
         '/** What most strategies promise. */\n' +
-        `export const common = ${JSON.stringify(common)};\n\n` +
+        `export const common = ${JSON.stringify({ ...common, strategy: undefined })};\n\n` +
         '/**\n * What each promises besides or instead, and what instead of that if it is asked to be strict. The default strategy\n' +
         ' * is listed by the store that a tab has.\n *\n' +
         ` * @type {Record<${asked.map(([name]) => `'${name}'`).join(' | ')},\n *   { relaxed: Partial<Guarantee>, strict: Partial<Guarantee> }>}\n */\n` +

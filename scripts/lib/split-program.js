@@ -60,6 +60,12 @@ function entrancesOf({ edges }) {
     return new Map(entrances);
 }
 
+/** What the runtime exports for Emscripten's glue, which this program has not. */
+const forGlue = /^_?emscripten_/;
+
+/** @param {Text} program @returns {[name: string, func: string][]} */
+const usedExports = ({ exports }) => [...exports].filter(([name]) => !forGlue.test(name));
+
 /** The piece of each function and object. @param {Text} program @param {import('./program-graph.js').Graph} graph */
 function pieceOfItems(program, graph) {
     const pieceOfExport = new Map(
@@ -67,7 +73,8 @@ function pieceOfItems(program, graph) {
     );
     /** @type {Map<string, Item[]>} */
     const roots = new Map(Object.keys(pieces).map((piece) => [piece, []]));
-    for (const [name, func] of program.exports) roots.get(pieceOfExport.get(name) ?? primary)?.push(func);
+    for (const [name, func] of usedExports(program))
+        roots.get(pieceOfExport.get(name) ?? primary)?.push(func);
     const entrances = entrancesOf(graph);
     for (const [method, piece] of entrances) roots.get(piece)?.push(method);
     const edges = new Map(
@@ -214,7 +221,7 @@ function plan(text, analysis) {
         const module = {
             ...own,
             imports: order.filter((func) => imports.get(piece)?.has(func)),
-            exports: [...program.exports].filter(([, func]) => pieceOf(func) === piece),
+            exports: usedExports(program).filter(([, func]) => pieceOf(func) === piece),
             data: segmentsOf({ ...program, data }, isOwn),
         };
         return { piece, module: writePiece(moved, module, piece === primary, table) };
@@ -280,7 +287,10 @@ async function split(tools, program, build) {
     for (const { piece, module } of plan(read(file('program.wat')), read(file('analysis.wat')))) {
         writeFileSync(file(`${piece}.wat`), module);
         await tool('wasm-as', file(`${piece}.wat`), '-g', '-o', file(`${piece}.debug.wasm`));
-        await tool('wasm-opt', file(`${piece}.debug.wasm`), '--strip-debug', '-o', file(`${piece}.wasm`));
+        await tool(
+            ...['wasm-opt', file(`${piece}.debug.wasm`), '-o', file(`${piece}.wasm`)],
+            ...['--strip-debug', '--remove-unused-module-elements'],
+        );
         for (const form of ['wasm', 'debug.wasm'])
             appendFileSync(file(`${piece}.${form}`), customSection('build', build));
     }

@@ -105,7 +105,7 @@ describeIn(
         const faults = [
             ['404', /the answer was 404; after a new deployment, reload the page/],
             ['html', /the answer was a page of HTML; after a new deployment, reload the page/],
-            ['junk', /4 bytes are no WebAssembly/],
+            ['junk', /4 bytes are no complete WebAssembly/],
             ['other', /: this is not of tabacus \d+\.\d+\.\d+; after a new deployment, reload the page/],
             ['dropped', /no answer; .*else call again/],
         ];

@@ -7,6 +7,8 @@ import { ESLint } from 'eslint';
 import { bindings } from '../../bridge/exports.js';
 import { callbacks, coordinationCallbacks, hostCalls } from '../../bridge/host.js';
 import { Bridge } from '../../js/core/bridge.js';
+import { LockSnapshots } from '../../js/host/lock-snapshots.js';
+import { ready } from '../../js/core/load-coordination.js';
 import { CoordinationListeners } from '../../js/core/coordination-listeners.js';
 import { queueEnqueue, queueList, queueOpen } from '../../js/core/generated/queues.js';
 import { Promises } from '../../js/core/promises.js';
@@ -46,7 +48,7 @@ test('a text crosses the bridge as it is, with U+0000 and beyond ASCII, in both 
     const window = origin.window({ navigator: { locks: locks.manager('the tab') } });
     const host = new Host(/** @type {any} */ (window), 'texts');
     t.after(() => host.dispose()); // also of a test that fails, which would never end
-    await host.ready();
+    await ready(host);
     const bridge = await startBridge(host, ['locks', 'queue']);
     const queue = queueOpen(bridge, 'q', {
         ...{ concurrency: 1, lifo: false, attempts: 1, backOff_ms: 0, pauseOnFailure: false, limit: 0 },
@@ -77,6 +79,7 @@ test('the comments of generated calls name a function that is there on the other
         bridge: Bridge.prototype,
         'bridge.promises': new Promises(),
         'bridge.listeners': new CoordinationListeners(),
+        'bridge.lockSnapshots': new LockSnapshots(host),
     };
     for (const call of [...hostCalls, ...callbacks, ...coordinationCallbacks]) {
         assert.ok(hostMethod(call) in Object(objects[call.on]), `${call.on} of ${call.name}`);

@@ -46,7 +46,7 @@ class LabTab final : public World {
     LabTab& operator=(const LabTab&) = delete;
     LabTab(LabTab&&) = delete;
     LabTab& operator=(LabTab&&) = delete;
-    ~LabTab() override;
+    ~LabTab();
 
     [[nodiscard]] TabId id() const { return id_; }
     [[nodiscard]] bool alive() const { return alive_; }

@@ -175,8 +175,8 @@ void Replica::warn(std::string_view code, std::string_view message, std::string_
 }
 
 void Replica::warn(const Error& failure, std::string_view subject) {
-    on_notice_({Notice::Kind::warning, "", failure.what(), std::string(subject), "", 0,
-                failure.code()});
+    on_notice_(
+        {Notice::Kind::warning, "", failure.what(), std::string(subject), "", 0, failure.code()});
 }
 
 /// Warns once of each record, however often it is met.
