@@ -227,7 +227,7 @@ describeIn(
                 ],
                 [
                     (csp) => csp.replace("connect-src 'self'", "connect-src 'none'"),
-                    /connect-src of the page's Content-Security-Policy/,
+                    /connect-src \(Content-Security-Policy\)/,
                 ],
             ];
             for (const [policy, expected] of cases) {

@@ -25,7 +25,7 @@ struct Notice {
     std::string subject;                    // the key, slot or generation that it is about
     std::string previous;                   // store_lost: the generation that vanished, if known
     std::int32_t recovered = 0;             // store_lost: rows brought back
-    std::optional<ErrorCode> failure = {};  // instead of a code: what an operation failed with
+    std::optional<ErrorCode> failure;  // instead of a code: what an operation failed with
 };
 using NoticeHandler = Function<void(const Notice&)>;
 
