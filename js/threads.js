@@ -12,6 +12,7 @@ import { checkWasm, compile, notStarted } from './core/module.js';
 import { startFailure } from './core/compile-wasm.js';
 import { imported } from './common/import-failure.js';
 import { Lazy } from './common/lazy.js';
+import { checkHammer } from './threads/hammer-options.js';
 import { requirePlatform } from './common/require-platform.js';
 import { invalid, TabacusError } from './common/errors.js';
 import { attachModule } from './threads/wasm/attach-wasm.js';
@@ -70,15 +71,15 @@ export class ThreadsMemory extends SharedMemory {
      * loads threads.wasm.
      *
      * @param {SharedCounter} counter
-     * @param {import('./threads/cpp-threads.js').HammerOptions} options
+     * @param {import('./threads/hammer-options.js').HammerOptions} options
      * @returns {Promise<void>}
      */
     async hammer(counter, options) {
-        this.#core.assertOpen();
+        const asked = checkHammer(this.#core, counter, options);
         this.#hammering++;
         try {
             const program = await this.#program.get();
-            await program.hammer(this.#core, counter, options);
+            await program.hammer(this.#core, asked);
         } finally {
             this.#hammering--;
             this.#endThreads();

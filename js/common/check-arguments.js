@@ -55,11 +55,12 @@ export function checkOptions(options, known, argument = 'options', whose = '') {
  * @param {unknown} value
  * @param {number} least
  * @param {number} most
+ * @param {string} [otherwise] for the message: what else the caller takes
  * @returns {number}
  */
-export function checkInteger(argument, value, least, most) {
+export function checkInteger(argument, value, least, most, otherwise = '') {
     if (!Number.isInteger(value) || Number(value) < least || Number(value) > most) {
-        throw invalid(argument, value, `an integer from ${least} to ${most}`);
+        throw invalid(argument, value, `an integer from ${least} to ${most}${otherwise}`);
     }
     return Number(value) + 0; // -0 is 0
 }

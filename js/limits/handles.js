@@ -18,7 +18,7 @@ export function refusing(error) {
     return { tryTake, next: refuse, reserve: refuse, give: refuse, take: refuse, refresh: refuse };
 }
 
-/** Of a handle that is closed. */
+/** A handle that is closed has these in place of its functions. */
 const closed = Object.defineProperty(refusing(closedError), 'available', {
     get() {
         throw closedError();

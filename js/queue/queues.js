@@ -88,18 +88,10 @@ export class Queues {
     }
 }
 
-/** What the core counts with. */
-const integerMax = 2 ** 31 - 1;
-
-/** What the core cannot count is Infinity for it. @param {number} count */
-const endless = (count) => (count > integerMax ? 0 : count);
-
 /** @param {QueueValues} options */
-const coreOptions = ({ order, onFailure, attempts, backOff, limit, ...others }) => ({
+const coreOptions = ({ order, onFailure, backOff, ...others }) => ({
     ...others,
     lifo: order === 'lifo',
     pauseOnFailure: onFailure === 'pause',
-    attempts: endless(attempts),
     backOff_ms: backOff,
-    limit: endless(limit),
 });

@@ -143,7 +143,7 @@ class DeferredQueue extends Deferred {
     /** @type {Set<import('../queue/queue-options.js').Handled>} */
     #handled = new Set();
 
-    /** None are known. */
+    /** The queue is not loaded, so no jobs of it are known. */
     get size() {
         return 0;
     }
@@ -165,7 +165,7 @@ const integerMax = 2 ** 31 - 1;
 
 /**
  * What an option may be: one of some values, of which the first is the default; or an integer from `least` to `most`.
- * Where this is Infinity, the core knows that as 0.
+ * Where this is Infinity, so may the option be, which the core knows as 0; a number is one that the core counts with.
  *
  * @typedef {readonly string[] | readonly boolean[] | readonly [byDefault: number | undefined, least: number, most: number]} Range
  */
@@ -222,8 +222,9 @@ export function checkAgreement(given, ranges = {}) {
         const [byDefault, least, most] = range;
         const { [name]: value = byDefault } = options;
         if (typeof least !== 'number') checked[name] = checkOneOf(name, value, /** @type {any} */ (range));
-        else if (value === Infinity && value === most) checked[name] = 0;
-        else checked[name] = checkInteger(name, value, least, Number(most));
+        else if (most !== Infinity) checked[name] = checkInteger(name, value, least, Number(most));
+        else if (value === most) checked[name] = 0;
+        else checked[name] = checkInteger(name, value, least, integerMax, ', or Infinity');
     }
     return checked;
 }

@@ -27,11 +27,10 @@ export class CppProgram {
 
     /**
      * @param {import('./thread-core.js').ThreadCore} core
-     * @param {unknown} counter
-     * @param {import('./cpp-threads.js').HammerOptions} options
+     * @param {ReturnType<typeof import('./hammer-options.js').checkHammer>} asked
      */
-    hammer(core, counter, options) {
-        return hammer(core, this.#exports, this.#workers, counter, options);
+    hammer(core, asked) {
+        return hammer(core, this.#exports, this.#workers, asked);
     }
 
     /** Memory for a segment, which is never given back. @param {number} bytes @returns {number} 0 if there is none left */

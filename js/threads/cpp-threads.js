@@ -1,11 +1,6 @@
 import { invalid, TabacusError, TabacusRangeError } from '../common/errors.js';
-import { checkInteger, checkOptions } from '../common/check-arguments.js';
-import { SharedCounter } from './shared-counter.js';
 import { hammerFields } from './arena-layout.js';
 import { sleepAsync } from './waiting.js';
-
-/** Each thread has a Worker and a stack of 64 KiB; more than this is a mistake. */
-const threadsMax = 64;
 
 /** How often hammer() looks whether a Worker has failed, which wakes nobody. */
 const failuresEvery_ms = 250;
@@ -20,30 +15,15 @@ const failuresEvery_ms = 250;
  */
 
 /**
- * @typedef {object} HammerOptions
- * @property {number} threads how many, 1 to 64
- * @property {number} adds how often each adds
- * @property {number} [amount] what it adds; a safe integer
- * @property {import('./tab-lock/shared-tab-lock.js').SharedTabLock} [lock] held for each add, by `tabacus::TabMutex`
- */
-
-/**
  * @param {import('./thread-core.js').ThreadCore} core
  * @param {HammerOps} hammers
  * @param {import('./thread-workers.js').ThreadWorkers} workers
- * @param {unknown} counter
- * @param {HammerOptions} options
+ * @param {ReturnType<typeof import('./hammer-options.js').checkHammer>} asked
  * @returns {Promise<void>}
  */
-export async function hammer(core, hammers, workers, counter, options) {
+export async function hammer(core, hammers, workers, { kind, at, threads, adds, amount, lock }) {
     core.assertOpen();
-    const { kind, at } = SharedCounter.locate(counter, core);
-    const given = checkOptions(options, ['threads', 'adds', 'amount', 'lock']);
-    const threads = checkInteger('threads', given.threads, 1, threadsMax);
-    const adds = checkInteger('adds', given.adds, 0, 2 ** 32 - 1);
-    const most = Number.MAX_SAFE_INTEGER;
-    const amount = checkInteger('amount', given.amount ?? 1, -most, most);
-    const request = given.lock === undefined ? 0 : lent(core, given.lock);
+    const request = lock === undefined ? 0 : lent(core, lock);
     const address = hammers._hammer_start(kind, at, threads, adds, amount, request);
     try {
         await finished(core, address, workers);

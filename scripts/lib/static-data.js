@@ -39,7 +39,8 @@ function groupsOf(objects, dataEnd, byteAt) {
 
 /**
  * Whether no other object can begin in a group, and the group in no other. That holds of a virtual table, which follows
- * the two words before its functions (Itanium C++ ABI §2.5.2), and of texts, which follow a 0 and end with one.
+ * the two words before its functions (Itanium C++ ABI §2.5.2) and has a 0 in place of a function that nobody calls, and
+ * of texts, which follow a 0 and end with one.
  *
  * @param {Text} program
  * @param {Group} group
@@ -50,7 +51,7 @@ function isMovable({ table, tableBase }, { from, to }, byteAt) {
     const view = new DataView(Uint8Array.from(bytes).buffer);
     const isFunction = (/** @type {number} */ word) => word >= tableBase && word < tableBase + table.length;
     const words = Array.from({ length: bytes.length >> 2 }, (_, i) => view.getUint32(4 * i, true));
-    if (from % 4 === 0 && isFunction(words[0] ?? 0)) {
+    if (from % 4 === 0 && words.some(isFunction)) {
         const head = Array.from({ length: 8 }, (_, i) => byteAt(from - 1 - i));
         return words.every((word) => word === 0 || isFunction(word)) && head.every((byte) => byte === 0);
     }

@@ -8,7 +8,7 @@ import { LockOrigin } from './fake-locks.js';
 import { FakeOrigin } from './fake-origin.js';
 import { wasmOf } from './program.js';
 
-/** Of the length of a build's name. */
+/** The name of another build, as long as that of this one. */
 const other = `0.1.9-${'0'.repeat(build.length - '0.1.9-'.length)}`;
 
 /** The first piece of the program, which says that it is of another build. */

@@ -47,7 +47,7 @@ const handlesOf = (tab) => ({
     lock: tab.lock('l'),
     leader: tab.leader('l'),
     semaphore: tab.semaphore('s', 2),
-    queue: tab.queue('q', { limit: Infinity, attempts: 2 ** 40 }),
+    queue: tab.queue('q', { limit: Infinity, attempts: Infinity }),
     sequence: tab.sequence('s'),
     budget: tab.budget('b', { limit: 5 }),
     rateLimit: tab.rateLimit('r', { limit: 1, interval: 1 }),
@@ -149,4 +149,17 @@ test('nothing is asked of a tab that is closed, whether the class was loaded or 
         ])
             assert.throws(call, closed, String(call));
     }
+});
+
+test('a number of a queue is one that the core counts with, or Infinity', async (t) => {
+    const tab = await open({ window: new FakeOrigin().window() });
+    t.after(() => tab.close());
+    for (const option of ['attempts', 'limit']) {
+        assert.throws(() => tab.queue('q', { [option]: 2 ** 31 }), {
+            code: 'invalid-argument',
+            argument: option,
+            allowed: 'an integer from 1 to 2147483647, or Infinity',
+        });
+    }
+    tab.queue('q', { attempts: 2 ** 31 - 1, limit: Infinity });
 });

@@ -253,6 +253,17 @@ test('hammer of a closed memory is a closed error', async () => {
     await assert.rejects(memory.hammer(counter, { threads: 1, adds: 1 }), withCode('closed'));
 });
 
+test('hammer takes its options as they are when it is called, though it loads its program first', async () => {
+    const memory = await threads();
+    const counter = memory.counter('asked');
+    const options = { threads: 1, adds: 3 };
+    const hammered = memory.hammer(counter, options);
+    options.adds = 5;
+    await hammered;
+    assert.equal(counter.value, 3);
+    memory.close();
+});
+
 test('a memory that is closed while hammer loads starts no thread', async () => {
     const memory = await threads();
     const counter = memory.counter('c');

@@ -20,12 +20,13 @@ constexpr std::int64_t value_max = (std::int64_t{1} << 53) - 1;
 struct Notice {
     enum class Kind : std::uint8_t { warning, store_lost };
     Kind kind = Kind::warning;
-    std::string code;                       // "corrupt-record", "store-lost", "slot-lost", …
-    std::string message;                    // one sentence for a person
-    std::string subject;                    // the key, slot or generation that it is about
-    std::string previous;                   // store_lost: the generation that vanished, if known
-    std::int32_t recovered = 0;             // store_lost: rows brought back
-    std::optional<ErrorCode> failure;  // instead of a code: what an operation failed with
+    std::string code;            // "corrupt-record", "store-lost", "slot-lost", …
+    std::string message;         // one sentence for a person
+    std::string subject;         // the key, slot or generation that it is about
+    std::string previous;        // store_lost: the generation that vanished, if known
+    std::int32_t recovered = 0;  // store_lost: rows brought back
+    std::optional<ErrorCode> failure =
+        std::nullopt;  // instead of a code: what an operation failed with
 };
 using NoticeHandler = Function<void(const Notice&)>;
 
