@@ -22,7 +22,7 @@ import { LockOrigin } from './fake-locks.js';
 import { FakeOrigin } from './fake-origin.js';
 import { startBridge } from './program.js';
 
-/** Whether a line in js/lock breaks the rule. @param {string} line */
+/** Whether the linter refuses this line in a file of js/lock. @param {string} line */
 async function isRefused(line) {
     const eslint = new ESLint({ cwd: repository });
     const [result] = await eslint.lintText(`${line}\n`, { filePath: `${repository}/js/lock/lock.js` });
@@ -47,7 +47,7 @@ test('a text crosses the bridge as it is, with U+0000 and beyond ASCII, in both 
     const locks = new LockOrigin();
     const window = origin.window({ navigator: { locks: locks.manager('the tab') } });
     const host = new Host(/** @type {any} */ (window), 'texts');
-    t.after(() => host.dispose()); // also of a test that fails, which would never end
+    t.after(() => host.dispose()); // a failed test, too, would not end without it
     await ready(host);
     const bridge = await startBridge(host, ['locks', 'queue']);
     const queue = queueOpen(bridge, 'q', {
@@ -69,7 +69,7 @@ test('a text crosses the bridge as it is, with U+0000 and beyond ASCII, in both 
         assert.deepEqual([priority, optional, atMostOnce, state], [-3, true, false, 'queued']);
 });
 
-test('the comments of generated calls name a function that is there on the other side', (t) => {
+test('the comment of each generated call names a function that exists on the other side of the bridge', (t) => {
     const host = new Host(/** @type {any} */ (new FakeOrigin().window({})), 'names');
     t.after(() => host.dispose());
     /** @type {Record<string, object>} */
@@ -102,7 +102,7 @@ test('the comments of generated calls name a function that is there on the other
     }
 });
 
-test('a call with more parameters than can cross at once is refused when the bridge is written', () => {
+test('writing the bridge fails for a call with more parameters than can cross at once', () => {
     const call = {
         name: 'too_many',
         doc: '',

@@ -1,4 +1,4 @@
-/** JavaScript and wasm of two builds of the package are told apart. */
+/** The JavaScript of one build of the package refuses the wasm of another. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,10 +8,10 @@ import { LockOrigin } from './fake-locks.js';
 import { FakeOrigin } from './fake-origin.js';
 import { wasmOf } from './program.js';
 
-/** The name of another build, as long as that of this one. */
+/** The name of another build, with as many letters as the name of this one. */
 const other = `0.1.9-${'0'.repeat(build.length - '0.1.9-'.length)}`;
 
-/** The first piece of the program, which says that it is of another build. */
+/** The first piece of the program, with the name of another build in it. */
 function ofAnotherBuild() {
     const bytes = Buffer.from(wasmOf('counters'));
     const at = bytes.lastIndexOf(build);
@@ -36,10 +36,10 @@ test('wasm of another build is refused by an error that names both builds', asyn
     await tab.counter('n').flush();
 });
 
-test('wasm that names no build is refused as no file of this package', async () => {
+test('wasm that names no build is refused as a file of another package', async () => {
     const bytes = Buffer.from(wasmOf('counters'));
     const at = bytes.lastIndexOf(`build${build}`);
-    assert.ok(at > 0, 'the name of the section, and then that of the build');
+    assert.ok(at > 0, 'the piece has the name of the section, followed by the name of the build');
     bytes.write('other', at);
     const window = new FakeOrigin().window();
     await assert.rejects(open({ window, wasm: bytes }), {

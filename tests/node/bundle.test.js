@@ -1,4 +1,4 @@
-/** The files of the package: which imports which, and that two builds make the same bytes. */
+/** The files of the package: which file imports which, and that two builds make the same bytes. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -17,7 +17,11 @@ const PLATFORMS = /** @type {const} */ (['web', 'node']);
 
 const PARTS = ['tabacus.js', 'locks.js'];
 
-/** What each file imports, as docs/architecture.md says; a page waits for these before it runs. @type {Record<string, string[]>} */
+/**
+ * What each file imports, as docs/architecture.md lists it. A page waits for these files before it runs.
+ *
+ * @type {Record<string, string[]>}
+ */
 const IMPORTS = {
     'tabacus.js': [],
     'locks.js': ['tabacus.js'],
@@ -40,7 +44,13 @@ const IMPORTS = {
     'tabacus-emulator.js': [],
 };
 
-/** @param {string} text @returns {{ imports: string[], asked: string[] }} what it imports at once, and later or as a Worker */
+/**
+ * The files of the package that a file loads.
+ *
+ * @param {string} text of the file
+ * @returns {{ imports: string[], asked: string[] }} those that it imports statically, and those that it imports later
+ *     or starts as a Worker
+ */
 function linksOf(text) {
     const imports = new Set();
     const asked = new Set();
@@ -64,12 +74,12 @@ for (const platform of PLATFORMS) {
     /** @param {string} name */
     const read = (name) => readFileSync(join(distFolder, platform, name), 'utf8');
 
-    test(`each file imports what it must, and no more (${platform})`, () => {
+    test(`each file imports the files that architecture.md lists, and no others (${platform})`, () => {
         for (const [name, expected] of Object.entries(IMPORTS))
             assert.deepEqual(linksOf(read(name)).imports.sort(), [...expected].sort(), name);
     });
 
-    test(`what a Worker loads leads back to no file of its page (${platform})`, () => {
+    test(`a Worker loads no file that belongs to its page (${platform})`, () => {
         const seen = new Set(['tabacus-worker.js', 'threads-worker.js']);
         for (const name of seen) {
             const { imports, asked } = linksOf(read(name));
@@ -83,12 +93,12 @@ for (const platform of PLATFORMS) {
         ]);
     });
 
-    test(`the glue in it has no other way to fetch, and says nothing of Emscripten (${platform})`, () => {
+    test(`the glue has neither XMLHttpRequest nor advice of Emscripten's in it (${platform})`, () => {
         for (const name of ['tabacus.js', 'locks.js'])
             assert.doesNotMatch(read(name), /ASSERTIONS|XMLHttpRequest/);
     });
 
-    test(`a source map leads from a file to the line that it is of (${platform})`, () => {
+    test(`a source map leads from a place in a file to the line that it was made from (${platform})`, () => {
         const text = read('tabacus.js');
         const map = new SourceMap(JSON.parse(read('tabacus.js.map')));
         const lines = text.split('\n');
@@ -102,7 +112,7 @@ for (const platform of PLATFORMS) {
     });
 }
 
-test('files of two builds do not link: what needs one of another build is unavailable', async (t) => {
+test('files of two builds do not link: a call that needs a file of the other build rejects with `unavailable`', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'tabacus-builds-'));
     t.after(() => rm(folder, { recursive: true }));
     await cp(join(distFolder, 'node'), folder, { recursive: true });

@@ -39,14 +39,14 @@ test('a percentile is a sample, by nearest rank', () => {
     assert.ok(Number.isNaN(percentile([], 50)));
 });
 
-test('the share lost is of what was acknowledged, and never negative', () => {
+test('the share lost is a share of the acknowledged increments, and never negative', () => {
     assert.equal(lostShare(200, 150), 0.25);
     assert.equal(lostShare(200, 201), 0);
     assert.equal(lostShare(0, 0), 0);
     assert.equal(lostShare(10, -5), 1);
 });
 
-test('a row sums its tabs, each over its own time', () => {
+test('a row is the sum of its tabs, each measured over its own time', () => {
     const tabs = [work({ took_ms: 500 }), work({ add_ms: [3, 5], stuck: true, failed: 2 })];
     const sight = { seen_ms: [4, 2], missed: 1 };
     const row = summarise(
@@ -78,7 +78,7 @@ test('an increment of unknown outcome is neither lost nor counted twice', () => 
     assert.deepEqual([row(103).lost, row(103).extra], [0, 2]);
 });
 
-test('figures are short, and only nothing lost reads 0', () => {
+test('figures are short, and a loss reads 0 only if nothing is lost', () => {
     assert.equal(percent(0), '0');
     assert.equal(percent(1e-7), '0.00001 %');
     assert.equal(percent(0.25), '25 %');
@@ -106,7 +106,7 @@ test('the table has a line for each strategy, its columns aligned', () => {
     assert.match(markdown(rows), /^\| strategy \|.*\n\| --- \| ---: \|.*\n\| naive \| 0 \|/);
 });
 
-test('a logarithmic scale: a decade is a decade, nothing is nothing, anything is visible', () => {
+test('on the logarithmic scale decades are equally long, zero has no length, and every other value is visible', () => {
     const scale = { least: 1, most: 10_000 };
     assert.equal(position(100, scale), 0.5);
     assert.equal(position(10_000, scale), 1);
@@ -129,7 +129,7 @@ test('the chart has a bar in both panels for each row of each engine, and both c
     assert.doesNotMatch(chart, /NaN|undefined|a<b/);
 });
 
-test('the strategies compared are those that a counter can have', () => {
+test('the comparison has all strategies that a counter can have', () => {
     const strategies = STRATEGIES;
     assert.ok(strategies.includes('replicated') && strategies.includes('naive'));
     for (const strategy of strategies) assert.equal(checkCounterOptions({ strategy }).strategy, strategy);

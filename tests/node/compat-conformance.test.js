@@ -1,4 +1,4 @@
-/** What the suites of browser-tabs-lock and of broadcast-channel's leader election assert, of our replacements. */
+/** The assertions of the test suites of browser-tabs-lock and of broadcast-channel's leader election, for our replacements. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -21,7 +21,7 @@ async function tabs(count) {
 const wait = (/** @type {number} */ delay_ms) => new Promise((resolve) => setTimeout(resolve, delay_ms));
 
 describe('browser-tabs-lock', () => {
-    it('15 tabs count under the lock, exactly', async () => {
+    it('15 tabs that count under the lock lose no increment', async () => {
         const { tabs: all, close } = await tabs(15);
         let inside = 0;
         let counter = 0;
@@ -43,7 +43,7 @@ describe('browser-tabs-lock', () => {
         await close();
     });
 
-    it('is not acquired in another tab until the first is closed', async () => {
+    it('a lock that one tab holds is acquired by another only after the first is closed', async () => {
         const {
             tabs: [a, b],
             close,
@@ -56,7 +56,7 @@ describe('browser-tabs-lock', () => {
         await close();
     });
 
-    it('is not acquired twice in one tab, by one object or by two', async () => {
+    it('a lock is not acquired twice in one tab, by one object or by two', async () => {
         const {
             tabs: [tab],
             close,
@@ -77,7 +77,7 @@ describe('browser-tabs-lock', () => {
         await close();
     });
 
-    it('takes its methods off the object, any key and any timeout', async () => {
+    it('the methods work without their object, with any key and any timeout', async () => {
         const {
             tabs: [tab],
             close,
@@ -98,7 +98,7 @@ describe('browser-tabs-lock', () => {
 });
 
 describe('leader election', () => {
-    /** @param {number} count each in a tab of its own @param {number} [each] electors of one tab */
+    /** @param {number} count of tabs @param {number} [each] the number of electors in each of them */
     async function electors(count, each = 1) {
         const { tabs: all, close } = await tabs(count);
         const elector = (/** @type {typeof all[number]} */ tab) =>
@@ -123,7 +123,7 @@ describe('leader election', () => {
         [1, 2],
         [10, 2],
     ])) {
-        it(`of ${count * each} electors in ${count} tabs one is elected`, async () => {
+        it(`one of ${count * each} electors in ${count} tabs is elected`, async () => {
             const { all, close } = await electors(count, each);
             const answers = await Promise.all(all.map((elector) => elector.applyOnce()));
             while (!all.some(({ isLeader }) => isLeader))
@@ -136,7 +136,7 @@ describe('leader election', () => {
         });
     }
 
-    it('a channel has one elector, as there', async () => {
+    it('a second elector of one channel object is refused with the message of broadcast-channel', async () => {
         const {
             tabs: [tab],
             close,
@@ -149,7 +149,7 @@ describe('leader election', () => {
         await close();
     });
 
-    it('an elector that dies is followed, and never leads again', async () => {
+    it('an elector that dies has a successor, and never leads again', async () => {
         const { all, close } = await electors(2);
         const [one, other] =
             /** @type {[ReturnType<typeof createLeaderElection>, ReturnType<typeof createLeaderElection>]} */ (
@@ -185,7 +185,7 @@ describe('leader election', () => {
         await close();
     });
 
-    it('dies when its channel is closed, of whatever class that is', async () => {
+    it('an elector dies when its channel is closed, whatever the class of the channel', async () => {
         const {
             tabs: [a, b],
             close,
@@ -207,7 +207,7 @@ describe('leader election', () => {
         await close();
     });
 
-    it('when the leader’s tab is gone the next is elected', async () => {
+    it('the next elector is elected when the leader’s tab is closed', async () => {
         const {
             tabs: [a, b],
             close,

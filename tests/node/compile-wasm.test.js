@@ -1,4 +1,4 @@
-/** How a WebAssembly file is fetched and compiled, and what its errors say: over a platform that is made up. */
+/** How a WebAssembly file is fetched and compiled, and the messages of its errors, on a made-up platform. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -14,7 +14,7 @@ const respond = (body, { type = 'application/wasm', ...init } = {}) =>
     new Response(body, { ...init, headers: { 'content-type': type } });
 
 /**
- * A platform whose fetch() gives the answers one after another, and the last one for ever.
+ * A platform whose fetch() gives the answers one after another, and then the last one again and again.
  *
  * @param {(() => unknown)[]} answers
  * @param {object} [wasm] in place of the functions of WebAssembly
@@ -54,7 +54,7 @@ test('a file of the right type is compiled as it streams in, with one request', 
     assert.deepEqual(platform.asked, [address.href]);
 });
 
-test('without compileStreaming, without the type, and with a fetch that gives no Response, bytes are compiled', async () => {
+test('bytes are compiled where compileStreaming or the type is missing, or fetch() gives no Response', async () => {
     const plain = { ok: true, status: 200, arrayBuffer: async () => empty.slice().buffer };
     for (const platform of [
         platformWith([() => respond(empty)], { compileStreaming: undefined }),
@@ -67,14 +67,14 @@ test('without compileStreaming, without the type, and with a fetch that gives no
     }
 });
 
-test('a stream that breaks is fetched again, as bytes', async () => {
+test('a file whose stream breaks is fetched again, as bytes', async () => {
     const broken = new ReadableStream({ start: (stream) => stream.error(new TypeError('network error')) });
     const platform = platformWith([() => respond(broken), () => respond(empty)]);
     assert.ok((await compileWasm(address, 'counters.wasm', { platform })) instanceof WebAssembly.Module);
     assert.equal(platform.asked.length, 2);
 });
 
-test('every failure names the address, what was answered, and what to do', async () => {
+test('the error of every failure names the address, the answer, and what to do', async () => {
     const csp = "violates the following Content Security Policy directive: script-src 'self'";
     /** @type {[any, string, ...RegExp[]][]} */
     const cases = [
@@ -116,7 +116,7 @@ test('every failure names the address, what was answered, and what to do', async
         );
 });
 
-test('where the caller passed the address, a file that is not there is the fault of that argument', async () => {
+test('an address that the caller passed and that has no file is an invalid argument', async () => {
     for (const answer of [() => respond('', { status: 404 }), () => respond('<p>'), () => respond('x')]) {
         const platform = platformWith([answer]);
         await assert.rejects(
@@ -131,7 +131,7 @@ test('where the caller passed the address, a file that is not there is the fault
     );
 });
 
-test('a function that the platform lacks is named', async () => {
+test('the error names the function that the platform lacks', async () => {
     const { WebAssembly: wasm, fetch } = platformWith([() => respond(empty)]);
     await assert.rejects(
         compileWasm(address, 'counters.wasm', { platform: /** @type {any} */ ({ fetch }) }),
@@ -151,14 +151,14 @@ test('a function that the platform lacks is named', async () => {
     requirePlatform('x', ['A'], { A: 0 });
 });
 
-test('memory that is short is out-of-memory, whatever the engine calls it', async () => {
+test('a lack of memory is the error out-of-memory, whatever the engine throws', async () => {
     const origin = { what: 'counters.wasm' };
     for (const cause of [
         new RangeError(
             'WebAssembly.instantiate(): Out of memory: Cannot allocate Wasm memory for new instance',
         ),
         new WebAssembly.RuntimeError('Out of memory'),
-        'out of memory', // what Gecko throws is a string
+        'out of memory', // Gecko throws a string
     ])
         assert.equal(startFailure(origin, cause).code, 'out-of-memory');
     const { WebAssembly: wasm } = platformWith([], { compile: raise(new RangeError('too large')) });
@@ -167,7 +167,7 @@ test('memory that is short is out-of-memory, whatever the engine calls it', asyn
     });
 });
 
-test('a file of another build is unavailable, or the fault of the argument by which it was passed', () => {
+test('a file of another build is `unavailable`, or an invalid argument if it was passed as one', () => {
     const cause = new WebAssembly.LinkError('import env:memory must be an instance of WebAssembly.Memory');
     const error = startFailure({ what: 'counters.wasm' }, cause);
     assert.equal(error.code, 'unavailable');
@@ -176,7 +176,7 @@ test('a file of another build is unavailable, or the fault of the argument by wh
     assert.deepEqual([passed.code, passed.argument], ['invalid-argument', 'wasm']);
 });
 
-test('in Node a file is read without fetch(), and one that is not there is named', async (t) => {
+test('Node reads a file without fetch(), and the error names a file that does not exist', async (t) => {
     for (const name of /** @type {const} */ (['fetch', 'Response'])) {
         const native = Object.getOwnPropertyDescriptor(globalThis, name);
         Object.defineProperty(globalThis, name, { value: undefined, configurable: true });

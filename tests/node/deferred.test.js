@@ -1,4 +1,4 @@
-/** What a tab returns before its class is loaded has the methods of that class, and becomes an instance of it. */
+/** An object that a tab returns before its class is loaded has the methods of that class, and becomes an instance of it. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -53,7 +53,7 @@ const handlesOf = (tab) => ({
     rateLimit: tab.rateLimit('r', { limit: 1, interval: 1 }),
 });
 
-test('the object is the same before and after its class is loaded, and is an instance of it then', async () => {
+test('a deferred object stays the same object when its class is loaded, and becomes an instance of it', async () => {
     const tab = await open({ window: new FakeOrigin().window() });
     const handles = handlesOf(tab);
     const { lock, leader, semaphore, queue, sequence, budget, rateLimit } = handles;
@@ -78,7 +78,7 @@ test('the object is the same before and after its class is loaded, and is an ins
     await tab.close();
 });
 
-test('calls keep their order and their arguments while the class is loaded', async () => {
+test('calls that are made while the class is loaded keep their order and their arguments', async () => {
     const tab = await open({ window: new FakeOrigin().window() });
     /** @type {string[]} */
     const order = [];
@@ -101,7 +101,7 @@ test('calls keep their order and their arguments while the class is loaded', asy
     await tab.close();
 });
 
-test('what was asked while the class was loaded comes before what is asked in the turn in which it is there', async () => {
+test('calls made while the class is loaded run before calls made in the turn in which its loading ends', async () => {
     for (let turns = 0; turns < 60; turns += 3) {
         const tab = await open({ window: new FakeOrigin().window() });
         /** @type {string[]} */
@@ -115,7 +115,7 @@ test('what was asked while the class was loaded comes before what is asked in th
     }
 });
 
-test('nothing is asked of a tab that is closed, whether the class was loaded or not', async () => {
+test('a closed tab refuses every call, whether the class was loaded or not', async () => {
     for (const load of [false, true]) {
         const tab = await open({ window: new FakeOrigin().window() });
         const { lock, leader, semaphore, queue, sequence, budget, rateLimit } = handlesOf(tab);
@@ -151,7 +151,7 @@ test('nothing is asked of a tab that is closed, whether the class was loaded or 
     }
 });
 
-test('a number of a queue is one that the core counts with, or Infinity', async (t) => {
+test('a numeric option of a queue fits into 32 bits or is Infinity', async (t) => {
     const tab = await open({ window: new FakeOrigin().window() });
     t.after(() => tab.close());
     for (const option of ['attempts', 'limit']) {

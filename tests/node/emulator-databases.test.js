@@ -1,4 +1,4 @@
-/** The emulator's databases: what opens and upgrades one in a tab that dies or stops, and which peer it takes. */
+/** The emulator's databases: opening and upgrading one in a tab that dies or is frozen, and which peer dependency it takes. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -34,7 +34,7 @@ const moments = [
 
 describe('a database that is opened', () => {
     for (const [moment, is] of moments) {
-        it(`by a tab that dies ${moment}: nothing of it runs, nor was it done; another tab opens it`, async () => {
+        it(`a tab that dies ${moment} runs nothing more of it and leaves nothing of it, and another tab opens the database`, async () => {
             const origin = await createOrigin();
             const [dead, other] = [origin.openTab(), origin.openTab()];
             /** @type {string[]} */
@@ -51,7 +51,7 @@ describe('a database that is opened', () => {
             origin.close();
         });
 
-        it(`by a tab that freezes ${moment}: it goes on when it thaws, and time passes for others`, async () => {
+        it(`a tab that freezes ${moment} goes on when it is resumed, and time passes for the other tabs meanwhile`, async () => {
             const origin = await createOrigin();
             const [cold, other] = [origin.openTab(), origin.openTab()];
             /** @type {string[]} */
@@ -82,7 +82,7 @@ describe('a database that is opened', () => {
         });
     }
 
-    it('a tab in the back/forward cache receives nothing until it is back', async () => {
+    it('a tab in the back/forward cache receives nothing until it is restored', async () => {
         const origin = await createOrigin();
         const tab = origin.openTab();
         /** @type {string[]} */
@@ -100,7 +100,7 @@ describe('a database that is opened', () => {
         origin.close();
     });
 
-    it('what a handler throws is an error of its window’s; of an upgrade or a request it aborts the transaction', async () => {
+    it('an exception in a handler is an error of the window, and aborts the transaction of its upgrade or request', async () => {
         const origin = await createOrigin();
         const { window } = origin.openTab();
         /** @type {string[]} */
@@ -134,7 +134,7 @@ describe('a database that is opened', () => {
         origin.close();
     });
 
-    it('an exploration is the same each time, in the cache as well', async () => {
+    it('an exploration makes the same runs each time, also with the back/forward cache among its faults', async () => {
         const scenario = async (/** @type {any} */ { window }) => {
             const db = await upgraded(window, () => {});
             for (let at = 0; at < 3; ++at) {
@@ -148,7 +148,7 @@ describe('a database that is opened', () => {
         const hashes = new Set();
         let work = 0;
         for (const run of [0, 1]) {
-            // The second time the host has other things to do.
+            // The second time the host is busy with other tasks.
             let busy = true;
             const turn = () => {
                 for (let at = 0; at < run * 1e5; ++at) work += at;
@@ -171,7 +171,7 @@ describe('a database that is opened', () => {
 });
 
 describe('the peer', () => {
-    it('is fake-indexeddb, of a version that fits', async () => {
+    it('the peer dependency is fake-indexeddb, in a version that package.json allows', async () => {
         for (const none of [{}, 5, null, 'x'])
             await assert.rejects(
                 createOrigin({ fakeIndexedDB: /** @type {any} */ (none) }),

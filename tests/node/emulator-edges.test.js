@@ -1,4 +1,4 @@
-/** The emulator's refusals and its edges: what is closed, set, insecure or asked wrongly. */
+/** Edge cases of the emulator: closed objects, wrong arguments, insecure contexts, interface objects. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -13,8 +13,8 @@ const isCode =
 /** @type {(call: () => unknown, argument?: string) => void} */
 const refuses = (call, argument) => assert.throws(call, isCode('invalid-argument', argument));
 
-describe('what is closed', () => {
-    it('a dead tab’s storage is empty, and takes nothing', async () => {
+describe('closed objects', () => {
+    it('the storage of a dead tab is empty, and keeps nothing that is written to it', async () => {
         for (const end of /** @type {const} */ (['kill', 'close'])) {
             const origin = await createOrigin();
             const tab = origin.openTab();
@@ -38,7 +38,7 @@ describe('what is closed', () => {
         }
     });
 
-    it('a call into a closed tab is `closed`; a frame’s frames go with it', async () => {
+    it('a call into a closed tab rejects with `closed`, and so does one into its frames and workers', async () => {
         const origin = await createOrigin();
         const tab = origin.openTab();
         const frame = tab.openFrame();
@@ -57,7 +57,7 @@ describe('what is closed', () => {
         origin.close();
     });
 
-    it('a closed origin: settled() resolves, its hash stays, its tabs are harmless', async () => {
+    it('a closed origin still settles and has its hash, and calls to its tabs do no harm', async () => {
         const origin = await createOrigin({ seed: 1 });
         const { window } = origin.openTab();
         window.setTimeout(() => {}, 5);
@@ -121,7 +121,7 @@ describe('arguments are refused at once, by name', () => {
         for (const one of [origin, other]) one.close();
     });
 
-    it('explore and replay refuse bad arguments; a signal that was aborted ends them before they begin', async () => {
+    it('explore and replay refuse bad arguments, and an aborted signal ends them before they begin', async () => {
         const reason = new Error('enough');
         let began = 0;
         await assert.rejects(
@@ -143,7 +143,7 @@ describe('arguments are refused at once, by name', () => {
 });
 
 describe('the wall clock', () => {
-    it('setClock() sets it alone: timers and performance.now() do not notice, and do not undo it', async () => {
+    it('setClock() sets the wall clock alone: timers and performance.now() do not notice, and do not undo it', async () => {
         const origin = await createOrigin();
         const { window } = origin.openTab();
         const later = new Promise((resolve) => window.setTimeout(() => resolve(window.Date.now()), 1000));
@@ -175,7 +175,7 @@ describe('the wall clock', () => {
 });
 
 describe('postMessage (HTML §9.3.3, §10.2.6.3)', () => {
-    it('windows take targetOrigin in all its forms, and ports go over', async () => {
+    it('postMessage() of a window takes targetOrigin in all its forms, and transfers ports', async () => {
         const origin = await createOrigin();
         const { window } = origin.openTab();
         /** @type {any[]} */
@@ -204,7 +204,7 @@ describe('postMessage (HTML §9.3.3, §10.2.6.3)', () => {
         origin.close();
     });
 
-    it('workers take a sequence or options, both ways', async () => {
+    it('postMessage() to and from a worker takes a sequence or options', async () => {
         const origin = await createOrigin();
         const worker = origin
             .openTab()
@@ -262,7 +262,7 @@ describe('global objects', () => {
         }
     });
 
-    it('read-only attributes stay', async () => {
+    it('an assignment to a read-only attribute changes nothing', async () => {
         const origin = await createOrigin();
         const tab = origin.openTab();
         for (const name of [
@@ -301,7 +301,7 @@ describe('global objects', () => {
         origin.close();
     });
 
-    it('interface objects that are made for a global object are its own (Web IDL §3.7.3): read or not, and until they are deleted', async () => {
+    it('interface objects are own properties of their global object, read or not, until they are deleted (Web IDL §3.7.3)', async () => {
         const origin = await createOrigin();
         const tab = origin.openTab();
         for (const { window } of [tab, { window: tab.openWorker().scope }]) {
@@ -338,7 +338,7 @@ describe('global objects', () => {
         origin.close();
     });
 
-    it('interface objects: each frame has its own, and its members take another’s objects (Web IDL §3.7.7)', async () => {
+    it('each frame has its own interface objects, and their members accept objects of another frame (Web IDL §3.7.7)', async () => {
         const origin = await createOrigin();
         const tab = origin.openTab();
         const { window } = tab;
@@ -375,7 +375,7 @@ describe('global objects', () => {
         origin.close();
     });
 
-    it('interface objects: names, lengths, no constructors; workers have their own', async () => {
+    it('interface objects have names and lengths and no constructors, and each worker has its own', async () => {
         const origin = await createOrigin();
         const tab = origin.openTab();
         const { window } = tab;
@@ -454,7 +454,7 @@ describe('Web IDL', () => {
 });
 
 describe('events', () => {
-    it('a handler that null takes away loses its position (HTML §8.1.8.1)', async () => {
+    it('an event handler that is set to null loses its position among the listeners (HTML §8.1.8.1)', async () => {
         const origin = await createOrigin();
         const { window } = origin.openTab();
         /** @type {string[]} */
@@ -470,7 +470,7 @@ describe('events', () => {
         origin.close();
     });
 
-    it('initStorageEvent(): from left to right, and nothing during dispatch (DOM §2.2)', async () => {
+    it('initStorageEvent() converts its arguments from left to right, and does nothing during dispatch (DOM §2.2)', async () => {
         const origin = await createOrigin();
         const { window } = origin.openTab();
         /** @type {string[]} */

@@ -1,4 +1,4 @@
-/** Exploring JavaScript scenarios: what is found, that it repeats, and how it reads under node:test. */
+/** Explorations of JavaScript scenarios: what they find, that a found run repeats, and what their reports contain. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -22,7 +22,7 @@ const counts =
     };
 
 describe('explore', () => {
-    it('finds the lost update of a lock around cached storage; the found run is short, and repeats', async () => {
+    it('an exploration finds the lost update of a lock around cached storage, and the failing run is short and repeats', async () => {
         const options = { invariant: counts(2) };
         const report = await explore(locked, options);
         assert.equal(report.verdict, 'broken');
@@ -39,7 +39,7 @@ describe('explore', () => {
         assert.deepEqual([again.verdict, again.trace, again.svg], ['broken', report.trace, report.svg]);
     });
 
-    it('finds nothing where storage is shared; a thousand seeds twice, one hash', async () => {
+    it('an exploration finds nothing where storage is shared, and a thousand seeds have the same hash twice', async () => {
         const options = { storage: /** @type {const} */ ('interleaved'), seeds: 1000, invariant: counts(2) };
         const [first, second] = [await explore(locked, options), await explore(locked, options)];
         assert.deepEqual([first.verdict, first.seeds], ['unbroken within the bound', 1000]);
@@ -59,7 +59,7 @@ describe('explore', () => {
         assert.equal(report.failure, 'tab 1 and tab 2 wait for ever');
     });
 
-    it('check-then-act over messages and timers: an error in a tab is a failure', async () => {
+    it('an error that a tab throws in a check-then-act over timers is a failure', async () => {
         const report = await explore(async ({ window }) => {
             window.localStorage.setItem(
                 'leader',
@@ -72,7 +72,7 @@ describe('explore', () => {
         assert.match(report.failure, /^tab [12]: Error: two leaders$/);
     });
 
-    it('what a listener or a timer throws is a failure; a window that handles it receives an error event', async () => {
+    it('an exception in a listener is a failure, unless the window handles its error event', async () => {
         /** @type {(handles: boolean) => Scenario} */
         const throwing =
             (handles) =>
@@ -104,7 +104,7 @@ describe('explore', () => {
         );
     });
 
-    it('each fault happens; the report counts how often', async () => {
+    it('every fault happens in some run, and the report counts it', async () => {
         const { faults: all } = await import('tabacus/emulator');
         /** @type {Scenario} */
         const scenario = async ({ window }) => {
@@ -127,7 +127,7 @@ describe('explore', () => {
         assert.deepEqual(Object.keys(report.faults).sort(), [...all].sort());
     });
 
-    it('a killed holder: what its successor must know is found by the fault, and not without', async () => {
+    it('half a transfer that a killed holder leaves is found with the fault `kill`, and not without', async () => {
         /** @type {Scenario} */
         const transfer = async ({ window: { navigator, localStorage, setTimeout } }) => {
             await navigator.locks.request('accounts', async () => {
@@ -148,7 +148,7 @@ describe('explore', () => {
         assert.match(report.trace ?? '', /dies/);
     });
 
-    it('an invariant that waits for ever, or throws an empty text, is broken; one that waits for the host or for time is not', async (t) => {
+    it('an invariant that waits for ever or throws an empty text is broken, and one that waits for the host or for time is not', async (t) => {
         const options = { seeds: 2 };
         const invariant = () => {
             throw ''; // eslint-disable-line no-throw-literal
@@ -181,7 +181,7 @@ describe('explore', () => {
         clearImmediate(ticking);
     });
 
-    it('a signal ends it in the invariant, amid a run and while it shrinks', async () => {
+    it('a signal ends an exploration in the invariant, amid a run, and while it shrinks a schedule', async () => {
         const reason = new Error('enough');
         /** @param {(abort: () => void) => [Scenario, object]} made */
         const aborted = (made) => {
@@ -252,7 +252,7 @@ describe('explore', () => {
         assert.equal(long.filter((length) => length > 5000).length, 1, 'the failure');
     });
 
-    it('`complaint`, the former name of `failure`, has the same value in every report', async () => {
+    it('`complaint`, the deprecated name of `failure`, has the same value in every report', async () => {
         const found = await explore(locked, { invariant: counts(2) });
         const again = await replay(locked, found, { invariant: counts(2) });
         const unbroken = await explore(locked, { seeds: 1 });
@@ -261,7 +261,7 @@ describe('explore', () => {
         for (const { failure, complaint } of [found, again, unbroken]) assert.equal(complaint, failure);
     });
 
-    it('a script as a scenario; what is no scenario is refused', async () => {
+    it('a scenario may be a script, and anything that is no scenario is refused', async () => {
         const report = await explore('navigator.locks.request("l", () => localStorage.setItem("k", 1))', {
             seeds: 5,
             tabs: 3,

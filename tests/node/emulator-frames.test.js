@@ -1,13 +1,18 @@
-/** Frames, pop-ups and workers opened as a page opens them, and how their global objects refer to each other. */
+/** Frames, pop-ups and workers that a page opens, and how their global objects refer to each other. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createOrigin } from 'tabacus/emulator';
 
-/** After which a test that hangs fails. */
+/** The time after which a test that hangs fails. */
 const timeoutMs = 3_000;
 
-/** The value of a script in a tab, when all has happened. @param {string} script @param {object} [options] */
+/**
+ * What a script in a tab resolves with, and the errors that nobody handled, after the origin has settled.
+ *
+ * @param {string} script
+ * @param {object} [options]
+ */
 async function resultOf(script, options) {
     const origin = await createOrigin(options);
     const tab = origin.openTab();
@@ -25,7 +30,7 @@ async function resultOf(script, options) {
 }
 
 describe('frames (HTML §4.8.5)', () => {
-    it('createElement("iframe"): in the document, a window of its own; removed, it is gone with its workers and locks', async () => {
+    it('an iframe has a window of its own while it is in the document, and loses its workers and locks when it is removed', async () => {
         const { result } = await resultOf(`
             const frame = document.createElement('iframe');
             const results = [frame.contentWindow];
@@ -44,7 +49,7 @@ describe('frames (HTML §4.8.5)', () => {
         assert.deepEqual(result, [...opened, null, null, null, true, 0, false, 'InvalidStateError']);
     });
 
-    it('sandbox: of an opaque origin, without storages, locks, databases and others’ channels (§7.1.6)', async () => {
+    it('a sandboxed frame has an opaque origin, without storages, locks, databases and the channels of others (§7.1.6)', async () => {
         const names = async (/** @type {string} */ sandbox) => {
             const { result } = await resultOf(`
                 const frame = document.createElement('iframe');
@@ -93,7 +98,7 @@ describe('frames (HTML §4.8.5)', () => {
         assert.equal(await names('frame.sandbox = "allow-same-origin";'), 'silent');
     });
 
-    it('srcdoc and blobs: their scripts run in the frame; load is fired; its messages have a source', async () => {
+    it('scripts of srcdoc and of blobs run in the frame, load is fired, and messages of the frame have a source', async () => {
         for (const seed of [undefined, 3, 8]) {
             const { result, uncaught } = await resultOf(
                 `
@@ -119,7 +124,7 @@ describe('frames (HTML §4.8.5)', () => {
         }
     });
 
-    it('navigated, a frame has another window, and releases its locks', async () => {
+    it('a frame that is navigated has another window, and releases its locks', async () => {
         const { result } = await resultOf(`
             const frame = document.createElement('iframe');
             document.body.append(frame);
@@ -129,7 +134,7 @@ describe('frames (HTML §4.8.5)', () => {
         assert.deepEqual(result, [true, true]);
     });
 
-    it('an address that is none, or empty, leaves about:blank', async () => {
+    it('a frame whose address is invalid or empty stays at about:blank', async () => {
         const { result } = await resultOf(`
             const results = [];
             for (const src of ['http://[', '']) {
@@ -143,7 +148,7 @@ describe('frames (HTML §4.8.5)', () => {
         assert.deepEqual(result, Array(4).fill('about:blank'));
     });
 
-    it('storage events: every frame receives one, of its own interface, with the writer’s address (§12.2.1)', async () => {
+    it('every frame receives a storage event of its own interface, with the address of the writer (§12.2.1)', async () => {
         const { result } = await resultOf(`
             const frame = document.createElement('iframe');
             document.body.append(frame);
@@ -156,7 +161,7 @@ describe('frames (HTML §4.8.5)', () => {
 });
 
 describe('handlers of a page', () => {
-    it('the body’s are its window’s, by property and by attribute; window.event is the listener’s (HTML §8.1.8.2, DOM §2.10)', async () => {
+    it('a handler that is set on the body, by property or attribute, is the window’s, and window.event is the event that is dispatched (HTML §8.1.8.2, DOM §2.10)', async () => {
         const { result, uncaught } = await resultOf(`
             const frame = document.createElement('iframe');
             document.body.append(frame);
@@ -196,7 +201,7 @@ describe('handlers of a page', () => {
         );
     });
 
-    it('elements and texts: what testharness.js shows its results with (DOM §4)', async () => {
+    it('elements and texts have the members with which testharness.js shows its results (DOM §4)', async () => {
         const { result, uncaught } = await resultOf(`
             const log = document.createElementNS('http://www.w3.org/1999/xhtml', 'div');
             log.id = 'log';
@@ -242,7 +247,7 @@ describe('handlers of a page', () => {
         );
     });
 
-    it('of srcdoc, with the attributes of its body', async () => {
+    it('the body of srcdoc has its attributes and its handlers', async () => {
         const { result } = await resultOf(`
             const frame = document.createElement('iframe');
             frame.srcdoc = '<head><script>function received(e) { parent.postMessage([e.key, window.early], "*"); }</' + 'script></head>' +
@@ -253,7 +258,7 @@ describe('handlers of a page', () => {
         assert.deepEqual(result, ['k', 'page']);
     });
 
-    it('createEvent(): what init…Event() fills in (DOM §4.5)', async () => {
+    it('createEvent() makes an event that init…Event() initialises (DOM §4.5)', async () => {
         const { result } = await resultOf(`
             const event = document.createEvent('StorageEvent');
             const results = [event instanceof StorageEvent, event.type];
@@ -277,7 +282,7 @@ describe('handlers of a page', () => {
 });
 
 describe('workers (HTML §10.2)', () => {
-    it('of blob: and data: URLs; a message that is posted at once waits for the script, under any seed', async () => {
+    it('a worker runs the script of a blob: or data: URL, and a message that is posted at once waits for it, under any seed', async () => {
         for (let seed = 0; seed < 12; ++seed) {
             const { result } = await resultOf(
                 `
@@ -297,7 +302,7 @@ describe('workers (HTML §10.2)', () => {
         }
     });
 
-    it('an error there is reported to its owner, and then to the owner’s window (§8.1.4.3); what is not here is an error', async () => {
+    it('an error in a worker is reported to its owner, and then to the window of the owner (§8.1.4.3), and a script that cannot be loaded fires error', async () => {
         const { result, uncaught } = await resultOf(`
             const worker = new Worker('data:,onmessage = ({ data }) => { throw new Error(data); }');
             const results = [];
@@ -312,7 +317,7 @@ describe('workers (HTML §10.2)', () => {
         assert.deepEqual(uncaught.map(String), ['Error: two']);
     });
 
-    it('of a data: URL (Fetch §6): a stray percent sign stays, broken base64 is a network error', async () => {
+    it('in a data: URL a stray percent sign stays, and broken base64 is a network error (Fetch §6)', async () => {
         const { result } = await resultOf(`
             const results = [];
             const script = 'data:,postMessage([5%4,"100%","%C3%A9%2"].join())';
@@ -323,7 +328,7 @@ describe('workers (HTML §10.2)', () => {
         assert.deepEqual([...result].sort(), ['1,100%,é%2', 'NetworkError', 'error']);
     });
 
-    it('nested ones end with theirs; close() lets the turn end', async () => {
+    it('a nested worker ends with its owner, and close() lets the turn end', async () => {
         const { result } = await resultOf(`
             const worker = new Worker('data:,' + encodeURIComponent('new Worker("data:,navigator.locks.request(\\'l\\', () => new Promise(() => postMessage(0)))").onmessage = () => { close(); postMessage(self.name); }'));
             worker.onmessage = ({ data }) => navigator.locks.request('l', () => resolve([data]));`);
@@ -332,7 +337,7 @@ describe('workers (HTML §10.2)', () => {
 });
 
 describe('windows', () => {
-    it('a pop-up of a URL is loaded, in a task of its own', async () => {
+    it('a pop-up with a URL fires load, in a task of its own', async () => {
         const { result } = await resultOf(`
             const results = [];
             const [popup, blank] = [open('page.html'), open('')];
@@ -343,7 +348,7 @@ describe('windows', () => {
         assert.deepEqual(result, ['opened', 'load', true, true]);
     });
 
-    it('the opener of a pop-up is the frame that opened it, for as long as it is there (HTML §7.2.2.1)', async () => {
+    it('the opener of a pop-up is the frame that opened it, until that frame is removed (HTML §7.2.2.1)', async () => {
         const { result } = await resultOf(`
             const frame = document.createElement('iframe');
             document.body.append(frame);
@@ -359,7 +364,7 @@ describe('windows', () => {
         assert.deepEqual(result, [true, 'copied', true, 'to the frame', null]);
     });
 
-    it('open(): a name that is taken, a keyword, about:blank (§7.3.1.7)', async () => {
+    it('open() returns the window of a name that is taken or the one that a keyword means (§7.3.1.7)', async () => {
         const { result } = await resultOf(`
             sessionStorage.a = 1;
             const first = open('', 'one');
@@ -386,7 +391,7 @@ describe('windows', () => {
         ]);
     });
 
-    it('onerror has five arguments, and true handles; microtasks and reportError() report (§8.1.4.3, §8.1.8.1)', async () => {
+    it('onerror receives five arguments and handles by returning true, also for microtasks and reportError() (§8.1.4.3, §8.1.8.1)', async () => {
         const { result, uncaught } = await resultOf(`
             const results = [];
             onerror = (...given) => { results.push([given.length, given[0], given[4]?.message].join()); return results.length < 4; };
@@ -403,7 +408,7 @@ describe('windows', () => {
         assert.deepEqual(uncaught.map(String), ['Error: d']);
     });
 
-    it('ports are on the schedule: time waits for them; they go over, and keep what was on its way (§9.4)', async () => {
+    it('messages of ports arrive before time passes, and a port that is transferred keeps the messages on their way (§9.4)', async () => {
         for (const seed of [0, 5, 9]) {
             const { result, uncaught } = await resultOf(
                 `
@@ -427,7 +432,7 @@ describe('windows', () => {
         }
     });
 
-    it('transferred while it is started, a port loses and reorders nothing (§9.4.4)', async () => {
+    it('a started port that is transferred loses and reorders no message (§9.4.4)', async () => {
         for (const seed of [undefined, 1, 2, 3, 4, 5, 6, 7, 8, 9]) {
             const { result, uncaught } = await resultOf(
                 `
@@ -445,7 +450,7 @@ describe('windows', () => {
         }
     });
 
-    it('closed, a port is detached, and its peer receives `close` after what was posted, wherever it is (§9.4.4)', async () => {
+    it('a closed port is detached, and its peer receives `close` after all messages, wherever it is (§9.4.4)', async () => {
         const { result, uncaught } = await resultOf(`
             const results = [];
             const [here, early, away, after] = Array.from({ length: 4 }, () => new MessageChannel());
@@ -466,7 +471,7 @@ describe('windows', () => {
         );
     });
 
-    it('a thrown value that cannot be converted to a string is reported all the same, and the tab goes on', async () => {
+    it('a thrown value that cannot be converted to a string is reported, and the tab goes on', async () => {
         const { result, uncaught } = await resultOf(`
             const { proxy, revoke } = Proxy.revocable({}, {});
             revoke();
@@ -489,7 +494,7 @@ describe('windows', () => {
         );
     });
 
-    it('an error while an error is handled is nobody’s to handle', async () => {
+    it('an error that an error handler throws is reported without being dispatched', async () => {
         const { result, uncaught } = await resultOf(`
             addEventListener('error', () => { throw new Error('b'); });
             setTimeout(() => { throw new Error('a'); });
@@ -497,7 +502,7 @@ describe('windows', () => {
         assert.deepEqual([result, uncaught.map(String)], ['goes on', ['Error: b', 'Error: a']]);
     });
 
-    it('beforeunload is a BeforeUnloadEvent, of which what a handler returns is the returnValue (§7.4.3)', async () => {
+    it('beforeunload is a BeforeUnloadEvent, and what its handler returns is the returnValue (§7.4.3)', async () => {
         const origin = await createOrigin();
         const tab = origin.openTab();
         const { window } = tab;
@@ -517,7 +522,7 @@ describe('windows', () => {
         origin.close();
     });
 
-    it('MessageEvent and ErrorEvent: their members, in the order of their names (Web IDL §3.2.17)', async () => {
+    it('MessageEvent and ErrorEvent read the members of their dictionaries in the order of the names (Web IDL §3.2.17)', async () => {
         const origin = await createOrigin();
         const { window } = origin.openTab();
         const event = new window.MessageEvent('x', { source: window, data: 1, origin: '\uD800' });
@@ -542,7 +547,7 @@ describe('windows', () => {
         origin.close();
     });
 
-    it('operations have names and lengths, and refuse at once; what cannot be cloned is a DataCloneError', async () => {
+    it('operations have names and lengths and refuse wrong arguments at once, and a value that cannot be cloned is a DataCloneError', async () => {
         const origin = await createOrigin();
         const { window } = origin.openTab();
         for (const [name, length] of Object.entries({

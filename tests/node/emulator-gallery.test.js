@@ -1,4 +1,4 @@
-/** The verdicts in docs/gallery.md are what is found. */
+/** The verdicts in docs/gallery.md are those that explorations find. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

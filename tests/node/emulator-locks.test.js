@@ -26,7 +26,7 @@ for (const [name, open] of Object.entries(setups)) {
             const origin = await createOrigin({ seed });
             const [mine, theirs] = open(origin);
             const { Lock, LockManager } = mine;
-            // The suite's locks are mine, or for instanceof only seen as such.
+            // The suite checks locks of the first context with `instanceof`, so it takes the interfaces of that context.
             return {
                 locks: mine.navigator.locks,
                 others: theirs.navigator.locks,
@@ -41,7 +41,7 @@ for (const [name, open] of Object.entries(setups)) {
 const never = () => new Promise(() => {});
 
 describe('navigator.locks', () => {
-    it('the interfaces: one object, no constructor, enumerable operations', async () => {
+    it('navigator.locks is always one object, and its interfaces have no constructors and enumerable operations', async () => {
         const origin = await createOrigin();
         const { navigator, LockManager, Lock } = origin.openTab().window;
         assert.equal(navigator.locks, navigator.locks);
@@ -52,7 +52,7 @@ describe('navigator.locks', () => {
         origin.close();
     });
 
-    it('§2.6: a killed tab, a removed frame and a terminated worker release their locks and wait no more', async () => {
+    it('§2.6: a killed tab, a removed frame and a terminated worker release their locks and give up their requests', async () => {
         const origin = await createOrigin();
         const watcher = origin.openTab();
         /** @type {(() => { locks: any, end: () => void })[]} */
@@ -90,7 +90,7 @@ describe('navigator.locks', () => {
         origin.close();
     });
 
-    it('§3.2.1: a document that is not fully active: InvalidStateError', async () => {
+    it('§3.2.1: a request of a document that is not fully active is an InvalidStateError', async () => {
         const origin = await createOrigin();
         const tab = origin.openTab();
         const frame = tab.openFrame();
@@ -104,7 +104,7 @@ describe('navigator.locks', () => {
         origin.close();
     });
 
-    it('§4.1: a previous holder is notified of a steal, and what it does later changes nothing', async () => {
+    it('§4.1: a previous holder is notified of a steal, and its later release changes nothing', async () => {
         for (const late of ['resolve', 'reject']) {
             const origin = await createOrigin();
             const [a, b] = [origin.openTab(), origin.openTab()].map((tab) => tab.window.navigator.locks);
@@ -140,7 +140,7 @@ describe('navigator.locks', () => {
         origin.close();
     });
 
-    it('a frozen holder keeps its lock; thawed, it goes on', async () => {
+    it('a frozen holder keeps its lock, and goes on when it is resumed', async () => {
         const origin = await createOrigin();
         const [a, b] = [origin.openTab(), origin.openTab()];
         const end = deferred();
@@ -158,7 +158,7 @@ describe('navigator.locks', () => {
         origin.close();
     });
 
-    it('quirk no-wake-after-abort: a request behind an aborted one waits for the holder (Chromium 156)', async () => {
+    it('under the quirk no-wake-after-abort a request behind an aborted one waits for the holder (Chromium 156)', async () => {
         for (const quirks of [[], /** @type {const} */ (['no-wake-after-abort'])]) {
             const origin = await createOrigin({ quirks });
             const { locks } = origin.openTab().window.navigator;

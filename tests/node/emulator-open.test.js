@@ -16,13 +16,13 @@ async function inThreeTabs(seed, play) {
 }
 
 describe('open({ window: tab.window })', { timeout: 120_000 }, () => {
-    it('finds all that a tab has', () =>
+    it('open() finds every part of the platform in the window of a tab', () =>
         inThreeTabs(1, async (_, [ours]) => {
             const { store, exclusion, channel, mirror } = ours?.capabilities ?? {};
             assert.deepEqual([store, exclusion, channel, mirror], ['indexeddb', 'web-locks', true, true]);
         }));
 
-    it('replicated: every increment that was flushed is counted, whichever tab dies', async () => {
+    it('a replicated counter has every flushed increment, whichever tab dies', async () => {
         for (let seed = 1; seed <= 5; ++seed) {
             await inThreeTabs(seed, async (origin, ours) => {
                 const counters = ours.map((tab) => tab.counter('n'));
@@ -38,7 +38,7 @@ describe('open({ window: tab.window })', { timeout: 120_000 }, () => {
         }
     });
 
-    it('transactional and optimistic: exact; naive: loses under some seed', async () => {
+    it('transactional and optimistic counters are exact, and a naive one loses updates under some seed', async () => {
         /** @param {any} strategy @param {number} seed */
         const lost = async (strategy, seed) => {
             let missing = 0;
@@ -59,7 +59,7 @@ describe('open({ window: tab.window })', { timeout: 120_000 }, () => {
         );
     });
 
-    it('a lock: the first request is granted first, over tabs', async () => {
+    it('a lock is granted over tabs in the order of the requests', async () => {
         for (let seed = 1; seed <= 3; ++seed) {
             await inThreeTabs(seed, async (origin, ours) => {
                 for (const tab of ours) await tab.lock('l').run(() => {}); // its module is loaded
@@ -78,7 +78,7 @@ describe('open({ window: tab.window })', { timeout: 120_000 }, () => {
         }
     });
 
-    it('a page that comes back from the back/forward cache sees the state of its queues', () =>
+    it('a page that is restored from the back/forward cache sees the state of its queues', () =>
         inThreeTabs(4, async (origin, [ours, other]) => {
             const [away, queue] = [origin.tabs[0], other?.queue('q')];
             const seen = ours?.queue('q');
@@ -95,7 +95,7 @@ describe('open({ window: tab.window })', { timeout: 120_000 }, () => {
             assert.deepEqual([type, size, paused, seen?.size], ['state', 2, true, 2]);
         }));
 
-    it('locks exclude, tokens rise, a dead holder’s lock is granted to the next', () =>
+    it('locks exclude, their tokens rise, and the lock of a dead holder is granted to the next request', () =>
         inThreeTabs(7, async (origin, ours) => {
             let inside = 0;
             /** @type {bigint[]} */
@@ -120,10 +120,10 @@ describe('open({ window: tab.window })', { timeout: 120_000 }, () => {
             assert.equal(await ours[1]?.lock('dead').run(() => 'mine'), 'mine');
         }));
 
-    it('once: one tab runs, all get its result', () =>
+    it('once() runs in one tab, and all tabs get its result', () =>
         inThreeTabs(9, async (_, ours) => {
             let runs = 0;
-            // A tab whose module is loaded last may ask when the flight is over.
+            // A tab whose module is loaded last may call once() after the other calls have ended.
             const refresh = (/** @type {any} */ tab) =>
                 tab.once('refresh', async () => ++runs, { ttl: 60_000 });
             const results = await Promise.all(ours.map(refresh));

@@ -1,4 +1,4 @@
-/** What a page does to its own global object is its own affair: the emulator goes on as the specifications require. */
+/** Whatever a page does to its own global object, the emulator goes on as the specifications require. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -13,7 +13,7 @@ const thrower = (what) =>
         throw new Error(`the page's ${what}`);
     };
 
-describe('names that a page takes for itself', () => {
+describe('names that a page redefines', () => {
     for (const script of [
         'var Lock = null',
         'function Lock(name) { throw new Error(name) }',
@@ -21,7 +21,7 @@ describe('names that a page takes for itself', () => {
         'window.Lock = undefined',
         'delete window.Lock',
     ]) {
-        it(`a lock is granted under \`${script}\`, and released`, async () => {
+        it(`a lock is granted and released after \`${script}\``, async () => {
             const origin = await createOrigin();
             const [a, b] = [origin.openTab(), origin.openTab()];
             await a.run(script);
@@ -36,7 +36,7 @@ describe('names that a page takes for itself', () => {
         });
     }
 
-    it('events are what they are, whatever their interfaces, dispatchEvent() and the storages are replaced by', async () => {
+    it('events have their members, whatever replaces their interfaces, dispatchEvent() and the storages', async () => {
         const origin = await createOrigin({ url: 'https://example.test/' });
         const [tab, other] = [origin.openTab(), origin.openTab()];
         const { window } = tab;
@@ -84,7 +84,7 @@ describe('names that a page takes for itself', () => {
         origin.close();
     });
 
-    it('the schedule goes on where a page breaks a signal that it gave', async () => {
+    it('the schedule goes on after a page has broken the signal of a request', async () => {
         const origin = await createOrigin();
         const [a, b] = [origin.openTab(), origin.openTab()];
         /** @type {unknown[]} */
@@ -99,10 +99,10 @@ describe('names that a page takes for itself', () => {
     });
 });
 
-/** What is reachable from nowhere is gone. @type {() => void} */
+/** Collects garbage: frees every object that cannot be reached. @type {() => void} */
 const collect = (setFlagsFromString('--expose-gc'), runInNewContext('gc'));
 
-/** @param {WeakRef<object>[]} refs @returns {Promise<number>} how many are still there */
+/** @param {WeakRef<object>[]} refs @returns {Promise<number>} how many of the objects are not collected */
 async function kept(refs) {
     for (let turn = 0; turn < 4; ++turn) {
         await nextMacrotask();
@@ -153,7 +153,7 @@ describe('memory is freed after closing', () => {
         assert.equal(await kept(refs), 0);
     });
 
-    it('an event reports the address of a writer that is closed', async () => {
+    it('a storage event has the address of its writer, also after the writer is closed', async () => {
         const origin = await createOrigin({ url: 'https://example.test/' });
         const [writer, reader] = [origin.openTab({ url: '/writer' }), origin.openTab()];
         /** @type {string[]} */
@@ -166,7 +166,7 @@ describe('memory is freed after closing', () => {
         origin.close();
     });
 
-    it('a document that is gone has no timers (HTML §8.6)', async () => {
+    it('a document that was removed has no timers (HTML §8.6)', async () => {
         const origin = await createOrigin();
         const tab = origin.openTab();
         const { window } = tab.openFrame();

@@ -1,4 +1,4 @@
-/** What tab.run() makes of texts and functions: which names they find, what they declare and export. */
+/** How tab.run() runs texts and functions: the names that they find, declare and export. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -11,7 +11,12 @@ async function withTab(call) {
     origin.close();
 }
 
-/** The host's global object is as it was. @param {Record<string, unknown>} more @param {() => unknown} call */
+/**
+ * Calls a function while the host's global object has further properties, and removes them.
+ *
+ * @param {Record<string, unknown>} more
+ * @param {() => unknown} call
+ */
 async function withHost(more, call) {
     const had = Object.fromEntries(
         Object.keys(more).map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)]),
@@ -36,7 +41,7 @@ async function withHost(more, call) {
 }
 
 describe('the names that a script finds', () => {
-    it('the host’s platform is not there, as in a worker of a page or under jsdom; what is assigned is the tab’s', async () => {
+    it('scripts do not find the platform of the host, and what they assign are properties of the tab', async () => {
         const items = new Map();
         const localStorage = {
             setItem: (/** @type {string} */ key, /** @type {string} */ value) => items.set(key, value),
@@ -77,7 +82,7 @@ describe('the names that a script finds', () => {
         assert.equal(items.size, 0);
     });
 
-    it('what is assigned without a declaration, by a pattern or in eval() too, is a property of the global object; to read it before is an error', () =>
+    it('an assignment without a declaration, also by a pattern or in eval(), makes a property of the global object, and reading it before is an error', () =>
         withHost({}, () =>
             withTab(async (tab) => {
                 await tab.run(
@@ -105,7 +110,7 @@ describe('the names that a script finds', () => {
             }),
         ));
 
-    it('a function of a test’s may use what its runner put there; a script may not', () =>
+    it('a function finds the globals of the test runner, and a script does not', () =>
         withHost({ expect: () => 'expected' }, () =>
             withTab(async (tab) => {
                 // @ts-ignore: Jest's
@@ -114,7 +119,7 @@ describe('the names that a script finds', () => {
             }),
         ));
 
-    it('ECMAScript’s names are properties of every global object (§19); so a library takes it for one', () =>
+    it('the names of ECMAScript are properties of every global object (§19), so that a library recognises it as one', () =>
         withHost({}, () =>
             withTab(async (tab) => {
                 for (const { window } of [tab, tab.openFrame(), { window: tab.openWorker().scope }]) {
@@ -135,7 +140,7 @@ describe('the names that a script finds', () => {
                         enumerable: false,
                     });
                 }
-                // As lodash does.
+                // lodash finds its global object in this way.
                 await tab.run(
                     '(function () { var root = typeof self == "object" && self && self.Object === Object && self || Function("return this")(); root._ = 1; }.call(this))',
                 );
@@ -147,7 +152,7 @@ describe('the names that a script finds', () => {
 });
 
 describe('what a script declares', () => {
-    it('is there from its first statement on, and when it throws; inner names are none of it', () =>
+    it('the declarations of a script exist from its first statement on, also if it throws, and inner names are not among them', () =>
         withTab(async (tab) => {
             assert.equal(
                 await tab.run('var early = typeof window.late + window.early; function late() {} early'),
@@ -174,7 +179,7 @@ describe('what a script declares', () => {
             assert.equal(await tab.run('function again() { return 2 } again()'), 2);
         }));
 
-    it('by let, const and class the next scripts see, and no one’s window has', () =>
+    it('names declared by let, const and class are visible to the next scripts, and are no properties of the window', () =>
         withTab(async (tab) => {
             await tab.run(
                 'let count = 1; const limit = 5; class Cart { get size() { return count } } function more() { ++count }',
@@ -188,7 +193,7 @@ describe('what a script declares', () => {
             );
         }));
 
-    it('strict: its value and its functions are there', () =>
+    it('a strict script has its value and its functions', () =>
         withTab(async (tab) => {
             assert.equal(
                 await tab.run(
@@ -199,7 +204,7 @@ describe('what a script declares', () => {
             assert.equal(await tab.run('sum + more + typeof two'), '7function');
         }));
 
-    it('by let and const, no semicolons, functions among them; a Hashbang Comment (§12.5) before them', () =>
+    it('names declared by let and const are found without semicolons, among functions and after a Hashbang Comment (§12.5)', () =>
         withTab(async (tab) => {
             await tab.run(
                 '#!/usr/bin/env node\nconst f = () => {}\nvar g = function () {}\ng(), bar = 5\nclass C {}\nlet h = { x: 1 }\n',
@@ -216,14 +221,14 @@ describe('what a script declares', () => {
             assert.equal(await tab.run(`${lines.join('\n')}\na7()`), 7);
         }));
 
-    it('a text of many comments is read in no time', () =>
+    it('a text of many comments is read fast', () =>
         withTab(async (tab) => {
             const source = `/* a licence */\n${'var x = 1;\n/* one */\n/* two */\n'.repeat(2000)}x`;
             assert.equal(await tab.run(source), 1);
         }));
 });
 
-it('a tab is loaded; a script that waits for it receives DOMContentLoaded and load when they are dispatched in the tab', () =>
+it('a tab is loaded, and a script receives DOMContentLoaded and load when they are dispatched in the tab', () =>
     withTab(async (tab, origin) => {
         await tab.run(`
             const received = [document.readyState];
@@ -261,12 +266,12 @@ describe('modules', () => {
             { made: 1, default: 'function' },
         ],
         [
-            'a nameless function by default, and a parenthesis',
+            'a nameless function by default, followed by a parenthesis',
             'let n = 0\nexport default function () {}\n(() => { n = 1 })()\nexport { n }',
             { n: 1, default: 'function' },
         ],
         [
-            'several in a line',
+            'several exports in a line',
             'const a=1;export default a;export const b=2,c=3;export{a as d};',
             { default: 1, b: 2, c: 3, d: 1 },
         ],
@@ -281,17 +286,17 @@ describe('modules', () => {
             { a: 1, b: 2, c: [1, 2], z: 1 },
         ],
         [
-            'functions without semicolons, a Hashbang Comment',
+            'functions without semicolons, after a Hashbang Comment',
             '#!/x\nexport const f = () => { return 1 }\nvoid 0, Math\nexport const g = f()',
             { f: 'function', g: 1 },
         ],
         [
-            'a string for a name',
+            'a string as a name',
             "const a = 1; export { a as 'a b', a as default };",
             { 'a b': 1, default: 1 },
         ],
         [
-            'in strings, comments, templates and regular expressions it is none',
+            'the word `export` in strings, comments, templates and regular expressions',
             // eslint-disable-next-line no-template-curly-in-string
             'export const a = `\nexport const b = ${1}\n${`export`}`.length\n/*\nexport const c = 1;\n*/ // export\nconst d = /`;export e/\nconst o = { export: 1 }; o.export',
             { a: 26 },
@@ -305,7 +310,7 @@ describe('modules', () => {
         ['await, and no export', 'const a = await 1; const b = async () => await a;', {}],
     ];
     for (const [what, text, expected] of texts) {
-        it(what, () =>
+        it(`run() returns the exports of a module: ${what}`, () =>
             withTab(async (tab) => {
                 const exports = await tab.run(text);
                 const shown = Object.fromEntries(
@@ -319,7 +324,7 @@ describe('modules', () => {
         );
     }
 
-    it('exports are what they are at the time; a script that awaits in a function is no module', () =>
+    it('exports have their present values, and a script with an await in a function is no module', () =>
         withTab(async (tab) => {
             const counter = await tab.run('export let n = 0; export function inc() { ++n }');
             counter.inc();
@@ -389,6 +394,7 @@ describe('functions of every form', () => {
         'a private method': Holder.hidden,
     };
     for (const [what, form] of Object.entries(forms)) {
-        it(what, () => withTab(async (tab) => assert.equal(await tab.run(form), 'object')));
+        it(`run() calls a function of the form: ${what}`, () =>
+            withTab(async (tab) => assert.equal(await tab.run(form), 'object')));
     }
 });

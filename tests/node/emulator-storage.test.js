@@ -1,6 +1,6 @@
 /**
- * The emulator's Storage against HTML §12.2 and Web IDL §3.9: what web-platform-tests' webstorage suite asserts, in
- * our own texts, of localStorage and sessionStorage alike.
+ * The emulator's Storage against HTML §12.2 and Web IDL §3.9: the assertions of web-platform-tests' webstorage suite,
+ * written anew, for localStorage and sessionStorage alike.
  */
 
 import assert from 'node:assert/strict';
@@ -30,7 +30,7 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
         });
         after(() => origin.close());
 
-        it('§12.2.1 getItem: null for what is not there, "" for what is empty', () => {
+        it('§12.2.1: getItem() returns null for a missing item, and "" for an empty one', () => {
             storage.setItem('name', 'user1');
             storage.setItem('empty', '');
             assert.deepEqual(
@@ -68,7 +68,7 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
             assert.equal(storage.length, 0);
         });
 
-        it('Web IDL §3.7.7: arguments are counted first, converted from left to right', () => {
+        it('Web IDL §3.7.7: arguments are counted first, and then converted from left to right', () => {
             const why = (/** @type {string} */ name, /** @type {string} */ counts) => ({
                 name: 'TypeError',
                 message: `Failed to execute '${name}' on 'Storage': ${counts} present.`,
@@ -104,7 +104,7 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
                 'x'.repeat(2000),
             ]) {
                 storage.setItem(text, text);
-                // The tab forgets what it wrote when an item is removed, and reads it from the area.
+                // When an item is removed, the tab drops its copies, and the next read takes the value from the area.
                 storage.setItem('removed', '');
                 storage.removeItem('removed');
                 assert.equal(storage.getItem(text), text);
@@ -114,7 +114,7 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
             assert.equal(storage.length, 0);
         });
 
-        it('§12.2.1 length and key(n): each key once; the order is kept while only values change', () => {
+        it('§12.2.1: length and key(n) list each key once, and keep the order while only values change', () => {
             for (const key of ['name', 'age', 'a', 'b']) storage.setItem(key, key);
             const names = Array.from({ length: storage.length }, (_, at) => storage.key(at));
             assert.deepEqual([...names].sort(), ['a', 'age', 'b', 'name']);
@@ -137,7 +137,7 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
             assert.deepEqual(Object.keys(storage), names);
         });
 
-        it('§3.9.2 and §3.9.3: a property is an item; whatever it shadows, it is set', () => {
+        it('§3.9.2 and §3.9.3: an assignment to a property sets an item, whatever member of the prototype has the name', () => {
             storage.foo = 'bar';
             storage[7] = 7;
             assert.deepEqual([storage.getItem('foo'), storage.getItem('7'), storage[7]], ['bar', '7', '7']);
@@ -152,7 +152,7 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
             assert.equal(Object.getPrototypeOf(storage), window.Storage.prototype);
         });
 
-        it('§3.9.8: what the prototypes have shadows an item, to reads, `in`, delete and enumeration', () => {
+        it('§3.9.8: a member of the prototypes shadows an item for reads, `in`, delete and enumeration', () => {
             storage.setItem('clear', 'almost');
             assert.equal(typeof storage.clear, 'function');
             assert.equal(storage.getItem('clear'), 'almost');
@@ -168,7 +168,7 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
             assert.equal(storage.late, 'of the item');
         });
 
-        it('`in`, hasOwnProperty and propertyIsEnumerable', () => {
+        it('`in`, hasOwnProperty and propertyIsEnumerable find items', () => {
             storage.setItem('there', '');
             assert.deepEqual(
                 ['there' in storage, 'not' in storage, 'getItem' in storage],
@@ -187,14 +187,14 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
             });
         });
 
-        it('delete removes the item, and is true for what is not there', () => {
+        it('delete removes an item, and is true also for a missing one', () => {
             storage.setItem('k', 'v');
             assert.ok(delete storage.k);
             assert.ok(delete storage.k);
             assert.deepEqual([storage.k, storage.getItem('k'), storage.length], [undefined, null, 0]);
         });
 
-        it('§3.9.3 defineProperty: a value is an item, an accessor is refused', () => {
+        it('§3.9.3: defineProperty() with a value sets an item, and with an accessor is refused', () => {
             Object.defineProperty(storage, 'k', { value: 'v' });
             assert.equal(storage.getItem('k'), 'v');
             assert.throws(() => Object.defineProperty(storage, 'k', { get: () => 'v' }), TypeError);
@@ -207,13 +207,13 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
             });
         });
 
-        it('§3.9.5: it is always extensible', () => {
+        it('§3.9.5: a Storage is always extensible', () => {
             assert.equal(Reflect.preventExtensions(storage), false);
             assert.throws(() => Object.freeze(storage), TypeError);
             assert.ok(Object.isExtensible(storage));
         });
 
-        it('symbols are properties and no items', () => {
+        it('a property whose key is a symbol is no item', () => {
             const symbol = Symbol('s');
             storage[symbol] = { any: 'thing' };
             assert.deepEqual(storage[symbol], { any: 'thing' });
@@ -223,7 +223,7 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
             assert.ok(delete storage[symbol] && !(symbol in storage));
         });
 
-        it('enumeration lists items, and then what the prototype has', () => {
+        it('enumeration lists items, and then the members of the prototype', () => {
             storage.setItem('foo', '1');
             storage.bar = '2';
             /** @type {string[][]} */
@@ -235,7 +235,7 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
             assert.equal(JSON.stringify(storage).length, JSON.stringify({ bar: '2', foo: '1' }).length);
         });
 
-        it('an object that inherits from it is ordinary', () => {
+        it('an object that inherits from a Storage is ordinary', () => {
             const child = Object.create(storage);
             child.foo = 'own';
             assert.deepEqual(
@@ -245,7 +245,7 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
             assert.throws(() => child.getItem('foo'), TypeError);
         });
 
-        it('the interface: no constructor, a class string, methods that want a Storage', () => {
+        it('the interface Storage has no constructor, has a class string, and has methods that require a Storage', () => {
             assert.throws(() => new window.Storage(), TypeError);
             assert.ok(storage instanceof window.Storage);
             assert.equal(Object.prototype.toString.call(storage), '[object Storage]');
@@ -255,7 +255,7 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
             assert.equal(window[area], storage);
         });
 
-        it('Web IDL §3.7.7: what a method is called on is checked before its arguments', () => {
+        it('Web IDL §3.7.7: a method checks its `this` before its arguments', () => {
             let looked = 0;
             const argument = { toString: () => `${++looked}`, valueOf: () => ++looked };
             for (const name of ['key', 'getItem', 'setItem', 'removeItem']) {
@@ -264,7 +264,7 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
             assert.equal(looked, 0);
         });
 
-        it('a full storage: QuotaExceededError, and the old value is kept', () => {
+        it('a write to a full storage throws QuotaExceededError, and the old value is kept', () => {
             storage.setItem('k', 'old');
             const big = 'x'.repeat(5000);
             for (const write of [
@@ -286,7 +286,7 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
             storage.setItem('l', 'fits');
         });
 
-        it('clear() empties it, many items', () => {
+        it('clear() removes many items', () => {
             for (let at = 0; at < 200; ++at) storage.setItem(`key ${at}`, `${at}`);
             assert.equal(storage.length, 200);
             assert.deepEqual(
@@ -301,7 +301,7 @@ for (const area of /** @type {const} */ (['localStorage', 'sessionStorage'])) {
 
 describe('storage events', () => {
     for (const model of /** @type {const} */ (['cached', 'interleaved', 'mutexed'])) {
-        it(`§12.2.1 ${model}: in every other document, never in the writer's, in the order of the writes`, async () => {
+        it(`§12.2.1 ${model}: every document but the writer's receives the events, in the order of the writes`, async () => {
             const origin = await createOrigin({ url: 'https://example.test/', storage: model });
             const [writer, ...others] = [
                 origin.openTab({ url: 'writer' }),
@@ -331,7 +331,7 @@ describe('storage events', () => {
             localStorage.setItem('\uD800', 'a value of more than sixteen units \uDC00');
             localStorage.clear();
             localStorage.clear();
-            assert.deepEqual(received.flat(), [], 'never within the writer’s turn');
+            assert.deepEqual(received.flat(), [], 'no event is dispatched within the writer’s turn');
             await origin.settled();
             const expected = [
                 ['k', null, '1'],
@@ -345,7 +345,7 @@ describe('storage events', () => {
         });
     }
 
-    it('sessionStorage: a tab of its own; its frames receive events, an opened tab starts with a copy (§12.2.2)', async () => {
+    it('a tab shares its sessionStorage with its frames, which receive events, and a tab that it opens starts with a copy (§12.2.2)', async () => {
         const origin = await createOrigin();
         const tab = origin.openTab();
         const frame = tab.openFrame();
@@ -369,7 +369,7 @@ describe('storage events', () => {
         origin.close();
     });
 
-    it('StorageEvent: its dictionary, its defaults, initStorageEvent() (§12.2.4)', async () => {
+    it('a StorageEvent has the members of its dictionary, their defaults, and initStorageEvent() (§12.2.4)', async () => {
         const origin = await createOrigin();
         const { StorageEvent, localStorage } = origin.openTab().window;
         const plain = new StorageEvent('storage');
@@ -412,7 +412,7 @@ describe('storage events', () => {
         origin.close();
     });
 
-    it('StorageEvent: the type, then EventInit, then its own members, each once (Web IDL §3.2.17)', async () => {
+    it('StorageEvent reads its type, then the members of EventInit, then its own, each once (Web IDL §3.2.17)', async () => {
         const origin = await createOrigin();
         const { StorageEvent } = origin.openTab().window;
         /** @type {string[]} */
@@ -447,7 +447,7 @@ describe('storage events', () => {
         origin.close();
     });
 
-    it('initStorageEvent(): of a StorageEvent alone, and its values count when it is dispatched (DOM §2.2)', async () => {
+    it('initStorageEvent() requires a StorageEvent, and its values are used when the event is dispatched (DOM §2.2)', async () => {
         const origin = await createOrigin();
         const { window } = origin.openTab();
         const { prototype } = window.StorageEvent;
@@ -465,7 +465,7 @@ describe('storage events', () => {
         origin.close();
     });
 
-    it('onstorage: what is no object is null, a handler keeps its position', async () => {
+    it('a value of onstorage that is no object becomes null, and a handler that is replaced keeps its position', async () => {
         const origin = await createOrigin();
         const [a, b] = [origin.openTab(), origin.openTab()];
         /** @type {string[]} */
@@ -483,8 +483,8 @@ describe('storage events', () => {
     });
 });
 
-describe('when a tab sees what others write', () => {
-    it('cached: a process reads its copy until a write reaches it; a frame and an opened tab share their process', async () => {
+describe('when a tab sees the writes of others', () => {
+    it('under `cached` a process reads its copy until a write reaches it, and frames and opened tabs share the process', async () => {
         const origin = await createOrigin({ storage: 'cached' });
         const [a, b] = [origin.openTab(), origin.openTab()];
         const near = [a.openFrame(), origin.openTab({ opener: a })];
@@ -498,7 +498,7 @@ describe('when a tab sees what others write', () => {
         origin.close();
     });
 
-    it('interleaved and mutexed: at once', async () => {
+    it('under `interleaved` and `mutexed` a tab sees a write at once', async () => {
         for (const storage of /** @type {const} */ (['interleaved', 'mutexed'])) {
             const origin = await createOrigin({ storage });
             const [a, b] = [origin.openTab(), origin.openTab()];
@@ -541,7 +541,7 @@ describe('when a tab sees what others write', () => {
         );
     });
 
-    it('data that is cleared or corrupted while writes are on their way: all tabs agree in the end', async () => {
+    it('all tabs agree in the end on data that is cleared or corrupted while writes are on their way', async () => {
         for (const act of /** @type {const} */ (['clearSiteData', 'corrupt'])) {
             const origin = await createOrigin();
             const [a, b] = [origin.openTab().window, origin.openTab().window];

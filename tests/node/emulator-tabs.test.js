@@ -8,7 +8,7 @@ const isDom = (/** @type {string} */ name) => (/** @type {any} */ error) =>
     error instanceof DOMException && error.name === name;
 
 describe('BroadcastChannel (HTML §9.5)', () => {
-    it('messages reach every other object of the name, in order, cloned; never the sender', async () => {
+    it('a message is cloned and reaches every other object of the name, in order, but not the sender', async () => {
         const origin = await createOrigin({ url: 'https://example.test/' });
         const [a, b] = [origin.openTab(), origin.openTab()];
         const worker = a.openWorker();
@@ -41,7 +41,7 @@ describe('BroadcastChannel (HTML §9.5)', () => {
         origin.close();
     });
 
-    it('shared memory goes nowhere: no one is cross-origin isolated (HTML §2.7.3)', async () => {
+    it('shared memory cannot be posted, because no emulated tab is cross-origin isolated (HTML §2.7.3)', async () => {
         const origin = await createOrigin();
         const { window } = origin.openTab();
         const channel = new window.BroadcastChannel('n');
@@ -92,7 +92,7 @@ describe('BroadcastChannel (HTML §9.5)', () => {
         origin.close();
     });
 
-    it('objects of one agent receive in the order of their making; two channels of one sender in the order of the posts', async () => {
+    it('the channels of one agent receive in the order of their making, and messages arrive in the order of the posts', async () => {
         const origin = await createOrigin({ seed: 3 });
         const { BroadcastChannel } = origin.openTab().window;
         const [first, second, third] = ['n', 'n', 'n'].map((name) => new BroadcastChannel(name));
@@ -112,7 +112,7 @@ describe('BroadcastChannel (HTML §9.5)', () => {
         origin.close();
     });
 
-    it('closing: InvalidStateError to post; nothing that was on its way is received', async () => {
+    it('a closed channel throws InvalidStateError when it posts, and receives no message that was on its way', async () => {
         const origin = await createOrigin();
         const [a, b] = [origin.openTab().window, origin.openTab().window];
         const [sender, receiver] = [new a.BroadcastChannel('n'), new b.BroadcastChannel('n')];
@@ -130,7 +130,7 @@ describe('BroadcastChannel (HTML §9.5)', () => {
         origin.close();
     });
 
-    it('arguments: a name is required and a string; what cannot be cloned is a DataCloneError at once', async () => {
+    it('the name of a channel is required and becomes a string, and a message that cannot be cloned is a DataCloneError at once', async () => {
         const origin = await createOrigin();
         const { BroadcastChannel } = origin.openTab().window;
         assert.throws(() => new BroadcastChannel(), TypeError);
@@ -148,7 +148,7 @@ describe('BroadcastChannel (HTML §9.5)', () => {
         origin.close();
     });
 
-    it('a frozen tab receives later, a page in the back/forward cache never', async () => {
+    it('a frozen tab receives messages when it is resumed, and a page in the back/forward cache never does', async () => {
         const origin = await createOrigin();
         const [a, b] = [origin.openTab(), origin.openTab()];
         /** @type {number[]} */
@@ -175,7 +175,7 @@ describe('BroadcastChannel (HTML §9.5)', () => {
 });
 
 describe('the clock', () => {
-    it('virtual: hours pass at once, in the order of the timers (HTML §8.6)', async () => {
+    it('on the virtual clock hours pass at once, and timers fire in their order (HTML §8.6)', async () => {
         const origin = await createOrigin();
         const { window } = origin.openTab();
         const begin = window.Date.now();
@@ -200,7 +200,7 @@ describe('the clock', () => {
         origin.close();
     });
 
-    it('nested timers are clamped to 4 ms, hidden ones to a minute; a program that waits in a loop gets on', async () => {
+    it('nested timers are clamped to 4 ms and those of a throttled tab to a minute, and a busy loop sees the time pass', async () => {
         const origin = await createOrigin();
         const { window } = origin.openTab();
         const nested = () =>
@@ -221,7 +221,7 @@ describe('the clock', () => {
         origin.close();
     });
 
-    it('a tab that is throttled puts off the timers that wait, and those that wait go on in time when it is shown', async () => {
+    it('a throttled tab delays its pending timers, and they fire in time once it is shown', async () => {
         const origin = await createOrigin();
         const tab = origin.openTab();
         const { window } = tab;
@@ -243,7 +243,7 @@ describe('the clock', () => {
         origin.close();
     });
 
-    it('real: the machine’s', async () => {
+    it('the real clock is the clock of the machine', async () => {
         const origin = await createOrigin({ clock: 'real' });
         const { window } = origin.openTab();
         const begin = Date.now();
@@ -311,12 +311,12 @@ describe('tab.run', () => {
         origin.close();
     });
 
-    it('what a script assigns without having declared it is its tab’s; a minified module is one, a text that speaks of export is not', async () => {
+    it('an undeclared assignment is a property of the tab, a minified module is recognised, and the word export in a text makes no module', async () => {
         const origin = await createOrigin();
         const [a, b] = [origin.openTab(), origin.openTab()];
         assert.equal(await a.run('cart = ["pen"]; for (at of [1, 2]); cart.length + at'), 3);
         await a.run(() => {
-            // @ts-ignore: it is not declared
+            // @ts-ignore: the variable is not declared
             basket = 2; // eslint-disable-line no-undef
         });
         assert.equal(await b.run('typeof cart + typeof at + typeof basket'), 'undefinedundefinedundefined');
@@ -334,7 +334,7 @@ describe('tab.run', () => {
 });
 
 describe('lifecycle', () => {
-    it('events in their order, at the document and the window', async () => {
+    it('the events of the lifecycle are dispatched in order, at the document and the window', async () => {
         const origin = await createOrigin();
         const tab = origin.openTab();
         const { window } = tab;
@@ -371,7 +371,7 @@ describe('lifecycle', () => {
         origin.close();
     });
 
-    it('the window is around its document: it receives what is captured, and what bubbles (DOM §2.9)', async () => {
+    it('the window is the parent of its document: its listeners capture, and receive events that bubble (DOM §2.9)', async () => {
         const origin = await createOrigin();
         const tab = origin.openTab();
         const { window } = tab;
@@ -428,7 +428,7 @@ describe('lifecycle', () => {
         origin.close();
     });
 
-    it('a page that holds a lock is not kept in the back/forward cache; one that releases it in pagehide is', async () => {
+    it('a page that holds a lock does not enter the back/forward cache, unless it releases the lock in pagehide', async () => {
         for (const letsGo of [true, false]) {
             const origin = await createOrigin();
             const tab = origin.openTab();
@@ -451,7 +451,7 @@ describe('lifecycle', () => {
         }
     });
 
-    it('a killed tab runs nothing more, and what it wrote last may be lost', async () => {
+    it('a killed tab runs nothing more, and its last writes may be lost', async () => {
         const outcomes = new Set();
         for (let seed = 0; seed < 20; ++seed) {
             const origin = await createOrigin({ seed });
@@ -467,7 +467,7 @@ describe('lifecycle', () => {
         assert.deepEqual(outcomes, new Set(['v', null]));
     });
 
-    it('clearSiteData, corrupt, setQuota', async () => {
+    it('clearSiteData(), corrupt() and setQuota() change localStorage at once', async () => {
         const origin = await createOrigin();
         const { localStorage } = origin.openTab().window;
         localStorage.setItem('k', 'v');
@@ -498,7 +498,7 @@ function opened(window) {
 }
 
 describe('indexedDB (fake-indexeddb)', () => {
-    it('is the origin’s: what one tab commits, the others read; transactions are serialised', async () => {
+    it('a database belongs to the origin: the other tabs read what one commits, and transactions are serialised', async () => {
         const origin = await createOrigin({ seed: 4 });
         const windows = [origin.openTab().window, origin.openTab().window];
         assert.ok(windows[0].indexedDB instanceof windows[0].IDBFactory);
@@ -515,7 +515,7 @@ describe('indexedDB (fake-indexeddb)', () => {
         origin.close();
     });
 
-    it('a killed tab’s transaction never happened, and those behind it go on; a lost database closes connections', async () => {
+    it('the transaction of a killed tab leaves nothing and holds up nobody, and a lost database closes its connections', async () => {
         const origin = await createOrigin();
         const [a, b] = [origin.openTab(), origin.openTab()];
         const [mine, other] = [await opened(a.window), await opened(b.window)];
@@ -531,7 +531,7 @@ describe('indexedDB (fake-indexeddb)', () => {
 });
 
 describe('createOrigin', () => {
-    it('refuses what it does not know, by name', async () => {
+    it('createOrigin() refuses bad and unknown options, and names them', async () => {
         for (const [argument, options] of Object.entries({
             url: { url: 'nowhere' },
             storage: { storage: 'shared' },
@@ -549,7 +549,7 @@ describe('createOrigin', () => {
         }
     });
 
-    it('equal seeds, equal runs; others differ', async () => {
+    it('equal seeds make equal runs, and different seeds different ones', async () => {
         const run = async (/** @type {number} */ seed) => {
             const origin = await createOrigin({ seed });
             const tabs = [origin.openTab(), origin.openTab(), origin.openTab()];

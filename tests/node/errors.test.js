@@ -1,4 +1,4 @@
-/** docs/errors.md is made of the code, and is current; `instanceof` is right over copies of the package. */
+/** docs/errors.md is generated from the code and is current, and `instanceof` works over copies of the package. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -7,11 +7,11 @@ import { DeadlockError, TabacusError, TabacusRangeError } from 'tabacus';
 import * as worker from 'tabacus/worker';
 import { ERRORS_FILE, errorTable } from '../../scripts/lib/error-table.js';
 
-test('docs/errors.md is what the code raises: npm run format writes it', async () => {
+test('docs/errors.md is what `npm run format` generates from the errors of the code', async () => {
     assert.equal(readFileSync(ERRORS_FILE, 'utf8'), await errorTable());
 });
 
-test('an error is an instance of the classes of every copy of the package, by its kind', async () => {
+test('an error is an instance of the class of its kind in every copy of the package', async () => {
     /** @type {typeof import('../../js/common/errors.js')} */
     const other = await import(`${new URL('../../js/common/errors.js', import.meta.url)}?copy`);
     const raised = {
@@ -32,14 +32,14 @@ test('an error is an instance of the classes of every copy of the package, by it
         assert.ok(!(stranger instanceof TabacusError) && !(stranger instanceof DeadlockError));
 });
 
-test('a class of a caller that extends an error has only its own instances', () => {
+test('a caller’s class that extends an error has only its own instances', () => {
     class Mine extends DeadlockError {}
     assert.ok(new Mine('m') instanceof Mine && new Mine('m') instanceof DeadlockError);
     assert.ok(!(new DeadlockError('m') instanceof Mine));
 });
 
-test('what a Worker loads raises errors that the page recognises', async () => {
-    assert.notEqual(worker.TabacusError, TabacusError, 'a file of its own, with classes of its own');
+test('the page recognises errors that the file of a Worker raises', async () => {
+    assert.notEqual(worker.TabacusError, TabacusError, 'the file of a Worker has classes of its own');
     const error = await worker
         .attach(/** @type {any} */ ({}))
         .catch((/** @type {unknown} */ raised) => raised);

@@ -1,4 +1,4 @@
-/** A lock manager as W3C Web Locks §4 queues it, for all tabs of a fake origin. */
+/** A lock manager that queues requests as W3C Web Locks §4 specifies, for all tabs of a fake origin. */
 
 /** @typedef {{ name: string, mode: 'exclusive' | 'shared', clientId: string, grant: () => void, lose: () => void }} Request */
 

@@ -1,12 +1,12 @@
 /**
- * An origin in one process, whose tabs are objects to hand to open({ window }): fake-indexeddb's
- * database, Node's own BroadcastChannel, and a lock manager and a localStorage of a few lines.
+ * An origin in one process. Its tabs are objects for open({ window }), with the database of fake-indexeddb, the
+ * BroadcastChannel of Node, and a lock manager and a localStorage of a few lines.
  */
 
 import { IDBFactory, IDBKeyRange, forceCloseDatabase } from 'fake-indexeddb';
 import { randomUUID, webcrypto } from 'node:crypto';
 
-/** A lock manager for exclusive locks, as much of W3C Web Locks §4 as a tab uses. */
+/** A lock manager for exclusive locks: the part of W3C Web Locks §4 that a tab uses. */
 class FakeLocks {
     /** @type {Map<string, { grant: () => void, steal: () => void }[]>} */
     #queues = new Map();
@@ -58,13 +58,13 @@ class FakeLocks {
         return Promise.resolve({ held: [], pending: [] });
     }
 
-    /** The names that are held. */
+    /** The names of all held locks. */
     held() {
         return [...this.#queues].filter(([, queue]) => queue.length > 0).map(([name]) => name);
     }
 }
 
-/** One tab's localStorage: the origin's area, whose changes fire events in the other tabs. */
+/** One tab's localStorage, on the common area of the origin. Its changes fire events in the other tabs. */
 class FakeStorage {
     #origin;
     #tab;
@@ -126,7 +126,7 @@ class FakeStorage {
     }
 }
 
-/** What open({ window }) takes, and what the test does to it. */
+/** A window for open({ window }). `page()` fires its page events, and `errors` has the errors that it was given. */
 class FakeWindow extends EventTarget {
     document = Object.assign(new EventTarget(), { visibilityState: 'visible' });
     IDBKeyRange = IDBKeyRange;
@@ -135,7 +135,7 @@ class FakeWindow extends EventTarget {
     setTimeout = setTimeout;
     clearTimeout = clearTimeout;
 
-    /** @type {unknown[]} What would have been `error` events of the window. */
+    /** The errors that a browser would report as `error` events of the window. @type {unknown[]} */
     errors = [];
 
     /** @param {FakeOrigin} origin */
@@ -168,13 +168,13 @@ export class FakeOrigin {
     /** Open connections to databases. @type {IDBDatabase[]} */
     connections = [];
 
-    /** All that were ever begun. @type {any[]} */
+    /** All transactions that were begun since the origin was made. @type {any[]} */
     transactions = [];
 
-    /** Whether localStorage is. */
+    /** Whether localStorage is full. */
     storageFull = false;
 
-    /** Called with each transaction that writes, as it is made. @type {(transaction: any) => void} */
+    /** Called with each `readwrite` transaction when it is made. @type {(transaction: any) => void} */
     onWrite = () => {};
 
     constructor() {
@@ -188,8 +188,9 @@ export class FakeOrigin {
     }
 
     /**
-     * A tab.
-     * @param {object} [without] overrides: `{ indexedDB: undefined }` is a browser without
+     * A new tab.
+     * @param {object} [without] properties that replace those of the window; `{ indexedDB: undefined }` is a browser
+     *     without IndexedDB
      */
     window(without = {}) {
         const tab = Object.assign(new FakeWindow(this), without);
@@ -197,7 +198,7 @@ export class FakeOrigin {
         return tab;
     }
 
-    /** As when the user clears site data: what is under way aborts, and every connection receives `close`. */
+    /** Aborts open transactions and closes every connection with `close`, as a browser does when site data is cleared. */
     dropConnections() {
         for (const transaction of this.transactions) {
             if (transaction._state !== 'finished') transaction._abort('AbortError');
@@ -207,7 +208,7 @@ export class FakeOrigin {
     }
 
     /**
-     * A connection of a stranger's.
+     * Opens a connection that is not one of the package's.
      *
      * @param {string} name
      * @param {{ version?: number, upgrade?: (database: IDBDatabase) => void }} [options]
@@ -220,7 +221,7 @@ export class FakeOrigin {
     }
 
     /**
-     * One request on a namespace's database, as a stranger would make it.
+     * Makes one request on a namespace's database over a connection that is not one of the package's.
      *
      * @template T
      * @param {string} namespace
@@ -276,7 +277,7 @@ export const settled = (request) =>
     });
 
 /**
- * The details of the next events of a type, as they come.
+ * The details of the events of a type that are dispatched from this call on, in a list that grows.
  *
  * @param {EventTarget} target
  * @param {string} type
@@ -289,7 +290,7 @@ export function details(target, type) {
 }
 
 /**
- * Waits for what must come about, turn by turn; the runner's time-out is the limit.
+ * Waits until the condition holds, turn by turn. The limit is the time-out of the test runner.
  * @param {() => boolean} condition
  */
 export async function until(condition) {

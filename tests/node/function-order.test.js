@@ -1,4 +1,4 @@
-/** The order of a program's functions, which scripts/lib/function-order.js chooses so that they compress well. */
+/** The order of a program's functions. scripts/lib/function-order.js chooses it so that they compress well. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -27,7 +27,7 @@ test('the shortest function comes first', () => {
     assert.deepEqual(orderFunctions(functions), ['short', 'middle', 'long']);
 });
 
-test('every function stays', () => {
+test('the order contains every function', () => {
     const quoted = '"a\\20b::c\\28int\\29"';
     const functions = new Map([func('x', stores), func(quoted, loads), func('y', [])]);
     assert.deepEqual(orderFunctions(functions).sort(), [quoted, 'x', 'y']);

@@ -1,4 +1,4 @@
-/** The gallery: other people's recipes and unmodified packages, run as tabs of an emulated origin (docs/gallery.md). */
+/** The gallery: recipes and unmodified packages of other authors, run in the tabs of an emulated origin (docs/gallery.md). */
 
 import { fileURLToPath } from 'node:url';
 
@@ -10,16 +10,17 @@ import { checkThenAct, lockAroundStorage } from '../../demo/gallery-recipes.js';
 /**
  * @typedef {object} Entry
  * @property {string} name
- * @property {string} claim what it must not do, in the text of the failure
- * @property {string} [orElse] another way in which it fails
- * @property {string} [bundle] what a page would import, as one script
+ * @property {string} claim what must not happen, as the text of the failure
+ * @property {string} [orElse] the text of another failure that may be found
+ * @property {string} [bundle] the package that a page would import, as one script
  * @property {Scenario} scenario
  * @property {import('tabacus/emulator').ExploreOptions} [options]
- * @property {{ cached: 'broken' | 'unbroken', interleaved: 'broken' | 'unbroken' }} verdicts within its seeds
+ * @property {{ cached: 'broken' | 'unbroken', interleaved: 'broken' | 'unbroken' }} verdicts of its
+ *     seeds under each storage model
  */
 
 /**
- * A page's script, as its bundler makes it.
+ * Bundles a module and its imports into one script, as the bundler of a page does.
  * @param {string} contents
  */
 export async function bundled(contents) {
@@ -40,14 +41,14 @@ export async function bundled(contents) {
 /** @type {WeakMap<object, { holders: Set<Tab> }>} */
 const judges = new WeakMap();
 
-/** What a person outside would see of all tabs of a run. @param {object} origin */
+/** The judge of a run: the tabs that are in the critical section or lead, of all tabs. @param {object} origin */
 function judgeOf(origin) {
     const judge = judges.get(origin) ?? { holders: new Set() };
     judges.set(origin, judge);
     return judge;
 }
 
-/** A critical section of a millisecond. @param {Tab} tab @param {object} origin */
+/** Runs a critical section of a millisecond. Throws if another tab is in it. @param {Tab} tab @param {object} origin */
 async function enter(tab, origin) {
     const { holders } = judgeOf(origin);
     holders.add(tab);
@@ -57,7 +58,7 @@ async function enter(tab, origin) {
     holders.delete(tab);
 }
 
-/** @param {Tab} tab as a browser without Web Locks */
+/** Removes Web Locks from a tab. @param {Tab} tab */
 const withoutLocks = (tab) =>
     Object.defineProperty(tab.window.navigator, 'locks', { value: undefined, configurable: true });
 
@@ -122,7 +123,7 @@ export const galleryOf = (scripts) => [
     })),
 ];
 
-/** What pages would import, by package. */
+/** The import statement for each package of the gallery. */
 export const IMPORTS = {
     'browser-tabs-lock': "export { default } from 'browser-tabs-lock'",
     'navigator.locks': "import 'navigator.locks'",

@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { explore, faults, matrix, models, replay, strategies, TabacusError } from 'tabacus/lab';
 import { checkRequest } from '../../js/lab/request.js';
 
-/** The native explorer's number of the same runs: tests/native/explore/explore_explorer.cpp. */
+/** The hash that the native explorer has for the same runs: tests/native/explore/explore_explorer.cpp. */
 const SAME_EVERYWHERE = [
     ['replicated', '79b88c397e782d06'],
     ['log', '12452d53d54f0039'],
@@ -23,7 +23,7 @@ const SAME_EVERYWHERE = [
 const program = fileURLToPath(new URL('../../bin/tabacus.js', import.meta.url));
 
 /**
- * A number of the request's first seeds, in hexadecimal: equal wherever they make the same runs.
+ * The hash of the runs of a request's first seeds, in hexadecimal. It is equal wherever they make the same runs.
  *
  * @param {import('../../js/lab/lab.js').Request} request
  * @param {number} count
@@ -49,7 +49,7 @@ test('the same seeds make the same runs as natively', async () => {
     }
 });
 
-test('a strategy is proved, or broken with a seed that replays', async () => {
+test('a strategy is proved, or is broken with a seed that replays the failure', async () => {
     const proved = await explore({ strategy: 'transactional' });
     assert.deepEqual([proved.verdict, proved.bound, proved.seed], ['proved', 'every schedule', '']);
     const broken = await explore({ strategy: 'locked', faults: ['kill'] });
@@ -61,7 +61,7 @@ test('a strategy is proved, or broken with a seed that replays', async () => {
     assert.equal(again.trace, broken.trace);
 });
 
-test('an exploration goes by slices, reports how far it is, and can be ended', async () => {
+test('an exploration runs in slices, reports its progress, and can be ended', async () => {
     const abort = new AbortController();
     let reports = 0;
     const ending = explore(
@@ -79,7 +79,7 @@ test('an exploration goes by slices, reports how far it is, and can be ended', a
     assert.equal(reports, 2);
 });
 
-test('what cannot be explored is refused, by name', async () => {
+test('a request that cannot be explored is refused, and the error names its argument', async () => {
     /** @type {[string, any][]} */
     const bad = [
         ['strategy', { strategy: 'none' }],
@@ -99,7 +99,7 @@ test('what cannot be explored is refused, by name', async () => {
     await assert.rejects(replay('tabacus-1-AAAA'), { code: 'invalid-argument' });
 });
 
-test('the matrix comes a cell at a time', async () => {
+test('the matrix is explored one cell at a time', async () => {
     const seen = [];
     for await (const cell of matrix({ work: 200, seeds: 2 })) {
         seen.push(`${cell.strategy} ${cell.model}`);
@@ -110,7 +110,7 @@ test('the matrix comes a cell at a time', async () => {
     assert.deepEqual([strategies.length, models.length, faults.length], [10, 3, 10]);
 });
 
-test('the matrix: what happens without a fault happens with any, however small the bound', async () => {
+test('a strategy that breaks without a fault breaks with every fault in the matrix, however small the bound', async () => {
     let faultless;
     let broken = 0;
     for await (const cell of matrix({ work: 200, seeds: 2 })) {
@@ -122,7 +122,7 @@ test('the matrix: what happens without a fault happens with any, however small t
     assert.ok(broken > 0);
 });
 
-test('two matrices of one module that are explored by turns are as each is alone', async () => {
+test('two matrices that one module explores by turns are equal to those that it explores one after the other', async () => {
     const { default: start } = await import(new URL('../../build/wasm-single/lab.js', import.meta.url).href);
     const lab = await start({});
     const report = (/** @type {any} */ cell) =>
@@ -135,7 +135,7 @@ test('two matrices of one module that are explored by turns are as each is alone
         cell.delete();
         return found;
     };
-    // What is lost without a fault is reported of the cells with a fault, too: of those of the same matrix alone.
+    // A loss without a fault is reported in the cells with a fault, too, but only in those of the same matrix.
     const [small, large] = [new lab.Matrix(1, 0), new lab.Matrix(500, 2)];
     const row = Array.from({ length: small.cellCount() }, (_, index) => index).filter((index) => {
         const { strategy, model } = report(small.cell(index));
@@ -198,7 +198,7 @@ test('the command line proves, breaks, replays and draws', () => {
     }
 });
 
-test('the command line: options beside a seed must be those of its run, and none of a search', () => {
+test('the command line refuses, beside --seed, an option that contradicts the seed or bounds a search', () => {
     const [, seed = ''] = /^broken (tabacus-1-\S+):/.exec(command('explore', 'naive').stdout) ?? [];
     const [, faulty = ''] =
         /^broken (tabacus-1-\S+):/.exec(command('explore', 'locked', '--faults', 'kill').stdout) ?? [];
@@ -233,7 +233,7 @@ test('the matrix of the command line prints a bound for each cell that holds', a
     );
 });
 
-test('what the command line does not know ends with exit code 2', () => {
+test('the command line ends with exit code 2 for an unknown word or option', () => {
     for (const args of [
         [],
         ['fly'],
@@ -258,7 +258,7 @@ test('what the command line does not know ends with exit code 2', () => {
     assert.match(help.stdout, /npx tabacus explore <strategy>/);
 });
 
-test('the command line: help wherever it is asked for, a file that cannot be written, a reader that has enough', async () => {
+test('the command line prints help wherever it is asked for, reports a file that cannot be written, and survives a closed pipe', async () => {
     for (const args of [['-h'], ['explore', '--help'], ['matrix', '-h']]) {
         const { status, stdout } = command(...args);
         assert.deepEqual([status, stdout.startsWith('tabacus: ')], [0, true], args.join(' '));

@@ -1,4 +1,4 @@
-/** What docs/architecture.md says of folders: which C++ layer includes which, and how folders and headers are named. */
+/** The rules of docs/architecture.md for folders: which C++ layer includes which, and how folders and headers are named. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -19,11 +19,11 @@ function layerOf(file) {
     return folders[0] === 'protocol' ? String(folders[1]) : String(folders[0]);
 }
 
-/** @param {string} file @returns {string[]} the files of ours that it includes */
+/** @param {string} file @returns {string[]} the files of this repository that it includes */
 function includesOf(file) {
     const text = readFileSync(join(repository, file), 'utf8');
     return [...text.matchAll(/^#include "([^"]+)"/gm)].flatMap(([, path = '']) => {
-        if (path.includes('/generated/')) return []; // of the same layer as who includes it, or of the one below
+        if (path.includes('/generated/')) return []; // a generated file is of the layer that includes it, or of the one below
         const found = [dirname(file), INCLUDE, SOURCE]
             .map((from) => join(from, path))
             .find((at) => known.has(at));

@@ -42,7 +42,7 @@ function lead(tab, handler) {
     return assert.rejects(ended, (/** @type {any} */ error) => ['lock-lost', 'closed'].includes(error.code));
 }
 
-/** @param {Tab} tab what the handlers wrote */
+/** Reads what the handlers wrote. @param {Tab} tab */
 const sums = (tab) =>
     tab.lock('sums').run((held) =>
         held.commit('sums', async (tx) => ({
@@ -81,7 +81,7 @@ test('a call is answered by the leader, whichever tab that is, in the order of t
         [1, 2, 3, 4].map((request) => ({ request, term: answer.term })),
     );
     assert.deepEqual(seen, ['early', 1, 2, 3, 4]);
-    assert.equal(b.leader('l'), b.leader('l'), 'one object: its calls wait for one another');
+    assert.equal(b.leader('l'), b.leader('l'), 'a tab has one object for a leader, so that its calls wait for one another');
     assert.equal((await a.leader('l').call('own')).request, 'own');
     assert.equal((await c.leader('l').call(undefined)).request, undefined);
     await assert.rejects(
@@ -101,7 +101,7 @@ test('a call is answered by the leader, whichever tab that is, in the order of t
     await ended;
 });
 
-test('a leader dies within a call: the next one runs it, and one commit is kept', async () => {
+test('a call whose leader dies within it is run by the next leader, and one commit is kept', async () => {
     const {
         tabs: [a, b, c],
         close,
@@ -130,7 +130,7 @@ test('a leader dies within a call: the next one runs it, and one commit is kept'
     await next;
 });
 
-test('a deposed leader commits nothing: neither its answer nor what goes with it', async () => {
+test('a deposed leader commits neither its answer nor the writes that go with it', async () => {
     const {
         tabs: [a, b, c],
         close,
@@ -159,7 +159,7 @@ test('a deposed leader commits nothing: neither its answer nor what goes with it
     await next;
 });
 
-test('a call that is given up is taken back, unless its answer was committed', async () => {
+test('a call that is aborted is withdrawn, unless its answer was committed', async () => {
     const {
         tabs: [a, b],
         close,
@@ -187,12 +187,12 @@ test('a call that is given up is taken back, unless its answer was committed', a
     );
     assert.equal(await b.leader('l').call('next'), 'next');
     assert.deepEqual(seen, ['given up within', 'next']);
-    assert.equal((await sums(b)).sum, 0, 'of a call that was taken back nothing is committed');
+    assert.equal((await sums(b)).sum, 0, 'a call that was withdrawn commits nothing');
     await close();
     await ended;
 });
 
-test('calls of one key are one call', async () => {
+test('calls with one key are one call', async () => {
     const {
         tabs: [a, b, c],
         close,
@@ -211,13 +211,13 @@ test('calls of one key are one call', async () => {
     await ended;
 });
 
-test('rows that are no calls, or of another version, are left alone', async () => {
+test('rows that are no calls, or are of another version, are left alone', async () => {
     const {
         origin,
         tabs: [a, b],
         close,
     } = await tabs(2);
-    assert.equal(await a.lock('any').run(() => true), true); // the database is there
+    assert.equal(await a.lock('any').run(() => true), true); // this makes the database
     for (const value of [null, '', '1', '1;%', '1;no such call', '2;no version']) {
         await origin.records('default', 'locks', (store) => store.put(value, 'leader%2Fl/key/k'));
         assert.equal(

@@ -21,7 +21,7 @@ async function tabs(count, without = {}, options = {}) {
     );
     const opened = await Promise.all(windows.map((window) => open({ window, ...options })));
     const all = /** @type {[Tab, Tab, Tab]} */ (/** @type {unknown} */ (opened));
-    /** One more. @param {object} [also] */
+    /** Opens one more tab. @param {object} [also] further options */
     const another = (also = {}) =>
         open({
             window: origin.window({ navigator: { locks: locks.manager(`late ${Math.random()}`) }, ...also }),
@@ -37,14 +37,14 @@ async function tabs(count, without = {}, options = {}) {
 
 const pause = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** How many of so many tries are granted. @param {import('tabacus').Budget} budget @param {number} tries */
+/** How many of a number of tries are granted. @param {import('tabacus').Budget} budget @param {number} tries */
 async function takes(budget, tries) {
     let taken = 0;
     for (let i = 0; i < tries; i++) taken += Number(await budget.tryTake());
     return taken;
 }
 
-test('sequence: no number twice over tabs, rising in each, in blocks that cost a transaction each', async () => {
+test('a sequence gives no number twice over tabs, rises in each tab, and costs a transaction for each block', async () => {
     const { origin, tabs: all, close } = await tabs(3);
     const sequences = all.map((tab) => tab.sequence('s', { block: 10 }));
     let transactions = 0;
@@ -67,7 +67,7 @@ test('sequence: no number twice over tabs, rising in each, in blocks that cost a
     await close();
 });
 
-test('sequence: goes on where it was when all tabs are gone, and begins at 1', async () => {
+test('a sequence begins at 1, and goes on where it was after all tabs were closed', async () => {
     const {
         tabs: [a],
         another,
@@ -83,7 +83,7 @@ test('sequence: goes on where it was when all tabs are gone, and begins at 1', a
     await b.close();
 });
 
-test('sequence: reserve gives a range, also one larger than a block; all at once are apart', async () => {
+test('reserve() of a sequence gives a range, also one larger than a block, and concurrent ranges are disjoint', async () => {
     const {
         tabs: [a, b],
         close,
@@ -106,7 +106,7 @@ test('sequence: reserve gives a range, also one larger than a block; all at once
     await close();
 });
 
-test('sequence: gapless leaves nothing out, over tabs', async () => {
+test('a gapless sequence leaves out no number, over tabs', async () => {
     const { tabs: all, close } = await tabs(3);
     const got = await Promise.all(
         Array.from({ length: 30 }, (_, i) => all[i % 3]?.sequence('s', { gapless: true }).next()),
@@ -118,7 +118,7 @@ test('sequence: gapless leaves nothing out, over tabs', async () => {
     await close();
 });
 
-test('sequence: a lost database gives no number again, and emits `storelost`', async () => {
+test('a sequence gives no number again after its database is lost, and emits `storelost`', async () => {
     const {
         origin,
         tabs: [a],
@@ -142,7 +142,7 @@ test('sequence: a lost database gives no number again, and emits `storelost`', a
     await close();
 });
 
-test('budget: never overspent by tabs that compete, and all of it can be spent', async () => {
+test('a budget is never overspent by tabs that compete, and all of it can be spent', async () => {
     const { tabs: all, close } = await tabs(3);
     const taken = await Promise.all(all.map((tab) => takes(tab.budget('b', { limit: 1000 }), 500)));
     assert.equal(
@@ -153,7 +153,7 @@ test('budget: never overspent by tabs that compete, and all of it can be spent',
     await close();
 });
 
-test('budget: a burst needs few transactions', async () => {
+test('a burst of takes from a budget needs few transactions', async () => {
     const {
         origin,
         tabs: [a],
@@ -168,7 +168,7 @@ test('budget: a burst needs few transactions', async () => {
     await close();
 });
 
-test('budget: what is given back can be taken by anybody; available follows', async () => {
+test('an amount given back to a budget can be taken by any tab, and `available` follows', async () => {
     const {
         tabs: [a, b],
         close,
@@ -189,7 +189,7 @@ test('budget: what is given back can be taken by anybody; available follows', as
     await close();
 });
 
-test('budget: rights of tabs that close, hide or die come back', async () => {
+test('the rights to a budget that a tab holds come back when it closes, hides or dies', async () => {
     const {
         windows,
         tabs: [a, b, c],
@@ -209,7 +209,7 @@ test('budget: rights of tabs that close, hide or die come back', async () => {
     await close();
 });
 
-test('budget: of one that vanished with its database nothing can be spent, and `storelost` is emitted', async () => {
+test('nothing can be spent of a budget that vanished with its database, and `storelost` is emitted', async () => {
     const {
         origin,
         tabs: [a],
@@ -230,7 +230,7 @@ test('budget: of one that vanished with its database nothing can be spent, and `
     await close();
 });
 
-test('rateLimit: never more than the limit in a window, over tabs; waiting takes go on in time', async () => {
+test('a rate limit grants at most the limit in a window, over tabs, and waiting takes go on in time', async () => {
     const { tabs: all, close } = await tabs(3);
     const limit = 4;
     const interval = 120;
@@ -246,7 +246,7 @@ test('rateLimit: never more than the limit in a window, over tabs; waiting takes
         }),
     );
     assert.equal(resolved_ms.length, 15);
-    // A take resolves late where this process is held up, and never early: no two are compared.
+    // A take may resolve late, if this process is held up, but never early, so that no two of them are compared.
     resolved_ms.forEach((when, index) => {
         const windows = Math.floor(index / limit);
         assert.ok(when - began >= windows * interval - 1, `${when - began} ms for ${windows} windows`);
@@ -254,7 +254,7 @@ test('rateLimit: never more than the limit in a window, over tabs; waiting takes
     await close();
 });
 
-test('rateLimit: tryTake does not wait; timeout and signal end a wait', async () => {
+test('tryTake() of a rate limit does not wait, and `timeout` and `signal` end the wait of take()', async () => {
     const {
         tabs: [a, b],
         close,
@@ -277,8 +277,8 @@ test('rateLimit: tryTake does not wait; timeout and signal end a wait', async ()
     await closing;
 });
 
-test('rateLimit: a turn below the limit is taken, however short the timeout; an abort before it wins', async () => {
-    // Before the store answers.
+test('a take below the rate limit is granted, however short its timeout, unless it is aborted before', async () => {
+    // A timer below 1 ms fires before the store answers.
     const soon = (/** @type {() => void} */ done, /** @type {number} */ ms) =>
         ms < 1 ? void Promise.resolve().then(done) : setTimeout(done, ms);
     const {
@@ -306,7 +306,7 @@ test('rateLimit: a turn below the limit is taken, however short the timeout; an 
     await assert.rejects(a.rateLimit('r', options).take({ timeout: 0 }), failsWith('closed'));
 });
 
-test('rateLimit: a clock a year ahead, or behind, lets no call through early', async () => {
+test('a clock that is a year ahead or behind lets no call of a rate limit through early', async () => {
     const year_ms = 365 * 24 * 3_600_000;
     const {
         tabs: [a],
@@ -327,7 +327,7 @@ test('rateLimit: a clock a year ahead, or behind, lets no call through early', a
     await late.close();
 });
 
-test('limits: a record that cannot be read is quarantined, and assumed to be used up', async () => {
+test('a record of a limit that cannot be read is quarantined, and the limit counts as used up', async () => {
     const {
         origin,
         tabs: [a],
@@ -349,7 +349,7 @@ test('limits: a record that cannot be read is quarantined, and assumed to be use
     await close();
 });
 
-test('limits: mistakes are refused at once, naming the argument; calls after close() are refused', async () => {
+test('wrong arguments of limits are refused at once, by name, and calls after close() are refused', async () => {
     const {
         tabs: [a],
         close,
@@ -395,7 +395,7 @@ test('limits: mistakes are refused at once, naming the argument; calls after clo
     await assert.rejects(a.rateLimit('r', { limit: 1, interval: 1 }).take(), failsWith('closed'));
 });
 
-test('limits: without IndexedDB they refuse, or hold within the page if that was allowed', async () => {
+test('without IndexedDB limits refuse calls, or hold within the page if that was allowed', async () => {
     const {
         tabs: [a],
         close,
@@ -414,7 +414,7 @@ test('limits: without IndexedDB they refuse, or hold within the page if that was
     await closeB();
 });
 
-test('sequence: a call that asks for more than there is is refused alone', async () => {
+test('a call that asks for more numbers than a sequence has left is refused alone', async () => {
     const {
         tabs: [a],
         close,
@@ -433,7 +433,7 @@ test('sequence: a call that asks for more than there is is refused alone', async
     await close();
 });
 
-test('state and merge: two devices agree, in any order, any number of times, and over restarts', async () => {
+test('the states of two devices merge to equal values, in any order, any number of times, and over restarts', async () => {
     const one = await tabs(2);
     const two = await tabs(2);
     const [a, a2] = one.tabs.map((tab) => tab.counter('n'));
@@ -466,7 +466,7 @@ test('state and merge: two devices agree, in any order, any number of times, and
     await one.close();
 });
 
-test('state and merge: what is no state is refused whole; strings and numbers are both counts', async () => {
+test('merge() refuses a wrong state as a whole, and accepts counts as strings and as numbers', async () => {
     const {
         tabs: [a],
         close,
@@ -478,7 +478,7 @@ test('state and merge: what is no state is refused whole; strings and numbers ar
         {},
         { version: 2, rows: [] },
         { version: 1, rows: 'many' },
-        { version: 1, rows: [good, , good] }, // eslint-disable-line no-sparse-arrays -- a row that is missing is none
+        { version: 1, rows: [good, , good] }, // eslint-disable-line no-sparse-arrays -- a missing row is no row
         { version: 1, rows: new Array(3) },
         { version: 1, rows: [good, { ...good, plus: -1 }] },
         { version: 1, rows: [good, { ...good, plus: '007' }] },

@@ -1,4 +1,4 @@
-/** How litmus programs are read, and how what was seen is judged. */
+/** How litmus programs are read, and how the outcomes that were seen are judged. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -25,7 +25,7 @@ const round = (a, b) => [
     { registers: { b, _o: 'y+x' }, finally: ['1'], events: ['-'] },
 ];
 
-test('a program is read as it is written', () => {
+test('parsing a program gives its question, threads and outcomes', () => {
     assert.deepEqual(program, {
         name: 'sb',
         asks: 'What it asks.',
@@ -51,11 +51,11 @@ test('a program is read as it is written', () => {
     assert.throws(() => parsePrograms('program p\nasks\nthread set x 1'), /thread set x 1/);
 });
 
-test('an outcome names registers in order, then what all tabs have and which events they received', () => {
+test('an outcome names the registers in order, then the values that all tabs have, then the events that they received', () => {
     assert.equal(outcomeOf(program, round('-', '1')), 'a=- b=1 x=1|1 y:1|-');
 });
 
-test('seen outcomes are counted, and judged by what is allowed and what is forbidden', () => {
+test('seen outcomes are counted, and judged by the lists of allowed and of forbidden ones', () => {
     const rounds = [round('-', '1'), round('-', '1'), round('1', '1')];
     const witnesses = [0, 1].map((tab) => rounds.map((tabs) => tabs[tab] ?? assert.fail()));
     const seen = countOutcomes(program, witnesses);
@@ -75,7 +75,7 @@ test('seen outcomes are counted, and judged by what is allowed and what is forbi
     assert.match(markdown([good]), /\| \*\*sb\*\* \(5\)<br>What it asks. \| `a=- b=1 x=1\/1 y:1\/-` 5 \|/);
 });
 
-test('every program has what the model allows, and asks and forbids nothing by mistake', () => {
+test('every program has the outcomes that the model allows, and names only existing registers', () => {
     assert.deepEqual(Object.keys(ALLOWED), ['sent', 'dropped']);
     for (const allowed of Object.values(ALLOWED)) {
         assert.deepEqual(
@@ -90,7 +90,7 @@ test('every program has what the model allows, and asks and forbids nothing by m
         for (const key of [...keys.map((key) => `${key}=`), ...events.map((key) => `${key}:`)]) {
             assert.ok(parts.has(key), `${name}: ${key}`);
         }
-        // A misspelt register would never be seen.
+        // A forbidden outcome with a misspelt register could never be seen.
         for (const part of forbidden.flat()) assert.ok(parts.has(nameOf(part)), `${name} forbids ${part}`);
     }
 });

@@ -1,4 +1,4 @@
-/** What failed to load is loaded again, and what was registered meanwhile begins. */
+/** A module that failed to load is loaded again, and handlers and listeners that were registered meanwhile begin. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -11,12 +11,12 @@ import { FakeOrigin } from './fake-origin.js';
 
 const wasm = readFileSync(new URL('../../dist/node/locks.wasm', import.meta.url));
 
-/** A page, and which listeners it has. */
+/** A page as an event target with a document. */
 class Page extends EventTarget {
     document = Object.assign(new EventTarget(), { visibilityState: 'visible' });
 }
 
-/** For a test that waits for ever if the code is wrong. */
+/** The options of a test that waits for ever if the code is wrong. */
 const hangs = { timeout: 60_000 };
 
 /** @param {() => boolean} is */
@@ -61,12 +61,12 @@ test('a value that failed to load is loaded by the next get(), and what waits fo
     assert.deepEqual([begun, again.length], [[], 2]);
     again[0]?.();
     assert.equal(await lazy.get(), 'loaded');
-    lazy.whenLoaded(() => begun.push('too late: it is there'));
+    lazy.whenLoaded(() => begun.push('too late: it is loaded'));
     await lazy.get();
     assert.deepEqual([begun, loads], [['first'], 3]);
 });
 
-test('what failed is called again when the device is online or the page is visible, and once', () => {
+test('a failed load is retried once when the device is online or the page is visible', () => {
     const page = new Page();
     const retries = new Retries(page);
     let calls = 0;
@@ -89,11 +89,11 @@ test('what failed is called again when the device is online or the page is visib
     retries.add(again);
     page.dispatchEvent(new Event('online'));
     assert.equal(calls, 2);
-    new Retries({}).add(again); // a Worker of which nothing is known
+    new Retries({}).add(again); // a platform without events
 });
 
 test(
-    'handlers, listeners and counters that were made while their program was gone begin once it is back',
+    'handlers, listeners and counters that were made while their program could not be loaded begin once it is loaded',
     hangs,
     async (t) => {
         const server = await serve();
@@ -126,22 +126,22 @@ test(
         t.after(() => other.close());
         const receipt = await other.queue('pages').enqueue(1);
         window.dispatchEvent(new Event('online'));
-        assert.equal(await receipt.result, 'done 1'); // by the handler that waited: there is no other
+        assert.equal(await receipt.result, 'done 1'); // the handler that waited ran the job, since there is no other
         await other.counter('orders', { strategy: 'transactional' }).add(3);
         await until(() => seen.includes(3));
         assert.deepEqual(
-            [...new Set(seen)].sort(), // the counter before it was loaded, and the lock, which nobody holds
+            [...new Set(seen)].sort(), // the counter's value before it was loaded, and the holders of the lock
             [0, 3],
         );
         assert.deepEqual(window.errors, []);
     },
 );
 
-test('a tab that is closed asks for nothing any more', async (t) => {
+test('a closed tab retries nothing', async (t) => {
     const server = await serve();
     t.after(server.close);
     const window = new FakeOrigin().window();
-    /** How many listen to `online`. */
+    /** The number of listeners for `online`. */
     let listening = 0;
     for (const [method, by] of /** @type {const} */ ([
         ['addEventListener', 1],

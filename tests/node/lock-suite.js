@@ -1,6 +1,6 @@
 /**
- * The letter of W3C Web Locks, for whoever has the shape of a LockManager: what web-platform-tests' web-locks suite
- * asserts of navigator.locks, rewritten, and what the specification requires beyond it.
+ * Conformance to W3C Web Locks, for every object with the interface of a LockManager: the assertions of
+ * web-platform-tests' web-locks suite, rewritten, and what the specification requires beyond them.
  */
 
 import assert from 'node:assert/strict';
@@ -9,7 +9,7 @@ import { after, before, describe, it } from 'node:test';
 export const rejectsDom = (/** @type {Promise<unknown>} */ promise, /** @type {string} */ name) =>
     assert.rejects(promise, (error) => error instanceof DOMException && error.name === name);
 
-/** Rejects with this very object. @param {Promise<unknown>} promise @param {unknown} reason */
+/** Asserts that a promise rejects with this very object. @param {Promise<unknown>} promise @param {unknown} reason */
 async function rejectsWith(promise, reason) {
     const [outcome] = await Promise.allSettled([promise]);
     assert.ok(outcome?.status === 'rejected' && outcome.reason === reason);
@@ -36,7 +36,7 @@ export const lockSuite = (title, make) =>
     describe(title, { timeout: 120_000 }, () => {
         /** @type {any} */
         let locks;
-        /** Of another tab. @type {any} */
+        /** The lock manager of another tab. @type {any} */
         let others;
         let names = 0;
         /** @type {any} */
@@ -50,7 +50,7 @@ export const lockSuite = (title, make) =>
         const unreached = () => assert.fail('the callback must not be called');
 
         /**
-         * Holds a lock until the test lets it go.
+         * Holds a lock until the test releases it.
          *
          * @param {any} manager
          * @param {string} name
@@ -113,7 +113,7 @@ export const lockSuite = (title, make) =>
                     await assert.rejects(locks.request(name, options, unreached), TypeError);
             });
 
-            it('the callback is called with the lock alone, and no this (Web IDL, to invoke a callback function)', async () => {
+            it('the callback is called with the lock as its only argument, and without `this` (Web IDL, to invoke a callback function)', async () => {
                 /** @type {any[]} */
                 const calls = [];
                 await locks.request(
@@ -135,7 +135,7 @@ export const lockSuite = (title, make) =>
                 ]);
             });
 
-            it('what excludes each other is a NotSupportedError', async () => {
+            it('options that exclude each other are a NotSupportedError', async () => {
                 const name = fresh();
                 const { signal } = new AbortController();
                 const both = [
@@ -148,7 +148,7 @@ export const lockSuite = (title, make) =>
                     await rejectsDom(locks.request(name, options, unreached), 'NotSupportedError');
             });
 
-            it('the signal is an AbortSignal', async () => {
+            it('a signal that is no AbortSignal is refused', async () => {
                 for (const signal of [
                     'string',
                     12.34,
@@ -163,7 +163,7 @@ export const lockSuite = (title, make) =>
                 }
             });
 
-            it('members are read in the order of their names, each converted at once; conversions come before refusals', async () => {
+            it('members are read in the order of their names and converted at once, and conversions come before refusals', async () => {
                 /** @type {string[]} */
                 const read = [];
                 const options = new Proxy({}, { get: (_, key) => void read.push(String(key)) });
@@ -214,7 +214,7 @@ export const lockSuite = (title, make) =>
                 'x-anything',
                 'a'.repeat(100_000),
             ]) {
-                it(`any DOMString: ${JSON.stringify(name).slice(0, 40)}`, async () => {
+                it(`any DOMString is a name: ${JSON.stringify(name).slice(0, 40)}`, async () => {
                     await locks.request(name, async (/** @type {any} */ lock) => {
                         assert.equal(lock.name, name);
                         assert.equal((await stateOf(name)).held.length, 1);
@@ -223,7 +223,7 @@ export const lockSuite = (title, make) =>
                 });
             }
 
-            it('those that are not well-formed are not mangled', async () => {
+            it('names that are not well-formed strings stay as they are', async () => {
                 await locks.request('\uD800', () =>
                     locks.request('\uFFFD', () =>
                         locks.request('\uFFFFd800', (/** @type {any} */ lock) =>
@@ -233,7 +233,7 @@ export const lockSuite = (title, make) =>
                 );
             });
 
-            it('none begins with -; other values become strings', async () => {
+            it('a name that begins with - is refused, and a name that is no string becomes one', async () => {
                 for (const name of ['-', '-foo'])
                     await rejectsDom(locks.request(name, unreached), 'NotSupportedError');
                 assert.equal(await locks.request(17, (/** @type {any} */ lock) => lock.name), '17');
@@ -255,14 +255,14 @@ export const lockSuite = (title, make) =>
                 assert.equal(Object.prototype.toString.call(locks), '[object LockManager]');
             });
 
-            it('resolves with what the callback returns, or returns a promise of', async () => {
+            it('request() resolves with the value that the callback returns, or with the value of the promise that it returns', async () => {
                 const request = locks.request(fresh(), () => 123);
                 assert.equal(Promise.resolve(request), request);
                 assert.equal(await request, 123);
                 assert.equal(await locks.request(fresh(), async () => 'async'), 'async');
             });
 
-            it('calls the callback of no object, with the lock alone', async () => {
+            it('request() calls the callback with the lock as its only argument and without `this`', async () => {
                 /** @this {unknown} @param {unknown[]} given */
                 function callback(...given) {
                     return [this, given.length];
@@ -277,7 +277,7 @@ export const lockSuite = (title, make) =>
                 );
             });
 
-            it('refuses with the messages that Chromium has', async () => {
+            it('request() refuses wrong arguments with the messages of Chromium', async () => {
                 const why = (/** @type {string} */ text) => ({
                     message: `Failed to execute 'request' on 'LockManager': ${text}.`,
                 });
@@ -310,7 +310,7 @@ export const lockSuite = (title, make) =>
                 );
             });
 
-            it('is settled after the lock was released', async () => {
+            it('request() settles after the lock was released', async () => {
                 const end = deferred();
                 /** @type {string[]} */
                 const order = [];
@@ -323,7 +323,7 @@ export const lockSuite = (title, make) =>
                 assert.deepEqual(order, ['holding', 'returned']);
             });
 
-            it('rejects with what the callback throws, now or later, of which no then() is called', async () => {
+            it('request() rejects with the value that the callback throws, now or later, without calling its then()', async () => {
                 const error = { name: 'test' };
                 await rejectsWith(
                     locks.request(fresh(), () => {
@@ -353,7 +353,7 @@ export const lockSuite = (title, make) =>
             });
 
             for (const ends of /** @type {const} */ (['resolve', 'reject'])) {
-                it(`holds until the callback's promise ${ends}s`, async () => {
+                it(`a lock is held until the promise of the callback ${ends}s`, async () => {
                     const name = fresh();
                     const [granted, end] = [deferred(), deferred()];
                     /** @type {string[]} */
@@ -399,7 +399,7 @@ export const lockSuite = (title, make) =>
                 assert.deepEqual(granted, [2, 1]);
             });
 
-            it('shared locks are held together, however long the first is held already', async () => {
+            it('shared locks are held together, however long the first of them has been held', async () => {
                 const name = fresh();
                 for (const held_ms of [0, 120]) {
                     const reached = await locks.request(name, { mode: 'shared' }, async () => {
@@ -410,7 +410,7 @@ export const lockSuite = (title, make) =>
                 }
             });
 
-            it('shared locks are held together, whoever else shares', async () => {
+            it('shared locks are held together by several tabs', async () => {
                 const name = fresh();
                 const mine = await hold(locks, name, { mode: 'shared' });
                 const theirs = await hold(others, name, { mode: 'shared' });
@@ -430,7 +430,7 @@ export const lockSuite = (title, make) =>
                 await Promise.all([mine.released, theirs.released]);
             });
 
-            it('a shared request waits behind an exclusive one of another tab, until that gives up', async () => {
+            it('a shared request waits behind an exclusive one of another tab until that is aborted', async () => {
                 const name = fresh();
                 const mine = await hold(locks, name, { mode: 'shared' });
                 const controller = new AbortController();
@@ -467,7 +467,7 @@ export const lockSuite = (title, make) =>
                 assert.equal(granted.at(-1), 'exclusive');
             });
 
-            it('five, one and five, as query() reports', async () => {
+            it('query() reports five shared, one exclusive and five more shared requests in their order', async () => {
                 const name = fresh();
                 const [first, second, third] = [deferred(), deferred(), deferred()];
                 const share = (/** @type {Promise<unknown>} */ until) =>
@@ -494,7 +494,7 @@ export const lockSuite = (title, make) =>
             const ask = (/** @type {string} */ name, options = {}, manager = locks) =>
                 manager.request(name, { ...options, ifAvailable: true }, (/** @type {any} */ lock) => lock);
 
-            it('gives the lock, or null at once, and nothing waits', async () => {
+            it('an ifAvailable request gets the lock or null at once, and never waits', async () => {
                 const name = fresh();
                 assert.ok((await ask(name)) instanceof Lock);
                 await locks.request(name, async () => {
@@ -511,7 +511,7 @@ export const lockSuite = (title, make) =>
                 });
             });
 
-            it('is not granted before a waiting request', async () => {
+            it('an ifAvailable request is not granted before a waiting request', async () => {
                 const name = fresh();
                 const mine = await hold(locks, name, { mode: 'shared' });
                 const next = locks.request(name, () => 'next');
@@ -521,7 +521,7 @@ export const lockSuite = (title, make) =>
                 await mine.released;
             });
 
-            it('settles as its callback returns or throws', async () => {
+            it('an ifAvailable request settles with what its callback returns or throws', async () => {
                 const name = fresh();
                 const error = { name: 'test' };
                 await locks.request(name, async () => {
@@ -539,7 +539,7 @@ export const lockSuite = (title, make) =>
                 });
             });
 
-            it('is granted as soon as the one before is released', async () => {
+            it('an ifAvailable request is granted as soon as the previous holder has released', async () => {
                 const [a, b] = [fresh(), fresh()];
                 await locks.request(a, async () => {
                     await locks.request(b, () => {});
@@ -551,7 +551,7 @@ export const lockSuite = (title, make) =>
         });
 
         describe('steal', () => {
-            it('takes what is free and what is held; the previous holder is notified, and its callback is not called again', async () => {
+            it('a steal takes a free lock and a held one, and the previous holder is notified', async () => {
                 const name = fresh();
                 assert.ok(await locks.request(name, { steal: true }, (/** @type {any} */ lock) => lock));
                 for (const manager of [locks, others]) {
@@ -568,7 +568,7 @@ export const lockSuite = (title, make) =>
                 );
             });
 
-            it('comes first of a callback that is settled after it was asked, in the same turn or before it runs', async () => {
+            it('a steal wins over a callback that settles after it, in the same turn', async () => {
                 const name = fresh();
                 const holder = await hold(locks, name);
                 const previous = rejectsDom(holder.released, 'AbortError');
@@ -586,7 +586,7 @@ export const lockSuite = (title, make) =>
                 assert.equal(called, 1);
             });
 
-            it('goes before a waiting request, which then has its turn', async () => {
+            it('a steal goes before a waiting request, which is granted afterwards', async () => {
                 const name = fresh();
                 const previous = rejectsDom(locks.request(name, never), 'AbortError');
                 let granted = false;
@@ -596,7 +596,7 @@ export const lockSuite = (title, make) =>
                 await previous;
             });
 
-            it('the last one wins', async () => {
+            it('the last of several steals wins', async () => {
                 const name = fresh();
                 const first = rejectsDom(locks.request(name, never), 'AbortError');
                 const second = rejectsDom(locks.request(name, { steal: true }, never), 'AbortError');
@@ -604,7 +604,7 @@ export const lockSuite = (title, make) =>
                 await Promise.all([first, second]);
             });
 
-            it('takes from every shared holder', async () => {
+            it('a steal takes the lock from every shared holder', async () => {
                 const name = fresh();
                 const previous = [locks, others, locks].map((manager) =>
                     manager.request(name, { mode: 'shared' }, never),
@@ -617,7 +617,7 @@ export const lockSuite = (title, make) =>
         });
 
         describe('signal', () => {
-            it('aborted before: its reason, and no callback', async () => {
+            it('a request with an aborted signal rejects with its reason, and its callback is not called', async () => {
                 const controller = new AbortController();
                 controller.abort();
                 const { signal } = controller;
@@ -629,7 +629,7 @@ export const lockSuite = (title, make) =>
                 );
             });
 
-            it('aborted in the same turn: no callback, though the lock is free, and nothing stays behind', async () => {
+            it('the callback of a request that is aborted in the same turn is not called, and the next request is granted', async () => {
                 const name = fresh();
                 const controller = new AbortController();
                 const request = locks.request(name, { signal: controller.signal }, unreached);
@@ -639,7 +639,7 @@ export const lockSuite = (title, make) =>
                 assert.equal(await next, 'next');
             });
 
-            it('aborted while it waits: query() reports it no more', async () => {
+            it('query() does not report a request that was aborted while it waited', async () => {
                 const name = fresh();
                 const holder = await hold(locks, name);
                 const controller = new AbortController();
@@ -659,7 +659,7 @@ export const lockSuite = (title, make) =>
                 await holder.released;
             });
 
-            it('aborted while it waits: the request behind it is processed', async () => {
+            it('the request behind one that was aborted while it waited is processed', async () => {
                 const name = fresh();
                 const holder = await hold(locks, name, { mode: 'shared' });
                 const controller = new AbortController();
@@ -673,7 +673,7 @@ export const lockSuite = (title, make) =>
                 await holder.released;
             });
 
-            it('aborted once the callback was called: nothing', async () => {
+            it('an abort after the callback was called changes nothing', async () => {
                 for (const when of ['before', 'after']) {
                     const controller = new AbortController();
                     const { released, release } = await hold(locks, fresh(), { signal: controller.signal });
@@ -686,12 +686,12 @@ export const lockSuite = (title, make) =>
         });
 
         describe('query', () => {
-            it('reports nothing as two empty arrays', async () => {
+            it('query() reports two empty arrays if there are no requests', async () => {
                 while ((await locks.query()).held.length > 0) await wait(1);
                 assert.deepEqual(await locks.query(), { held: [], pending: [] });
             });
 
-            it('reports name, mode and client, of what is held and what waits, right after it was asked', async () => {
+            it('query() reports the name, mode and client of held and waiting locks, right after the requests were made', async () => {
                 const name = fresh();
                 await locks.request(name, async () => {
                     const waiting = [
@@ -714,7 +714,7 @@ export const lockSuite = (title, make) =>
                 });
             });
 
-            it('a request that can be granted is held by then', async () => {
+            it('query() reports a request that could be granted at once as held', async () => {
                 const name = fresh();
                 const end = deferred();
                 const request = locks.request(name, () => end.promise);
@@ -725,7 +725,7 @@ export const lockSuite = (title, make) =>
                 assert.equal((await stateOf(name)).held.length, 0);
             });
 
-            it('one client is distinguished from another, of which the requests are in order; a deadlock is seen', async () => {
+            it('query() shows a deadlock of two clients, each with its own clientId', async () => {
                 const [a, b] = [fresh(), fresh()];
                 const theirs = await hold(others, a);
                 const mine = await hold(locks, b);

@@ -1,4 +1,4 @@
-/** What is built on locks in JavaScript: leader, serial, and the replacements of other packages. */
+/** Objects that are built on locks in JavaScript: leader, serial, and the replacements of other packages. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -34,7 +34,7 @@ const ticks = async (count = 20) => {
     for (let i = 0; i < count; i++) await new Promise((resolve) => setTimeout(resolve, 1));
 };
 
-test('leader: one at a time, in terms that rise; the next leads when one hands over or is gone', async () => {
+test('one tab leads at a time, in terms that rise, and the next leads when one hands over or is closed', async () => {
     const {
         tabs: [a, b, c],
         close,
@@ -73,7 +73,7 @@ test('leader: one at a time, in terms that rise; the next leads when one hands o
     await close();
 });
 
-test('serial: shows the last value at once, runs one after another over tabs, and takes a failed one back', async () => {
+test('serial shows the last value at once, runs one mutation at a time over tabs, and takes back a failed one', async () => {
     const {
         tabs: [a, b],
         close,
@@ -84,7 +84,7 @@ test('serial: shows the last value at once, runs one after another over tabs, an
     const mutate =
         (/** @type {string} */ name, fails = false) =>
         async (/** @type {number} */ value) => {
-            assert.equal(running.size, 0, 'one after another');
+            assert.equal(running.size, 0, 'one mutation runs at a time');
             running.add(name);
             await ticks(2);
             running.delete(name);
@@ -124,7 +124,7 @@ test('serial: shows the last value at once, runs one after another over tabs, an
     await close();
 });
 
-test('compat/browser-tabs-lock: acquireLock returns whether it was in time, releaseLock lets the next in', async () => {
+test('compat/browser-tabs-lock: acquireLock() returns whether it was granted in time, and releaseLock() grants to the next', async () => {
     const {
         tabs: [a, b],
         close,
@@ -147,7 +147,7 @@ test('compat/browser-tabs-lock: acquireLock returns whether it was in time, rele
     await close();
 });
 
-test('compat/leadership: electors take turns, and one that died never leads', async () => {
+test('compat/leadership: electors lead one after another, and one that died never leads', async () => {
     const {
         tabs: [a, b],
         close,
@@ -172,7 +172,7 @@ test('compat/leadership: electors take turns, and one that died never leads', as
     await close();
 });
 
-test('compat/locks: requests as Web Locks has them, with its errors in its order', async () => {
+test('compat/locks: request() behaves as in Web Locks, with the same errors in the same order', async () => {
     const {
         tabs: [a, b],
         close,
@@ -240,7 +240,7 @@ test('compat/locks: requests as Web Locks has them, with its errors in its order
     await close();
 });
 
-test('semaphore: at most as many as there are permits, over tabs, first come, first served', async () => {
+test('a semaphore admits at most as many callers as it has permits, over tabs, first come, first served', async () => {
     const {
         tabs: [a, b, c],
         close,
@@ -274,7 +274,7 @@ test('semaphore: at most as many as there are permits, over tabs, first come, fi
     await close();
 });
 
-test('leader: a watcher is notified of each change once, whatever waits meanwhile', async () => {
+test('a watcher of a leader is notified of each change once, whatever waits meanwhile', async () => {
     const {
         tabs: [a, b, c],
         close,

@@ -1,4 +1,4 @@
-/** LockManager of tabacus/compat/locks against the letter of W3C Web Locks. */
+/** LockManager of tabacus/compat/locks against W3C Web Locks. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -33,7 +33,7 @@ describe('LockManager and its tab', () => {
     });
     after(() => Promise.all(tabs.map((tab) => tab.close())));
 
-    it('names are the same over managers and tab.lock()', async () => {
+    it('a name means the same lock in every manager and in tab.lock()', async () => {
         const name = 'the same';
         const [granted, end] = [deferred(), deferred()];
         const first = new LockManager(tabs[1]).request(name, () => (granted.resolve(), end.promise));
@@ -47,7 +47,7 @@ describe('LockManager and its tab', () => {
         await first;
     });
 
-    it('a document that is gone: InvalidStateError', async () => {
+    it('a request of a document that was removed is an InvalidStateError', async () => {
         const window = new FakeOrigin().window({ navigator: { locks: new LockOrigin().manager('gone') } });
         const tab = await open({ window });
         const manager = new LockManager(tab);

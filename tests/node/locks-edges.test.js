@@ -1,4 +1,4 @@
-/** Locks at their edges, over emulated tabs: what is reported of holders, which tab a held lock belongs to, names, and what others get of an error. */
+/** Edge cases of locks, over emulated tabs: reports of holders, the tab of a held lock, names, errors in other tabs. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -27,7 +27,7 @@ const failsWith = (code) => (/** @type {any} */ error) =>
 /** @param {import('tabacus').LockRequestInfo[]} requests */
 const holders = (requests) => requests.filter(({ state }) => state === 'held').map(({ label }) => label);
 
-describe('locks at their edges', { timeout: 120_000 }, () => {
+describe('edge cases of locks', { timeout: 120_000 }, () => {
     it('query() reports one exclusive holder, and none when nobody holds it', async () => {
         for (let seed = 1; seed <= 5; ++seed) {
             await inTwoTabs(async (a, b) => {
@@ -46,7 +46,7 @@ describe('locks at their edges', { timeout: 120_000 }, () => {
         }
     });
 
-    it("a watcher of another tab's lock is answered by its holder, and waits for nobody else", () =>
+    it("query() for another tab's lock is answered by its holder, and waits for no other tab", () =>
         inTwoTabs(async (a, b, origin) => {
             const { performance } = origin.openTab().window;
             const held = await a.lock('l').acquire({ label: 'a' });
@@ -56,13 +56,13 @@ describe('locks at their edges', { timeout: 120_000 }, () => {
             for (let i = 0; i < 10; ++i) assert.deepEqual(holders(await b.lock('l').query()), ['a']);
             assert.ok(
                 performance.now() - begin < 50,
-                'on the virtual clock, none waited as for one that does not answer',
+                'no query waits, on the virtual clock, for a tab that does not answer',
             );
             stop();
             held?.release();
         }));
 
-    it('`within` is a lock that this tab holds', () =>
+    it('a value of `within` that is a lock of another tab is refused', () =>
         inTwoTabs(async (a, b) => {
             const [mine, theirs] = [await a.lock('x').acquire(), await b.lock('z').acquire()];
             await assert.rejects(
@@ -74,7 +74,7 @@ describe('locks at their edges', { timeout: 120_000 }, () => {
             theirs?.release();
         }));
 
-    it('any name is one lock, asked for by whichever interface', () =>
+    it('a name means the same lock in both interfaces, whatever its characters', () =>
         inTwoTabs(async (a, b) => {
             const manager = new LockManager(b);
             for (const name of ['plain', 'a\0b', 'a\uffffb', '\uffff0041']) {
@@ -88,7 +88,7 @@ describe('locks at their edges', { timeout: 120_000 }, () => {
             }
         }));
 
-    it('a commit that was begun before release() is made, and others wait for it', () =>
+    it('a commit that began before release() is made, and the next holder waits for it', () =>
         inTwoTabs(async (a, b) => {
             const held = await a.lock('l').acquire();
             const written = held?.commit('s', (tx) => tx.put('s', 'k', 1));
@@ -99,7 +99,7 @@ describe('locks at their edges', { timeout: 120_000 }, () => {
             await assert.rejects(async () => held?.commit('s', () => {}), failsWith('lock-lost'));
         }));
 
-    it('stores are those that were named, whatever becomes of the array', () =>
+    it('a commit uses the stores that were named, whatever is done to the array afterwards', () =>
         inTwoTabs(async (a) => {
             const stores = ['mine'];
             const written = a
@@ -118,7 +118,7 @@ describe('locks at their edges', { timeout: 120_000 }, () => {
             await assert.rejects(changed, TabacusError);
         }));
 
-    it('a deadlock names the labels of what is held', () =>
+    it('the message of a deadlock has the labels of the holders', () =>
         inTwoTabs(async (a, b) => {
             const [one, two] = [
                 await a.lock('d1').acquire({ label: 'one' }),
@@ -140,7 +140,7 @@ describe('locks at their edges', { timeout: 120_000 }, () => {
             assert.match(failed.message, /'two' waits for 'd1'/);
         }));
 
-    it('a request to a leader is what it was when it was made', () =>
+    it('a later change of the request of a leader call, or of its options, has no effect', () =>
         inTwoTabs(async (a, b) => {
             const led = a
                 .leader('x')
@@ -154,7 +154,7 @@ describe('locks at their edges', { timeout: 120_000 }, () => {
             led.catch(() => {});
         }));
 
-    it('errors of ours come to other tabs as what they are; undefined, too', () =>
+    it('errors of tabacus arrive in other tabs with their class and properties, and undefined as undefined', () =>
         inTwoTabs(async (a, b) => {
             /** @param {string} key @param {unknown} thrown @returns {Promise<any>} what the other tab gets */
             const across = async (key, thrown) => {
@@ -177,7 +177,7 @@ describe('locks at their edges', { timeout: 120_000 }, () => {
         }));
 });
 
-it('within one page, the previous holder is notified', async () => {
+it('a steal notifies the previous holder in the same page', async () => {
     const tab = await open({ allowWeaker: true });
     const previous = await tab.lock('a').acquire({ label: 'previous' });
     const stealer = await tab.lock('a').acquire({ steal: true, label: 'stealer' });
@@ -190,7 +190,7 @@ it('within one page, the previous holder is notified', async () => {
     await tab.close();
 });
 
-it('without Web Locks: a tab that is closed is not waited for, and leaves nothing for ever', async () => {
+it('without Web Locks nobody waits for a tab that was left, and its departures are removed', async () => {
     for (const leave of /** @type {const} */ (['bfcache', 'freeze', 'close'])) {
         const origin = await createOrigin({ url: 'http://plain.test/', seed: 1 });
         const [first, second] = [origin.openTab(), origin.openTab()];
@@ -198,7 +198,7 @@ it('without Web Locks: a tab that is closed is not waited for, and leaves nothin
         localStorage.setItem('tabacus/default/gone/never asked for again/1', '1000');
         const a = await open({ window: first.window });
         const b = await open({ window: second.window });
-        await b.lock('other').run(() => {}); // it has a channel, and has not asked for `l`
+        await b.lock('other').run(() => {}); // the tab has a channel, and has not requested `l`
         await a.lock('l').acquire();
         await first[leave]();
         const c = await open({ window: origin.openTab().window });
@@ -221,7 +221,7 @@ it('without Web Locks: a tab that is closed is not waited for, and leaves nothin
     }
 });
 
-it('a watcher is notified of a holder that died as soon as it held', { timeout: 60_000 }, async () => {
+it('a watcher is notified of a holder that died right after the grant', { timeout: 60_000 }, async () => {
     for (let seed = 1; seed <= 5; ++seed) {
         const origin = await createOrigin({ seed });
         const [first, second] = [origin.openTab(), origin.openTab()];
@@ -244,8 +244,8 @@ it('a watcher is notified of a holder that died as soon as it held', { timeout: 
     }
 });
 
-describe('what is built on a tab of the caller’s', () => {
-    it('refuses at once what is none; a promise of none when it is used', async () => {
+describe('objects that take a tab of the caller’s', () => {
+    it('a value that is no tab is refused at once, and a promise of one when it is used', async () => {
         for (const given of /** @type {any[]} */ ([{}, 'tab', 5, [], new EventTarget()])) {
             const refused = (/** @type {any} */ error) =>
                 failsWith('invalid-argument')(error) && error.argument === 'tab';

@@ -30,14 +30,14 @@ async function tabs(count, without = {}, options = {}) {
         origin.window({ navigator: { locks: locks.manager(`client ${index}`) }, ...without }),
     );
     const opened = await Promise.all(windows.map((window) => open({ window, ...options })));
-    // As many as were asked for.
+    // The tuple type has three tabs, but there are `count` of them.
     const all = /** @type {[Tab, Tab, Tab]} */ (/** @type {unknown} */ (opened));
     return { origin, locks, windows, tabs: all, close: () => Promise.all(opened.map((tab) => tab.close())) };
 }
 
 const tick = () => new Promise((resolve) => setTimeout(resolve, 1));
 
-test('tabs increment a value under the lock, exactly, with tokens that rise', async () => {
+test('tabs that increment a value under the lock lose nothing, and their tokens rise', async () => {
     const { tabs: all, locks, close } = await tabs(3);
     /** @type {number[]} */
     const tokens = [];
@@ -63,7 +63,7 @@ test('tabs increment a value under the lock, exactly, with tokens that rise', as
     await until(() => locks.held.length === 0 && locks.queue.length === 0);
 });
 
-test('however many locks there are, they leave one key in localStorage', async () => {
+test('locks leave one key in localStorage, however many there are', async () => {
     const {
         origin,
         tabs: [a, b],
@@ -84,12 +84,12 @@ test('however many locks there are, they leave one key in localStorage', async (
     await close();
 });
 
-test('a signal of another realm is one, and what only looks like one is not', () => {
+test('an AbortSignal of another realm is accepted, and an object that only looks like one is not', () => {
     assert.equal(isSignal(Object.setPrototypeOf(new AbortController().signal, {})), true);
     for (const bad of [{ aborted: true }, () => {}, 7, null]) assert.equal(isSignal(bad), false);
 });
 
-test('run gives the value or the error of its function, and releases after either', async () => {
+test('run() gives the value or the error of its function, and releases the lock after either', async () => {
     const {
         tabs: [a, b],
         close,
@@ -106,7 +106,7 @@ test('run gives the value or the error of its function, and releases after eithe
     await close();
 });
 
-test('readers share, a writer is alone; query, isLocked, waitForUnlock and subscribe report it', async () => {
+test('readers share a lock and a writer is alone, as query(), isLocked(), waitForUnlock() and subscribe() report', async () => {
     const {
         tabs: [a, b, c],
         close,
@@ -148,7 +148,7 @@ test('readers share, a writer is alone; query, isLocked, waitForUnlock and subsc
     await close();
 });
 
-test('a wait ends by timeout, by its signal with the signal’s reason, or not at all when available', async () => {
+test('a wait ends by its timeout, or by its signal with the reason, and an ifAvailable request does not wait', async () => {
     const {
         tabs: [a, b],
         locks,
@@ -177,7 +177,7 @@ test('a wait ends by timeout, by its signal with the signal’s reason, or not a
     await close();
 });
 
-test('bad and conflicting options are refused as Web Locks and the types specify', async () => {
+test('wrong and conflicting options are refused as Web Locks and the types specify', async () => {
     const {
         tabs: [a],
         close,
@@ -212,7 +212,7 @@ test('bad and conflicting options are refused as Web Locks and the types specify
     await close();
 });
 
-test('a previous holder is notified, its run rejects, and it can write nothing any more', async () => {
+test('a previous holder is notified of a steal, its run() rejects, and its commits are refused', async () => {
     const {
         tabs: [a, b],
         close,
@@ -240,7 +240,7 @@ test('a previous holder is notified, its run rejects, and it can write nothing a
     await close();
 });
 
-test('a turn that takes longer than maxHold has lost the lock when it ends', async () => {
+test('a holder that blocks its thread for longer than maxHold has lost the lock', async () => {
     const {
         tabs: [a],
         close,
@@ -272,7 +272,7 @@ test('a turn that takes longer than maxHold has lost the lock when it ends', asy
         held.release();
     }
     assert.equal(await lock.run(() => (stall(), 'no limit')), 'no limit');
-    // What was released, or is of another kind, is not entered again, nor is its limit.
+    // A released lock, or one of another kind, is not re-entered, and its maxHold does not apply.
     await a
         .semaphore('l', 1)
         .run((permit) => (stall(), permit.assertHeld()), { within: outer, maxHold: 60_000 });
@@ -281,7 +281,7 @@ test('a turn that takes longer than maxHold has lost the lock when it ends', asy
     await close();
 });
 
-test('maxHold ends a forgotten hold, with a warning', async () => {
+test('a forgotten hold ends after maxHold, with a warning', async () => {
     const {
         tabs: [a, b],
         close,
@@ -295,7 +295,7 @@ test('maxHold ends a forgotten hold, with a warning', async () => {
     await close();
 });
 
-test('what a commit’s function throws undoes all of it, and a commit reads what it writes', async () => {
+test('an exception in the function of a commit undoes all of it, and a commit reads its own writes', async () => {
     const {
         tabs: [a],
         close,
@@ -332,7 +332,7 @@ test('what a commit’s function throws undoes all of it, and a commit reads wha
     await close();
 });
 
-test('re-entry is through the held lock, and a cycle over tabs ends in one DeadlockError', async () => {
+test('a lock is re-entered by `within`, and a cycle over tabs ends in one DeadlockError', async () => {
     const {
         tabs: [a, b],
         close,
@@ -342,7 +342,7 @@ test('re-entry is through the held lock, and a cycle over tabs ends in one Deadl
         assert.equal(inner?.token, outer.token);
         inner?.release();
         const shared = await a.lock('l').acquire({ within: outer, mode: 'shared' });
-        assert.deepEqual([shared.mode, shared.token], ['exclusive', outer.token], 'as what it is held as');
+        assert.deepEqual([shared.mode, shared.token], ['exclusive', outer.token], 'a nested shared request has the mode of the outer hold');
         shared.release();
         assert.equal(outer.held, true);
     });
@@ -371,7 +371,7 @@ test('re-entry is through the held lock, and a cycle over tabs ends in one Deadl
     await close();
 });
 
-test('a repeated run asks the browser once, until another tab asks', async () => {
+test('repeated runs of one tab make few requests to the browser, until another tab wants the lock', async () => {
     const {
         tabs: [a, b],
         locks,
@@ -385,7 +385,7 @@ test('a repeated run asks the browser once, until another tab asks', async () =>
     await close();
 });
 
-test('pagehide notifies the holder, releases in the same turn, and pageshow goes on', async () => {
+test('pagehide notifies the holder and releases its lock, and after pageshow the tab locks again', async () => {
     const {
         tabs: [a, b],
         locks,
@@ -402,7 +402,7 @@ test('pagehide notifies the holder, releases in the same turn, and pageshow goes
     await close();
 });
 
-test('without Web Locks a lease excludes; without IndexedDB too only what was allowed', async () => {
+test('without Web Locks a lease excludes, and without IndexedDB, too, a lock requires allowWeaker', async () => {
     const {
         tabs: [a, b],
         close,
@@ -431,7 +431,7 @@ test('without Web Locks a lease excludes; without IndexedDB too only what was al
     await allowed.close();
 });
 
-test('without Web Locks every tab’s query() has what any holds and waits for, in order', async () => {
+test('without Web Locks query() of every tab has the holders and waiters of all tabs, in order', async () => {
     const { tabs: all, close } = await tabs(3, { navigator: {} });
     const [a, b, c] = /** @type {[LockManager, LockManager, LockManager]} */ (
         all.map((tab) => new LockManager(tab))
@@ -481,7 +481,7 @@ test('without Web Locks every tab’s query() has what any holds and waits for, 
     await close();
 });
 
-test('closing the tab refuses what waits, loses what is held, and leaves nothing', async () => {
+test('closing a tab rejects its waiting requests, releases its locks, and leaves no native lock', async () => {
     const {
         tabs: [a, b],
         locks,
@@ -501,7 +501,7 @@ test('closing the tab refuses what waits, loses what is held, and leaves nothing
     await close();
 });
 
-test('values under a fence and of once are kept by structured clone', async () => {
+test('values of a commit and of once() are kept by structured clone', async () => {
     const {
         tabs: [a, b],
         close,
@@ -515,7 +515,7 @@ test('values under a fence and of once are kept by structured clone', async () =
     await a.lock('l').run((held) =>
         held.commit('s', async (tx) => {
             tx.put('s', 'v', value);
-            value.bytes[0] = 9; // after put(): not kept
+            value.bytes[0] = 9; // a change after put() is not kept
             assert.deepEqual((await tx.get('s', 'v')).bytes, new Uint8Array([1, 2]));
             assert.throws(() => tx.put('s', 'v', () => {}), failsWith('invalid-argument'));
             assert.throws(() => tx.put('s', 'v', undefined), failsWith('invalid-argument'));
@@ -540,7 +540,7 @@ test('values under a fence and of once are kept by structured clone', async () =
     await close();
 });
 
-test('once: one tab runs, all get its value or its error; a ttl keeps it, a dead runner is replaced', async () => {
+test('once() runs in one tab, all get its value or its error, a ttl keeps the value, and a dead runner is replaced', async () => {
     const {
         tabs: [a, b, c],
         close,
@@ -550,7 +550,7 @@ test('once: one tab runs, all get its value or its error; a ttl keeps it, a dead
         await tick();
         return { run: ++runs };
     };
-    // All call before the first has finished.
+    // All six calls are made before the first run has finished.
     const held = await c.lock('once/k').acquire();
     const calls = [a, b, c, a, b, c].map((tab) => tab.once('k', make));
     while ((await c.lock('once/k').query()).length < 7);
@@ -578,7 +578,7 @@ test('once: one tab runs, all get its value or its error; a ttl keeps it, a dead
     await close();
 });
 
-test('what is passed is checked before anything is done, and no mistake keeps a lock', async () => {
+test('arguments are checked before anything is done, and no mistake keeps a lock', async () => {
     const {
         tabs: [tab],
         close,
@@ -613,7 +613,7 @@ test('what is passed is checked before anything is done, and no mistake keeps a 
             argument,
         );
     }
-    // Nor does what becomes of an argument afterwards.
+    // A later change of an argument has no effect either.
     const [names, options] = [['l', 'm'], { label: 'before' }];
     const asked = [
         a.lockAll(names, (/** @type {any} */ held) => held.length),
@@ -629,7 +629,7 @@ test('what is passed is checked before anything is done, and no mistake keeps a 
         () => a.leader(`${longest}!`),
         (error) => /** @type {any} */ (error).value === `${longest}!`,
     );
-    // Neither does what a function returns or throws, whatever looks at it.
+    // Values that a function returns or throws keep no lock either, even if reading their properties throws.
     const hostile = {
         get message() {
             throw new Error('hostile');
@@ -666,7 +666,7 @@ test('what is passed is checked before anything is done, and no mistake keeps a 
     await close();
 });
 
-test('a commit rejects after the browser ended its transaction: nothing of it was written', async () => {
+test('a commit rejects if the browser has ended its transaction, and writes nothing', async () => {
     const {
         tabs: [a],
         close,
@@ -688,7 +688,7 @@ test('a commit rejects after the browser ended its transaction: nothing of it wa
     await close();
 });
 
-test('what one tab threw in once arrives with its name and code; without IndexedDB there is no once', async () => {
+test('an error of once() arrives in all tabs with its name and code, and without IndexedDB once() is unavailable', async () => {
     const {
         tabs: [a, b],
         close,
@@ -703,7 +703,7 @@ test('what one tab threw in once arrives with its name and code; without Indexed
         let calls = 0;
         const make = async () => {
             calls++;
-            for (let turns = 0; turns < 5; turns++) await tick(); // the other asks meanwhile
+            for (let turns = 0; turns < 5; turns++) await tick(); // the other tab calls meanwhile
             throw thrown;
         };
         for (const { reason } of /** @type {PromiseRejectedResult[]} */ (

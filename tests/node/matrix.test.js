@@ -1,4 +1,4 @@
-/** What is done with the cells that the explorer computes. */
+/** The checks and the table that are made of the cells of the matrix. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -39,7 +39,7 @@ const cell = (more) => ({
 const lost = part({ verdict: 'broken', bound: '', failure: 'an update is lost', seed: 'tabacus-1-A' });
 const broken = cell({ verdict: 'broken', parts: [lost] });
 
-test('what real tabs lose must be broken somewhere without faults', () => {
+test('a strategy that loses updates in real tabs must be broken in some cell without faults', () => {
     const row = { strategy: 'naive', lost: 0.5 };
     const reality = { runs: [{ engine: 'Chromium', rows: [row] }] };
     assert.deepEqual(deniedByMatrix([cell()], reality), ['Chromium: naive']);
@@ -49,7 +49,7 @@ test('what real tabs lose must be broken somewhere without faults', () => {
     assert.deepEqual(deniedByMatrix([cell()], reality), []);
 });
 
-test('three engines were measured, and lost something', () => {
+test('the measured losses are of three engines, and are not empty', () => {
     assert.equal(seenInReality().runs.length, 3);
     assert.notDeepEqual(deniedByMatrix([]), []);
 });
@@ -61,7 +61,7 @@ test('a contradiction is reported with its seed', () => {
     ]);
 });
 
-test('cells are lines, and nothing else is', () => {
+test('only a line that holds a cell is read as one', () => {
     assert.deepEqual(cellsOf(`noise\n${JSON.stringify(broken)}\n`), [broken]);
 });
 

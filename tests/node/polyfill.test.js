@@ -8,8 +8,8 @@ import { open } from 'tabacus';
 /** @type {any} */
 const platform = globalThis;
 
-it('installs a LockManager over the lease, which excludes; tabacus itself does not build on it', async () => {
-    // The platform's own were taken away as pages do: hidden by a property of navigator's own.
+it('the polyfill installs a LockManager that excludes by a lease, and tabacus itself does not use it', async () => {
+    // The platform's own LockManager is hidden by a property of navigator, as pages do it.
     class Navigator {}
     const navigator = Object.defineProperty(new Navigator(), 'locks', {
         value: undefined,
@@ -43,7 +43,7 @@ it('installs a LockManager over the lease, which excludes; tabacus itself does n
     assert.equal(same.Lock, platform.Lock);
 });
 
-it('has the shape of the platform’s own (Web IDL §3.7)', async () => {
+it('the installed LockManager has the shape of the platform’s own (Web IDL §3.7)', async () => {
     const { navigator, Lock, LockManager } = platform;
     assert.deepEqual(
         [Lock.name, Lock.length, LockManager.name, LockManager.length],
