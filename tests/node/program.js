@@ -1,4 +1,4 @@
-/** A program of a tab for tests, and its pieces. */
+/** Starts the program of a tab, with its pieces, for tests. */
 
 import { readFileSync } from 'node:fs';
 import { Bridge } from '../../js/core/bridge.js';

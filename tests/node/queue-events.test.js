@@ -1,4 +1,4 @@
-/** The events that a queue emits of its jobs, and their order; and what of a payload arrives. */
+/** The events that a queue emits about its jobs, their order, and the values of payloads that arrive. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -6,7 +6,7 @@ import { until } from './fake-origin.js';
 import { tabs } from './queue-tabs.js';
 
 /**
- * The events that a tab receives of jobs from here on.
+ * The events about jobs that a tab receives from this call on, in a list that grows.
  *
  * @param {import('tabacus').Queue} queue
  */
@@ -23,7 +23,7 @@ async function eventsOf(queue) {
 const only = (events, types) =>
     events.filter(({ type }) => types.includes(type)).map(({ type, key }) => [type, key]);
 
-test('each job emits `running` and its end, in that order, with its key and kind, also where some fail', async () => {
+test('each job emits `running` and then its end, with its key and kind, also if some jobs fail', async () => {
     const {
         tabs: [a, b],
         close,
@@ -50,7 +50,7 @@ test('each job emits `running` and its end, in that order, with its key and kind
     await close();
 });
 
-test('a slow job emits its events after those before it; no job emits `returned` without `running`', async () => {
+test('a slow job emits its events in its position, and no job emits `returned` without `running`', async () => {
     const {
         tabs: [a, b],
         close,
@@ -74,7 +74,7 @@ test('a slow job emits its events after those before it; no job emits `returned`
     await close();
 });
 
-test('a tab that subscribes while jobs are claimed receives their keys and kinds, too', async () => {
+test('a tab that subscribes while jobs are claimed receives their keys and kinds', async () => {
     const {
         tabs: [a, b],
         close,
@@ -96,7 +96,7 @@ test('a tab that subscribes while jobs are claimed receives their keys and kinds
     await close();
 });
 
-test('close() settles what had ended, and gives back the others: nothing of them is lost or run twice', async () => {
+test('close() settles the jobs that have ended and gives back the others, so that none is lost or run twice', async () => {
     const {
         tabs: [a, b],
         close,
@@ -127,7 +127,7 @@ test('close() settles what had ended, and gives back the others: nothing of them
     await close();
 });
 
-test('what a payload refers to twice is one thing where it arrives, and costs no more than its size', async () => {
+test('an object to which a payload refers twice arrives as one object, and is stored once', async () => {
     const {
         tabs: [a, b],
         close,
@@ -140,11 +140,11 @@ test('what a payload refers to twice is one thing where it arrives, and costs no
     /** @type {any} */
     let nested = {};
     for (let depth = 0; depth < 60; depth++) nested = [nested, nested];
-    assert.equal((await (await a.queue('q').enqueue(nested)).result)[0], true); // a tree of 2^60 leaves
+    assert.equal((await (await a.queue('q').enqueue(nested)).result)[0], true); // as a tree the payload would have 2^60 leaves
     await close();
 });
 
-test('a function that was thrown is an Error with its text', async () => {
+test('a function that a handler throws arrives as an Error with its text', async () => {
     const {
         tabs: [a],
         close,

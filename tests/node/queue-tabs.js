@@ -1,4 +1,4 @@
-/** Tabs of one process whose queues are tried. */
+/** Opens tabs in one process, for the tests of queues. */
 
 import { open, TabacusError } from 'tabacus';
 import { LockOrigin } from './fake-locks.js';
@@ -21,7 +21,7 @@ export async function tabs(count, without = {}) {
         origin.window({ navigator: { locks: locks.manager(`client ${index}`) }, ...without }),
     );
     const opened = await Promise.all(windows.map((window) => open({ window })));
-    // As many as were asked for.
+    // The tuple type has three tabs, but there are `count` of them.
     const all = /** @type {[Tab, Tab, Tab]} */ (/** @type {unknown} */ (opened));
     return { origin, locks, windows, tabs: all, close: () => Promise.all(opened.map((tab) => tab.close())) };
 }

@@ -1,4 +1,4 @@
-/** Queues over tabs of one process: the public API, its errors, and what becomes of jobs when tabs go. */
+/** Queues over tabs of one process: the public API, its errors, and the fate of jobs whose tabs close, hide or freeze. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -33,7 +33,7 @@ test('a job enqueued in one tab runs once, in another, and its result returns', 
     await close();
 });
 
-test('any value that can be cloned comes and returns as it is', async () => {
+test('every cloneable value arrives as a payload and returns as a result unchanged', async () => {
     const {
         tabs: [a, b],
         close,
@@ -63,7 +63,7 @@ test('any value that can be cloned comes and returns as it is', async () => {
     await close();
 });
 
-test('first come, first served; last come; priority first; a key moves to the front', async () => {
+test('jobs run in the order of the queue, fifo or lifo, priority first, and a repeated key moves its job to the front', async () => {
     const {
         tabs: [a],
         close,
@@ -91,7 +91,7 @@ test('first come, first served; last come; priority first; a key moves to the fr
     await close();
 });
 
-test('no more run at a time than agreed, over all tabs', async () => {
+test('at most `concurrency` jobs run at a time, over all tabs', async () => {
     const { tabs: all, close } = await tabs(3);
     let running = 0;
     let most = 0;
@@ -111,7 +111,7 @@ test('no more run at a time than agreed, over all tabs', async () => {
     await close();
 });
 
-test('what fails is tried again, and is a dead letter at last, with its error', async () => {
+test('a job that fails is tried again, and in the end becomes a dead letter with its error', async () => {
     const {
         tabs: [a, b],
         close,
@@ -144,7 +144,7 @@ test('what fails is tried again, and is a dead letter at last, with its error', 
     await close();
 });
 
-test('what follows a job is enqueued with its settlement, or not at all', async () => {
+test('the jobs that next() asks for are enqueued when their job is settled, or not at all', async () => {
     const {
         tabs: [a],
         close,
@@ -163,7 +163,7 @@ test('what follows a job is enqueued with its settlement, or not at all', async 
     await close();
 });
 
-test('what follows and is refused fails the job with that error, and nothing of it is enqueued', async () => {
+test('a job whose next() is refused fails with that error, and nothing of it is enqueued', async () => {
     const {
         tabs: [a],
         close,
@@ -185,7 +185,7 @@ test('what follows and is refused fails the job with that error, and nothing of 
     await close();
 });
 
-test('the first state already has `paused` from the store; one job of a claim runs', async () => {
+test('the first state has `paused` from the store, and one job of a claim runs at a time', async () => {
     const {
         tabs: [a, b],
         close,
@@ -212,7 +212,7 @@ test('the first state already has `paused` from the store; one job of a claim ru
     await close();
 });
 
-test('each job emits `running` when it begins, and none does that is only claimed ahead', async () => {
+test('a job emits `running` when it begins, and not when it is claimed ahead', async () => {
     const {
         tabs: [a, b],
         close,
@@ -243,7 +243,7 @@ test('each job emits `running` when it begins, and none does that is only claime
     await close();
 });
 
-test('a slow job counts as running, also if it was claimed ahead, and no longer than it runs', async () => {
+test('a slow job counts as running while it runs, also if it was claimed ahead', async () => {
     const {
         tabs: [a, b],
         close,
@@ -266,7 +266,7 @@ test('a slow job counts as running, also if it was claimed ahead, and no longer 
     await close();
 });
 
-test('a job whose end was never announced does not seem to run for ever', async () => {
+test('a job whose end was not announced does not count as running for ever', async () => {
     const {
         origin,
         tabs: [a, b],
@@ -311,7 +311,7 @@ test('a job whose end was never announced does not seem to run for ever', async 
     await close();
 });
 
-test('a note of progress is one text', async () => {
+test('separators in a note of progress do not split it', async () => {
     const {
         tabs: [a],
         close,
@@ -327,7 +327,7 @@ test('a note of progress is one text', async () => {
     await close();
 });
 
-test('a tab being frozen begins no transaction when its job is done, but when it is back', async () => {
+test('a tab that is being frozen begins no transaction when its job is done, but does so when it resumes', async () => {
     const {
         origin,
         windows: [window],
@@ -356,7 +356,7 @@ test('a tab being frozen begins no transaction when its job is done, but when it
     await close();
 });
 
-test('a job enqueued while its tab is being frozen is accepted when the tab is back, and holds up no other', async () => {
+test('a job that is enqueued while its tab is being frozen is accepted when the tab resumes, and holds up no other tab', async () => {
     const {
         origin,
         windows: [window],
@@ -379,7 +379,7 @@ test('a job enqueued while its tab is being frozen is accepted when the tab is b
     await close();
 });
 
-test('jobs(), deadLetters() and subscribe() of a page being frozen answer when it is back', async () => {
+test('jobs(), deadLetters() and subscribe() of a page that is being frozen answer when it resumes', async () => {
     const {
         windows: [window],
         tabs: [a],
@@ -399,7 +399,7 @@ test('jobs(), deadLetters() and subscribe() of a page being frozen answer when i
     await close();
 });
 
-test('close() ends when what was enqueued before it is there, however far it had got', async () => {
+test('close() waits until the jobs that were enqueued before it are stored, however far they are', async () => {
     for (let turns = 0; turns < 40; turns++) {
         const {
             tabs: [a, b],
@@ -416,7 +416,7 @@ test('close() ends when what was enqueued before it is there, however far it had
     }
 });
 
-test('close() ends when what was asked of a queue that was not there yet is done; what is asked after it is refused', async () => {
+test('close() waits for calls of a queue that is still being loaded, and later calls are refused', async () => {
     const {
         tabs: [a, b],
         close,
@@ -435,7 +435,7 @@ test('close() ends when what was asked of a queue that was not there yet is done
     await close();
 });
 
-test('close() of a page that stopped amid an enqueue() ends all the same', async () => {
+test('close() of a page that was frozen amid an enqueue() ends', async () => {
     const {
         windows: [window],
         tabs: [a],
@@ -452,7 +452,7 @@ test('close() of a page that stopped amid an enqueue() ends all the same', async
     await close();
 });
 
-test('pause, resume, cancel and clear hold in all tabs', async () => {
+test('pause(), resume(), cancel() and clear() have effect in all tabs', async () => {
     const {
         tabs: [a, b],
         close,
@@ -471,7 +471,7 @@ test('pause, resume, cancel and clear hold in all tabs', async () => {
     assert.equal(await b.queue('q').cancel('none'), false);
     await assert.rejects(/** @type {any} */ (one).result, { name: 'AbortError' });
     await until(() => cancelled.length > 0);
-    assert.deepEqual(cancelled, [['one', '']], 'what it was that waited, in every tab');
+    assert.deepEqual(cancelled, [['one', '']], 'every tab receives the key and kind of the cancelled job');
     assert.deepEqual(done, []);
     await a.queue('q').resume();
     await two?.result;
@@ -485,7 +485,7 @@ test('pause, resume, cancel and clear hold in all tabs', async () => {
     await close();
 });
 
-test('cancelling a job that runs aborts its signal, and nothing of it is kept', async () => {
+test('cancelling a running job aborts its signal, and nothing of it is kept', async () => {
     const {
         tabs: [a, b],
         close,
@@ -512,7 +512,7 @@ test('cancelling a job that runs aborts its signal, and nothing of it is kept', 
     await close();
 });
 
-test('onFailure: pause waits for resume, for the network, or for another job', async () => {
+test('a queue that pauses on failure waits for resume(), for the network, or for another job', async () => {
     const {
         tabs: [a],
         windows: [window],
@@ -565,7 +565,7 @@ test('a tab takes only jobs of the kinds that it handles', async () => {
     await close();
 });
 
-test('a tab that is hidden for good gives its job back, and its signal aborts; another does it', async () => {
+test('a page that is left aborts the signal of its job and gives the job back, and another tab runs it', async () => {
     const {
         tabs: [a, b],
         windows: [window],
@@ -585,11 +585,11 @@ test('a tab that is hidden for good gives its job back, and its signal aborts; a
     window?.page('pagehide');
     await receipt.result;
     assert.equal(held?.aborted, true);
-    assert.deepEqual(lost, [0], 'it exited cleanly: no job is to blame');
+    assert.deepEqual(lost, [0], 'a clean exit does not count as a lost worker');
     await close();
 });
 
-test('at most once: a job whose worker was lost is a dead letter, and is not run again', async () => {
+test('an at-most-once job whose worker was lost becomes a dead letter, and is not run again', async () => {
     const {
         tabs: [a, b],
         windows: [window],
@@ -611,7 +611,7 @@ test('at most once: a job whose worker was lost is a dead letter, and is not run
     await close();
 });
 
-test('what can be cloned and not stored is refused alone: no other job fails with it (HTML §2.7.3)', async () => {
+test('a value that can be cloned but not stored is refused, and no other job fails with it (HTML §2.7.3)', async () => {
     const {
         tabs: [a, b],
         close,
@@ -646,7 +646,7 @@ test('what can be cloned and not stored is refused alone: no other job fails wit
     await close();
 });
 
-test('what is refused is refused at once, by name, and changes nothing', async () => {
+test('wrong arguments are refused at once, by name, and change nothing', async () => {
     const {
         tabs: [a],
         close,
@@ -677,7 +677,7 @@ test('what is refused is refused at once, by name, and changes nothing', async (
     assert.throws(() => a.queue('r', /** @type {any} */ (null)), failsWith('invalid-argument'));
     await assert.rejects(queue.enqueue(1, { key: '' }), failsWith('invalid-argument'));
     await assert.rejects(queue.cancel(''), failsWith('invalid-argument'));
-    // Also before it is loaded.
+    // Wrong arguments are refused also before the queue is loaded.
     const fresh = a.queue('fresh');
     fresh.handle('one', () => {});
     const none = () => {};
@@ -705,7 +705,7 @@ test('what is refused is refused at once, by name, and changes nothing', async (
     assert.throws(() => queue.subscribe(none), failsWith('closed'));
 });
 
-test('a full disk is a quota-exceeded of who does not fit, and of nobody else', async () => {
+test('on a full disk the job that does not fit is refused as quota-exceeded, and no other', async () => {
     const {
         tabs: [a],
         origin,
@@ -736,7 +736,7 @@ test('a full disk is a quota-exceeded of who does not fit, and of nobody else', 
     await close();
 });
 
-test('without Web Locks a lease does; without IndexedDB there is no queue', async () => {
+test('without Web Locks a queue works over a lease, and without IndexedDB it is unavailable', async () => {
     const {
         tabs: [a, b],
         close,
@@ -786,14 +786,14 @@ test('unreadable rows are quarantined with a warning', async () => {
     await close();
 });
 
-test('what a handler throws arrives with its class, name, message and code: in the result, in events, as a dead letter', async () => {
+test('an error of a handler arrives with its class, name, message and code: in the result, in events and in the dead letter', async () => {
     const {
         tabs: [a, b],
         close,
     } = await tabs(2);
     const thrown = [
         new DOMException('full', 'QuotaExceededError'),
-        new DOMException('no', 'NotAllowedError'), // of those without a number
+        new DOMException('no', 'NotAllowedError'), // a name without a legacy code
         Object.assign(new Error('not found'), { code: 404 }),
         Object.assign(new RangeError('far'), { code: 'FAR' }),
         new TabacusError('closed', 'shut'),
@@ -851,7 +851,7 @@ test('a payload that cannot be read fails its job, and holds up no other', async
     await close();
 });
 
-test('a thrown value whose properties throw holds up no other job; nor does such a payload', async () => {
+test('a thrown value or a payload whose properties throw holds up no other job', async () => {
     const {
         tabs: [a],
         close,
@@ -885,7 +885,7 @@ test('a thrown value whose properties throw holds up no other job; nor does such
     await close();
 });
 
-test('a dead letter that the full queue refuses stays; a job that joins keeps the stricter promise, and its own kind', async () => {
+test('a dead letter that a full queue refuses stays, and a joined job keeps its kind and the stricter delivery', async () => {
     const {
         tabs: [a],
         close,
@@ -926,7 +926,7 @@ test('a dead letter that the full queue refuses stays; a job that joins keeps th
     await close();
 });
 
-test('the first state comes first; next() after the job’s end is refused; what is thrown comes as it is', async () => {
+test('the state is the first event, next() after the end of its job is refused, and a thrown `undefined` arrives as such', async () => {
     const {
         tabs: [a],
         close,

@@ -1,4 +1,4 @@
-/** The reader's library: its pages, its faults, and what it notes of those who fetch. */
+/** The reader's library: its pages, its faults, and what it records about the requests. */
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
@@ -23,7 +23,7 @@ describe("The reader's library", () => {
     /** @param {string} path @param {object} body */
     const post = (path, body) => ask(path, { method: 'POST', body: JSON.stringify(body) });
 
-    it('has books and comics, the same each time', async () => {
+    it('the library has books and comics, the same each time', async () => {
         assert.deepEqual(await (await ask('/books')).json(), BOOKS);
         for (const book of BOOKS) {
             const response = await ask(`/books/${book.id}/${book.pages}`);
@@ -36,7 +36,7 @@ describe("The reader's library", () => {
         assert.equal(library.log.delivered, BOOKS.length);
     });
 
-    it('has no other pages, and notes no request for them', async () => {
+    it('the library has no other pages, and does not record requests for them', async () => {
         for (const path of [
             '/books/tale/0',
             '/books/tale/25',
@@ -51,7 +51,7 @@ describe("The reader's library", () => {
         assert.equal(library.log.requests, 0);
     });
 
-    it('refuses settings that are none, and keeps the others', async () => {
+    it('wrong settings are refused, and the previous ones stay', async () => {
         for (const wrong of [
             { latency_ms: -1 },
             { failures: 2 },
@@ -66,7 +66,7 @@ describe("The reader's library", () => {
         assert.deepEqual(settings, { latency_ms: 5, bandwidth: 0, failures: 0, offline: true });
     });
 
-    it('notes what is under way, and pages that are fetched twice at once', async () => {
+    it('the library records requests that are under way, and pages that are fetched twice at once', async () => {
         library.set({ latency_ms: 50 });
         await Promise.all(
             ['/books/tale/1', '/books/tale/2', '/books/tale/1'].map((path) =>
@@ -82,13 +82,13 @@ describe("The reader's library", () => {
         assert.deepEqual([library.log.overlaps, library.log.inFlightMost, library.log.again], [0, 1, 0]);
     });
 
-    it('notes one after another as one at a time', async () => {
+    it('fetches that follow one another are recorded as one at a time', async () => {
         for (let page = 1; page <= 24; page++) await (await ask(`/books/tale/${page}`)).text();
         await library.judged();
         assert.deepEqual([library.log.overlaps, library.log.inFlightMost], [0, 1]);
     });
 
-    it('fails as often as configured, with an answer or without the end of one', async () => {
+    it('requests fail as often as configured, with an error or with a body that breaks off', async () => {
         library.set({ failures: 1 });
         assert.equal((await ask('/books/tale/1')).status, 503);
         await assert.rejects(ask('/books/tale/1').then((response) => response.text()));
@@ -96,7 +96,7 @@ describe("The reader's library", () => {
         assert.deepEqual([library.log.failed, library.log.delivered, library.log.abandoned], [2, 0, 0]);
     });
 
-    it('offline, cuts off requests for pages', async () => {
+    it('a library that is offline cuts off requests for pages', async () => {
         library.set({ offline: true });
         await assert.rejects(ask('/books/tale/1'));
         assert.equal((await ask('/state')).status, 200);
@@ -104,7 +104,7 @@ describe("The reader's library", () => {
         assert.deepEqual([library.log.cut, library.log.abandoned], [1, 0]);
     });
 
-    it('counts no two at once where the first has just gone', async () => {
+    it('a request that has just been aborted does not count as concurrent with the next', async () => {
         library.set({ latency_ms: 100 });
         const gone = new AbortController();
         const first = ask('/books/tale/1', { signal: gone.signal });
@@ -122,7 +122,7 @@ describe("The reader's library", () => {
         );
     });
 
-    it('notes a client that goes before the end, and counts no delivery', async () => {
+    it('the library records a client that aborts, and counts no delivery for it', async () => {
         library.set({ bandwidth: 100 });
         const gone = new AbortController();
         const response = await ask('/books/tale/1', { signal: gone.signal });

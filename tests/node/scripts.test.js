@@ -1,4 +1,4 @@
-/** The build's own parts: the mirror that is found, what is counted, what runs after what. */
+/** The parts of the build: the mirror that it finds, its counts of tests, the order of its tasks, its planted faults. */
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ function folder(t, files) {
     return path;
 }
 
-test('the mirror is that of the main archive, in one-line sources', (t) => {
+test('the mirror of the main archive is found in one-line sources', (t) => {
     const apt = folder(t, {
         'sources.list': [
             'deb http://other.test/sdk sdk-bookworm main',
@@ -46,7 +46,7 @@ test('the mirror is that of the main archive, in one-line sources', (t) => {
     assert.equal(debianMirror(apt), 'http://two.test/debian');
 });
 
-test('the mirror is that of the main archive, in deb822 sources', (t) => {
+test('the mirror of the main archive is found in deb822 sources', (t) => {
     const security = 'Types: deb\nURIs: http://one.test/debian-security\nSuites: trixie-security\n';
     const off = 'Types: deb\nEnabled: no\nURIs: http://off.test/debian\nSuites: trixie\n';
     const main = 'Types: deb deb-src\n# a note\nURIs: http://two.test/debian/\nSuites: trixie\n';
@@ -55,12 +55,12 @@ test('the mirror is that of the main archive, in deb822 sources', (t) => {
     assert.equal(debianMirror(apt), 'http://two.test/debian/');
 });
 
-test("another system's sources have no mirror", (t) => {
+test('no mirror is found in the sources of another system', (t) => {
     const apt = folder(t, { 'sources.list': 'deb http://one.test/ubuntu noble main universe' });
     assert.equal(debianMirror(apt), undefined);
 });
 
-test('the glue gets its platform as a constant, and glue that asks for it in another way is refused', () => {
+test('the glue gets its platform as a constant, and glue that detects it in another way is refused', () => {
     const glue =
         'var ENVIRONMENT_IS_WEB=!!globalThis.window;var ENVIRONMENT_IS_NODE=a&&b;f(ENVIRONMENT_IS_NODE)';
     assert.equal(forOne(glue, 'web'), glue.replace('a&&b', 'false'));
@@ -71,7 +71,7 @@ test('the glue gets its platform as a constant, and glue that asks for it in ano
     );
 });
 
-test('runners are counted by what they report', () => {
+test('tests are counted from the reports of their runners', () => {
     assert.deepEqual(nodeCounts('ℹ tests 9\nℹ pass 5\nℹ fail 1\nℹ cancelled 1\nℹ skipped 2\n'), {
         passed: 5,
         failed: 2,
@@ -93,7 +93,7 @@ test('runners are counted by what they report', () => {
     assert.equal(closingLine({ passed: 3, failed: 0, skipped: 2 }), '3 passed, 0 failed, 2 skipped');
 });
 
-test('a failed task takes along what needs it, and nothing else', async () => {
+test('the tasks that need a failed one are left out, and no others', async () => {
     /** @type {string[]} */
     const begun = [];
     /**
@@ -120,7 +120,7 @@ test('a failed task takes along what needs it, and nothing else', async () => {
     );
 });
 
-test('no more runs at once than there are cores', async () => {
+test('tasks that run at once need no more cores than there are', async () => {
     let running = 0;
     let most = 0;
     const tasks = [2, 1, 1, 2, 0].map((cores, index) => ({
@@ -137,7 +137,7 @@ test('no more runs at once than there are cores', async () => {
     assert.equal(most, 2);
 });
 
-test('what mostly waits begins although every core is busy and others wait for one', async () => {
+test('a task that needs no core begins although every core is busy and other tasks wait', async () => {
     /** @type {string[]} */
     const begun = [];
     let free = () => {};
@@ -179,7 +179,7 @@ test('an attached module with data, a start function or a table is refused', (t)
     assert.throws(() => checkAttach(join(path, 'bare.wasm')), /no exported __stack_pointer/);
 });
 
-test('a planted fault finds its place whatever the layout, and only if there is one', () => {
+test('a planted fault finds its place whatever the layout, if there is exactly one such place', () => {
     const source = 'if (a) {\n    call(first,\n         second);\n}';
     assert.equal(patchSource(source, 'call(first, second);', 'skip();'), 'if (a) {\n    skip();\n}');
     assert.equal(patchSource(source, 'call(firstsecond);', ''), undefined);
@@ -193,12 +193,12 @@ test('the text that a planted fault replaces stands exactly once in its file', (
     }
 });
 
-test('the test that must kill a planted fault is there', () => {
+test('the test that must kill a planted fault exists', () => {
     const tests = sources('tests/native/**.cpp')
         .map((file) => readFileSync(join(repository, file), 'utf8'))
         .join('');
     for (const { name, test: killer } of MUTANTS) {
-        const written = killer.replace(/ - \w+$/, ''); // of a template, for one type
+        const written = killer.replace(/ - \w+$/, ''); // the name of a template's instance ends with its type
         assert.ok(tests.includes(`"${written}"`), `${name}: ${killer}`);
     }
 });

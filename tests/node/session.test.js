@@ -30,13 +30,13 @@ async function sessions(count) {
     return { tokens, tabs, sessions: all, close };
 }
 
-test('the provider rotates, takes the retry of a lost answer, and revokes the family on reuse', () => {
+test('the provider rotates tokens, accepts the retry of a lost answer, and revokes the family on reuse', () => {
     const tokens = new TokenServer();
     const first = tokens.login();
     const lost = tokens.refresh(first.refresh);
     const second = tokens.refresh(first.refresh);
     assert.ok(lost && second && tokens.serve(second.access));
-    assert.equal(tokens.refresh(lost.refresh), null, 'what was answered before is void');
+    assert.equal(tokens.refresh(lost.refresh), null, 'the tokens of the lost answer are void');
     const third = tokens.refresh(second.refresh);
     assert.ok(third && tokens.serve(third.access));
     assert.equal(tokens.refresh(first.refresh), null, 'reuse');
@@ -58,7 +58,7 @@ test('4 tabs with 10 requests each: exactly one refresh for each expiry, and nob
     await close();
 });
 
-test('a tab that goes after the provider has rotated and before it has the answer: another refreshes, nobody is logged out', async () => {
+test('another tab refreshes if a tab closes between the rotation and its answer, and nobody is logged out', async () => {
     const { tokens, tabs, sessions: all, close } = await sessions(3);
     tokens.expireAll();
     /** @type {(value?: unknown) => void} */

@@ -19,13 +19,13 @@ const names = /** @type {PieceName[]} */ (Object.keys(pieces));
 const table = 2 ** 24;
 const data = 2 ** 28;
 
-/** The graph of a module with a table of three functions, and the data that are given. @param {string[]} lines */
+/** The graph of a module that has a table of three functions and these lines. @param {string[]} lines */
 const graph = (...lines) =>
     graphOf(
         readProgram([`(module`, ` (elem $0 (i32.const ${table}) $a $b $c)`, ...lines, ')'].join('\n'), table),
     );
 
-test('a function refers to what it calls, to functions of the table, and to objects by their addresses', () => {
+test('a function refers to the functions that it calls or names by their index, and to objects by their addresses', () => {
     const { edges, objects } = graph(
         ` (data $d (i32.const ${data}) "\\00\\00\\00\\00\\02\\00\\00\\01text\\00")`,
         ` (func $a`,
@@ -36,7 +36,7 @@ test('a function refers to what it calls, to functions of the table, and to obje
         `  (return_call $c (i32.const ${table + 1}))`,
         ` )`,
         ` (func $c`,
-        // A subtracted address, and a view of a text: its address and its length in one number.
+        // The numbers are a subtracted address, and a view of a text: its address and its length in one number.
         `  (i32.add (i32.const -${data}))`,
         `  (i64.const ${(4n << 32n) | BigInt(data + 8)})`,
         ` )`,
@@ -50,12 +50,12 @@ test('a function refers to what it calls, to functions of the table, and to obje
     assert.deepEqual(reached(edges, ['b']), new Set(['b', 'c', data, data + 8]));
 });
 
-test('a text leaves with those that refer to it and to its end; a virtual table with its users; all else stays', () => {
+test('texts and virtual tables move to the piece of their users, and all other data stay in the first piece', () => {
     const program = readProgram(
         [
             '(module',
             ` (elem $0 (i32.const ${table}) $a $b)`,
-            // Two numbers, "locks/" in which "/" begins, "é", and a virtual table whose first function nobody calls.
+            // Two numbers, the text "locks/" with the text "/" at its end, "é", and a virtual table with an unused entry.
             ` (data $d (i32.const ${data}) "\\01\\00\\00\\00\\02\\00\\00\\00locks/\\00\\c3\\a9\\00\\00\\00\\00\\00\\00")`,
             ` (data $v (i32.const ${data + 32}) "\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\01\\00\\00\\01")`,
             ')',
@@ -76,7 +76,7 @@ test('a text leaves with those that refer to it and to its end; a virtual table 
     assert.deepEqual(owners({ 13: 'counters' }), ['counters', 'counters', 'counters', 'queue', 'queue']);
 });
 
-test('segments hold what is their own, and no zero of another owner', () => {
+test('segments hold the bytes of their owner, and no zeros of another', () => {
     const bytes = Uint8Array.from([1, 0, 0, 2, 9, 0, 3, ...Array(60).fill(0), 4]);
     const program = { ...readProgram('(module\n)', 0), data: [{ at: 100, bytes }] };
     const isOwn = (/** @type {number} */ at) => at !== 104 && at !== 105;
@@ -91,7 +91,7 @@ test('segments hold what is their own, and no zero of another owner', () => {
     );
 });
 
-/** Two links of a program with a table of $a and $b, from 1 on and from `table` on. */
+/** Two links of a program with a table of $a and $b: one whose indices begin at 1, and one where they begin at `table`. */
 const [linked, analysed] = [1, table].map((base) =>
     readProgram(`(module\n (elem $0 (i32.const ${base}) $a $b)\n)`, Infinity),
 );
@@ -100,7 +100,7 @@ const [linked, analysed] = [1, table].map((base) =>
 const tableOf = (...order) =>
     new FunctionTable(/** @type {any} */ (linked), /** @type {any} */ (analysed), order);
 
-test('constants that are indices take the order of the table; others stay', () => {
+test('constants that are indices follow the order of the table, and others stay', () => {
     const moved = tableOf('b', 'a').inFunction(
         [' (func $f', '  (call $g', '   (i32.const 1)', '   (i32.const 2)', '   (i32.const 2)', '  )', ' )'],
         [
@@ -125,24 +125,24 @@ test('both halves of a wide constant may be indices', () => {
     assert.equal(move(wide(7, 2), wide(7, table + 1)), wide(7, 1));
 });
 
-test('words of static data that are indices take the order of the table', () => {
+test('words of static data that are indices follow the order of the table', () => {
     const words = (/** @type {number[]} */ ...list) => new DataView(Uint32Array.from(list).buffer);
     const moved = tableOf('b', 'a').inData(words(1, 1, 2), words(1, table, table + 1));
     assert.deepEqual(moved, new Uint8Array(words(1, 2, 1).buffer));
 });
 
-test('a function that computes with an index is a failure, and so is one that is in no table', () => {
+test('a function that computes with an index fails the build, and so does a function that is in no table', () => {
     const line = (/** @type {number} */ n) => [' (func $f', '  (i32.add', `   (i32.const ${n})`, '  )', ' )'];
     assert.throws(() => tableOf('b', 'a').inFunction(line(1), line(table)), Failure);
     assert.throws(
         () => tableOf('a', 'b').inFunction(line(1), line(table)),
         Failure,
-        'nor where it does not move',
+        'a computation fails also where the index stays the same',
     );
     assert.throws(() => tableOf('b').indexOf('a'), Failure);
 });
 
-test('a piece imports what is not its own, by its index in the table', () => {
+test('a piece imports functions of other pieces by their index in the table', () => {
     const source = readSource(
         [
             '(module $tab.wasm',
@@ -185,7 +185,7 @@ test('a piece imports what is not its own, by its index in the table', () => {
     ]);
 });
 
-test('the pieces fill the table between them, each only what is its own', async () => {
+test('the pieces together fill the table, and each sets only its own functions', async () => {
     const program = await Program.start(await WebAssembly.compile(wasmOf('counters')));
     const functions = /** @type {WebAssembly.Table} */ (/** @type {any} */ (program.glue).table);
     const filled = () => Array.from({ length: functions.length }, (_, i) => functions.get(i));
@@ -195,7 +195,7 @@ test('the pieces fill the table between them, each only what is its own', async 
         const after = filled();
         const changed = before.filter((func, i) => func !== after[i]);
         assert.ok(changed.length > 0, `${name} has functions in the table`);
-        assert.deepEqual(new Set(changed), new Set([null]), `${name} replaces nobody else's`);
+        assert.deepEqual(new Set(changed), new Set([null]), `${name} replaces no function of another piece`);
         before = after;
     }
     assert.deepEqual(before.indexOf(null), 0);
@@ -211,7 +211,7 @@ test('a piece that is loaded alone needs the counters and no other piece', async
     }
 });
 
-test('each piece exports what bridge/exports.js describes, and nothing is in two', async () => {
+test('each piece exports the functions that bridge/exports.js describes, and no function is in two pieces', async () => {
     for (const name of names) {
         const exported = WebAssembly.Module.exports(await WebAssembly.compile(wasmOf(name)));
         const described = (pieces[name]?.exports ?? []).map((call) => call.name);
@@ -221,10 +221,10 @@ test('each piece exports what bridge/exports.js describes, and nothing is in two
     }
 });
 
-test('pieces of two builds do not meet: the error names both', async () => {
+test('a piece of another build is refused by an error that names both builds', async () => {
     const program = await Program.start(await WebAssembly.compile(wasmOf('counters')));
     const other = new Uint8Array(wasmOf('locks'));
-    other[other.length - 1] = other[other.length - 1] === 0x30 ? 0x31 : 0x30; // the last letter of the build, in the section at the end
+    other[other.length - 1] = other[other.length - 1] === 0x30 ? 0x31 : 0x30; // the last letter of the name of the build, which stands in the last section
     const build = (/** @type {Uint8Array} */ bytes) => Buffer.from(bytes.subarray(-8)).toString();
     await assert.rejects(
         program.add('locks', await WebAssembly.compile(other)),

@@ -1,4 +1,4 @@
-/** What is learnt of WebKit's store, and what is refused meanwhile: the host's part, over a database of a few lines. */
+/** How the host learns whether WebKit stores Blobs, and what it refuses meanwhile, over a database of a few lines. */
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
@@ -11,7 +11,7 @@ const webKit = {
     },
 };
 
-/** What becomes of the question: `stored`, an error's name, `throws`, `closed`, or `lost`. */
+/** The outcome of the next attempt to store a Blob: `stored`, the name of an error, `throws`, `closed` or `lost`. */
 let answer = 'stored';
 let questions = 0;
 
@@ -42,7 +42,7 @@ const database = {
         opened(answer === 'closed' ? undefined : { transaction: () => transaction }),
 };
 
-/** As in a page of its own. @type {(platform: object, database: any) => Promise<void>} */
+/** The function of a fresh copy of the module, as in a new page. @type {(platform: object, database: any) => Promise<void>} */
 let learnStorable;
 let pages = 0;
 
@@ -53,7 +53,7 @@ beforeEach(async () => {
     questions = 0;
 });
 
-/** Whether a Blob is stored, when what it leads to is over. */
+/** Whether a Blob counts as storable. Waits until an attempt that this begins has ended. */
 async function keepsBlobs() {
     let kept = true;
     try {
@@ -84,7 +84,7 @@ test('an engine that refuses Blobs is asked once', async () => {
     assert.deepEqual([await keepsBlobs(), await keepsBlobs(), questions], [false, false, 1]);
 });
 
-test('a full disk refuses no Blob, and the next to load asks again', async () => {
+test('a full disk makes no Blob unstorable, and the next load asks again', async () => {
     await learn('QuotaExceededError');
     assert.equal(await keepsBlobs(), true);
     await learn('DataCloneError');
@@ -92,7 +92,7 @@ test('a full disk refuses no Blob, and the next to load asks again', async () =>
 });
 
 for (const unknown of ['UnknownError', 'AbortError', 'lost', 'closed', 'throws']) {
-    test(`${unknown}: no Blob until it is known; a Blob that is refused asks again`, async () => {
+    test(`a Blob is refused after the outcome ${unknown}, and each refusal asks again`, async () => {
         await learn(unknown);
         assert.equal(await keepsBlobs(), false);
         assert.equal(await keepsBlobs(), false);
@@ -102,7 +102,7 @@ for (const unknown of ['UnknownError', 'AbortError', 'lost', 'closed', 'throws']
         await learn('DataCloneError');
         assert.equal(await keepsBlobs(), true);
     });
-    test(`${unknown}: the next to load asks again`, async () => {
+    test(`the next load asks again after the outcome ${unknown}`, async () => {
         await learn(unknown);
         await learn('stored');
         assert.equal(await keepsBlobs(), true);

@@ -10,7 +10,7 @@ const root = new URL('../../', import.meta.url);
 
 const strategies = STRATEGIES.filter((strategy) => strategy !== 'replicated');
 
-/** Those that name strategies and need not name a new one: what shows a choice, tests, and what a command writes. */
+/** Files that name strategies but need not name a new one: tests, files that show a choice, and generated files. */
 const OTHERS = /^(tests\/|demo\/|README\.md$|docs\/matrix|CHANGELOG\.md$)/;
 
 const [, recipe = ''] =
@@ -18,7 +18,7 @@ const [, recipe = ''] =
         readFileSync(new URL('CONTRIBUTING.md', root), 'utf8'),
     ) ?? [];
 
-/** In the order of the recipe. */
+/** The files of the recipe, in its order. */
 const listed = [...recipe.matchAll(/^\d\. `([^`]+)`/gm)].map(([, path = '']) => path);
 
 /** @param {string} path */

@@ -1,4 +1,4 @@
-/** The strategies beside the default one: chosen, configured, loaded, and their guarantees. */
+/** The strategies of the catalogue: how they are chosen, configured and loaded, and their guarantees. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -26,7 +26,7 @@ const failsWith = (code) => (/** @type {any} */ error) =>
 const refuses = (argument, value) => (/** @type {any} */ error) =>
     failsWith('invalid-argument')(error) && error.argument === argument && Object.is(error.value, value);
 
-/** Storage events and deltas are on their way. @param {any} counter @param {number} value */
+/** Reads until the value arrives by storage events and deltas. @param {any} counter @param {number} value */
 async function reads(counter, value) {
     while ((await counter.read()) !== value) await new Promise((resolve) => setTimeout(resolve, 1));
 }
@@ -38,7 +38,7 @@ const pair = async () => {
     return { origin, windows, a: /** @type {any} */ (a), b: /** @type {any} */ (b) };
 };
 
-test('every strategy counts over two tabs, and holds nothing once they are closed', async () => {
+test('every strategy counts over two tabs, and holds no lock after they are closed', async () => {
     const { origin, a, b } = await pair();
     for (const strategy of strategies) {
         const options = strategy === 'deltas' ? { strategy, threshold: 0 } : { strategy };
@@ -62,7 +62,7 @@ test('every strategy counts over two tabs, and holds nothing once they are close
     await c.close();
 });
 
-test('a counter has the same guarantee before its module is loaded as the module gives', async () => {
+test('the guarantee of a counter is the same before its module is loaded as in the module', async () => {
     const { windows, a, b } = await pair();
     const host = new Host(/** @type {any} */ (windows[0]), 'guarantees');
     const bridge = await startBridge(host, ['locks', 'catalogue']);
@@ -81,7 +81,7 @@ test('a counter has the same guarantee before its module is loaded as the module
     await Promise.all([a.close(), b.close()]);
 });
 
-test('a counter of the default strategy has the guarantee that the program gives, in each store', async () => {
+test('the guarantee of the default strategy is the one that the program gives, in each store', async () => {
     const stores = /** @type {const} */ ({
         indexeddb: {},
         localstorage: { indexedDB: undefined },
@@ -107,7 +107,7 @@ test('a counter of the default strategy has the guarantee that the program gives
     }
 });
 
-test('guarantees are data', async () => {
+test('guarantees list the losses and excesses of a strategy as data', async () => {
     const { a, b } = await pair();
     const { losses: ours, flushNeeded } = a.counter('c').guarantee;
     assert.ok(!ours.cached.includes('concurrent updates') && !ours.cached.includes('tab killed'));
@@ -126,7 +126,7 @@ test('guarantees are data', async () => {
     await Promise.all([a.close(), b.close()]);
 });
 
-test('options belong to their strategy, and have ranges', async () => {
+test('each strategy has its own options, and they have ranges', async () => {
     const { a, b } = await pair();
     const counter = (/** @type {any} */ options) => () => a.counter('c', options);
     for (const [options, argument] of /** @type {[any, string][]} */ ([
@@ -173,7 +173,7 @@ test('subscribers are called with the value once it is known, and after changes'
     await Promise.all([a.close(), b.close()]);
 });
 
-test('a page that leaves lets connections and locks go, and counts on when it comes back', async () => {
+test('a page that is left closes its connections and releases its locks, and counts on when it is restored', async () => {
     const { origin, windows, a, b } = await pair();
     const counters = strategies.map((strategy) => a.counter('c', { strategy }));
     for (const counter of counters) await counter.add(1);
@@ -185,7 +185,7 @@ test('a page that leaves lets connections and locks go, and counts on when it co
     assert.deepEqual(origin.locks.held(), []);
 });
 
-test('closing does what waits for the module, and refuses what comes later', async () => {
+test('close() waits for calls that wait for the module, and later calls are refused', async () => {
     const { a, b } = await pair();
     const counter = a.counter('c', { strategy: 'naive' });
     const adding = counter.add(1);
@@ -196,7 +196,7 @@ test('closing does what waits for the module, and refuses what comes later', asy
     await b.close();
 });
 
-test('records that cannot be read are warnings of the tab', async () => {
+test('the tab emits a warning for a record that cannot be read', async () => {
     const { origin, a, b } = await pair();
     origin.area.set('tabacus/default/naive/c', 'many');
     const warned = new Promise((resolve) => a.addEventListener('warning', resolve));
@@ -207,7 +207,7 @@ test('records that cannot be read are warnings of the tab', async () => {
     await Promise.all([a.close(), b.close()]);
 });
 
-test('open() takes a piece from elsewhere; each call rejects where it cannot be had', async () => {
+test('open() takes a piece from another place, and each call rejects if that piece is wrong', async () => {
     const bytes = wasmOf('catalogue');
     const origin = new FakeOrigin();
     const good = await open({ window: origin.window(), wasm: { catalogue: bytes } });
@@ -229,7 +229,7 @@ test('open() takes a piece from elsewhere; each call rejects where it cannot be 
     }
 });
 
-test('flush() waits for the adds before it, and close() for all that was asked for', async () => {
+test('flush() waits for the adds before it, and close() waits for all adds', async () => {
     for (const strategy of strategies) {
         const origin = new FakeOrigin();
         const tab = await open({ window: origin.window() });
@@ -246,14 +246,14 @@ test('flush() waits for the adds before it, and close() for all that was asked f
         );
         const later = await open({ window: origin.window() });
         const options = strategy === 'deltas' ? { strategy, threshold: 0 } : { strategy };
-        // Two adds at once of one tab are what naive counting loses.
+        // Naive counting may lose one of two simultaneous adds of one tab.
         const least = strategy === 'naive' ? 4 : 7;
         assert.ok((await later.counter('c', /** @type {any} */ (options)).read()) >= least, strategy);
         await later.close();
     }
 });
 
-test('subscribers learn of other tabs, whatever the store, and of what was there before', async () => {
+test('subscribers receive earlier values and the changes of other tabs, whatever the store', async () => {
     for (const strategy of strategies) {
         const { a, b } = await pair();
         const options = strategy === 'deltas' ? { strategy, threshold: 0 } : { strategy };
@@ -270,7 +270,7 @@ test('subscribers learn of other tabs, whatever the store, and of what was there
     }
 });
 
-test('batched: subscribers learn of a batch once it is written', async () => {
+test('subscribers of a batched counter are called once a batch is written', async () => {
     const { a, b } = await pair();
     const options = /** @type {const} */ ({ strategy: 'batched', interval: 5 });
     /** @type {number[]} */
@@ -284,14 +284,14 @@ test('batched: subscribers learn of a batch once it is written', async () => {
     await Promise.all([a.close(), b.close()]);
 });
 
-test('a key of localStorage that is no well-formed string holds up no log', async () => {
+test('a key of localStorage that is no well-formed string does not hold up the strategy log', async () => {
     const { origin, a, b } = await pair();
     origin.area.set('tabacus/default/log/c/entry/\ud800', 'x');
     assert.equal(await a.counter('c', { strategy: 'log' }).add(1), 1);
     await Promise.all([a.close(), b.close()]);
 });
 
-test('a database that was lost is reported, where only the catalogue counts in it', async () => {
+test('a lost database is reported also if only strategies of the catalogue count in it', async () => {
     const { origin, a, b } = await pair();
     await a.counter('c', { strategy: 'transactional' }).add(41);
     await until(() => origin.area.has('tabacus/default/database-generation'));
@@ -307,7 +307,7 @@ test('a database that was lost is reported, where only the catalogue counts in i
     await later.close();
 });
 
-test('a corrupt value is a warning of who reads it, too', async () => {
+test('a tab that reads a corrupt value emits a warning', async () => {
     const { origin, a, b } = await pair();
     await a.counter('c', { strategy: 'transactional' }).add(41);
     const database = await origin.connect('tabacus/default');
@@ -319,7 +319,7 @@ test('a corrupt value is a warning of who reads it, too', async () => {
     await Promise.all([a.close(), b.close()]);
 });
 
-test('a subscriber may add, and is not called from within', async () => {
+test('a subscriber may add, and is not called within its own add()', async () => {
     const { a, b } = await pair();
     const counter = a.counter('c', { strategy: 'naive' });
     counter.subscribe((/** @type {number} */ value) => {
@@ -329,7 +329,7 @@ test('a subscriber may add, and is not called from within', async () => {
     await Promise.all([a.close(), b.close()]);
 });
 
-test('where storage is too full for quarantine, what cannot be read stays, is warned of once, and a read goes on', async () => {
+test('if storage is too full for quarantine, an unreadable record stays, one warning is emitted, and reads go on', async () => {
     for (const strategy of /** @type {const} */ (['naive', 'log', 'eventual', 'locked'])) {
         const origin = await createOrigin({ storage: 'interleaved', quota_bytes: 20_000 });
         const { window } = origin.openTab();
@@ -345,13 +345,13 @@ test('where storage is too full for quarantine, what cannot be read stays, is wa
             try {
                 for (let i = 0; ; ++i) localStorage.setItem(`${size}-${i}`, 'x'.repeat(size));
             } catch {
-                // full, to the next smaller one
+                // The storage is full for items of this size: go on with smaller ones.
             }
         }
         /** @type {string[]} */
         const warnings = [];
         tab.addEventListener('warning', ({ detail }) => warnings.push(detail.code));
-        const known = strategy === 'eventual' ? 1 : 0; // by itself
+        const known = strategy === 'eventual' ? 1 : 0; // a tab knows its own adds to an eventual counter
         assert.deepEqual([await counter.read(), await counter.read()], [known, known], strategy);
         assert.deepEqual(warnings, ['corrupt-record'], strategy);
         assert.match(localStorage.getItem(key) ?? '', /^~z/, strategy);

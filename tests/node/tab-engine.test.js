@@ -11,7 +11,7 @@ import { wasmOf } from './program.js';
 
 const name = 'tabacus/default';
 
-/** An origin with one window, whose platform counts what is asked of it. */
+/** An origin with one window. Its platform counts connections, channels and listeners. */
 function instrumented() {
     const origin = new FakeOrigin();
     const locks = new LockOrigin();
@@ -38,7 +38,7 @@ function instrumented() {
             },
         },
     });
-    /** Listeners that are there, by their type. @type {Map<string, number>} */
+    /** The number of listeners of each type. @type {Map<string, number>} */
     const listeners = new Map();
     for (const target of [window, window.document]) {
         const { addEventListener, removeEventListener } = target;
@@ -88,15 +88,15 @@ test('with every feature in use, a tab opens its database once and listens once'
     const counting = Object.fromEntries(listeners);
     await useEverything(tab);
     assert.deepEqual([...opened], [[name, 1]]);
-    // A queue listens to the network, too, and a strategy in localStorage to what others write there.
+    // A queue listens also to the network, and a strategy in localStorage to storage events.
     assert.deepEqual(Object.fromEntries(listeners), { ...counting, online: 1, storage: 1 });
     await tab.close();
-    assert.deepEqual([...opened], [[name, 1]], 'closing opens nothing');
+    assert.deepEqual([...opened], [[name, 1]], 'close() opens no connection');
     assert.deepEqual([...listeners.values()].filter(Boolean), []);
     assert.deepEqual(origin.locks.held(), []);
 });
 
-test('locks and queues have one table: one channel, and one queue for a name', async () => {
+test('locks and queues share one lock table, with one channel and one queue of requests for a name', async () => {
     const { window, channels, locks } = instrumented();
     const tab = await open({ window });
     await useEverything(tab);
@@ -118,19 +118,19 @@ test('locks and queues have one table: one channel, and one queue for a name', a
         seen.map(({ state }) => state),
         ['held', 'waiting'],
     );
-    assert.equal(new Set(seen.map(({ tab: by }) => by)).size, 1, 'both are of this tab');
+    assert.equal(new Set(seen.map(({ tab: by }) => by)).size, 1, 'both requests are of this tab');
     await tab.close();
     assert.deepEqual(locks.held, []);
 });
 
-test('a page that is left commits before the connection closes, whatever it has used', async () => {
+test('a page that is left commits before the connection closes, whatever features it has used', async () => {
     const { window, opened } = instrumented();
     const tab = await open({ window });
     await useEverything(tab);
     tab.counter('visits').add(4);
     window.dispatchEvent(Object.assign(new Event('pagehide'), { persisted: true }));
     await new Promise((resolve) => setTimeout(resolve, 50));
-    assert.deepEqual([...opened], [[name, 1]], 'what commits last uses the connection that is there');
+    assert.deepEqual([...opened], [[name, 1]], 'the last commit uses the open connection');
     window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
     assert.equal(await tab.counter('visits').read(), 5);
     assert.deepEqual([...opened], [[name, 2]]);
@@ -138,7 +138,7 @@ test('a page that is left commits before the connection closes, whatever it has 
     await tab.close();
 });
 
-test('open() asks for the wasm and the database before it returns, and does not wait for localStorage', async (t) => {
+test('open() requests the wasm and the database before it returns, and reads localStorage only later', async (t) => {
     const window = new FakeOrigin().window();
     const { indexedDB, localStorage } = window;
     /** @type {string[]} */

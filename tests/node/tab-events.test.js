@@ -1,4 +1,4 @@
-/** Subscriptions, iteration, closing: what a tab calls, and what it must not be disturbed by. */
+/** Subscriptions, iteration and closing: which functions a tab calls, and which of their errors must not disturb it. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -38,7 +38,7 @@ test('one function subscribed twice is two subscriptions', async () => {
     await tab.close();
 });
 
-test('a subscriber that throws is reported and disturbs nobody', async () => {
+test('the error of a subscriber is reported, and other subscribers are called', async () => {
     const window = new FakeOrigin().window();
     const tab = await open({ window });
     const counter = tab.counter('c');
@@ -92,7 +92,7 @@ test('iteration gives the current value, then the latest, and ends when the tab 
     const ended = values.next();
     counter.add(1);
     await tab.close();
-    assert.deepEqual(await last, { done: false, value: 5 }, 'what was added just before is not missed');
+    assert.deepEqual(await last, { done: false, value: 5 }, 'the iteration has the last value that was added before close()');
     assert.deepEqual(await ended, { done: true, value: undefined });
     assert.deepEqual(await values.next(), { done: true, value: undefined });
 });
@@ -112,7 +112,7 @@ test('leaving a loop early ends the iteration', async () => {
     await tab.close();
 });
 
-test('close() commits what is pending and settles what is open', async () => {
+test('close() commits pending increments and settles open calls', async () => {
     const origin = new FakeOrigin();
     const tab = await open({ window: origin.window() });
     const counter = tab.counter('c');

@@ -1,4 +1,4 @@
-/** What other scripts of the origin write to localStorage and to our channels: none of it reaches the core. */
+/** Nothing that other scripts of the origin write to localStorage or post on the channels of tabacus reaches the core. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { FakeOrigin, until } from './fake-origin.js';
 import { wasmOf } from './program.js';
 import { Program } from '../../js/core/program.js';
 
-/** An event whose values tell that they were read. */
+/** A storage event that counts the reads of its values. */
 class CountingStorageEvent extends Event {
     reads = 0;
 
@@ -27,7 +27,7 @@ class CountingStorageEvent extends Event {
     }
 }
 
-test("the values of other applications' keys are not even read", async () => {
+test("the values of other applications' keys are not read", async () => {
     const origin = new FakeOrigin();
     const window = origin.window();
     const tab = await open({ namespace: 'ours', window });
@@ -46,7 +46,7 @@ test("the values of other applications' keys are not even read", async () => {
     assert.deepEqual(window.errors, []);
 });
 
-test('a value of ours that is too long is unreadable, and the counter goes on', async () => {
+test('a value of tabacus that is too long counts as unreadable, and the counter goes on', async () => {
     const origin = new FakeOrigin();
     const window = origin.window();
     const tab = await open({ namespace: 'ours', window });
@@ -59,7 +59,7 @@ test('a value of ours that is too long is unreadable, and the counter goes on', 
     assert.deepEqual(window.errors, []);
 });
 
-test('a message that is longer than any of ours is dropped', async () => {
+test('a message that is longer than any of tabacus is dropped', async () => {
     const origin = new FakeOrigin();
     const [window, other] = [origin.window(), origin.window()];
     const tab = await open({ namespace: 'ours', window });

@@ -1,4 +1,4 @@
-/** All who open a namespace in one context share an engine; each has a handle of its own. */
+/** All calls of open() for one namespace in one context share an engine, and each has a handle of its own. */
 
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
@@ -31,14 +31,14 @@ function oneWindow() {
     return { origin, locks, window, opened: () => opened };
 }
 
-test('two handles of a namespace share one database, and are two objects', async () => {
+test('two handles of a namespace are two objects that share one database', async () => {
     const { window, opened } = oneWindow();
     const [a, b] = await Promise.all([open({ window }), open({ window })]);
     const c = await open({ window });
     assert.equal(new Set([a, b, c]).size, 3);
     assert.equal(opened(), 1);
     a.counter('n').add(1);
-    assert.equal(b.counter('n').add(2), 3, 'they count in one replica');
+    assert.equal(b.counter('n').add(2), 3, 'both handles count in one replica');
     /** @type {number[]} */
     const seen = [];
     c.counter('n').subscribe((value) => seen.push(value));
@@ -51,7 +51,7 @@ test('two handles of a namespace share one database, and are two objects', async
     await Promise.all([a, b, c, other].map((tab) => tab.close()));
 });
 
-test('a handle that is closed lets go what is its own, and nothing else', async () => {
+test('a handle that is closed releases its own locks and handlers, and no others', async () => {
     const { window, locks } = oneWindow();
     const [a, b] = await Promise.all([open({ window }), open({ window })]);
     a.counter('n').add(1);
@@ -72,7 +72,7 @@ test('a handle that is closed lets go what is its own, and nothing else', async 
     await a.close();
     await a.close();
     assert.equal(held.held, false);
-    assert.equal((await waits)?.held, true, 'b gets what a held');
+    assert.equal((await waits)?.held, true, 'b gets the lock that a held');
     for (const refused of [
         () => a.counter('n'),
         () => a.counter('x', { strategy: 'transactional' }),
@@ -90,7 +90,7 @@ test('a handle that is closed lets go what is its own, and nothing else', async 
         await handlers.b.enqueue(2)
     ).result;
     assert.deepEqual(handledBy, ['a', 'b']);
-    assert.equal(await b.counter('n').read(), 1, 'what a has counted is flushed');
+    assert.equal(await b.counter('n').read(), 1, 'the increments of a are flushed');
     kept?.release();
     await b.close();
     assert.deepEqual(locks.held, []);
@@ -99,7 +99,7 @@ test('a handle that is closed lets go what is its own, and nothing else', async 
     await again.close();
 });
 
-test('a lock that is granted while its handle is being closed is let go', async () => {
+test('a lock that is granted while its handle is being closed is released', async () => {
     const { window } = oneWindow();
     const [a, b] = await Promise.all([open({ window }), open({ window })]);
     await a.lock('l').run(() => {});
@@ -110,7 +110,7 @@ test('a lock that is granted while its handle is being closed is let go', async 
     await b.close();
 });
 
-test('options that contradict the running engine are refused, with both values', async () => {
+test('options that contradict the running engine are refused with an error that has both values', async () => {
     const { window } = oneWindow();
     const tab = await open({ window, allowWeaker: true });
     await assert.rejects(open({ window, allowWeaker: false }), (/** @type {any} */ error) => {
@@ -180,7 +180,7 @@ test('two copies of the package in one page behave as two tabs', async () => {
     rmSync(folder, { recursive: true });
 });
 
-test('a handle that is closed while its locks are being loaded takes none', async () => {
+test('a handle that is closed while its locks are being loaded acquires none', async () => {
     const { window } = oneWindow();
     const [tab, other] = await Promise.all([open({ window }), open({ window })]);
     const acquiring = tab.lock('l').acquire();
@@ -191,7 +191,7 @@ test('a handle that is closed while its locks are being loaded takes none', asyn
     await other.close();
 });
 
-test('what another open() adds to a running engine is used: where a piece is, and what is loaded ahead', async () => {
+test('a running engine uses the options wasm and preload of a later open()', async () => {
     const { window } = oneWindow();
     const first = await open({ window });
     const junk = new Uint8Array([1, 2, 3]);

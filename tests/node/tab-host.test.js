@@ -1,4 +1,4 @@
-/** The host's adapters by themselves: what each makes of what the platform does. */
+/** The adapters of the host, without a program: what each of them reports about the platform. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ import { FakeOrigin, settled, until } from './fake-origin.js';
 const stores = ['meta', 'claims', 'rows', 'counters', 'aside'];
 
 /**
- * A host, and what it reported.
+ * A host, and the list of its reports.
  *
  * @param {FakeOrigin} origin
  * @param {object} [without]
@@ -37,7 +37,7 @@ async function hostIn(origin, without) {
     });
     let last = 100;
     /**
-     * Begins an operation and gives the report that settles it.
+     * Begins an operation and resolves with the report that settles it.
      * @param {(operation: number) => unknown} start
      */
     const settling = async (start) => {
@@ -58,13 +58,13 @@ async function hostIn(origin, without) {
             durability: 'relaxed',
         });
         const transaction = host.database.transaction(operation);
-        assert.ok(transaction, 'ready at once');
+        assert.ok(transaction, 'the transaction is ready at once');
         return { transaction, operation };
     };
     return { host, reports, settling, begin };
 }
 
-test('rows come back as they went in; what is no string comes as null', async () => {
+test('rows are read as they were written, and a row that is no string is read as null', async () => {
     const origin = new FakeOrigin();
     const { host, settling, begin } = await hostIn(origin);
     const { transaction } = begin();
@@ -116,7 +116,7 @@ test('a transaction that the core forgets before a commit writes nothing', async
     host.dispose();
 });
 
-test('a transaction that is aborted fails whatever follows, unless a commit was asked for', async () => {
+test('an aborted transaction fails all its operations, unless its commit was requested before', async () => {
     const { host, settling, begin } = await hostIn(new FakeOrigin());
     const { transaction: aborted } = begin();
     aborted.put('rows', 'a', '1');
@@ -139,7 +139,7 @@ test('a transaction that is aborted fails whatever follows, unless a commit was 
     host.dispose();
 });
 
-test('one that it forgets after a commit writes all', async () => {
+test('a transaction that the core forgets after a commit writes everything', async () => {
     const { host, settling, begin } = await hostIn(new FakeOrigin());
     const { transaction, operation } = begin();
     transaction.put('rows', 'a', '1');
@@ -149,7 +149,7 @@ test('one that it forgets after a commit writes all', async () => {
     host.dispose();
 });
 
-test('where the browser drops the connection, open commits are unknown, even without an abort event', async () => {
+test('open commits have an unknown outcome if the browser drops the connection, even without an abort event', async () => {
     const origin = new FakeOrigin();
     const { host, reports, settling, begin } = await hostIn(origin);
     const { transaction } = begin();
@@ -165,7 +165,7 @@ test('where the browser drops the connection, open commits are unknown, even wit
     host.dispose();
 });
 
-test('as many microtasks pass as are asked for', async () => {
+test('afterMicrotasks() reports after the given number of microtasks', async () => {
     const { host, reports } = await hostIn(new FakeOrigin());
     const seen = [];
     host.clock.afterMicrotasks(2, 3);
@@ -177,7 +177,7 @@ test('as many microtasks pass as are asked for', async () => {
     host.dispose();
 });
 
-test('a database that was made is reported, with what the browser reports as lost', async () => {
+test('a new database is reported once, with the data loss that the browser reports', async () => {
     const origin = new FakeOrigin();
     const open = origin.indexedDB.open.bind(origin.indexedDB);
     origin.indexedDB.open = (name, version) => {
@@ -193,7 +193,7 @@ test('a database that was made is reported, with what the browser reports as los
     again.host.dispose();
 });
 
-test('stores of our names in another shape give way, and keep their records', async () => {
+test('stores that have a name of tabacus and another shape are renamed with their records', async () => {
     const origin = new FakeOrigin();
     const foreign = await origin.connect('tabacus/n', {
         version: 2,
@@ -217,7 +217,7 @@ test('stores of our names in another shape give way, and keep their records', as
     database.close();
 });
 
-test('a database is made where there is no room for a row, and is reported once', async () => {
+test('a database is made even if there is no space for a row, and is reported once', async () => {
     const origin = new FakeOrigin();
     const { indexedDB } = /** @type {{ indexedDB: IDBFactory }} */ (/** @type {unknown} */ (origin.window()));
     let puts = 0;
@@ -247,7 +247,7 @@ test('a database is made where there is no room for a row, and is reported once'
     host.dispose();
 });
 
-test('a database with all our names and another shape gives way at its first use', async () => {
+test('a database that has all store names of tabacus and another shape is converted at its first use', async () => {
     const origin = new FakeOrigin();
     const own = await hostIn(origin);
     own.host.dispose();
@@ -279,7 +279,7 @@ test('a database with all our names and another shape gives way at its first use
     database.close();
 });
 
-test('keys that the core could not name are left alone, and hold up nobody', async () => {
+test('keys that are no well-formed strings are left alone, and hold up nothing', async () => {
     const origin = new FakeOrigin();
     const { host, settling, begin } = await hostIn(origin);
     const { transaction } = begin();
@@ -294,7 +294,7 @@ test('keys that the core could not name are left alone, and hold up nobody', asy
     host.dispose();
 });
 
-test('an opaque origin has neither locks nor a database, whatever objects it has; a file has both', async () => {
+test('an opaque origin has neither locks nor a database, whatever its objects, and a file has both', async () => {
     const origin = new FakeOrigin();
     const frame = await hostIn(origin, { origin: 'null', location: { protocol: 'https:' } });
     assert.deepEqual([frame.host.locks.available, frame.host.database.available], [false, false]);
@@ -304,7 +304,7 @@ test('an opaque origin has neither locks nor a database, whatever objects it has
     file.host.dispose();
 });
 
-test('a message on a channel that is no string is dropped', async () => {
+test('a message that is no string is dropped', async () => {
     const origin = new FakeOrigin();
     const { host, reports } = await hostIn(origin);
     assert.ok(host.channels.open(4, 'c'));
@@ -320,7 +320,7 @@ test('a message on a channel that is no string is dropped', async () => {
     host.dispose();
 });
 
-test('what can wait is posted before the next message, or in its time; at once in a hidden page', async () => {
+test('a deferred message is posted before the next message or when its timer fires, and at once in a hidden page', async () => {
     const origin = new FakeOrigin();
     const page = Object.assign(new EventTarget(), { visibilityState: 'visible' });
     /** @type {(() => void)[]} */
@@ -377,7 +377,7 @@ test('locks are granted, refused, withdrawn and lost', async () => {
     host.dispose();
 });
 
-test('what is granted after all was let go is let go', async () => {
+test('a lock that is granted after dispose() is released', async () => {
     const origin = new FakeOrigin();
     const { host } = await hostIn(origin);
     const plain = { mode: /** @type {const} */ ('exclusive'), ifAvailable: true, steal: false };
@@ -391,7 +391,7 @@ test('what is granted after all was let go is let go', async () => {
     other.dispose();
 });
 
-test('where a connection was lost as it opened, the next transaction opens another', async () => {
+test('a transaction opens another connection if the last one was lost while it opened', async () => {
     const origin = new FakeOrigin();
     const { indexedDB } = /** @type {{ indexedDB: IDBFactory }} */ (/** @type {unknown} */ (origin.window()));
     let losses = 1;
@@ -411,7 +411,7 @@ test('where a connection was lost as it opened, the next transaction opens anoth
     host.dispose();
 });
 
-test('what the core throws reaches the window’s errors, and no event handler', async () => {
+test('an exception of the core is reported as an error of the window, and does not reach its event handler', async () => {
     const origin = new FakeOrigin();
     const window = origin.window();
     const host = new Host(/** @type {any} */ (window), 'n');

@@ -1,4 +1,4 @@
-/** Everything that a caller can pass wrongly to a tab, on Node's bare platform. */
+/** Wrong arguments of a tab, on the bare platform of Node. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -30,7 +30,7 @@ const refuses = (argument, value) => (/** @type {any} */ error) => {
 const failsWith = (code) => (/** @type {any} */ error) =>
     error instanceof TabacusError && error.code === code;
 
-test('defaults stand for undefined, and never for null', async () => {
+test('an undefined option has its default, and null is refused', async () => {
     for (const name of ['namespace', 'wasm', 'allowWeaker', 'window']) {
         await assert.rejects(open({ [name]: null }), refuses(name, null));
         const tab = await open({ [name]: undefined });
@@ -44,7 +44,7 @@ test('defaults stand for undefined, and never for null', async () => {
     await tab.close();
 });
 
-test('a bad name is refused', async () => {
+test('a wrong name is refused', async () => {
     const tab = await open();
     for (const name of badNames) {
         assert.throws(() => tab.counter(/** @type {any} */ (name)), refuses('name', name));
@@ -54,7 +54,7 @@ test('a bad name is refused', async () => {
     await tab.close();
 });
 
-test('a bad amount is refused and changes nothing', async () => {
+test('a wrong amount is refused and changes nothing', async () => {
     const tab = await open();
     const counter = tab.counter('c');
     counter.add(5);
@@ -67,7 +67,7 @@ test('a bad amount is refused and changes nothing', async () => {
     await tab.close();
 });
 
-test('beyond ±(2^53 − 1) is a RangeError that changes nothing', async () => {
+test('an add beyond ±(2^53 − 1) is a RangeError and changes nothing', async () => {
     const tab = await open();
     const counter = tab.counter('c');
     assert.equal(counter.add(max), max);
@@ -102,7 +102,7 @@ test('unknown strategies, durabilities and options are refused', async () => {
     await tab.close();
 });
 
-test('after close() every use is refused, and closing again is not', async () => {
+test('every call after close() is refused, except a second close()', async () => {
     const tab = await open();
     const counter = tab.counter('c');
     const stop = counter.subscribe(() => {});
@@ -121,7 +121,7 @@ test('after close() every use is refused, and closing again is not', async () =>
     assert.equal(tab.capabilities.store, 'memory');
 });
 
-test('without a platform there is memory, and the capabilities show it', async () => {
+test('a tab without a platform counts in memory, and its capabilities show it', async () => {
     const tab = await open();
     assert.deepEqual(tab.capabilities, {
         store: 'memory',
@@ -143,7 +143,7 @@ test('without a platform there is memory, and the capabilities show it', async (
     await tab.close();
 });
 
-test('open() refuses bad options', async () => {
+test('open() refuses wrong options', async () => {
     const cases = /** @type {[any, string, unknown][]} */ ([
         [{ namespace: '' }, 'namespace', ''],
         [{ namespace: '\udfff' }, 'namespace', '\udfff'],
@@ -163,7 +163,7 @@ test('open() refuses bad options', async () => {
     }
 });
 
-test('open() takes the wasm as bytes and as a module, and reports what was wrong with it', async () => {
+test('open() takes the wasm as bytes and as a module, and its error says what is wrong with it', async () => {
     const bytes = wasmOf('counters');
     for (const wasm of [bytes, await WebAssembly.compile(bytes)]) {
         const tab = await open({ wasm });
@@ -176,7 +176,7 @@ test('open() takes the wasm as bytes and as a module, and reports what was wrong
     await assert.rejects(open({ wasm: empty }), refuses('wasm', empty));
 });
 
-test('durability asked for and not to be had is an error, unless allowed', async () => {
+test('a durability that the store does not have is an error, unless weaker guarantees are allowed', async () => {
     const tab = await open();
     assert.throws(() => tab.counter('c', { durability: 'strict' }), failsWith('weaker-guarantee'));
     assert.throws(() => tab.counter('c', { durability: 'relaxed' }), failsWith('weaker-guarantee'));
@@ -187,7 +187,7 @@ test('durability asked for and not to be had is an error, unless allowed', async
     await lenient.close();
 });
 
-test('the same arguments give the same counter', async () => {
+test('counter() returns the same object for the same arguments', async () => {
     const tab = await open({ allowWeaker: true });
     assert.equal(tab.counter('c'), tab.counter('c', {}));
     assert.equal(tab.counter('c'), tab.counter('c', { strategy: 'replicated', durability: 'relaxed' }));
@@ -196,7 +196,7 @@ test('the same arguments give the same counter', async () => {
     await tab.close();
 });
 
-test('a wrong argument is reported before a missing part of the platform: the store of locks and limits', async () => {
+test('locks and limits report a wrong argument before a missing store', async () => {
     const tab = /** @type {any} */ (await open());
     for (const [ask, argument] of /** @type {[() => Promise<unknown>, string][]} */ ([
         [() => tab.lock('l').run(none, { mode: 'bad' }), 'mode'],
@@ -221,7 +221,7 @@ test('a wrong argument is reported before a missing part of the platform: the st
     await tab.close();
 });
 
-test('open() of service workers refuses as open() does', async () => {
+test('open() of service workers refuses the same options as open() of pages', async () => {
     const { open: openWorker } = await import('tabacus/service-worker');
     for (const options of /** @type {any[]} */ ([null, 7, true, none, []]))
         await assert.rejects(openWorker(options), refuses('options', options));

@@ -1,4 +1,4 @@
-/** A worker of threads-tab-lock.test.js. Node has no Web Locks: the parent holds its liveness lock. */
+/** A worker of threads-tab-lock.test.js. Node has no Web Locks, so the parent holds the liveness lock of the worker. */
 
 import { parentPort } from 'node:worker_threads';
 import { attach } from 'tabacus/worker';

@@ -1,4 +1,4 @@
-/** A database that vanishes: every tab that used it is notified, once, whatever it kept there. */
+/** Every tab that used a database is notified once when it vanishes, whatever the tab stored there. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -20,7 +20,7 @@ const uses = {
 };
 
 for (const [what, use] of Object.entries(uses)) {
-    test(`${what}: every tab is notified of a database that vanished`, async () => {
+    test(`every tab with ${what} is notified of a database that vanished`, async () => {
         const origin = new FakeOrigin();
         const locks = new LockOrigin();
         const window = (/** @type {number} */ i) =>
@@ -29,7 +29,7 @@ for (const [what, use] of Object.entries(uses)) {
         const reported = tabs.map((tab) => details(tab, 'storelost'));
         for (const tab of tabs) await use(tab);
         await until(() => origin.area.has('tabacus/default/database-generation'));
-        // As clearing a site's data does, and nobody asks for anything afterwards.
+        // The database is deleted as by clearing the data of a site, and no tab makes a call afterwards.
         origin.area.clear();
         await settled(origin.indexedDB.deleteDatabase('tabacus/default'));
         await until(() => reported.every((losses) => losses.length > 0));

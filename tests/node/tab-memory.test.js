@@ -1,4 +1,4 @@
-/** What memory open() takes: private memory, which grows. Memory that threads share is made by threads() alone. */
+/** open() takes private memory, which grows. Only threads() makes memory that threads share. */
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -6,9 +6,9 @@ import { open } from 'tabacus';
 import { threads } from 'tabacus/threads';
 import { FakeOrigin } from './fake-origin.js';
 
-/** What has made memory that threads share. @type {string[]} */
+/** A description of each place that has made memory that threads share. @type {string[]} */
 const shared = [];
-/** The size of each program's memory when the program starts. @type {number[]} */
+/** The size of the memory of each program when it starts, in bytes. @type {number[]} */
 const started_bytes = [];
 
 const { Memory, instantiate } = WebAssembly;

@@ -1,4 +1,4 @@
-/** Two tabs of one origin in this process, and everything that its stores can do to them. */
+/** Two tabs of one origin in this process, and the faults that its stores can have. */
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -12,7 +12,7 @@ import { wasmOf } from './program.js';
 const failsWith = (code) => (/** @type {any} */ error) =>
     error instanceof TabacusError && error.code === code;
 
-test('two tabs count exactly, see each other, and a third finds it all', async () => {
+test('two tabs count exactly and see each other, and a third tab reads the total', async () => {
     const origin = new FakeOrigin();
     const [a, b] = await Promise.all([open({ window: origin.window() }), open({ window: origin.window() })]);
     assert.deepEqual(a.capabilities, {
@@ -41,7 +41,7 @@ test('two tabs count exactly, see each other, and a third finds it all', async (
     assert.deepEqual(origin.locks.held(), []);
 });
 
-test('open(), one add and its flush cost two transactions, whether the database is there or not', async () => {
+test('open(), one add and its flush cost two transactions, whether the database exists or not', async () => {
     const origin = new FakeOrigin();
     for (const pause_ms of [undefined, undefined, 20]) {
         const before = origin.transactions.length;
@@ -51,7 +51,7 @@ test('open(), one add and its flush cost two transactions, whether the database 
         if (pause_ms) await new Promise((resolve) => setTimeout(resolve, pause_ms));
         counter.add(1);
         await counter.flush();
-        await new Promise((resolve) => setTimeout(resolve, 20)); // for what might follow
+        await new Promise((resolve) => setTimeout(resolve, 20)); // time for transactions that might follow
         const begun = origin.transactions.slice(before);
         assert.deepEqual(
             begun.map(({ mode }) => mode),
@@ -64,7 +64,7 @@ test('open(), one add and its flush cost two transactions, whether the database 
     await reader.close();
 });
 
-test('transactional, locked and naive counters work over the stores, apart from each other', async () => {
+test('transactional, locked and naive counters work over the stores, and are independent of each other', async () => {
     const origin = new FakeOrigin();
     const [a, b] = await Promise.all([open({ window: origin.window() }), open({ window: origin.window() })]);
     for (const strategy of /** @type {const} */ (['transactional', 'locked', 'naive'])) {
@@ -82,7 +82,7 @@ test('transactional, locked and naive counters work over the stores, apart from 
     await b.close();
 });
 
-test('namespaces are apart', async () => {
+test('counters of different namespaces are independent', async () => {
     const origin = new FakeOrigin();
     const a = await open({ window: origin.window(), namespace: 'a/b %' });
     const b = await open({ window: origin.window(), namespace: 'a' });
@@ -93,7 +93,7 @@ test('namespaces are apart', async () => {
     await b.close();
 });
 
-test('records that cannot be read are put in quarantine with one warning each; all others count', async () => {
+test('records that cannot be read are quarantined with one warning each, and all others count', async () => {
     const origin = new FakeOrigin();
     const first = await open({ window: origin.window() });
     first.counter('c').add(5);
@@ -111,7 +111,7 @@ test('records that cannot be read are put in quarantine with one warning each; a
     const tab = await open({ window: origin.window() });
     const counter = tab.counter('c');
     assert.equal(await counter.read(), 5);
-    const warnings = details(tab, 'warning'); // late, and nothing is missed
+    const warnings = details(tab, 'warning'); // a late listener misses no warning
     counter.add(1);
     await counter.flush();
     assert.equal(await counter.read(), 6);
@@ -124,7 +124,7 @@ test('records that cannot be read are put in quarantine with one warning each; a
     await tab.close();
 });
 
-test('a claim under a key that nobody can have keeps no slot', async () => {
+test('a claim under an impossible key keeps no slot', async () => {
     for (const key of [5, [1], '\ud800x']) {
         const origin = new FakeOrigin();
         const first = await open({ window: origin.window() });
@@ -148,7 +148,7 @@ test('a claim under a key that nobody can have keeps no slot', async () => {
     }
 });
 
-test('a tab makes way for an upgrade, and for a deletion, and goes on counting', async () => {
+test('a tab closes its connection for an upgrade and for a deletion, and goes on counting', async () => {
     const origin = new FakeOrigin();
     const tab = await open({ window: origin.window() });
     const lost = details(tab, 'storelost');
@@ -171,7 +171,7 @@ test('a tab makes way for an upgrade, and for a deletion, and goes on counting',
     await tab.close();
 });
 
-test('a connection dropped by the browser comes back', async () => {
+test('a tab reconnects after the browser has dropped its connection', async () => {
     const origin = new FakeOrigin();
     const tab = await open({ window: origin.window() });
     const counter = tab.counter('c');
@@ -200,19 +200,19 @@ test('a commit cut off by a dropped connection is neither lost nor counted twice
     };
     counter.add(10);
     await counter.flush();
-    assert.ok(cuts > 2, 'two transactions were cut off, and their work done by others');
+    assert.ok(cuts > 2, 'two transactions were cut off, and others did their work');
     const other = await open({ window: origin.window() });
     assert.equal(await other.counter('c').read(), 11);
     await other.close();
     await tab.close();
 });
 
-test('a transactional add of unknown outcome rejects with unknown-commit', async () => {
+test('a transactional add whose outcome is unknown rejects with unknown-commit', async () => {
     const origin = new FakeOrigin();
     const tab = await open({ window: origin.window() });
     const counter = tab.counter('c', { strategy: 'transactional' });
     assert.equal(await counter.add(1), 1);
-    // After the put, and so after commit() was called.
+    // The connection is dropped after the put, and so after commit() was called.
     origin.onWrite = (transaction) => {
         const { objectStore } = transaction;
         transaction.objectStore = (/** @type {string} */ name) => {
@@ -237,7 +237,7 @@ test('a full store rejects flush, keeps the increments, and takes them when ther
     const orders = tab.counter('orders', { strategy: 'transactional' });
     counter.add(1);
     await counter.flush();
-    // As Chromium does it: tx.error, and no event at any request.
+    // Chromium, too, sets tx.error and fires no event at any request.
     origin.onWrite = (transaction) => setImmediate(() => transaction._abort('QuotaExceededError'));
     counter.add(1);
     await assert.rejects(counter.flush(), failsWith('quota-exceeded'));
@@ -251,7 +251,7 @@ test('a full store rejects flush, keeps the increments, and takes them when ther
     await tab.close();
 });
 
-test('localStorage refused or full costs the backup, and nothing else', async () => {
+test('if localStorage is refused or full, only the backup is missing', async () => {
     const origin = new FakeOrigin();
     const window = origin.window();
     Object.defineProperty(window, 'localStorage', {
@@ -315,7 +315,7 @@ test('open() loads storage.wasm where there is no IndexedDB, and nowhere else', 
     const window = origin.window({ indexedDB: undefined });
     await assert.rejects(open({ window, wasm }), failsWith('unavailable'));
     requests.status = 200;
-    window.dispatchEvent(new Event('online')); // the failed tab loads nothing again
+    window.dispatchEvent(new Event('online')); // a tab that has failed retries nothing
     await nextMacrotask();
     assert.equal(requests.count, 1);
     const tab = await open({ window, wasm });
@@ -327,7 +327,7 @@ test('open() loads storage.wasm where there is no IndexedDB, and nowhere else', 
     await tab.close();
 });
 
-test('without locks or a channel two tabs are still exact', async () => {
+test('two tabs are exact without locks or a channel', async () => {
     const origin = new FakeOrigin();
     const without = { navigator: {}, BroadcastChannel: undefined };
     const a = await open({ window: origin.window(without) });
@@ -344,7 +344,7 @@ test('without locks or a channel two tabs are still exact', async () => {
     await b.close();
 });
 
-test('a stranger’s database of our name keeps its records and gets our stores', async () => {
+test('a foreign database with the name of tabacus keeps its records and gets the stores of tabacus', async () => {
     const origin = new FakeOrigin();
     const foreign = await origin.connect('tabacus/default', {
         version: 3,
@@ -370,7 +370,7 @@ test('a stranger’s database of our name keeps its records and gets our stores'
     database.close();
 });
 
-test('messages of strangers on the channel disturb nobody and count for nothing', async () => {
+test('foreign messages on the channel change nothing', async () => {
     const origin = new FakeOrigin();
     /** @type {Set<string>} */
     const names = new Set();
@@ -411,7 +411,7 @@ test('messages of strangers on the channel disturb nobody and count for nothing'
     await other.close();
 });
 
-test('strangers’ storage events disturb nobody', async () => {
+test('foreign storage events change nothing', async () => {
     const origin = new FakeOrigin();
     const window = origin.window({ indexedDB: undefined });
     const tab = await open({ window });
@@ -429,7 +429,7 @@ test('strangers’ storage events disturb nobody', async () => {
     assert.deepEqual(window.errors, []);
 });
 
-test('a page on its way out commits at once, lets all go, and comes back counting', async () => {
+test('a page that is left commits at once and releases everything, and counts on when it is restored', async () => {
     const origin = new FakeOrigin();
     const window = origin.window();
     const tab = await open({ window });
@@ -455,7 +455,7 @@ test('a page on its way out commits at once, lets all go, and comes back countin
     assert.deepEqual(window.errors, []);
 });
 
-test('a database that refuses to open: the tab goes on without it, and warns', async () => {
+test('a tab goes on without a database that cannot be opened, and warns', async () => {
     const refusing = () => {
         throw new DOMException('not here', 'SecurityError');
     };
@@ -469,7 +469,7 @@ test('a database that refuses to open: the tab goes on without it, and warns', a
     await tab.close();
 });
 
-test('a user who blocks site data has neither database nor locks, and may have weaker ones', async () => {
+test('a tab whose user blocks site data has neither a database nor locks, unless weaker ones are allowed', async () => {
     const refusing = () => {
         throw new DOMException('The operation is insecure.', 'SecurityError');
     };
@@ -496,7 +496,7 @@ test('a user who blocks site data has neither database nor locks, and may have w
     }
 });
 
-test('a database that never opens: the tab goes on without it', async () => {
+test('a tab goes on without a database that never opens', async () => {
     const origin = new FakeOrigin();
     /** @type {(() => void)[]} */
     const timers = [];

@@ -1,4 +1,4 @@
-/** A program that traps, or has no memory left, ends its engine with an error that says so. */
+/** A program that traps, or has no memory left, ends its engine with an error that names the reason. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const internal = (doing) => (/** @type {any} */ error) =>
     error.message.includes(version) &&
     doing.test(error.message);
 
-/** The number that LEB128 encodes at `at`, and where it ends. @param {Uint8Array} bytes @param {number} at */
+/** The number that LEB128 encodes at `at`, and the position of its end. @param {Uint8Array} bytes @param {number} at */
 function number(bytes, at) {
     let value = 0;
     for (let shift = 0; ; shift += 7) {
@@ -60,7 +60,7 @@ function oneWindow() {
     return { origin, locks, window: origin.window({ navigator: { locks: locks.manager('the tab') } }) };
 }
 
-test('where the counters have no memory left, all that is open gets an error, and the next open() works', async () => {
+test('if the counters have no memory left, all open calls reject, and the next open() works', async () => {
     const { window, locks } = oneWindow();
     const wasm = withoutGrowth();
     const [tab, other] = await Promise.all([open({ window, wasm }), open({ window, wasm })]);
@@ -99,15 +99,15 @@ test('where the counters have no memory left, all that is open gets an error, an
     await until(() => warnings.length > 0);
     assert.deepEqual(warnings, ['internal']);
     const again = await open({ window });
-    assert.equal(await again.counter('kept').read(), 5, 'what was flushed is there');
+    assert.equal(await again.counter('kept').read(), 5, 'the flushed increments are stored');
     assert.equal(await again.lock('l').run(() => 1), 1);
     await again.close();
 });
 
-test('the engine that a callback opens while another of its name fails is the one that later callers join', async (t) => {
+test('later callers join the engine that a callback opens while another engine of the name fails', async (t) => {
     const { window } = oneWindow();
     const wasm = withoutGrowth();
-    // Handles learn of the failure one after another: the callback of the first runs before the last one has left.
+    // Handles receive the failure one after another: the callback of the first runs before the last one is closed.
     const [tab] = await Promise.all([open({ window, wasm }), open({ window, wasm })]);
     const held = await tab.lock('l').acquire();
     /** @type {Promise<import('tabacus').Tab> | undefined} */
@@ -116,13 +116,13 @@ test('the engine that a callback opens while another of its name fails is the on
     assert.throws(() => {
         for (let i = 0; ; i++) tab.counter(`${'x'.repeat(100)}${i}`).add(1);
     }, internal(/./));
-    assert.ok(reopening, 'the callback ran within the failure');
+    assert.ok(reopening, 'the callback ran while the engine failed');
     const again = await reopening;
     t.after(() => again.close());
     await assert.rejects(open({ window, allowWeaker: true }), { code: 'kind-mismatch' });
 });
 
-test('where locks and queues have no memory left, the jobs stay, and another tab runs them', async () => {
+test('if locks and queues have no memory left, the jobs stay, and another tab runs them', async () => {
     const { window } = oneWindow();
     const tab = await open({ window, wasm: withoutGrowth() });
     tab.counter('kept').add(2);
@@ -130,8 +130,8 @@ test('where locks and queues have no memory left, the jobs stay, and another tab
     const queue = tab.queue('jobs');
     const first = await queue.enqueue('a');
     const running = tab.lock('l').run(() => new Promise(() => {}));
-    await tab.lock('l').query(); // it runs
-    // Jobs that wait under keys of their own are kept in memory, until there is none.
+    await tab.lock('l').query(); // this loads the program of locks
+    // Waiting jobs under keys of their own stay in memory until none is left.
     const codes = new Set();
     const payload = 'x'.repeat(10_000);
     for (let batch = 0; !codes.has('internal'); batch++) {
@@ -166,7 +166,7 @@ test('a payload that is too long is refused, and everything else goes on', async
     await tab.close();
 });
 
-test('what a callback throws is reported, and ends nothing', async () => {
+test('an exception of a callback is reported, and ends no engine', async () => {
     const { window } = oneWindow();
     const tab = await open({ window });
     const queue = tab.queue('jobs');
@@ -180,7 +180,7 @@ test('what a callback throws is reported, and ends nothing', async () => {
     await tab.close();
 });
 
-test('what the store holds is read, however much it is', async () => {
+test('all rows of the store are read, however many there are', async () => {
     const { window } = oneWindow();
     const tab = await open({ window });
     const queue = tab.queue('jobs', { concurrency: 4 });
@@ -194,7 +194,7 @@ test('what the store holds is read, however much it is', async () => {
     await tab.close();
 });
 
-test('in a window without reportError, as in Node 20, a trap in an event ends no process', async () => {
+test('in a window without reportError(), as in Node 20, a trap in an event does not end the process', async () => {
     const { window } = oneWindow();
     Object.defineProperty(window, 'reportError', { value: undefined });
     const tab = await open({ window, wasm: withoutGrowth() });

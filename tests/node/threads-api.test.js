@@ -1,4 +1,4 @@
-/** Names, kinds, limits, bad input, attaching and closing. */
+/** Threads, their memory and its counters: names, kinds, limits, wrong input, attaching and closing. */
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -29,7 +29,7 @@ const withCode = (code, argument) => (/** @type {any} */ error) => {
     return true;
 };
 
-/** Whatever anybody might pass where something else is meant. */
+/** Values that are no integers of 64 bits and, except '1', no names. */
 const strange = [
     null,
     true,
@@ -47,7 +47,7 @@ const strange = [
 ];
 
 for (const kind of kinds) {
-    test(`${kind}: adds and returns its value`, () => {
+    test(`a counter of the kind ${kind} adds and returns its value`, () => {
         const counter = shared.counter(`adds ${kind}`, { kind });
         assert.equal(counter.add(), 1);
         assert.equal(counter.add(41), 42);
@@ -62,7 +62,7 @@ for (const kind of kinds) {
         assert.ok(Object.isFrozen(counter.guarantee));
     });
 
-    test(`${kind}: refuses what leaves ±(2^53−1), and changes nothing`, () => {
+    test(`a counter of the kind ${kind} refuses an add beyond ±(2^53−1), and does not change`, () => {
         for (const sign of [1, -1]) {
             const counter = shared.counter(`limits ${kind} ${sign}`, { kind });
             assert.equal(counter.add(sign * most), sign * most);
@@ -77,7 +77,7 @@ for (const kind of kinds) {
         }
     });
 
-    test(`${kind}: bigints are exact over 64 bits`, () => {
+    test(`a counter of the kind ${kind} adds bigints exactly over 64 bits`, () => {
         const counter = shared.counter(`bigint ${kind}`, { kind });
         assert.equal(counter.addBigInt(2n ** 63n - 1n), 2n ** 63n - 1n);
         assert.throws(() => counter.addBigInt(), withCode('out-of-range', 'n'));
@@ -90,7 +90,7 @@ for (const kind of kinds) {
         assert.equal(counter.addBigInt(2n ** 62n), -(2n ** 62n));
     });
 
-    test(`${kind}: bad input is refused and changes nothing`, () => {
+    test(`a counter of the kind ${kind} refuses wrong input, and does not change`, () => {
         const counter = shared.counter(`bad ${kind}`, { kind });
         for (const n of /** @type {any[]} */ (strange)) {
             assert.throws(() => counter.add(n), withCode('invalid-argument', 'n'));
@@ -103,14 +103,14 @@ for (const kind of kinds) {
     });
 }
 
-test('a bad add after an overflow is called bad, not an overflow', () => {
+test('a wrong argument of an add after an overflow is reported as such, and not as an overflow', () => {
     const counter = shared.counter('both');
     counter.add(most);
     assert.throws(() => counter.add(1), withCode('out-of-range', 'n'));
     assert.throws(() => counter.add(0.5), withCode('invalid-argument', 'n'));
 });
 
-test('one name, one object, in every thread', async () => {
+test('one name means one counter in every thread', async () => {
     const other = await attach(shared.handle);
     const counter = shared.counter('one name');
     assert.equal(shared.counter('one name'), counter);
@@ -122,7 +122,7 @@ test('one name, one object, in every thread', async () => {
     assert.equal(shared.counter('made there').value, 2);
 });
 
-test('names are compared by their units', () => {
+test('names are compared by their code units', () => {
     const names = ['é', 'e\u0301', 'a', 'A', 'a ', '\0', '\0\0', '💧', 'x'.repeat(128)];
     names.forEach((name, index) => shared.counter(name).add(index + 1));
     assert.deepEqual(
@@ -131,7 +131,7 @@ test('names are compared by their units', () => {
     );
 });
 
-test('bad names and options are refused', () => {
+test('wrong names and options are refused', () => {
     for (const name of /** @type {any[]} */ ([...strange, undefined, 'x'.repeat(129), '\ud800', 'x\udc00'])) {
         if (name === '1') continue;
         assert.throws(() => shared.counter(name), withCode('invalid-argument', 'name'));
@@ -168,7 +168,7 @@ test('a name keeps its kind', async () => {
     }
 });
 
-test('bad arguments of locks are refused, and nothing is locked', async () => {
+test('wrong arguments of a mutex are refused, and nothing is locked', async () => {
     const lock = shared.mutex('arguments');
     for (const timeout of /** @type {any[]} */ ([
         null,
@@ -191,7 +191,7 @@ test('bad arguments of locks are refused, and nothing is locked', async () => {
     assert.equal(lock.locked, false);
 });
 
-test('a full arena is an error, and what it holds goes on', async () => {
+test('a counter that does not fit into the arena is an error, and the others go on', async () => {
     const small = await threads();
     const first = small.counter('0', { kind: 'striped' });
     assert.throws(() => {
@@ -201,7 +201,7 @@ test('a full arena is an error, and what it holds goes on', async () => {
     assert.equal(small.counter('0').value, 1);
 });
 
-test('however many names there are, 254 threads attach, and one more gets an error', async () => {
+test('254 threads attach to an arena full of names, and one more gets an error', async () => {
     const memory = await threads();
     let names = 0;
     assert.throws(() => {
@@ -219,7 +219,7 @@ test('however many names there are, 254 threads attach, and one more gets an err
     assert.equal((await attach(memory.handle)).counter('7').add(), 2);
 });
 
-test('the program of C++ threads, which starts last, changes nothing in a memory that is full', async () => {
+test('the program of C++ threads changes nothing in a full memory when it starts', async () => {
     const memory = await threads();
     const counters = kinds.map((kind) => memory.counter(kind, { kind }));
     for (const [i, counter] of counters.entries()) counter.add(1 + i);
@@ -246,14 +246,14 @@ test('the program of C++ threads, which starts last, changes nothing in a memory
     memory.close();
 });
 
-test('hammer of a closed memory is a closed error', async () => {
+test('hammer() of a closed memory is the error `closed`', async () => {
     const memory = await threads();
     const counter = memory.counter('c');
     memory.close();
     await assert.rejects(memory.hammer(counter, { threads: 1, adds: 1 }), withCode('closed'));
 });
 
-test('hammer takes its options as they are when it is called, though it loads its program first', async () => {
+test('hammer() uses its options as they were when it was called, although it loads its program first', async () => {
     const memory = await threads();
     const counter = memory.counter('asked');
     const options = { threads: 1, adds: 3 };
@@ -264,7 +264,7 @@ test('hammer takes its options as they are when it is called, though it loads it
     memory.close();
 });
 
-test('a memory that is closed while hammer loads starts no thread', async () => {
+test('a memory that is closed while hammer() loads starts no thread', async () => {
     const memory = await threads();
     const counter = memory.counter('c');
     const hammered = memory.hammer(counter, { threads: 1, adds: 1 });
@@ -290,7 +290,7 @@ test('memory that the platform refuses is a typed error', async () => {
     }
 });
 
-test('hammer refuses bad arguments and strangers’ counters, and reports an overflow', async () => {
+test('hammer() refuses wrong arguments and counters of another memory, and reports an overflow', async () => {
     const counter = shared.counter('hammered');
     const good = { threads: 1, adds: 1 };
     for (const threads of /** @type {any[]} */ ([...strange, 0, 65])) {
@@ -312,7 +312,7 @@ test('hammer refuses bad arguments and strangers’ counters, and reports an ove
     assert.equal(counter.value, most);
 });
 
-test('attach refuses what is no handle', async () => {
+test('attach() refuses a value that is no handle', async () => {
     const { memory, module, root, version } = shared.handle;
     const alone = new WebAssembly.Memory({ initial: 1 });
     const empty = new WebAssembly.Memory({ initial: 256, maximum: 256, shared: true });
@@ -339,7 +339,7 @@ test('attach refuses what is no handle', async () => {
     }
 });
 
-test('a handle survives being posted, and the worker’s objects are ours', async () => {
+test('a worker attaches by a posted handle, and shares the counters of the page', async () => {
     const source = `
         const { parentPort, workerData } = require('node:worker_threads');
         import(${JSON.stringify(import.meta.resolve('tabacus/worker'))}).then(async ({ attach }) => {
@@ -355,7 +355,7 @@ test('a handle survives being posted, and the worker’s objects are ours', asyn
     await worker.terminate();
 });
 
-test('after close everything throws closed, and its memory is used again', async () => {
+test('every call after close() throws `closed`, and the slot of a closed attachment is used again', async () => {
     const memory = await threads();
     for (let i = 0; i < 1_000; i++) {
         const guest = await attach(memory.handle);
@@ -383,7 +383,7 @@ test('after close everything throws closed, and its memory is used again', async
     await assert.rejects(lock.lockAsync(), withCode('closed'));
 });
 
-test('close ends the waiting of lockAsync, and strands nobody behind it', async () => {
+test('close() ends a waiting lockAsync(), and the next waiter gets the mutex', async () => {
     const memory = await threads();
     const guest = await attach(memory.handle);
     const held = await memory.mutex('m').lockAsync();
@@ -395,7 +395,7 @@ test('close ends the waiting of lockAsync, and strands nobody behind it', async 
     (await next).unlock();
 });
 
-test('a grant is known from the moment on in which the mutex is taken', async () => {
+test('a lockAsync() that takes a free mutex owns it at once', async () => {
     const memory = await threads();
     const mutex = memory.mutex('m');
     const granting = mutex.lockAsync();
@@ -409,7 +409,7 @@ test('a grant is known from the moment on in which the mutex is taken', async ()
     second.unlock();
 });
 
-test('a module that is another one is refused, and nothing hangs', async () => {
+test('threads() refuses a module of another kind, and does not hang', async () => {
     const bytes = (/** @type {string} */ name) =>
         readFile(new URL(import.meta.resolve(`tabacus/${name}.wasm`)));
     for (const name of ['attach', 'counters', 'store']) {
@@ -425,7 +425,7 @@ test('a module that is another one is refused, and nothing hangs', async () => {
     assert.equal(memory.counter('x').add(), 1);
 });
 
-test('threads takes its wasm as bytes and as modules, and refuses anything else', async () => {
+test('threads() takes its wasm as bytes and as modules, and refuses anything else', async () => {
     const wasm = await readFile(new URL(import.meta.resolve('tabacus/threads.wasm')));
     const attachWasm = new WebAssembly.Module(
         await readFile(new URL(import.meta.resolve('tabacus/attach.wasm'))),
@@ -446,7 +446,7 @@ test('threads takes its wasm as bytes and as modules, and refuses anything else'
     );
 });
 
-test('memories do not mix', async () => {
+test('counters of two memories are independent', async () => {
     const other = await threads();
     shared.counter('mine').add(3);
     assert.equal(other.counter('mine').value, 0);

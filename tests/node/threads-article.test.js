@@ -1,4 +1,4 @@
-/** The Atomics article's program on the built package: user's Workers, C++ threads, and both. */
+/** The program of the Atomics article on the built package: with Workers of the user, with C++ threads, and with both. */
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -7,7 +7,8 @@ import { addersAll, startAdders } from '../programs/adders.js';
 import { article, articleAdds, articleLoses, articleWorkers, exactKinds } from '../programs/article.js';
 import { spawn } from '../programs/spawn.node.js';
 
-// On two idle cores the first try loses; on one busy core it takes an interruption at the one moment.
+// On two idle cores the first try loses an update. On one busy core a try loses one only if the thread is
+// interrupted between its read and its write.
 const triesMax = 1_000;
 
 const total = articleWorkers * articleAdds;
@@ -25,11 +26,11 @@ before(async () => {
 after(() => Promise.all(adders.map((adder) => adder.terminate())));
 
 for (const kind of exactKinds) {
-    test(`${kind}: four workers, up and down again, exact`, async () => {
+    test(`four workers count a counter of the kind ${kind} up and down again exactly`, async () => {
         assert.deepEqual(await article(shared, adders, kind), { up: total, down: 0 });
     });
 
-    test(`${kind}: C++ threads, up and down again, exact`, async () => {
+    test(`C++ threads count a counter of the kind ${kind} up and down again exactly`, async () => {
         const counter = shared.counter(`hammered ${kind}`, { kind });
         await shared.hammer(counter, { threads: articleWorkers, adds: articleAdds });
         assert.equal(counter.value, total);
@@ -37,7 +38,7 @@ for (const kind of exactKinds) {
         assert.equal(counter.value, 0);
     });
 
-    test(`${kind}: workers, C++ threads and the main thread on one object, exact`, async () => {
+    test(`workers, C++ threads and the main thread together count a counter of the kind ${kind} exactly`, async () => {
         const name = `together ${kind}`;
         const counter = shared.counter(name, { kind });
         const hammered = shared.hammer(counter, { threads: 2, adds: articleAdds, amount: 3 });
@@ -48,7 +49,7 @@ for (const kind of exactKinds) {
     });
 }
 
-test('unsynchronised: updates are seen to be lost', async (t) => {
+test('an unsynchronised counter loses updates', async (t) => {
     const seen = await articleLoses(shared, adders, triesMax);
     assert.ok(seen, `not one update was lost in ${triesMax} tries`);
     t.diagnostic(`after ${seen.tries} tries: ${seen.up} of ${total} up, ${seen.down} down`);

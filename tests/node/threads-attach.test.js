@@ -1,6 +1,6 @@
 /**
- * What attach.wasm is made of. It is instantiated over memory that other threads use: a data segment or a start
- * function would write into it.
+ * The sections of attach.wasm. The module is instantiated over memory that other threads use, and a data segment or a
+ * start function would write into it.
  */
 
 import assert from 'node:assert/strict';
@@ -10,7 +10,7 @@ import { test } from 'node:test';
 const bytes = readFileSync(new URL(import.meta.resolve('tabacus/attach.wasm')));
 const module = new WebAssembly.Module(bytes);
 
-/** Numbers of sections in the binary format. */
+/** The numbers of sections in the binary format. */
 const sectionNames = new Map([
     [4, 'table'],
     [8, 'start'],
@@ -34,7 +34,7 @@ function sections() {
     return numbers;
 }
 
-test('it has no table, no start function, no elements and no data', () => {
+test('attach.wasm has no table, no start function, no elements and no data', () => {
     const found = sections();
     assert.ok(found.includes(10), 'the parser finds the code');
     assert.deepEqual(
@@ -43,18 +43,18 @@ test('it has no table, no start function, no elements and no data', () => {
     );
 });
 
-test('it imports the memory, and nothing else', () => {
+test('attach.wasm imports the memory, and nothing else', () => {
     assert.deepEqual(WebAssembly.Module.imports(module), [{ module: 'env', name: 'memory', kind: 'memory' }]);
 });
 
-test('its stack pointer is there to be set, and is 0 until then, where any use of it traps', () => {
+test('attach.wasm exports its stack pointer, which is 0 and traps until it is set', () => {
     const memory = new WebAssembly.Memory({ initial: 1, maximum: 256, shared: true });
     const { exports } = new WebAssembly.Instance(module, { env: { memory } });
     const stackPointer = /** @type {WebAssembly.Global} */ (exports.__stack_pointer);
     assert.equal(stackPointer.value, 0);
 });
 
-test('instantiating it leaves the memory as it was', () => {
+test('instantiating attach.wasm leaves the memory as it was', () => {
     const memory = new WebAssembly.Memory({ initial: 1, maximum: 256, shared: true });
     const view = new Uint8Array(memory.buffer).fill(0xa5);
     assert.ok(new WebAssembly.Instance(module, { env: { memory } }));

@@ -1,4 +1,4 @@
-/** `shared.locks`: the letter of W3C Web Locks for the threads of one memory. */
+/** `shared.locks` against W3C Web Locks, for the threads of one memory. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -41,7 +41,7 @@ const startWorker = (shared) => spawnStorer(shared, endings);
 const never = () => new Promise(() => {});
 
 describe('shared.locks', () => {
-    it('the page and workers count under a lock, exactly', async () => {
+    it('the page and workers that count under a lock lose nothing', async () => {
         const shared = await threads();
         endings.push(() => shared.close());
         const workers = await Promise.all([1, 2, 3].map(() => startWorker(shared)));
@@ -84,7 +84,7 @@ describe('shared.locks', () => {
         }
     });
 
-    it('a worker’s lock is stolen, and its request rejects; counters’ names are others', async () => {
+    it('the request of a worker rejects when its lock is stolen, and locks and counters have separate names', async () => {
         const shared = await threads();
         endings.push(() => shared.close());
         const { call } = await startWorker(shared);
@@ -104,7 +104,7 @@ describe('shared.locks', () => {
         steals[0]?.catch(() => {});
     });
 
-    it('a closed attachment refuses requests, and those that wait reject', async () => {
+    it('a closed attachment refuses requests, and its waiting requests reject', async () => {
         const { page, other } = await clients();
         void page.locks.request('l', never).catch(() => {});
         const waiting = other.locks.request('l', () => 'never');
@@ -121,7 +121,7 @@ describe('shared.locks', () => {
         page.close();
     });
 
-    it('a watch for the exit of a worker that has ended reports it at once, and one that was stopped does not', async () => {
+    it('watchExit() reports a worker that has ended at once, and reports nothing after it was stopped', async () => {
         watchWorkers();
         const worker = new Worker('', { eval: true });
         const number = worker.threadId;
@@ -133,7 +133,7 @@ describe('shared.locks', () => {
         assert.equal(exits, 1);
     });
 
-    it('an abort after close() changes nothing; a closed page refuses segments that it has not made', async () => {
+    it('an abort after close() changes nothing, and a closed page refuses to make segments', async () => {
         const { page, other } = await clients();
         const holding = page.locks.request('l', never).catch(() => {});
         const controller = new AbortController();
@@ -154,7 +154,7 @@ describe('shared.locks', () => {
         late.close();
     });
 
-    it('names are any strings; a request that does not fit is an error, and changes nothing', async () => {
+    it('any string is a name, and a request that does not fit is an error and changes nothing', async () => {
         const { page } = await clients();
         endings.push(() => page.close());
         for (const name of ['', '\ud800', 'a\0b', 'x'.repeat(5000), /** @type {any} */ (7)]) {

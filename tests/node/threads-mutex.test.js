@@ -1,4 +1,4 @@
-/** The mutex between workers that block and a thread that awaits. A lost wake-up is a test that hangs. */
+/** The mutex between workers that block and a thread that awaits. If a wake-up is lost, a test hangs. */
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -28,7 +28,7 @@ const withCode = (code) => (/** @type {unknown} */ error) => {
 };
 
 for (const how of /** @type {const} */ (['lock', 'timed', 'lockAsync'])) {
-    test(`${how}: excludes workers from each other`, async () => {
+    test(`a mutex taken by ${how} excludes workers from each other`, async () => {
         const name = `unsynchronised under ${how}`;
         const adds = 5_000;
         const mutex = { name: `mutex of ${how}`, how };
@@ -38,7 +38,7 @@ for (const how of /** @type {const} */ (['lock', 'timed', 'lockAsync'])) {
     });
 }
 
-test('a wake-up that a terminated Worker took along is missed for one sleep only', async () => {
+test('a wake-up that a terminated Worker received delays the next waiter by one sleep only', async () => {
     const { wait } = Atomics;
     const other = await attach(shared.handle);
     const [mutex, theirs] = [shared.mutex('taken along'), other.mutex('taken along')];
@@ -48,7 +48,7 @@ test('a wake-up that a terminated Worker took along is missed for one sleep only
     Atomics.wait = /** @type {any} */ (
         (/** @type {unknown[]} */ ...given) => {
             slept_ms.push(given[3]);
-            theirs.unlock(); // which wakes the dead thread
+            theirs.unlock(); // this wakes the dead thread
             return 'timed-out';
         }
     );
@@ -62,7 +62,7 @@ test('a wake-up that a terminated Worker took along is missed for one sleep only
     other.close();
 });
 
-test('asynchronous lockers here, blocking ones in workers: one queue, no update lost', async () => {
+test('asynchronous waiters of this thread and blocking ones of workers share a queue, and no update is lost', async () => {
     const name = 'mixed';
     const adds = 3_000;
     const mutex = { name: 'mixed mutex', how: /** @type {const} */ ('lock') };
@@ -73,7 +73,7 @@ test('asynchronous lockers here, blocking ones in workers: one queue, no update 
             const held = await lock.lockAsync();
             const before = counter.add();
             await undefined;
-            assert.equal(counter.value, before, 'nobody adds while this task holds the mutex');
+            assert.equal(counter.value, before, 'no other task adds while this one holds the mutex');
             held.unlock();
         }
     });
@@ -81,7 +81,7 @@ test('asynchronous lockers here, blocking ones in workers: one queue, no update 
     assert.equal(counter.value, adders.length * adds + 5 * 200);
 });
 
-test('tasks that abort or time out delay nobody', async () => {
+test('tasks that abort or time out delay no other waiter', async () => {
     const name = 'given up';
     const adds = 3_000;
     const mutex = { name: 'given up mutex', how: /** @type {const} */ ('lock') };
@@ -121,8 +121,8 @@ test('an aborted waiter passes the mutex to the next', async () => {
     assert.equal(lock.locked, false);
 });
 
-// The abandoned waiter is the first in the queue still, and gets the first wake-up.
-test('an aborted waiter rejects at once, and holds up nobody who sleeps behind it', async () => {
+// The aborted waiter stays the first in the queue, and receives the first wake-up.
+test('an aborted waiter rejects at once, and holds up no sleeping waiter behind it', async () => {
     const lock = shared.mutex('abandoned');
     const other = await attach(shared.handle);
     other.mutex('abandoned').lock();
@@ -139,13 +139,13 @@ test('an aborted waiter rejects at once, and holds up nobody who sleeps behind i
     assert.equal(shared.counter(task.name).value, 1);
 });
 
-test('a signal that has aborted already rejects and changes nothing', async () => {
+test('a lockAsync() with an aborted signal rejects and changes nothing', async () => {
     const lock = shared.mutex('never begun');
     await assert.rejects(lock.lockAsync({ signal: AbortSignal.abort() }), { name: 'AbortError' });
     assert.equal(lock.locked, false);
 });
 
-test('timeouts: TimeoutError while held, both ways of waiting', async () => {
+test('a wait for a held mutex ends with a TimeoutError, blocking or asynchronous', async () => {
     const lock = shared.mutex('timeouts');
     const other = (await attach(shared.handle)).mutex('timeouts');
     other.lock();
@@ -158,7 +158,7 @@ test('timeouts: TimeoutError while held, both ways of waiting', async () => {
     lock.unlock();
 });
 
-test('only the owner unlocks, and only once', async () => {
+test('only the owner can unlock a mutex, and only once', async () => {
     const lock = shared.mutex('owned');
     const other = (await attach(shared.handle)).mutex('owned');
     assert.throws(() => lock.unlock(), withCode('not-owner'));
@@ -187,7 +187,7 @@ test('a grant that was released cannot release the next one', async () => {
     assert.equal(lock.locked, false);
 });
 
-test('locking what one holds is an error, not a hang', async () => {
+test('locking a mutex that the thread holds is an error, and does not hang', async () => {
     const lock = shared.mutex('again');
     lock.lock();
     assert.throws(() => lock.lock(), withCode('would-deadlock'));
@@ -214,9 +214,9 @@ test('two tasks of one thread exclude each other', async () => {
     (await second).unlock();
 });
 
-// The wake-up for this thread's asynchronous waiter must not be the only one: this thread then blocks
-// in another lock, and who has that waits behind us for the first.
-test('an asynchronous waiter whose thread blocks elsewhere holds nobody up', async () => {
+// The mutex must wake another waiter than the asynchronous one of this thread: this thread blocks until the worker,
+// which waits behind it for the same mutex, has had its turn.
+test('an asynchronous waiter holds up nobody while its thread blocks elsewhere', async () => {
     const [one, two] = [shared.mutex('one'), shared.mutex('two')];
     const holder = await attach(shared.handle);
     holder.mutex('one').lock();
@@ -234,8 +234,8 @@ test('an asynchronous waiter whose thread blocks elsewhere holds nobody up', asy
 });
 
 /**
- * Gives a worker the time to go to sleep behind us: nobody can observe who sleeps, so wait a few turns.
- * If it has not slept yet, the test is weaker, and never wrong.
+ * Gives a worker the time to go to sleep behind this thread. Since sleep cannot be observed, it waits a few turns.
+ * If the worker does not sleep yet, the test is weaker, but not wrong.
  *
  * @param {import('tabacus/threads').SharedMutex} mutex
  */

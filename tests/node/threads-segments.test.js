@@ -1,6 +1,6 @@
 /**
- * The page loads the module that makes segments when the first one is wanted. If that fails, those who wait get an
- * error, and the next call gets a segment.
+ * The page loads the module that makes segments when the first segment is requested. If that fails, the waiting calls
+ * reject, and the next call gets a segment.
  */
 
 import assert from 'node:assert/strict';
@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { TabacusError } from 'tabacus';
 import { threads } from 'tabacus/threads';
 
-/** Fails the first import that the page's module makes from here on: that of the module that makes segments. */
+/** Fails the next import of the page's module, which is the import of the module that makes segments. */
 const hooks = `
     let failures = 1;
     export async function resolve(specifier, context, next) {
@@ -23,7 +23,7 @@ const hooks = `
 const unavailable = (/** @type {unknown} */ error) =>
     error instanceof TabacusError && error.code === 'unavailable';
 
-test('segments: calls that wait while their module does not load reject, and later calls get them', async () => {
+test('calls for segments reject if their module does not load, and later calls get segments', async () => {
     const shared = await threads();
     register(`data:text/javascript,${encodeURIComponent(hooks)}`);
     const first = await Promise.allSettled([shared.storage(), shared.locks.query()]);

@@ -22,11 +22,11 @@ async function memory() {
 
 /**
  * @param {ThreadsMemory} shared
- * @param {object} [options] of its storage()
+ * @param {object} [options] of the worker's storage()
  */
 const startWorker = (shared, options) => spawnStorer(shared, endings, options);
 
-/** Of a busy machine. */
+/** The time that a busy machine may need. */
 const timeout_ms = 10_000;
 
 /** @param {() => unknown} condition */
@@ -48,7 +48,7 @@ function eventsOf(shared) {
     return events;
 }
 
-test('all threads read at once what one has set, in the order in which keys were added', async () => {
+test('all threads see at once the items that one sets, in the order in which the keys were added', async () => {
     const shared = await memory();
     const [a, b] = [await startWorker(shared), await startWorker(shared)];
     const storage = await shared.storage();
@@ -73,7 +73,7 @@ test('all threads read at once what one has set, in the order in which keys were
     assert.equal(shared.capabilities.storage, 'memory');
 });
 
-test('it is a Storage to the letter: conversions, named properties, what they shadow, every unit', async () => {
+test('shared storage is a Storage as specified: conversions, named properties, shadowing, every code unit', async () => {
     const storage = await (await memory()).storage();
     assert.equal(Object.prototype.toString.call(storage), '[object Storage]');
     storage.setItem(/** @type {any} */ (undefined), /** @type {any} */ (null));
@@ -94,7 +94,7 @@ test('it is a Storage to the letter: conversions, named properties, what they sh
     assert.ok(!('undefined' in storage));
 });
 
-test('a change is an event in every other thread, with both values, and none where nothing changed', async () => {
+test('every other thread receives an event with both values of a change, and none if nothing changed', async () => {
     const shared = await memory();
     const storage = await shared.storage();
     const [a, b] = [await startWorker(shared), await startWorker(shared)];
@@ -119,7 +119,7 @@ test('a change is an event in every other thread, with both values, and none whe
     assert.deepEqual(await b.call('events'), [all[0], all[2]]);
 });
 
-test('a thread that falls behind gets an event that it has missed something', async () => {
+test('a thread that falls behind receives an event without a key', async () => {
     const shared = await memory();
     const storage = await shared.storage();
     const events = eventsOf(shared);
@@ -127,13 +127,13 @@ test('a thread that falls behind gets an event that it has missed something', as
     const hammered = call('hammer', 'w', 6000);
     worker.postMessage({ method: 'set', args: ['done', 'yes'] });
     const end_ms = performance.now() + timeout_ms;
-    while (storage.getItem('done') === null) assert.ok(performance.now() < end_ms); // the page's loop does not turn
+    while (storage.getItem('done') === null) assert.ok(performance.now() < end_ms); // this blocks the page's event loop
     assert.equal(await hammered, 0);
     await until(() => events.length > 0);
     assert.deepEqual(events[0], [null, null, null]);
 });
 
-test('no thread gets events of its own writes, however many in one turn', async () => {
+test('no thread receives events for its own writes, however many it makes in one turn', async () => {
     const shared = await memory();
     const storage = await shared.storage();
     const events = eventsOf(shared);
@@ -141,7 +141,7 @@ test('no thread gets events of its own writes, however many in one turn', async 
     const { call, worker } = await startWorker(shared);
     worker.postMessage({ method: 'set', args: ['worker', 'w'] });
     const end_ms = performance.now() + timeout_ms;
-    // The page's loop does not turn: its own change follows one of the worker's that it has not read.
+    // This loop blocks the event loop of the page, so that its change follows a change of the worker that it has not read.
     while (storage.getItem('worker') === null) assert.ok(performance.now() < end_ms);
     storage.setItem('page', 'p');
     await call('set', 'last', 'l');
@@ -152,7 +152,7 @@ test('no thread gets events of its own writes, however many in one turn', async 
     ]);
 });
 
-test('a value that does not fit throws QuotaExceededError, and leaves the old value', async () => {
+test('a value that does not fit throws QuotaExceededError, and the old value stays', async () => {
     const shared = await memory();
     const { call } = await startWorker(shared, { quota_bytes: 100 });
     const storage = await shared.storage();
@@ -172,7 +172,7 @@ test('a value that does not fit throws QuotaExceededError, and leaves the old va
     await assert.rejects(shared.storage(/** @type {any} */ ({ quota: 1 })), { code: 'invalid-argument' });
 });
 
-test('five million units fit, as in localStorage', async () => {
+test('five million code units fit, as in localStorage', async () => {
     const storage = await (await memory()).storage();
     const large = '0123456789'.repeat(524_000);
     storage.setItem('x-large', large);
@@ -180,7 +180,7 @@ test('five million units fit, as in localStorage', async () => {
     assert.throws(() => storage.setItem('more', large), { name: 'QuotaExceededError' });
 });
 
-test('threads that hammer it at once each find what they wrote', async () => {
+test('threads that write at once each find their own items', async () => {
     const shared = await memory();
     const storage = await shared.storage();
     const workers = await Promise.all(['a', 'b', 'c'].map(() => startWorker(shared)));
@@ -194,7 +194,7 @@ test('threads that hammer it at once each find what they wrote', async () => {
     for (const { call } of workers) assert.deepEqual(await call('items'), Object.entries(storage));
 });
 
-test('a worker that is terminated while it writes keeps nobody out', async () => {
+test('a worker that is terminated while it writes does not lock out other threads', async () => {
     const shared = await memory();
     const storage = await shared.storage();
     const witness = await startWorker(shared);
@@ -215,7 +215,7 @@ test('a worker that is terminated while it writes keeps nobody out', async () =>
     }
 });
 
-test('a closed attachment has no storage any more; the others have', async () => {
+test('a closed attachment has no storage, and the others keep theirs', async () => {
     const shared = await memory();
     const { call } = await startWorker(shared);
     await call('set', 'k', 'v');
@@ -228,7 +228,7 @@ test('a closed attachment has no storage any more; the others have', async () =>
     await assert.rejects(shared.storage(), { code: 'closed' });
 });
 
-/** What is a page's window until the next call. */
+/** Opens two emulated tabs. The window of the first is this page's window until the next call. */
 async function pageWithOther() {
     const origin = await createOrigin({ url: 'https://example.com/', clock: 'real' });
     endings.push(() => origin.close());
@@ -238,7 +238,7 @@ async function pageWithOther() {
     return { origin, tab, other };
 }
 
-test('a page’s localStorage mirrors it, and what other tabs write comes back', async () => {
+test('the localStorage of a page mirrors the storage, which receives the writes of other tabs', async () => {
     const { origin, tab, other } = await pageWithOther();
     tab.window.localStorage.setItem('before', '1');
     tab.window.localStorage.setItem('length', 'shadowed');
@@ -271,7 +271,7 @@ test('a page’s localStorage mirrors it, and what other tabs write comes back',
     other.window.localStorage.setItem('other', 'o');
     await until(async () => (await call('get', 'other')) === 'o');
     await until(() => events.some(([key]) => key === 'other'));
-    assert.ok(otherEvents.length === 5, 'what came from there is not written back');
+    assert.ok(otherEvents.length === 5, 'a write of another tab is not written back');
     other.window.localStorage.clear();
     await until(async () => (await call('items')).length === 0);
 
@@ -284,7 +284,7 @@ test('a page’s localStorage mirrors it, and what other tabs write comes back',
     assert.equal(tab.window.localStorage.getItem('much'), 'less');
 });
 
-test('capabilities describe how localStorage relates to it, whichever thread has asked for it', async () => {
+test('capabilities have the state of the mirror, whichever thread made the storage', async () => {
     await pageWithOther();
     const shared = await memory();
     assert.equal(shared.capabilities.storage, undefined);
@@ -296,7 +296,7 @@ test('capabilities describe how localStorage relates to it, whichever thread has
     bystander.close();
 });
 
-test('a full storage takes nothing from localStorage, and has what did not fit when there is space', async () => {
+test('a full storage does not change localStorage, and takes the items that did not fit when there is space', async () => {
     const { localStorage } = (await pageWithOther()).tab.window;
     localStorage.setItem('small', 's'.repeat(2000));
     localStorage.setItem('x-large', 'l'.repeat(9000));
@@ -322,7 +322,7 @@ test('a full storage takes nothing from localStorage, and has what did not fit w
     assert.equal(shared.capabilities.storage, 'mirrored');
 });
 
-test('a page that falls behind writes what threads have changed, and not what another tab has since', async () => {
+test('a page that falls behind writes the changes of its threads, and does not overwrite those of another tab', async () => {
     const { tab, other } = await pageWithOther();
     const { localStorage } = tab.window;
     localStorage.setItem('cart', 'old');
@@ -342,7 +342,7 @@ test('a page that falls behind writes what threads have changed, and not what an
     attached.close();
 });
 
-test('a write at a pagehide within setItem, removeItem or clear is not overwritten by the one under way', async () => {
+test('a write at a pagehide within setItem(), removeItem() or clear() is not overwritten by that call', async () => {
     const { tab } = await pageWithOther();
     const { localStorage } = tab.window;
     const shared = await memory();
@@ -356,7 +356,7 @@ test('a write at a pagehide within setItem, removeItem or clear is not overwritt
         prototype[method] = function (/** @type {string[]} */ ...given) {
             prototype[method] = real;
             theirs.setItem('k', `newer than ${method}`);
-            tab.window.dispatchEvent(new Event('pagehide')); // as Firefox does
+            tab.window.dispatchEvent(new Event('pagehide')); // Firefox dispatches it within the call
             return real.apply(this, given);
         };
         if (method === 'clear') storage.clear();
@@ -369,7 +369,7 @@ test('a write at a pagehide within setItem, removeItem or clear is not overwritt
     attached.close();
 });
 
-test('a write by a thread while the page reads what another tab has written is not left behind', async () => {
+test('a write of a thread reaches localStorage although the page is reading a write of another tab', async () => {
     const { tab, other } = await pageWithOther();
     const { localStorage } = tab.window;
     const shared = await memory();
@@ -387,12 +387,12 @@ test('a write by a thread while the page reads what another tab has written is n
         prototype.getItem = function (/** @type {string} */ key) {
             prototype.getItem = getItem;
             const value = getItem.call(this, key);
-            act(); // after the page has looked, and before it goes inside
+            act(); // the page has read localStorage, and has not yet written to the storage
             return value;
         };
         other.window.localStorage.setItem('k', String(events.length));
         await until(() => prototype.getItem === getItem);
-        storage.setItem('fence', String(events.length)); // all that was before it is in localStorage
+        storage.setItem('fence', String(events.length)); // when this is written, all earlier writes are in localStorage
         assert.deepEqual(Object.entries(localStorage).sort(), Object.entries(storage).sort());
         await until(() => events.length > 0);
     }

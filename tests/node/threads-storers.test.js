@@ -1,6 +1,6 @@
 /**
- * C++ threads on the storage and the locks that a page shares: tabacus::SharedStorage, tabacus::SharedLock. The
- * package's modules run a core that has tests/wasm/storers.cpp in it.
+ * C++ threads that use the storage and the locks of a page: tabacus::SharedStorage, tabacus::SharedLock. The modules of
+ * the package run a core that contains tests/wasm/storers.cpp.
  */
 
 import assert from 'node:assert/strict';
@@ -19,7 +19,7 @@ let shared;
 /** @type {string} */
 let folder;
 
-// What C++ threads do keeps no process alive.
+// C++ threads keep no process alive, so this timer does.
 const alive = setInterval(() => {}, 1_000);
 
 before(async () => {
@@ -52,7 +52,7 @@ const becomes = (storage, key, wanted) =>
         check();
     });
 
-test('C++ threads and the page add under one lock, and lose nothing', async () => {
+test('C++ threads and the page that add under one lock lose nothing', async () => {
     const times = 2_000;
     for (let thread = 0; thread < 3; thread++) storers._start_adding(times);
     const storage = await shared.storage();
@@ -64,7 +64,7 @@ test('C++ threads and the page add under one lock, and lose nothing', async () =
     await becomes(storage, 'sum', `${4 * times}`);
 });
 
-test('a C++ thread waits for a lock of the page', async () => {
+test('a C++ thread waits for a lock that the page holds', async () => {
     const storage = await shared.storage();
     await shared.locks.request('sum', async () => {
         storers._start_reading();

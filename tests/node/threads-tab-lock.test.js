@@ -1,4 +1,4 @@
-/** Locks over tabs from workers, which block: two tabs of one process, each with a memory and workers. */
+/** Locks over tabs for workers that block: two tabs of one process, each with a memory and workers. */
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -13,7 +13,7 @@ import { LockOrigin } from './fake-locks.js';
 
 /** @typedef {import('tabacus/threads').ThreadsMemory} ThreadsMemory */
 
-/** The threads' liveness locks: Web Locks of the process. */
+/** The Web Locks of the process, for the liveness locks of the threads. */
 const livenessLocks = new LockOrigin();
 const processLocks = {
     /**
@@ -82,7 +82,7 @@ const withCode = (code) => (/** @type {any} */ error) => {
     return true;
 };
 
-test('workers of two tabs count exactly, blocking, with tokens that rise', async () => {
+test('workers of two tabs that block count exactly, and their tokens rise', async () => {
     const [a, b] = await pages(2);
     const workers = await Promise.all([a, a, b, b].map(({ shared }) => startWorker(shared)));
     const plain = new Int32Array(new SharedArrayBuffer(4));
@@ -103,7 +103,7 @@ test('workers of two tabs count exactly, blocking, with tokens that rise', async
     assert.ok(await b.tab.lock('l').run((held) => Number(held.token) > Math.max(...tokens)));
 });
 
-test('it is the lock of tab.lock(name), and the query names its holder', async () => {
+test('tabLock(name) is the same lock as tab.lock(name), and query() names its holder', async () => {
     const [{ tab, shared }] = await pages(1);
     const worker = await startWorker(shared);
     const token = await worker.call('lock', 'l');
@@ -118,7 +118,7 @@ test('it is the lock of tab.lock(name), and the query names its holder', async (
     assert.ok(Number(await tab.lock('l').run((held) => held.token)) > token);
 });
 
-test('tryLock and timeouts give up, and delay nobody', async () => {
+test('a failed tryLock() and a timed-out lock() delay no other waiter', async () => {
     const [{ tab, shared }] = await pages(1);
     const worker = await startWorker(shared);
     const held = await tab.lock('l').acquire();
@@ -164,7 +164,7 @@ test('closing an attachment releases its locks', async () => {
     await assert.rejects(worker.call('lock', 'l'), withCode('closed'));
 });
 
-test('a lock that is stolen is lost: held is false, and unlock throws', async () => {
+test('the handle of a stolen lock is not held, and unlock() throws', async () => {
     const [{ tab, shared }, b] = await pages(2);
     const worker = await startWorker(shared);
     const token = await worker.call('lock', 'l');
@@ -181,7 +181,7 @@ test('a lock that is stolen is lost: held is false, and unlock throws', async ()
     assert.equal((await tab.lock('l').query()).length, 1);
 });
 
-test('closing the memory or the tab makes holders lose their locks, and refuses later requests', async () => {
+test('holders lose their locks when the memory or the tab is closed, and later requests are refused', async () => {
     const [a, b] = await pages(2);
     const [one, two] = await Promise.all([a, b].map(({ shared }) => startWorker(shared)));
     assert.ok(one && two);
@@ -197,7 +197,7 @@ test('closing the memory or the tab makes holders lose their locks, and refuses 
     await assert.rejects(two.call('unlock', 'l'), withCode('lock-lost'));
 });
 
-test('C++ threads take the same lock: tabacus::TabMutex', async () => {
+test('C++ threads take the same lock by tabacus::TabMutex', async () => {
     const [{ shared }] = await pages(1);
     const worker = await startWorker(shared);
     const lock = shared.tabLock('l');
@@ -213,7 +213,7 @@ test('C++ threads take the same lock: tabacus::TabMutex', async () => {
     assert.equal(counter.value, 121);
 });
 
-test('wrong arguments and states are errors at once', async () => {
+test('a wrong argument or state is an error at once', async () => {
     await assert.rejects(threads({ tab: /** @type {any} */ ({}) }), (error) => {
         assert.equal(/** @type {any} */ (error).argument, 'tab');
         return withCode('invalid-argument')(error);
@@ -255,7 +255,7 @@ test('wrong arguments and states are errors at once', async () => {
     assert.equal(held.held, false);
 });
 
-test('with no time to wait, a free lock is granted, and one that is held is a TimeoutError', async () => {
+test('lockAsync() with the timeout 0 is granted a free lock, and is a TimeoutError for a held one', async () => {
     const [first] = await pages(1);
     const lock = first?.shared.tabLock('at once');
     const grant = await lock?.lockAsync({ timeout: 0 });

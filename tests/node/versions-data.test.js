@@ -1,4 +1,4 @@
-/** What each earlier version has stored (tests/versions/data-*.json) is opened by the present one without loss. */
+/** The present version opens the data that each earlier version has stored (tests/versions/data-*.json) without loss. */
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -19,8 +19,8 @@ const fixtures = readdirSync(folder)
 const hour_ms = 3_600_000;
 
 /**
- * Two tabs of the present version in a browser that has stored the fixture. No `warning` and no `storelost` is
- * expected of them.
+ * Opens two tabs of the present version in a browser that has stored the fixture, uses them, and fails if one of them
+ * emits `warning` or `storelost`.
  *
  * @param {any} fixture
  * @param {(tabs: [Tab, Tab], origin: Origin) => Promise<void>} use
@@ -48,7 +48,7 @@ async function withFixture(fixture, use) {
 /** @param {Tab} tab @param {keyof typeof queueOptions} name */
 const queueOf = (tab, name) => tab.queue(names[name], queueOptions[name]);
 
-/** @param {Tab} tab @param {string} key what an earlier version has committed under a lock's fence */
+/** Reads a value that an earlier version has committed under a lock. @param {Tab} tab @param {string} key */
 const fenced = (tab, key) =>
     tab.lock('reader').run((held) => held.commit(names.carts, (tx) => tx.get(names.carts, key)));
 
@@ -58,7 +58,7 @@ for (const fixture of fixtures) {
         withFixture(fixture, use);
 
     describe(`data that ${version} has stored`, { timeout: 120_000 }, () => {
-        it('is stored again exactly as the fixture has it, before a tab opens it', async () => {
+        it('the data are stored exactly as the fixture has them before a tab opens them', async () => {
             const origin = await newOrigin({ seed: 2 });
             const { window } = origin.openTab();
             await writeSiteData(window, fixture);
@@ -67,7 +67,7 @@ for (const fixture of fixtures) {
         });
 
         it(
-            'replicated counters, relaxed and strict, have the totals of all tabs, and go on',
+            'replicated counters, relaxed and strict, have the totals of all tabs, and count on',
             trial(async ([a, b]) => {
                 assert.equal(await a.counter(names.visits).read(), written.visits);
                 assert.equal(await b.counter(names.stock, { durability: 'strict' }).read(), written.stock);
@@ -98,7 +98,7 @@ for (const fixture of fixtures) {
 
         for (const strategy of strategies) {
             it(
-                `a counter of the strategy ${strategy} has its total, and goes on`,
+                `a counter of the strategy ${strategy} has its total, and counts on`,
                 trial(async (tabs, origin) => {
                     const options = strategy === 'deltas' ? { strategy, threshold: 0 } : { strategy };
                     const counters = tabs.map((tab) => tab.counter(names.catalogue, options));
@@ -133,7 +133,7 @@ for (const fixture of fixtures) {
                 assert.ok((await token(b, names.heldAtDeath)) > written.heldAtDeathToken);
                 const permit = (/** @type {Tab} */ tab) => tab.semaphore(names.semaphore, 2).acquire();
                 const permits = await Promise.all([permit(a), permit(b)]);
-                // A permit's tokens rise; which of the two permits a tab is given is not promised.
+                // The tokens of each permit rise, but a tab may be granted either of the two permits.
                 const [least, most] = permits.map((held) => Number(held.token)).sort((one, two) => one - two);
                 const [former, latter] = written.semaphoreTokens;
                 assert.ok(
@@ -144,7 +144,7 @@ for (const fixture of fixtures) {
         );
 
         it(
-            'what was committed under a fence is read, and written under the next token',
+            'values that were committed under a lock are read, and written under the next token',
             trial(async ([a, b]) => {
                 assert.deepEqual(await fenced(a, names.mine), ['Stück 0', 'Stück 1', 'Stück 2']);
                 assert.deepEqual(await fenced(b, names.shapes), {
@@ -163,9 +163,9 @@ for (const fixture of fixtures) {
         );
 
         it(
-            'an answer of once() is used while it is fresh, and made anew where it is too old',
+            'a result of once() is used while it is fresh, and made again when it is too old',
             trial(async ([a, b]) => {
-                const unused = async () => assert.fail('the stored answer is fresh');
+                const unused = async () => assert.fail('the stored result is fresh');
                 const answer = decode(written.once);
                 assert.deepEqual(await a.once(names.once, unused, { ttl: Infinity }), answer);
                 assert.deepEqual(await b.once(names.once, unused, { ttl: hour_ms }), answer);
@@ -174,7 +174,7 @@ for (const fixture of fixtures) {
         );
 
         it(
-            'a leader answers the call that was left open, once, and an answered one has its answer',
+            'a leader answers an open call once, and an answered call keeps its answer',
             trial(async ([a, b]) => {
                 /** @type {string[]} */
                 const orders = [];
@@ -187,7 +187,7 @@ for (const fixture of fixtures) {
                         term = current.number;
                         handOver = () => current.handOver();
                         return current.answer((request, call) => {
-                            answered(undefined); // without a tab that asks again
+                            answered(undefined); // no tab makes this call again
                             orders.push(request.order);
                             return { paid: request.order, term: call.term };
                         });
@@ -205,7 +205,7 @@ for (const fixture of fixtures) {
         );
 
         it(
-            'a sequence gives out no number again, and one without gaps leaves none out',
+            'a sequence gives no number again, and a gapless one leaves none out',
             trial(async ([a, b]) => {
                 const given = [];
                 for (const tab of [a, b, a])
@@ -221,7 +221,7 @@ for (const fixture of fixtures) {
         );
 
         it(
-            'a budget has what was not taken, and no more',
+            'a budget has the amount that was not taken, and no more',
             trial(async ([a, b]) => {
                 const [here, there] = [a, b].map((tab) => tab.budget(names.budget, { limit: 100 }));
                 const rest = 100 - written.taken;
@@ -235,7 +235,7 @@ for (const fixture of fixtures) {
         );
 
         it(
-            'a rate limit lets the next call through an interval after the last ones',
+            'a rate limit grants the next call an interval after the last ones',
             trial(async ([a], origin) => {
                 const rate = a.rateLimit(names.rate, { limit: 3, interval: hour_ms });
                 assert.equal(await rate.tryTake(), false);
@@ -246,7 +246,7 @@ for (const fixture of fixtures) {
         );
 
         it(
-            'every job that waits runs once, in its order, with what was asked of it',
+            'every waiting job runs once, in its order, with its options',
             trial(async ([a, b]) => {
                 const waiting = await queueOf(a, 'work').jobs();
                 assert.deepEqual(
@@ -282,7 +282,7 @@ for (const fixture of fixtures) {
         );
 
         it(
-            'a dead letter is there with its error, and runs when it is retried',
+            'a dead letter has its error, and runs when it is retried',
             trial(async ([a, b]) => {
                 const letters = await queueOf(a, 'work').deadLetters();
                 assert.equal(letters.length, 1);
@@ -318,7 +318,7 @@ for (const fixture of fixtures) {
         );
 
         it(
-            'a job that ran when its tab was killed runs again, and knows of the lost worker',
+            'a job that ran when its tab was killed runs again with a count of one lost worker',
             trial(async ([a]) => {
                 /** @type {unknown[]} */
                 const ran = [];

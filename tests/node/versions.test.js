@@ -1,6 +1,6 @@
 /**
  * Tabs of an earlier version (tests/versions/tabacus-*.tgz, as `npm pack` wrote it) and of the present one in one
- * browser: what they share is counted, granted and run once.
+ * browser: each shared increment, grant and job is counted, granted or run once.
  */
 
 import assert from 'node:assert/strict';
@@ -24,7 +24,7 @@ import { loadPackedVersion } from '../versions/packed-version.js';
 /**
  * @typedef {object} Browser
  * @property {Tabs} tabs
- * @property {Page[]} pages theirs
+ * @property {Page[]} pages of the tabs, in the same order
  * @property {Origin} origin
  */
 
@@ -34,23 +34,23 @@ const earlier = await Promise.all(tarballs.map((file) => loadPackedVersion(new U
 
 const namespace = 'shop';
 
-/** Time of the emulated browser. @param {Page | undefined} page @param {number} ms */
+/** Sleeps for a time of the emulated browser. @param {Page | undefined} page @param {number} ms */
 const sleep = (page, ms) => new Promise((resolve) => page?.window.setTimeout(resolve, ms));
 
-/** The strategies that are exact whatever tabs do at once (docs/guarantees.md); others lose updates by design. */
+/** The strategies that are exact under concurrent updates (docs/guarantees.md). The others may lose updates. */
 const exact = ['replicated', 'transactional', 'optimistic', 'deltas', 'batched'];
-/** Those that are exact only where each turn of the event loop sees what others wrote to localStorage. */
+/** The strategies that are exact only if each turn of the event loop sees all earlier writes to localStorage. */
 const exactIfMutexed = ['locked', 'log', 'lamport', 'eventual'];
 
 /** @param {string} strategy @returns {any} */
 const counterOptions = (strategy) => (strategy === 'deltas' ? { strategy, threshold: 0 } : { strategy });
 
 for (const { version, url, open: openEarlier } of earlier) {
-    // On an isolated page 0.1.0 counts by a build of its own, which shares memory.
+    // On an isolated page the version 0.1.0 counts with a separate build, which shares memory.
     const isolated = version === '0.1.0' ? { build: /** @type {any} */ ('threads') } : {};
 
     /**
-     * Opens the tabs in the order of their numbers, uses them, and expects no `warning` and no `storelost`.
+     * Opens the tabs in the order of their numbers, uses them, and fails if one of them emits `warning` or `storelost`.
      *
      * @param {number} seed
      * @param {(browser: Browser) => Promise<void>} use
@@ -82,9 +82,9 @@ for (const { version, url, open: openEarlier } of earlier) {
     };
 
     /**
-     * Twice: once with a tab of the earlier version in the first place, and once with one of the present.
+     * Runs a test twice: once with a tab of the earlier version as the first, and once with one of the present version.
      *
-     * @param {(browser: Browser) => Promise<void>} use is given the tabs in the order that it shall use them
+     * @param {(browser: Browser) => Promise<void>} use receives the tabs in the order in which it uses them
      */
     const inBothRoles = (use) => async () => {
         for (const seed of [1, 2]) {
@@ -102,7 +102,7 @@ for (const { version, url, open: openEarlier } of earlier) {
     };
 
     describe(`tabs of ${version} and of the present version together`, { timeout: 120_000 }, () => {
-        it('come from different folders, and are of different classes', () =>
+        it('the two versions are loaded from different folders, and have different classes', () =>
             withBothVersions(1, async ({ tabs: [old, present] }) => {
                 assert.ok(!url.startsWith(new URL('../../', import.meta.url).href), url);
                 assert.notEqual(old.constructor, present.constructor);
@@ -111,7 +111,7 @@ for (const { version, url, open: openEarlier } of earlier) {
         for (const strategy of [...exact, ...exactIfMutexed]) {
             const storage = exact.includes(strategy) ? 'cached' : 'mutexed';
             it(
-                `count by the strategy ${strategy} exactly, at once, and with a tab that dies`,
+                `tabs of both versions that count at once by the strategy ${strategy} are exact, also if one is killed`,
                 underSeeds(
                     async ({ tabs, pages }) => {
                         const counters = tabs.map((tab) => tab.counter('n', counterOptions(strategy)));
@@ -134,7 +134,7 @@ for (const { version, url, open: openEarlier } of earlier) {
             );
         }
 
-        it('count by every strategy exactly, one after another', () =>
+        it('tabs of both versions that count one after another are exact by every strategy', () =>
             withBothVersions(1, async ({ tabs, origin }) => {
                 for (const strategy of strategies) {
                     let sum = 0;
@@ -149,7 +149,7 @@ for (const { version, url, open: openEarlier } of earlier) {
             }));
 
         it(
-            'see one another’s increments without asking the store',
+            'tabs of both versions receive each other’s increments without reading the store',
             inBothRoles(async ({ tabs, pages }) => {
                 const counters = tabs.map((tab) => tab.counter('n'));
                 await Promise.all(counters.map((counter) => counter.read()));
@@ -163,7 +163,7 @@ for (const { version, url, open: openEarlier } of earlier) {
             }),
         );
 
-        it('go on above the backup of the other version where the database is lost', async () => {
+        it('a tab counts on from the backup of the other version if the database is lost', async () => {
             for (const [openWriter, openReader] of [
                 [openEarlier, open],
                 [open, openEarlier],
@@ -172,7 +172,7 @@ for (const { version, url, open: openEarlier } of earlier) {
                 const start_ms = 1.8e12;
                 const tokenOf = (/** @type {Tab | undefined} */ tab) =>
                     tab?.lock('l').run((held) => Number(held.token));
-                // Tokens follow the clock, so it goes back by a day lest it hide a backup that is not read.
+                // Tokens follow the clock. The clock goes back by a day, or else it would hide that no backup is read.
                 origin.setClock(start_ms);
                 const page = origin.openTab();
                 const writer = await openWriter?.({ namespace, window: page.window });
@@ -196,7 +196,7 @@ for (const { version, url, open: openEarlier } of earlier) {
             }
         });
 
-        it('merge the state of a counter of the other version', () =>
+        it('merge() accepts the state of a counter of the other version', () =>
             withBothVersions(1, async ({ tabs: [old, present] }) => {
                 old.counter('n').add(3);
                 await old.counter('n').flush();
@@ -292,7 +292,7 @@ for (const { version, url, open: openEarlier } of earlier) {
         );
 
         it(
-            'a lock that is stolen is lost to the other version, which commits nothing any more',
+            'a tab whose lock the other version steals loses it and commits nothing afterwards',
             inBothRoles(async ({ tabs: [first, second], origin }) => {
                 const held = await first.lock('l').acquire();
                 const stolen = await second.lock('l').acquire({ steal: true });
@@ -308,7 +308,7 @@ for (const { version, url, open: openEarlier } of earlier) {
         );
 
         it(
-            'a semaphore has as many permits as were agreed, over both versions',
+            'a semaphore grants at most its number of permits, over both versions',
             underSeeds(async ({ tabs, pages }) => {
                 let [inside, most] = [0, 0];
                 const runs = [...tabs, ...tabs, ...tabs].map((tab, at) =>
@@ -340,9 +340,9 @@ for (const { version, url, open: openEarlier } of earlier) {
                 for (const at of [3, 1, 0, 2]) {
                     runs.push(tabs[at]?.lock('l').run(() => void order.lock.push(at)));
                     runs.push(tabs[at]?.semaphore('s', 2).run(() => void order.semaphore.push(at)));
-                    await sleep(pages[at], 50); // its requests have arrived
+                    await sleep(pages[at], 50); // the requests of this tab have arrived
                 }
-                for (const one of held.slice(0, 2)) one.release(); // one permit is left, so that there is an order
+                for (const one of held.slice(0, 2)) one.release(); // one permit remains, so that the order can be seen
                 await Promise.all(runs);
                 held[2]?.release();
                 assert.deepEqual(order, { lock: [3, 1, 0, 2], semaphore: [3, 1, 0, 2] });
@@ -391,7 +391,7 @@ for (const { version, url, open: openEarlier } of earlier) {
         );
 
         it(
-            'once() fails in all tabs with the error that it threw in one',
+            'once() rejects in all tabs with the error of the tab that ran it',
             inBothRoles(async ({ tabs, pages }) => {
                 let runs = 0;
                 const calls = tabs.map((tab, at) =>
@@ -408,7 +408,9 @@ for (const { version, url, open: openEarlier } of earlier) {
         );
 
         /**
-         * @param {Tab} tab leads until it is closed or killed
+         * Leads with a handler until the tab is closed or killed.
+     *
+     * @param {Tab} tab
          * @param {(request: any, call: any) => unknown} handler
          */
         const lead = (tab, handler) =>
@@ -448,7 +450,7 @@ for (const { version, url, open: openEarlier } of earlier) {
         );
 
         it(
-            'a leader that is killed within a call is followed by the other version, and one commit is kept',
+            'a tab of the other version leads after a leader is killed within a call, and one commit is kept',
             inBothRoles(async ({ tabs: [first, second, third, fourth], pages }) => {
                 const add = (/** @type {any} */ call) =>
                     call.write('sums', async (/** @type {any} */ tx) =>
@@ -475,7 +477,7 @@ for (const { version, url, open: openEarlier } of earlier) {
                 pages[0]?.kill();
                 assert.deepEqual(await Promise.all(calls), ['x', 'y']);
                 assert.equal(ids.length, 3);
-                assert.equal(ids[0], ids[1], 'the call that was cut off is run again under its id');
+                assert.equal(ids[0], ids[1], 'the interrupted call is run again under its id');
                 const sum = await third
                     .lock('reader')
                     .run((held) => held.commit('sums', (tx) => tx.get('sums', 'sum')));
@@ -484,7 +486,7 @@ for (const { version, url, open: openEarlier } of earlier) {
         );
 
         it(
-            'sequences give out no number twice, and one without gaps leaves none out',
+            'sequences give no number twice, and a gapless one leaves none out',
             underSeeds(async ({ tabs }) => {
                 const [blocks, gapless] = await Promise.all(
                     [{ block: 3 }, { gapless: true }].map((options) =>
@@ -504,7 +506,7 @@ for (const { version, url, open: openEarlier } of earlier) {
         );
 
         it(
-            'a budget is spent to the last, and not beyond it',
+            'a budget is spent completely, and not beyond its limit',
             underSeeds(async ({ tabs }) => {
                 let taken = 0;
                 const takeAll = async (/** @type {Tab} */ tab) => {
@@ -521,12 +523,12 @@ for (const { version, url, open: openEarlier } of earlier) {
         );
 
         it(
-            'a budget’s rights that a tab of one version holds beforehand go to the other when it is short',
+            'a tab that runs short of a budget receives rights that a tab of the other version holds in reserve',
             inBothRoles(async ({ tabs: [first, second] }) => {
                 const budget = (/** @type {Tab} */ tab) => tab.budget('b', { limit: 100 });
                 let taken = 0;
                 await second.sequence('other').next(); // what limits need is loaded
-                // From the 17th of a burst on a tab takes more rights out of the budget than it spends.
+                // From the 17th take of a burst on, a tab takes more rights out of the budget than it spends.
                 while (taken < 40 && (await budget(first).tryTake())) ++taken;
                 assert.equal(taken, 40);
                 assert.equal(await budget(second).tryTake(60), true);
@@ -535,7 +537,7 @@ for (const { version, url, open: openEarlier } of earlier) {
         );
 
         it(
-            'a rate limit holds over both versions',
+            'tabs of both versions together keep a rate limit',
             underSeeds(async ({ tabs, pages }) => {
                 const rate = (/** @type {Tab} */ tab) => tab.rateLimit('r', { limit: 3, interval: 1000 });
                 /** @type {number[]} */
@@ -553,7 +555,7 @@ for (const { version, url, open: openEarlier } of earlier) {
         );
 
         it(
-            'a rate limit asks a tab of the other version for the time, and not the wall clock',
+            'a rate limit takes the time from a tab of the other version, and not from the wall clock',
             inBothRoles(async ({ tabs: [first, second], origin, pages }) => {
                 const rate = (/** @type {Tab} */ tab) => tab.rateLimit('r', { limit: 1, interval: 60_000 });
                 await rate(first).take();
@@ -568,7 +570,7 @@ for (const { version, url, open: openEarlier } of earlier) {
                 /** @type {Map<string, string>} */
                 const ran = new Map();
                 const queue = (/** @type {Tab} */ tab) => tab.queue('q', { concurrency: 2 });
-                // By kinds, since a tab that handles all of them may keep the slots and do all the work.
+                // The tabs handle different kinds, since one that handles all kinds may keep the slots and do all the work.
                 const versions = ['earlier', 'present'];
                 for (const [at, tab] of tabs.entries()) {
                     queue(tab).handle(String(versions[at % 2]), async ({ payload, kind }) => {
@@ -581,7 +583,7 @@ for (const { version, url, open: openEarlier } of earlier) {
                 const jobs = tabs.flatMap((tab, at) =>
                     [0, 1, 2, 3, 4, 5].map(async (n) => {
                         const job = `${at} ${n}`;
-                        const bytes = n < 3 ? new Uint8Array([at, n]) : undefined; // else its payload is JSON
+                        const bytes = n < 3 ? new Uint8Array([at, n]) : undefined; // the other payloads are JSON
                         const { result } = await queue(tab).enqueue(
                             { job, ...(bytes && { bytes }) },
                             { kind: versions[n % 2] },
@@ -599,7 +601,7 @@ for (const { version, url, open: openEarlier } of earlier) {
         );
 
         it(
-            'jobs go on in the other version when a tab is killed in their midst, and none is lost',
+            'the other version runs the remaining jobs when a tab is killed amid them, and none is lost',
             inBothRoles(async ({ tabs: [first, second, third, fourth], pages }) => {
                 /** @type {[job: number, lostWorkers: number][]} */
                 const ran = [];
@@ -615,7 +617,7 @@ for (const { version, url, open: openEarlier } of earlier) {
                 for (const job of [0, 1, 2, 3, 4, 5])
                     receipts.push(await (job % 2 === 0 ? third : fourth).queue('q').enqueue(job));
                 await cutOff;
-                await Promise.all(receipts.slice(0, 2).map(({ result }) => result)); // they are settled
+                await Promise.all(receipts.slice(0, 2).map(({ result }) => result)); // these two jobs are settled
                 const before = ran.length;
                 second.queue('q').handle(async ({ payload, lostWorkers }) => {
                     ran.push([payload, lostWorkers]);
@@ -637,7 +639,7 @@ for (const { version, url, open: openEarlier } of earlier) {
         );
 
         it(
-            'a job whose tab is killed is run by the other version; at most once it becomes a dead letter',
+            'the other version runs a job whose tab is killed, or makes it a dead letter if it may run at most once',
             inBothRoles(async ({ tabs: [first, second, third], pages }) => {
                 for (const delivery of /** @type {const} */ (['at-least-once', 'at-most-once'])) {
                     const queue = (/** @type {Tab} */ tab) => tab.queue(delivery, { delivery });
@@ -670,7 +672,7 @@ for (const { version, url, open: openEarlier } of earlier) {
         );
 
         it(
-            'a subscriber of one version receives what happens to a queue in the other',
+            'a subscriber of one version receives the events of a queue in the other',
             inBothRoles(async ({ tabs: [first, second], pages }) => {
                 /** @type {import('tabacus').QueueState[]} */
                 const states = [];
@@ -707,7 +709,7 @@ for (const { version, url, open: openEarlier } of earlier) {
         );
 
         it(
-            'a queue that one version pauses runs nothing in the other; keys join, and cancel() removes',
+            'pause(), the joining of keys and cancel() of one version have effect in the other',
             inBothRoles(async ({ tabs: [first, second, third, fourth], pages, origin }) => {
                 await first.queue('q').pause();
                 await origin.settled();

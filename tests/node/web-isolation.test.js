@@ -1,6 +1,6 @@
 /**
- * The service worker and the page that asks for it, each run in a sandbox of stand-ins: what they
- * do with answers and in which order, not whether a browser then isolates the page.
+ * The service worker and the page that registers it, each run in a sandbox of stand-ins. The tests check the answers
+ * and the order of calls, but not whether a browser isolates the page.
  */
 
 import assert from 'node:assert/strict';
@@ -16,7 +16,7 @@ const ORIGIN = 'https://page.example';
 /**
  * @param {() => Promise<any>} fetch  the network
  * @returns {Promise<{ calls: string[], dispatch: (type: string, request?: object) => Promise<any> }>}
- *     `dispatch` resolves with what the worker answered or waited for, undefined for neither
+ *     `dispatch` resolves with the answer of the worker, or with the result that it waited for, or else with undefined
  */
 async function startWorker(fetch) {
     /** @type {Record<string, (event: object) => void>} */
@@ -44,14 +44,14 @@ async function startWorker(fetch) {
 const request = { url: `${ORIGIN}/index.html`, cache: 'default', mode: 'navigate' };
 
 describe('the service worker', () => {
-    it('takes over at once: no waiting, then the open pages', async () => {
+    it('the worker activates without waiting, and then claims the open pages', async () => {
         const { calls, dispatch } = await startWorker(async () => new Response());
         await dispatch('install');
         await dispatch('activate');
         assert.deepEqual(calls, ['skipWaiting', 'claim']);
     });
 
-    it('adds the headers and keeps status, body and other headers', async () => {
+    it('the worker adds the headers, and keeps the status, the body and other headers', async () => {
         const headers = { 'Content-Type': 'text/html', 'X-Other': 'kept' };
         const { dispatch } = await startWorker(
             async () => new Response('gone', { status: 404, statusText: 'Nope', headers }),
@@ -65,24 +65,24 @@ describe('the service worker', () => {
         assert.equal(await answer.text(), 'gone');
     });
 
-    it('passes on an answer that must not have a body', async () => {
+    it('the worker passes on an answer that must not have a body', async () => {
         const { dispatch } = await startWorker(async () => new Response(null, { status: 304 }));
         assert.equal((await dispatch('fetch', request)).status, 304);
     });
 
-    it('passes opaque answers on as they are', async () => {
+    it('the worker passes opaque answers on as they are', async () => {
         const opaque = { status: 0 };
         const { dispatch } = await startWorker(async () => opaque);
         assert.equal(await dispatch('fetch', request), opaque);
     });
 
-    it('leaves other origins to the browser', async () => {
+    it('the worker leaves requests for other origins to the browser', async () => {
         const { dispatch } = await startWorker(() => assert.fail('fetched'));
         const other = { ...request, url: 'https://other.example/x.js' };
         assert.equal(await dispatch('fetch', other), undefined);
     });
 
-    it('leaves devtools’ only-if-cached requests to the browser', async () => {
+    it('the worker leaves the only-if-cached requests of the developer tools to the browser', async () => {
         const { dispatch } = await startWorker(() => assert.fail('fetched'));
         const cached = { ...request, cache: 'only-if-cached', mode: 'no-cors' };
         assert.equal(await dispatch('fetch', cached), undefined);
@@ -133,30 +133,30 @@ describe('isolate()', () => {
         }
     });
 
-    it('registers nothing where the page is isolated', async () => {
+    it('an isolated page registers no worker', async () => {
         stage({ isolated: true });
         assert.equal(await isolate('/w.js'), 'isolated');
         assert.deepEqual(done, []);
     });
 
-    it('reports where there are no service workers', async () => {
+    it('isolate() reports a browser without service workers', async () => {
         stage({ workers: false });
         assert.equal(await isolate('/w.js'), 'unavailable');
     });
 
-    it('reloads only once the worker answers for the page', async () => {
+    it('the page reloads only after the worker controls it', async () => {
         stage();
         assert.equal(await isolate('/w.js'), 'reloading');
         assert.deepEqual(done, ['register /w.js', 'claimed', 'reload']);
     });
 
-    it('does not wait for a worker that will not claim again', async () => {
+    it('the page does not wait for a worker that is already active', async () => {
         stage({ active: true });
         assert.equal(await isolate('/w.js'), 'reloading');
         assert.deepEqual(done, ['register /w.js', 'reload']);
     });
 
-    it('does not reload for ever where it does not help', async () => {
+    it('the page does not reload again if a reload did not isolate it', async () => {
         stage();
         await isolate('/w.js');
         done = [];

@@ -1,4 +1,4 @@
-/** The static server: its headers, its types, and the files that it must not give away. */
+/** The static server: its headers, its types, and the files that it must not serve. */
 
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ let server;
 const get = (path, init) => fetch(server.url + path, { redirect: 'manual', ...init });
 
 /**
- * fetch() and URL tidy a path up before it leaves; an attacker does not.
+ * Requests a path as it is. fetch() and URL normalise a path before they send it, but an attacker does not.
  *
  * @param {string} target @param {number} port
  * @returns {Promise<number>} the status
@@ -60,7 +60,7 @@ after(async () => {
 });
 
 describe('headers', () => {
-    it('isolate the page and forbid inline script and eval', async () => {
+    it('the headers isolate the page and forbid inline scripts and eval', async () => {
         const { headers } = await get('/');
         assert.equal(headers.get('cross-origin-opener-policy'), 'same-origin');
         assert.equal(headers.get('cross-origin-embedder-policy'), 'require-corp');
@@ -70,14 +70,14 @@ describe('headers', () => {
         assert.doesNotMatch(csp, /unsafe-inline|'unsafe-eval'/);
     });
 
-    it('are on refusals too', async () => {
+    it('a refusal, too, has the headers', async () => {
         const { status, headers } = await get('/nothing');
         assert.equal(status, 404);
         assert.equal(headers.get('cross-origin-embedder-policy'), 'require-corp');
         assert.equal(headers.get('content-type'), 'text/plain; charset=utf-8');
     });
 
-    it('leave isolation and the policy out when asked to', async () => {
+    it('a server with the options for it leaves out isolation and the policy', async () => {
         const plain = await createServer({ root: join(base, 'site'), isolated: false, csp: null });
         const { headers } = await fetch(plain.url);
         await plain.close();
@@ -97,7 +97,7 @@ describe('files', () => {
         ['/other/o.css', 'text/css; charset=utf-8', 3],
         ['/sub/one.txt', 'text/plain; charset=utf-8', 6],
     ])) {
-        it(`${path} is ${type}`, async () => {
+        it(`${path} is served as ${type}`, async () => {
             const response = await get(path);
             assert.equal(response.status, 200);
             assert.equal(response.headers.get('content-type'), type);
@@ -105,14 +105,14 @@ describe('files', () => {
         });
     }
 
-    it('HEAD has the headers and no body', async () => {
+    it('the answer to HEAD has the headers and no body', async () => {
         const response = await get('/', { method: 'HEAD' });
         assert.equal(response.status, 200);
         assert.equal(response.headers.get('content-length'), '19');
         assert.equal(await response.text(), '');
     });
 
-    it('an unchanged file is not sent again, a changed one is', async () => {
+    it('an unchanged file is not sent again, and a changed one is', async () => {
         const etag = (await get('/strange')).headers.get('etag') ?? '';
         const again = () => get('/strange', { headers: { 'If-None-Match': etag } });
         assert.equal((await again()).status, 304);
@@ -120,7 +120,7 @@ describe('files', () => {
         assert.equal((await again()).status, 200);
     });
 
-    it('a folder without its slash is sent to the one with it, query kept', async () => {
+    it('the address of a folder without its slash is redirected to the one with it, with its query', async () => {
         const response = await get('/sub?a=1');
         assert.equal(response.status, 308);
         assert.equal(response.headers.get('location'), '/sub/?a=1');
@@ -133,7 +133,7 @@ describe('files', () => {
     });
 });
 
-describe('nothing outside of the mounts', () => {
+describe('files outside of the mounts', () => {
     for (const target of [
         '/../secret.txt',
         '/sub/../../secret.txt',
@@ -158,7 +158,7 @@ describe('nothing outside of the mounts', () => {
 });
 
 describe('a handler', () => {
-    it('answers its address and all below it by any method, under the same policy', async () => {
+    it('a handler answers its address and all addresses below it, by any method, under the same policy', async () => {
         /** @type {import('../../web/server.js').Handler} */
         const echo = async ({ method }, response, path) => void response.end(`${method} ${path}`);
         const broken = () => Promise.reject(new Error('broken'));
@@ -177,14 +177,14 @@ describe('a handler', () => {
 });
 
 describe('the port', () => {
-    it('gives way to a free one when taken', async () => {
+    it('the server takes another port if the configured one is taken', async () => {
         const second = await createServer({ root: base, port: server.port });
         assert.notEqual(second.port, server.port);
         assert.equal((await fetch(`${second.url}/secret.txt`)).status, 200);
         await second.close();
     });
 
-    it('is given back by close, which waits for no idle connection', async () => {
+    it('close() frees the port without waiting for idle connections', async () => {
         const first = await createServer({ root: base });
         await (await fetch(`${first.url}/secret.txt`)).text();
         await first.close();
