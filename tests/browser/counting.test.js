@@ -1,4 +1,4 @@
-/** Several tabs, each in a process of its own, count at once; then the totals are exact. */
+/** Several tabs, each in a process of its own, count at once, and the totals are exact. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -13,7 +13,7 @@ import { until } from './harness/waiting.js';
 /** @typedef {import('./harness/tab.js').Tab} Tab */
 /** @typedef {import('tabacus').CounterOptions} CounterOptions */
 
-/** How hard each strategy is worked: the slower ones pay a transaction, or a lock, for each add. */
+/** The load of each strategy. The slower ones need a transaction or a lock for each add, so they have less. */
 const LOAD = { replicated: { batches: 40, adds: 50 }, stored: { batches: 10, adds: 10 } };
 
 describeIn(Object.values(ENGINES), 'Several tabs counting at once', (engine) => {
@@ -37,7 +37,7 @@ describeIn(Object.values(ENGINES), 'Several tabs counting at once', (engine) => 
         Promise.all(tabs.map((tab, seed) => call(tab, 'work', { name, options, seed, ...load })));
 
     for (const durability of /** @type {const} */ (['relaxed', 'strict'])) {
-        it(`replicated, ${durability}: exact in every tab and in a late one`, async () => {
+        it(`replicated, ${durability}: the total is exact in every tab and in a late one`, async () => {
             const namespace = browser.namespace();
             const name = `replicated-${durability}`;
             const tabs = await openAll(namespace);
@@ -54,7 +54,7 @@ describeIn(Object.values(ENGINES), 'Several tabs counting at once', (engine) => 
         });
     }
 
-    it('replicated: news alone makes all tabs agree, without a read', async () => {
+    it('replicated: all tabs agree by news alone, without a read', async () => {
         const tabs = await openAll(browser.namespace());
         for (const tab of tabs) await call(tab, 'value', 'news');
         await Promise.all(tabs.map((tab, i) => call(tab, 'add', 'news', 10 ** i)));
@@ -63,7 +63,7 @@ describeIn(Object.values(ENGINES), 'Several tabs counting at once', (engine) => 
         await closeAll(tabs);
     });
 
-    it('replicated: one row for each tab, however often tabs come and go', async () => {
+    it('replicated: there is one row for each tab, however often tabs are opened and closed', async () => {
         const namespace = browser.namespace();
         for (let round = 1; round <= 3; round++) {
             const tabs = await openAll(namespace);
@@ -78,7 +78,7 @@ describeIn(Object.values(ENGINES), 'Several tabs counting at once', (engine) => 
         await last.close();
     });
 
-    it('transactional: exact', async () => {
+    it('transactional: the total is exact', async () => {
         const options = /** @type {const} */ ({ strategy: 'transactional' });
         const tabs = await openAll(browser.namespace());
         await workAll(tabs, 'transactional', { ...LOAD.stored, least: -3, most: 5 }, options);
@@ -89,7 +89,7 @@ describeIn(Object.values(ENGINES), 'Several tabs counting at once', (engine) => 
     });
 
     for (const strategy of /** @type {const} */ (['naive', 'locked'])) {
-        it(`${strategy}: counts, promises less, and counts nothing twice`, async (t) => {
+        it(`${strategy}: its guarantee has losses, and no increment is counted twice`, async (t) => {
             const tabs = await openAll(browser.namespace());
             await workAll(tabs, strategy, LOAD.stored, { strategy });
             const attempted = engine.tabs * LOAD.stored.batches * LOAD.stored.adds;
@@ -107,7 +107,7 @@ describeIn(Object.values(ENGINES), 'Several tabs counting at once', (engine) => 
 
 describeIn([ENGINES.chromium], 'Every strategy', (engine) => {
     const browser = useBrowser(engine);
-    it('counts exactly where tabs add one after another', async () => {
+    it('every strategy is exact if tabs add one after another', async () => {
         const namespace = browser.namespace();
         const tabs = [await browser.openIn({ namespace }), await browser.openIn({ namespace })];
         for (const strategy of STRATEGIES) {
@@ -118,7 +118,7 @@ describeIn([ENGINES.chromium], 'Every strategy', (engine) => {
                     await call(tab, 'add', strategy, n, options);
                     await call(tab, 'flush', strategy, options);
                     sum += n;
-                    // A write to localStorage reaches other processes late.
+                    // A write to localStorage reaches other processes with a delay.
                     for (const reader of tabs) {
                         const read = async () => (await call(reader, 'read', strategy, options)) === sum;
                         await until(read, `${strategy} at ${sum}`);
@@ -130,11 +130,11 @@ describeIn([ENGINES.chromium], 'Every strategy', (engine) => {
     });
 });
 
-describeIn([ENGINES.chromium], 'The strategy that cannot be trusted', (engine) => {
+describeIn([ENGINES.chromium], 'The naive strategy', (engine) => {
     const browser = useBrowser(engine);
     const TRIES_MAX = 20;
 
-    it('naive can lose increments', async (t) => {
+    it('naive counting can lose increments', async (t) => {
         const options = /** @type {const} */ ({ strategy: 'naive' });
         const namespace = browser.namespace();
         const tabs = await Promise.all([browser.openIn({ namespace }), browser.openIn({ namespace })]);

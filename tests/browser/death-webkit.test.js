@@ -1,7 +1,7 @@
 /**
- * Death in WebKit, which cannot be driven beyond one: the pages read from their address what to do
- * for ever, and we only watch their history. Each round kills processes of pages, then all of the
- * browser, and starts on the same profile.
+ * Killed processes in WebKit, whose automation ends with the first of them. So the pages read from their address what
+ * to do, and the test only watches their history. Each round kills processes of pages and then the whole browser, and
+ * the next one starts on the same profile.
  */
 
 import assert from 'node:assert/strict';
@@ -22,7 +22,7 @@ const TABS = 3;
 const ENDLESS = 1_000_000;
 
 describeIn([ENGINES.webkit], 'Tabs and browsers killed while they count', () => {
-    it(`${ROUNDS} deaths of a tab and of its browser`, async (t) => {
+    it(`no acknowledged increment is lost and none is counted twice in ${ROUNDS} deaths of a tab and its browser`, async (t) => {
         const random = seededRandom(SEED);
         const site = await serveSite();
         const profile = await temporaryFolder();
@@ -76,15 +76,15 @@ describeIn([ENGINES.webkit], 'Tabs and browsers killed while they count', () => 
 
 const BROWSERS = repetitions(1, 5);
 
-/** Beside the last one of each browser, which lives. */
+/** The holders that are killed in each browser. One more page survives. */
 const HOLDERS = 10;
 
-/** For so many pages that are loaded at once. */
+/** The time that so many pages need if they are loaded at once. */
 const START_MS = 90_000;
 
 describeIn([ENGINES.webkit], 'Locks of tabs that die', () => {
     it(
-        `${BROWSERS * HOLDERS} holders are killed, and each time the next gets in`,
+        `the lock of each of ${BROWSERS * HOLDERS} killed holders is granted to the next page`,
         { timeout: 600_000 },
         async (t) => {
             const site = await serveSite();
@@ -106,7 +106,7 @@ describeIn([ENGINES.webkit], 'Locks of tabs that die', () => {
                             START_MS,
                         );
                         for (let death = 1; death <= HOLDERS; death++) {
-                            // The one that has a Worker: the others have a thread less of that name.
+                            // The holder is the page with a Worker: the others have one thread of that name less.
                             const workers = (/** @type {number} */ pid) => countThreads(pid, /Worker/);
                             const [holder = 0] = contentPids().sort((a, b) => workers(b) - workers(a));
                             const before_ms = performance.now();

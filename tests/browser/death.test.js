@@ -1,6 +1,6 @@
 /**
- * Renderers killed for real (SIGKILL) in the middle of their work, at seeded moments. Whatever a tab
- * had flushed is counted, nothing is counted twice, its slot is used again, and nobody waits for it.
+ * Renderers are killed by SIGKILL in the middle of their work, at seeded moments. Every flushed increment of a killed
+ * tab is counted, none is counted twice, its slot is used again, and no other tab waits for it.
  */
 
 import assert from 'node:assert/strict';
@@ -16,7 +16,7 @@ import { seededRandom } from './page/seeded-random.js';
 
 const SEED = 20_260_101;
 
-/** One that lives throughout, and two that die. */
+/** The most tabs that are open at once: one that survives, and two that are killed. */
 const TABS_MAX = 3;
 
 const ENDLESS = 1_000_000;
@@ -31,7 +31,7 @@ for (const { engine, deaths } of PLANS) {
     describeIn([engine], 'Tabs killed while they count', () => {
         const browser = useBrowser(engine);
 
-        it(`${deaths} deaths: nothing flushed is lost, nothing counted twice`, async (t) => {
+        it(`no flushed increment of ${deaths} killed tabs is lost, and none is counted twice`, async (t) => {
             const namespace = browser.namespace();
             const name = 'mortal';
             const random = seededRandom(SEED);
@@ -57,8 +57,8 @@ for (const { engine, deaths } of PLANS) {
             await elder.start();
             for (let death = 1; death <= deaths; death++) {
                 const newborn = await openVictim(death);
-                // At its first acknowledgement, with its slot only just taken; at any later one; or
-                // at any time whatever.
+                // A victim dies at its first acknowledgement, when it has only just taken its slot (0), at a later
+                // acknowledgement (1), or at any time (2).
                 const kind = random(3);
                 const victim = kind === 0 ? newborn : elder;
                 const moment = acknowledgement(victim.seed, kind === 0 ? 1 : 1 + random(5));

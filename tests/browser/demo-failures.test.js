@@ -1,4 +1,4 @@
-/** Pages of which something cannot be loaded: each reports it, and waits for nothing. */
+/** Each page of the demo reports a file that cannot be loaded, and waits for nothing. */
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
@@ -14,7 +14,7 @@ const gone = async (_, response) => void response.writeHead(404).end();
 
 const { chromium, firefox, webkit } = ENGINES;
 
-describeIn([chromium, firefox, webkit], 'A page of which something is missing', (engine) => {
+describeIn([chromium, firefox, webkit], 'A page with a missing file', (engine) => {
     /** @type {import('./harness/engines.js').Browser} */
     let browser;
     /** @type {import('../../web/server.js').Server[]} */
@@ -39,7 +39,7 @@ describeIn([chromium, firefox, webkit], 'A page of which something is missing', 
         ['/dist', 'gallery.html', 'gallery.js'],
         ['/dist', 'reader/', 'reader/reader.js'],
     ])) {
-        it(`reports it: ${missing} at /${page}`, async () => {
+        it(`the page /${page} reports that ${missing} is missing`, async () => {
             const tab = await openWithout(missing, page);
             await until(() => text(tab, '#failure:not([hidden])'), 'the failure');
             const failure = await text(tab, '#failure');
@@ -54,7 +54,7 @@ describeIn([chromium, firefox, webkit], 'A page of which something is missing', 
         });
     }
 
-    it('reports it: the Worker of the laboratory', async () => {
+    it('the page of the laboratory reports that its Worker is missing', async () => {
         const tab = await openWithout('/lab-worker.js', 'lab.html');
         for (const [start, status] of /** @type {const} */ ([
             ['#explore', '#lab-verdict'],

@@ -1,4 +1,4 @@
-/** The laboratory's matrix: what breaks without a fault is broken with each. */
+/** The matrix of the laboratory: a strategy that breaks without a fault is broken with every fault. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -11,7 +11,7 @@ import { until } from './harness/waiting.js';
 describeIn([ENGINES.chromium], 'The matrix of the laboratory', (engine) => {
     const demo = useDemo(engine);
 
-    it('does not contradict itself', async () => {
+    it('a strategy that breaks without a fault is broken in every cell of its row', async () => {
         const tab = await demo.openTab('lab.html');
         await until(() => enabled(tab, '#explore'), 'the page');
         await click(tab, '#matrix-start');

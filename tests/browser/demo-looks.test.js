@@ -1,4 +1,4 @@
-/** How the demo's pages look: on a phone, with large numbers, and with none. */
+/** The layout of the demo's pages: on a phone, with large numbers, and without numbers. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -29,7 +29,7 @@ describeIn([ENGINES.chromium], "The demo's pages", (engine) => {
         ['gallery.html', '#explore'],
         ['reader/', '#all'],
     ])) {
-        it(`fit a phone: /${page}`, async () => {
+        it(`the page /${page} fits the screen of a phone`, async () => {
             const tab = await open(page, PHONE, ready);
             const width = () => tab.evaluate(() => document.documentElement.scrollWidth);
             assert.equal(await width(), PHONE.width);
@@ -44,7 +44,7 @@ describeIn([ENGINES.chromium], "The demo's pages", (engine) => {
         });
     }
 
-    it('show all of the matrix on a phone, once there is one', async () => {
+    it('a phone shows the whole matrix once there is one', async () => {
         const tab = await open('lab.html', PHONE, '#matrix-start');
         const shown = () =>
             tab.evaluate(() =>
@@ -67,7 +67,7 @@ describeIn([ENGINES.chromium], "The demo's pages", (engine) => {
         await tab.close();
     });
 
-    it('show a large number whole, and no verdict on a tab that attempted nothing', async () => {
+    it('a large number is shown completely, and a tab that attempted nothing has no verdict', async () => {
         const tab = await open(
             '',
             { width: 1280, height: 900, mobile: false, deviceScaleFactor: 1 },
@@ -104,14 +104,14 @@ describeIn([ENGINES.chromium], "The demo's pages", (engine) => {
         await tab.close();
     });
 
-    it('keep a list a list where it is a log', async () => {
+    it('the list of events keeps its role of a list', async () => {
         const tab = await open('', PHONE, '#start');
         const role = await tab.evaluate(() => document.querySelector('#events')?.getAttribute('role'));
         assert.equal(role, null);
         await tab.close();
     });
 
-    it('show the code of a recipe at the margin', async () => {
+    it('the code of a recipe begins at the margin', async () => {
         const tab = await open('gallery.html', PHONE, '#explore');
         const lines = (await text(tab, '#source')).split('\n');
         assert.equal(lines.at(-1), '}');

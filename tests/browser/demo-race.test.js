@@ -1,4 +1,4 @@
-/** A race as it is seen by a tab that was opened in the middle of it. */
+/** A race, as a tab shows it that is opened in the middle of it. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -16,7 +16,7 @@ describeIn([ENGINES.chromium], 'A tab opened in a race', (engine) => {
     /** @param {Tab} tab */
     const state = (tab) => tab.evaluate(() => document.querySelector('#race')?.getAttribute('data-state'));
 
-    it('shows the race, and can race again when the leader is gone', async () => {
+    it('a late tab shows the race, and can race again after the leader is closed', async () => {
         const [leader, other] = [await demo.openTab(), await demo.openTab()];
         await until(() => enabled(leader, '#start'), 'the button of the race');
         await click(leader, '#start');

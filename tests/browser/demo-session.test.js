@@ -1,4 +1,4 @@
-/** What the comparison on the demo's page is there to show: a session without locks logs everybody out. */
+/** The comparison on the demo's page shows that a session without locks logs everybody out. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -13,7 +13,7 @@ const EXPIRIES_max = 6;
 describeIn([ENGINES.chromium], 'A session without locks', (engine) => {
     const demo = useDemo(engine);
 
-    it('is lost, sooner or later', async () => {
+    it('a session without locks is lost after some expiries', async () => {
         const [tab, other] = [await demo.openTab(), await demo.openTab()];
         for (const each of [tab, other]) await until(() => enabled(each, '#session-start'), 'the button');
         await until(async () => (await text(tab, '#session-start')) === 'Expire it in 2 tabs', 'two tabs');

@@ -1,4 +1,4 @@
-/** The demo as people meet it: three tabs, a race, threads; and what it is without isolation. */
+/** The demo in three tabs: a race, threads, and the demo without isolation. */
 
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
@@ -58,13 +58,13 @@ for (const isolated of [true, false]) {
         });
         const first = () => tabs[0] ?? assert.fail('no tab');
 
-        it('sees three tabs', async () => {
+        it('the demo counts three open tabs', async () => {
             for (const tab of tabs) {
                 await until(async () => (await text(tab, '#tabs-count')) === '3 tabs open', '3 tabs');
             }
         });
 
-        it('races, and the replicated counter loses nothing', async (t) => {
+        it('the replicated counter loses nothing in a race', async (t) => {
             await race(first());
             for (const tab of tabs) {
                 const { verdict, attempted, counted, lost } = await outcome(tab, 'replicated');
@@ -88,7 +88,7 @@ for (const isolated of [true, false]) {
         });
 
         if (isolated) {
-            it('counts with threads', async () => {
+            it('the shared counters of the threads are exact', async () => {
                 const button = '#threads [data-run="workers"][data-amount="1"]';
                 await until(() => enabled(first(), button), 'the button of the threads');
                 await click(first(), button);
@@ -106,12 +106,12 @@ for (const isolated of [true, false]) {
                 await shoot(first(), 'demo-threads');
             });
         } else {
-            it('explains what the threads lack', async () => {
+            it('the demo explains what the threads lack', async () => {
                 assert.match(await text(first(), '#threads'), /Cross-Origin-Opener-Policy/);
             });
         }
 
-        it('fails at nothing, and breaks no policy', async () => {
+        it('the demo reports no failure, and violates no policy', async () => {
             for (const tab of tabs) assert.equal(await text(tab, '#failure'), '');
             assert.deepEqual(consoles.flat(), []);
         });

@@ -1,4 +1,4 @@
-/** The emulator on a page: the same runs as in Node. */
+/** The emulator on a page makes the same runs as in Node. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -7,7 +7,7 @@ import { explore } from 'tabacus/emulator';
 import { inChromium } from '../../bench/lib/context.js';
 import { describeIn, ENGINES } from './harness/engines.js';
 
-/** Runs in Node and in the page. @param {typeof explore} run */
+/** Explores a scenario. Runs in Node and in the page. @param {typeof explore} run */
 async function exploreInPage(run = /** @type {any} */ (globalThis).run) {
     /** @type {import('tabacus/emulator').Scenario} */
     const scenario = async ({ window: { navigator, localStorage, BroadcastChannel, setTimeout } }) => {
@@ -25,7 +25,7 @@ async function exploreInPage(run = /** @type {any} */ (globalThis).run) {
 }
 
 describeIn([ENGINES.chromium], 'The emulator on a page', () => {
-    it('explores as in Node: equal verdicts, hashes, seeds and traces', async () => {
+    it('an exploration on a page has the verdict, hash, seed and trace of the same one in Node', async () => {
         const there = await inChromium(async ({ openTab }) => {
             const tab = await openTab('open.html');
             await tab.evaluate(async () => {

@@ -1,4 +1,4 @@
-/** One engine in a real page: one connection and one set of listeners, which the handles share. */
+/** The handles of a real page share one engine, with one connection and one set of listeners. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -6,7 +6,11 @@ import { it } from 'node:test';
 import { describeIn, ENGINES } from './harness/engines.js';
 import { closeAll, useBrowser } from './harness/fixture.js';
 
-/** Uses everything of a tab, and counts what that asks of the platform. In a page. @param {string} namespace */
+/**
+ * Uses every feature of a tab, and counts the connections, channels and listeners that it takes. Runs in a page.
+ *
+ * @param {string} namespace
+ */
 async function useEverything(namespace) {
     /** @type {string[]} */
     const opened = [];
@@ -51,7 +55,7 @@ async function useEverything(namespace) {
 describeIn(Object.values(ENGINES), 'One engine in a page', (engine) => {
     const browser = useBrowser(engine);
 
-    it('opens its database once and listens once, whatever is used of it', async () => {
+    it('an engine opens its database once and listens once, whatever features are used', async () => {
         const namespace = browser.namespace();
         const page = await browser.openTab();
         const { opened, listeners, result, visits } = await page.evaluate(useEverything, namespace);

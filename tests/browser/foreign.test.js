@@ -1,4 +1,4 @@
-/** Other scripts of the origin write what they like, however long: a tab of ours goes on counting. */
+/** A tab goes on counting, whatever other scripts of the origin write and post, however long. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -8,7 +8,11 @@ import { describeIn, ENGINES } from './harness/engines.js';
 import { closeAll, useBrowser } from './harness/fixture.js';
 import { until } from './harness/waiting.js';
 
-/** Megabytes under a key of the application's own, and on a channel of ours. In a page. @param {string} channel */
+/**
+ * Writes megabytes under a key of the application, and posts as much on a channel of tabacus. Runs in a page.
+ *
+ * @param {string} channel
+ */
 async function write(channel) {
     for (let i = 0; i < 6; i++) {
         localStorage.setItem('document', `${i}${'漢'.repeat(2e6)}`);
@@ -21,7 +25,7 @@ async function write(channel) {
 describeIn(Object.values(ENGINES), 'Long values and messages of other scripts', (engine) => {
     const browser = useBrowser(engine);
 
-    it('stop no tab: what it adds afterwards is counted and is seen in another', async () => {
+    it('a tab counts on after long values and messages, and another tab sees its increments', async () => {
         const namespace = browser.namespace();
         const [counting, other] = [await browser.openIn({ namespace }), await browser.openIn({ namespace })];
         const naive = /** @type {const} */ ({ strategy: 'naive' });

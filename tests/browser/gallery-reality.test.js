@@ -1,6 +1,6 @@
 /**
- * What the gallery (docs/gallery.md) finds with `cached` storage, seen in two real tabs in processes of their
- * own: the same recipes, the same packages.
+ * The failures that the gallery (docs/gallery.md) finds with `cached` storage, in two real tabs with processes of
+ * their own, with the same recipes and packages.
  */
 
 import assert from 'node:assert/strict';
@@ -11,22 +11,25 @@ import { ChromiumTab } from './harness/chromium.js';
 import { describeIn, ENGINES } from './harness/engines.js';
 import { useDemo } from './harness/fixture.js';
 
-/** Seen in each of 44 rounds of 50 increments a tab; in none where a busy machine lets one tab end before the other begins. */
+/**
+ * The failure happened in each of 44 rounds of 50 increments a tab. It does not happen if a busy machine lets one tab
+ * end before the other begins.
+ */
 const LOCK_ROUNDS = 20;
-/** Seen in 154 of 233 rounds in tabs that are busy, in none of 372 in idle ones. */
+/** The failure happened in 154 of 233 rounds with busy tabs, and in none of 372 with idle ones. */
 const EXECUTOR_ROUNDS = 100;
-/** Seen in the first round, where the other tab is not held up for as long as this. */
+/** The failure happens in the first round, unless the other tab is delayed for as long as BUSY_MS. */
 const TABS_LOCK_ROUNDS = 20;
 const BUSY_MS = 500;
-/** Seen in the first or second round. */
+/** The failure happens in the first or second round. */
 const POLYFILL_ROUNDS = 20;
-/** Long after a lock that nobody holds should have been granted. */
+/** A time within which a free lock must have been granted. */
 const NOT_SERVED_MS = 8_000;
 
 describeIn([ENGINES.chromium], 'The gallery in reality', (engine) => {
     const demo = useDemo(engine);
 
-    /** Two tabs that the browser takes for visible, with what all rounds need. */
+    /** Opens two tabs that the browser takes for visible, with the functions that all rounds need. */
     async function openPair() {
         const opened = await Promise.all([0, 1].map(() => demo.openTab('gallery.html')));
         const tabs = opened.filter((tab) => tab instanceof ChromiumTab);
@@ -34,19 +37,24 @@ describeIn([ENGINES.chromium], 'The gallery in reality', (engine) => {
             await tab.send('Emulation.setFocusEmulationEnabled', { enabled: true });
             await tab.evaluate(async () => {
                 const recipes = await import(/** @type {any} */ ('/gallery-recipes.js'));
-                /** A page at work. @param {number} work_ms */
+                /** Blocks the thread of the page, as work does. @param {number} work_ms */
                 const busy = (work_ms) => {
                     const begun_ms = performance.now();
                     while (performance.now() - begun_ms < work_ms);
                 };
-                /** @param {number} hold_ms @returns {Promise<[number, number]>} since when and until when, for both tabs */
+                /**
+                 * Holds a lock for a time.
+                 *
+                 * @param {number} hold_ms
+                 * @returns {Promise<[number, number]>} its beginning and its end, on a clock that both tabs share
+                 */
                 const hold = async (hold_ms) => {
                     const now_ms = () => performance.timeOrigin + performance.now();
                     const since_ms = now_ms();
                     await new Promise((resolve) => setTimeout(resolve, hold_ms));
                     return [since_ms, now_ms()];
                 };
-                /** Resolves in both when both have called it. @returns {Promise<void>} */
+                /** Resolves in both tabs when both have called it. @returns {Promise<void>} */
                 const meet = () =>
                     new Promise((resolve) => {
                         const channel = new BroadcastChannel('meet');
@@ -57,7 +65,11 @@ describeIn([ENGINES.chromium], 'The gallery in reality', (engine) => {
                         };
                         channel.postMessage('here');
                     });
-                /** Also what this tab alone still has. @returns {number} how much there was */
+                /**
+                 * Clears localStorage, also of items that only this tab still has.
+                 *
+                 * @returns {number} the number of items that it had
+                 */
                 const wipe = () => {
                     const { length } = localStorage;
                     localStorage.clear();
@@ -72,13 +84,19 @@ describeIn([ENGINES.chromium], 'The gallery in reality', (engine) => {
         const wipe = async () => {
             while ((await inBoth(() => /** @type {any} */ (globalThis).wipe())).some((count) => count > 0));
         };
-        /** Runs a script, whatever the page's policy for scripts. @param {string} script */
+        /** Runs a script in both tabs, whatever the policy of the page for scripts. @param {string} script */
         const load = (script) =>
             Promise.all(tabs.map((tab) => tab.send('Runtime.evaluate', { expression: script })));
         return { tabs, inBoth, wipe, load, close: () => Promise.all(tabs.map((tab) => tab.close())) };
     }
 
-    /** @param {number} rounds @param {() => Promise<boolean>} seen @returns {Promise<number>} the round in which it was seen, or 0 */
+    /**
+     * The number of the first round in which a failure is seen, from 1 on, or 0 if it is seen in none.
+     *
+     * @param {number} rounds
+     * @param {() => Promise<boolean>} seen runs a round
+     * @returns {Promise<number>}
+     */
     async function firstRound(rounds, seen) {
         for (let round = 1; round <= rounds; round++) if (await seen()) return round;
         return 0;
@@ -97,7 +115,7 @@ describeIn([ENGINES.chromium], 'The gallery in reality', (engine) => {
                 await meet();
                 for (let i = 0; i < 50; i++) await lockAroundStorage.scenario({ window: globalThis });
             });
-            // Each has made fifty, and sees its own last one at least.
+            // Each tab has made fifty increments, and sees at least its own last one.
             const sums = await inBoth(() => Number(localStorage.getItem('n')));
             return Math.max(...sums) < 100;
         });
@@ -106,7 +124,7 @@ describeIn([ENGINES.chromium], 'The gallery in reality', (engine) => {
         await close();
     });
 
-    it('check, then act: two busy tabs run the job', async (t) => {
+    it('check-then-act lets two busy tabs run the job', async (t) => {
         const { inBoth, wipe, close } = await openPair();
         const round = await firstRound(EXECUTOR_ROUNDS, async () => {
             await wipe();
@@ -123,7 +141,7 @@ describeIn([ENGINES.chromium], 'The gallery in reality', (engine) => {
         await close();
     });
 
-    it('browser-tabs-lock: a tab that works between its read and its write holds it beside another', async (t) => {
+    it('browser-tabs-lock lets two tabs hold the lock if one is busy between its read and its write', async (t) => {
         const { tabs, load, close } = await openPair();
         await load(await bundled(IMPORTS['browser-tabs-lock']));
         const [worker, other] = /** @type {[ChromiumTab, ChromiumTab]} */ (tabs);
@@ -138,7 +156,7 @@ describeIn([ENGINES.chromium], 'The gallery in reality', (engine) => {
                     const { busy, hold, Bundle, setTimeout: wait } = /** @type {any} */ (globalThis);
                     const channel = new BroadcastChannel('read');
                     let waits = 0;
-                    // It waits before its read, between read and write, and before it reads once more.
+                    // The package waits before its read, between its read and its write, and before its second read.
                     globalThis.setTimeout = /** @type {any} */ (
                         (/** @type {unknown[]} */ ...given) => {
                             const timer = wait(...given);
@@ -172,7 +190,7 @@ describeIn([ENGINES.chromium], 'The gallery in reality', (engine) => {
         await close();
     });
 
-    it('navigator.locks, the polyfill: two tabs hold it, or one loses it or is never served', async (t) => {
+    it('the polyfill navigator.locks lets two tabs hold the lock, or one tab lose it or wait for ever', async (t) => {
         const { inBoth, load, close } = await openPair();
         await inBoth(() => {
             Object.defineProperty(navigator, 'locks', {
@@ -186,7 +204,7 @@ describeIn([ENGINES.chromium], 'The gallery in reality', (engine) => {
         const round = await firstRound(POLYFILL_ROUNDS, async () => {
             const spans = await inBoth((timeout_ms) => {
                 const { hold } = /** @type {any} */ (globalThis);
-                // Nobody steals, and yet it takes a lock for stolen; whatever else it rejects with is no finding.
+                // The polyfill takes a lock for stolen although nobody steals. Another rejection fails the test.
                 const held = navigator.locks
                     .request('k', () => hold(20))
                     .catch((error) => {

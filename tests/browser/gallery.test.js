@@ -1,4 +1,4 @@
-/** The gallery's page: finds the run that breaks a recipe, steps through it, and reports where it found none. */
+/** The page of the gallery finds the run that breaks a recipe, steps through it, and reports if it has found none. */
 
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -49,7 +49,7 @@ describeIn([ENGINES.chromium], "The gallery's page", (engine) => {
         return text('#verdict');
     }
 
-    it('steps through the run that breaks a Web Lock around localStorage, its diagram beside it', async () => {
+    it('the page steps through the run that breaks a Web Lock around localStorage, and shows its diagram', async () => {
         assert.equal(await explore(0, 'cached'), 'Broken, seed 1: an update is lost');
         assert.match(await text('#timeline-step'), /^Step 1 of \d+: 1 +tab 1 +asks for the lock n$/);
         await click('#timeline-on');
@@ -69,14 +69,14 @@ describeIn([ENGINES.chromium], "The gallery's page", (engine) => {
         }
     });
 
-    it('finds where two tabs run the job', async () => {
+    it('the page finds a run in which two tabs run the job', async () => {
         assert.equal(await explore(1, 'cached'), 'Broken, seed 5: two tabs run the job');
     });
 
-    it('reports where nothing was found', async () => {
+    it('the page reports that no failing run was found', async () => {
         assert.match(await explore(2, 'cached'), /^Nothing found in 40 seeds/);
         assert.equal(await tab.evaluate(() => document.querySelector('#found')?.matches('[hidden]')), true);
     });
 
-    it('logs nothing on the console', () => assert.deepEqual(logged, []));
+    it('the page logs nothing on the console', () => assert.deepEqual(logged, []));
 });

@@ -1,4 +1,4 @@
-/** The harness itself: if it were wrong, every other browser test would prove nothing. */
+/** Tests of the harness. If it were wrong, every other browser test would prove nothing. */
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
@@ -25,21 +25,21 @@ describeIn(Object.values(ENGINES), 'A driven browser', (engine) => {
         await site.close();
     });
 
-    it('runs isolated pages', async () => {
+    it('a page is cross-origin isolated', async () => {
         for (const tab of tabs) {
             assert.equal(await tab.evaluate(() => crossOriginIsolated), true);
             assert.equal(await tab.evaluate((a, b) => Promise.resolve(a + b), 2, 3), 5);
         }
     });
 
-    it('hands errors over with their code', async () => {
+    it('an error of a page arrives in the test with its code', async () => {
         const failing = tabs[0]?.evaluate(() => {
             throw Object.assign(new TypeError('no'), { code: 'x' });
         });
         await assert.rejects(failing ?? Promise.resolve(), { remoteName: 'TypeError', code: 'x' });
     });
 
-    it('gives each tab a process of its own', async () => {
+    it('each tab has a process of its own', async () => {
         const pids = await Promise.all(tabs.map((tab) => tab.evaluate(() => 0))).then(async () => {
             const found = [];
             for (const tab of tabs) found.push(await tab.pid());

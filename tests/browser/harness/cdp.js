@@ -1,7 +1,6 @@
 /**
- * The Chrome DevTools Protocol over the browser's pipe: JSON messages ended by a zero byte, on its
- * file descriptors 3 (to it) and 4 (from it). Nothing is between us and what is sent, which is what
- * one wants while things are killed.
+ * The Chrome DevTools Protocol over a pipe: JSON messages that end with a zero byte, on the browser's file descriptors
+ * 3 (to it) and 4 (from it). No library stands in between, so that messages around the death of a process are seen.
  */
 
 /** @typedef {Record<string, any>} Message */
@@ -46,7 +45,7 @@ export class CdpConnection {
 
     /**
      * @param {(event: { session?: string, method: string, params: Message }) => void} listener
-     * @returns {() => void} ends it
+     * @returns {() => void} removes the listener
      */
     onEvent(listener) {
         this.#listeners.add(listener);
@@ -56,7 +55,7 @@ export class CdpConnection {
     /**
      * @param {string} method
      * @param {(params: Message, session?: string) => boolean} accept
-     * @returns {Promise<Message>} of the first event that is accepted
+     * @returns {Promise<Message>} the parameters of the first event that is accepted
      */
     event(method, accept) {
         return new Promise((resolve) => {
@@ -90,7 +89,7 @@ export class CdpConnection {
     }
 
     /**
-     * A crashed page answers nothing any more, and the protocol does not reject its requests.
+     * Rejects the requests of a session. A crashed page does not answer them, and the protocol does not reject them.
      *
      * @param {string} session
      */

@@ -10,9 +10,9 @@ import { until, within } from './waiting.js';
 /** @typedef {import('./engines.js').LaunchOptions} LaunchOptions */
 
 /**
- * ProcessPerSiteUpToMainFrameThreshold would put tabs of one site into one process, and a spare
- * renderer is only noise. The address bar's pop-ups are web pages in a renderer of their own, told of
- * every tab: without them a tab takes three fifths of the processor's time.
+ * ProcessPerSiteUpToMainFrameThreshold would put tabs of one site into one process, and a spare renderer costs time
+ * for nothing. The pop-ups of the address bar are web pages in a renderer that is notified of every tab: without them
+ * a tab takes three fifths of the processor's time.
  */
 const FEATURES_OFF = [
     'ProcessPerSiteUpToMainFrameThreshold',
@@ -25,8 +25,8 @@ const FEATURES_OFF = [
 ];
 
 /**
- * The back/forward cache stays as people have it; it is never entered on a machine that looks short of
- * memory, hence no memory saver. The first page is blank: that for new tabs is work for nobody.
+ * The back/forward cache keeps its defaults. No page enters it on a machine that looks short of memory, so the memory
+ * saver is off. The first page is blank, because the page for new tabs would cost time for nothing.
  */
 const FLAGS = [
     '--headless=new',
@@ -104,15 +104,18 @@ export class ChromiumTab extends Tab {
         await loaded;
     }
 
-    /** Whether it shows a page; a context that is replaced while asked is not there yet. */
+    /** Whether the tab shows a page. A context that is replaced during the question does not count. */
     isLoaded() {
         return this.evaluate(
             () => location.href !== 'about:blank' && document.readyState === 'complete',
         ).catch(() => false);
     }
 
-    /** Back or forward in the tab's history, out of the back/forward cache where it is there.
-     *  @param {-1 | 1} step */
+    /**
+     * Goes back or forward in the tab's history, out of the back/forward cache if the page is in it.
+     *
+     * @param {-1 | 1} step
+     */
     async go(step) {
         const { currentIndex, entries } = await this.send('Page.getNavigationHistory');
         const { id } = entries[currentIndex + step];
@@ -120,12 +123,12 @@ export class ChromiumTab extends Tab {
         navigated.catch(() => {});
         await this.send('Page.navigateToHistoryEntry', { entryId: id });
         await navigated;
-        await until(() => this.isLoaded(), 'the page of before');
+        await until(() => this.isLoaded(), 'the page of the history');
     }
 
     /**
      * @param {{ dark?: boolean, width?: number, height?: number, mobile?: boolean }} [screen]
-     * @returns {Promise<Buffer>} a PNG of all of the page
+     * @returns {Promise<Buffer>} a PNG of the whole page
      */
     async screenshot({ dark = false, width = 1280, height = 900, mobile = false } = {}) {
         // A tab in the background paints nothing.
@@ -135,7 +138,7 @@ export class ChromiumTab extends Tab {
         await this.send('Emulation.setEmulatedMedia', { features });
         const metrics = { width, height, mobile, deviceScaleFactor: mobile ? 2 : 1 };
         await this.send('Emulation.setDeviceMetricsOverride', metrics);
-        // Colours that fade into those of the other scheme.
+        // The colours fade into those of the other scheme.
         await this.evaluate(async () => {
             await new Promise((resolve) => requestAnimationFrame(resolve));
             await Promise.all(document.getAnimations().map(({ finished }) => finished));
@@ -145,10 +148,10 @@ export class ChromiumTab extends Tab {
     }
 
     /**
-     * The unwanted lines of the console: errors, warnings, broken policies. Earlier ones are among them,
-     * since enabling a domain reports them again.
+     * The unwanted lines of the console: errors, warnings, violated policies. Earlier lines are among them, since
+     * enabling a domain reports them again.
      *
-     * @returns {Promise<string[]>} filled as it happens
+     * @returns {Promise<string[]>} a list that grows as lines are logged
      */
     async console() {
         /** @type {string[]} */
@@ -204,8 +207,8 @@ export class ChromiumBrowser {
     }
 
     /**
-     * The address is part of the request: a Page.navigate after it would race with the load of
-     * about:blank, and lose (ERR_ABORTED). Console lines from before we listen are reported again.
+     * Opens a tab. The address is part of the request, because a Page.navigate after it would race with the load of
+     * about:blank and lose (ERR_ABORTED). Console lines from before the listener are reported again.
      *
      * @param {string} url
      */
@@ -230,19 +233,19 @@ export class ChromiumBrowser {
         await within(gone, 'the end of a tab');
     }
 
-    /** SIGKILL for every process of it at once. The profile stays. */
+    /** Sends SIGKILL to every process of the browser at once. The profile stays. */
     kill() {
         return killGroup(this.child);
     }
 
-    /** Nobody needs what it would still write on a polite end. */
+    /** Kills the browser too, since nothing needs the data that it would write if it were closed. */
     async close() {
         await this.kill();
         await this.forget();
     }
 }
 
-/** @param {string} extension  the folder of one that is the only one */
+/** @param {string} extension  the folder of the only extension */
 const flagsWith = (extension) =>
     FLAGS.map((flag) =>
         flag === '--disable-extensions' ? `--disable-extensions-except=${extension}` : flag,

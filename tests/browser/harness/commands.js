@@ -23,7 +23,7 @@ export const call = (tab, name, ...args) => tab.evaluate(callPage, name, args);
 export const callThreads = (tab, name, ...args) => tab.evaluate(callPage, name, args);
 
 /**
- * Runs in the page.
+ * Calls a command of the page. Runs in the page.
  *
  * @param {string} name
  * @param {unknown[]} args

@@ -1,4 +1,4 @@
-/** What a person does with a page, and sees on it. */
+/** The actions of a user on a page, and what a user sees on it. */
 
 import { mkdir, writeFile } from 'node:fs/promises';
 
@@ -39,7 +39,7 @@ export const enabled = (tab, selector) =>
     tab.evaluate((at) => document.querySelector(at)?.matches(':enabled') ?? false, selector);
 
 /**
- * The numbers that an element's <data> show, by their roles.
+ * The numbers that the <data> elements within an element show, by their roles.
  *
  * @param {Tab} tab @param {string} selector
  * @returns {Promise<Record<string, number>>}
@@ -52,7 +52,7 @@ export const numbersIn = (tab, selector) =>
         );
     }, selector);
 
-/** In Chromium. @param {Tab} tab @param {string} name @param {object} [screen] */
+/** Saves a screenshot, if the tab is one of Chromium. @param {Tab} tab @param {string} name @param {object} [screen] */
 export async function shoot(tab, name, screen) {
     if (!(tab instanceof ChromiumTab)) return;
     await mkdir(SCREENSHOTS, { recursive: true });

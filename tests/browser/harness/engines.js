@@ -1,8 +1,8 @@
 /**
- * The engines, behind one interface. One that is missing is skipped where everybody sees it: its
- * suites are listed as skipped, with what to install, and a line on stderr repeats it.
+ * The engines, behind one interface. The suites of a missing engine are listed as skipped, with the packages to
+ * install, and a line on stderr repeats it.
  *
- *     TABACUS_ENGINES=chromium,webkit   runs those only
+ *     TABACUS_ENGINES=chromium,webkit   runs only these engines
  */
 
 import { existsSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { launchUndriven, launchWebKit } from './webkit.js';
 
 /**
  * @typedef {object} LaunchOptions
- * @property {string} [profile]  a folder that outlives the browser; without it, one that does not
+ * @property {string} [profile]  a folder that outlives the browser; by default a temporary one
  * @property {Record<string, string>} [env]
  * @property {string} [extension]  the folder of an extension to load (Chromium)
  */
@@ -23,7 +23,7 @@ import { launchUndriven, launchWebKit } from './webkit.js';
 /**
  * @typedef {object} Browser
  * @property {(url: string) => Promise<import('./tab.js').Tab>} openTab
- * @property {() => Promise<void>} kill  SIGKILL for all of it; close() is still to be called
+ * @property {() => Promise<void>} kill  sends SIGKILL to all its processes; close() must be called nevertheless
  * @property {() => Promise<void>} close
  * @property {() => number} pid
  */
@@ -31,8 +31,8 @@ import { launchUndriven, launchWebKit } from './webkit.js';
 /**
  * @typedef {object} Engine
  * @property {string} name
- * @property {number} tabs  how many tabs its counting tests open
- * @property {string | undefined} missing  what it lacks here, as text
+ * @property {number} tabs  the number of tabs that its counting tests open
+ * @property {string | undefined} missing  what this machine lacks for it, as text
  * @property {(options?: LaunchOptions) => Promise<Browser>} launch
  */
 
@@ -106,7 +106,7 @@ export const ENGINES = Object.freeze({ chromium: CHROMIUM, firefox: FIREFOX, web
 const chosen = process.env.TABACUS_ENGINES?.split(',');
 
 /**
- * One suite for each of the engines.
+ * Declares a suite for each of the engines.
  *
  * @param {Engine[]} engines
  * @param {string} claim

@@ -1,4 +1,4 @@
-/** The built package behind a server that fails as it is asked to, for pages with policies of their own. */
+/** The built package behind a server that fails on request, for pages with policies of their own. */
 
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -10,18 +10,18 @@ import { DIST } from './site.js';
 
 /** `other`: another wasm file. @typedef {'404' | 'html' | 'dropped' | 'untyped' | 'junk' | 'other'} Fault */
 
-/** Collects what nobody has caught, before anything else runs. */
+/** A script that collects uncaught errors. It runs before all others. */
 const watch = `globalThis.uncaught = [];
 addEventListener('error', ({ message }) => uncaught.push(String(message)));
 addEventListener('unhandledrejection', ({ reason }) => uncaught.push(String(reason)));`;
 
 /**
- * A page, with an address of its own for each of its files: nothing is shared with other pages but the origin.
+ * A page with an address of its own for each of its files. It shares nothing with other pages but the origin.
  *
  * @typedef {object} FaultyPage
  * @property {string} url
  * @property {string} package  the address of tabacus.js
- * @property {(files: RegExp | undefined, fault?: Fault) => void} fail  files that match fail from here on
+ * @property {(files: RegExp | undefined, fault?: Fault) => void} fail  makes matching files fail from this call on
  */
 
 export async function serveFaultySite() {
