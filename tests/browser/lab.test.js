@@ -1,4 +1,4 @@
-/** The laboratory's page: explores in a Worker, shows what breaks a strategy, and can be cancelled. */
+/** The page of the laboratory explores in a Worker, shows the run that breaks a strategy, and can be cancelled. */
 
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -54,7 +54,7 @@ describeIn([ENGINES.chromium], "The laboratory's page", (engine) => {
         await click('#explore');
     }
 
-    it('breaks a lock around localStorage, and steps through the run by keyboard', async () => {
+    it('the page breaks a lock around localStorage, and steps through the run by keyboard', async () => {
         await explore('locked', ['kill']);
         await until(async () => (await text('#lab-verdict')).startsWith('Broken'), 'a verdict');
         assert.match(await text('#seed'), /^tabacus-1-/);
@@ -76,7 +76,7 @@ describeIn([ENGINES.chromium], "The laboratory's page", (engine) => {
         }
     });
 
-    it('proves transactions', async () => {
+    it('the page proves the transactional strategy', async () => {
         await explore('transactional');
         await until(
             async () => (await text('#lab-verdict')).startsWith('Proved: every schedule'),
@@ -84,7 +84,7 @@ describeIn([ENGINES.chromium], "The laboratory's page", (engine) => {
         );
     });
 
-    it('shows how far it is, and can be cancelled', async () => {
+    it('an exploration shows its progress, and can be cancelled', async () => {
         await explore('replicated', ['kill', 'freeze']);
         await until(async () => (await text('#lab-verdict')).startsWith('Exploring'), 'progress');
         await click('#cancel');
@@ -92,7 +92,7 @@ describeIn([ENGINES.chromium], "The laboratory's page", (engine) => {
         assert.ok(await enabled('#explore'));
     });
 
-    it('computes the matrix, a cell at a time', async () => {
+    it('the page computes the matrix one cell at a time', async () => {
         await click('#matrix-start');
         const rows = () => tab.evaluate(() => document.querySelectorAll('#matrix-body tr').length);
         await until(async () => (await rows()) >= 2, 'two rows', 240_000);

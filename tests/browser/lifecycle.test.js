@@ -1,4 +1,4 @@
-/** What a browser does to a page and to its store: the package recovers from each, or reports it. */
+/** The package recovers from everything that a browser does to a page and to its store, or reports it. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -14,14 +14,14 @@ import { until } from './harness/waiting.js';
 
 const ROUND_TRIPS = 20;
 
-/** Nobody holds a Web Lock. @param {Tab} tab */
+/** Waits until no Web Lock is held. @param {Tab} tab */
 const atRest = (tab) =>
     until(
         () => tab.evaluate(async () => (await navigator.locks.query()).held?.length === 0),
         'no lock is held',
     );
 
-/** Adds one whenever a page has been left for turn-back.html, and answers. In a page. */
+/** Adds one and answers whenever the other page has gone to turn-back.html. Runs in a page. */
 function answerTravellers() {
     const channel = new BroadcastChannel('turn-back');
     channel.onmessage = async () => {
@@ -33,8 +33,9 @@ function answerTravellers() {
 }
 
 /**
- * Adds 100 and leaves, once no lock is held, time and again; what it finds on each return is in `localStorage.returns`.
- * In a page, which nobody asks anything meanwhile: Firefox does not keep it a second time once WebDriver BiDi has.
+ * Adds 100, waits until no lock is held, and leaves the page, again and again. Each return appends what it finds to
+ * `localStorage.returns`. Runs in a page. The test does not call the page meanwhile, since Firefox does not keep a page
+ * a second time after WebDriver BiDi has called it.
  *
  * @param {string} url
  * @param {number} trips
@@ -45,7 +46,7 @@ function travel(url, trips) {
     const returns = [];
     const leave = async () => {
         page.add('visits', 100);
-        // A commit that was cut off, and whose row has another owner since, fails the next flush.
+        // The flush after an interrupted commit fails if the row has another owner since then.
         await page.flush('visits').catch(() => page.flush('visits'));
         while ((await navigator.locks.query()).held?.length)
             await new Promise((resolve) => setTimeout(resolve));
@@ -66,13 +67,13 @@ describeIn(
         const browser = useBrowser(engine);
 
         for (const late of [0, 10]) {
-            const and = late ? ', also of what is added as the page is left' : '';
-            it(`${ROUND_TRIPS} of ${ROUND_TRIPS} persisted while the counter is idle, and the first read is complete${and}`, async () => {
+            const and = late ? ', also with adds while the page is left' : '';
+            it(`a page is kept on ${ROUND_TRIPS} of ${ROUND_TRIPS} trips while its counter is idle, and its first read is complete${and}`, async () => {
                 const namespace = browser.namespace();
                 const other = await browser.openIn({ namespace });
                 await other.evaluate(answerTravellers);
                 const traveller = await browser.openTab();
-                // Before the package's own listeners.
+                // This listener runs before those of the package.
                 await traveller.evaluate(
                     (n) =>
                         addEventListener(
@@ -98,7 +99,7 @@ describeIn(
             });
         }
 
-        it('a tab that rests, unaware that its slot was adopted, is fenced by its own commit', async () => {
+        it('an idle tab that does not know that its slot was adopted is fenced when it commits', async () => {
             const namespace = browser.namespace();
             const tabs = [await browser.openTab(), await browser.openTab()];
             for (const tab of tabs) {
@@ -127,7 +128,7 @@ function chromium(tab) {
 describeIn([ENGINES.chromium], 'Page lifecycle', (engine) => {
     const browser = useBrowser(engine);
 
-    it(`bfcache: ${ROUND_TRIPS} of ${ROUND_TRIPS} persisted, and the first read is complete`, async () => {
+    it(`bfcache: a page is kept on ${ROUND_TRIPS} of ${ROUND_TRIPS} trips, and its first read is complete`, async () => {
         const namespace = browser.namespace();
         const traveller = chromium(await browser.openIn({ namespace }));
         const other = await browser.openIn({ namespace });
@@ -146,7 +147,7 @@ describeIn([ENGINES.chromium], 'Page lifecycle', (engine) => {
         await closeAll([traveller, other]);
     });
 
-    it('bfcache: what was flushed just before leaving reaches the other tabs', async () => {
+    it('bfcache: increments that were flushed just before the page was left reach the other tabs', async () => {
         const namespace = browser.namespace();
         const traveller = chromium(await browser.openIn({ namespace }));
         const other = await browser.openIn({ namespace });
@@ -161,7 +162,7 @@ describeIn([ENGINES.chromium], 'Page lifecycle', (engine) => {
         await closeAll([traveller, other]);
     });
 
-    it('bfcache: what was not flushed before leaving is counted once, at the latest after', async (t) => {
+    it('bfcache: increments that were not flushed before the page was left are counted once, at the latest when it is back', async (t) => {
         const namespace = browser.namespace();
         const traveller = chromium(await browser.openIn({ namespace }));
         const other = await browser.openIn({ namespace });
@@ -173,7 +174,7 @@ describeIn([ENGINES.chromium], 'Page lifecycle', (engine) => {
             await call(other, 'add', 'pending', 1);
             await call(other, 'flush', 'pending');
             await traveller.go(-1);
-            // A page with work under way may be thrown away instead, and what it had not flushed too.
+            // The browser may discard a page with work under way, and with it the increments that were not flushed.
             const kept = await call(traveller, 'isOpen');
             if (!kept) await call(traveller, 'open', { namespace });
             await call(traveller, 'flush', 'pending');
@@ -204,7 +205,7 @@ describeIn([ENGINES.chromium], 'Page lifecycle', (engine) => {
         await traveller.close();
     });
 
-    it('bfcache: a new tab adopts the slot meanwhile, and both count on', async () => {
+    it('bfcache: a new tab adopts the slot of a page in the cache, and both count on', async () => {
         const namespace = browser.namespace();
         const traveller = chromium(await browser.openIn({ namespace }));
         await call(traveller, 'add', 'slots', 1);
@@ -222,13 +223,13 @@ describeIn([ENGINES.chromium], 'Page lifecycle', (engine) => {
         await closeAll([traveller, adopter]);
     });
 
-    it('frozen and resumed: blocks nobody meanwhile, reads everything after', async () => {
+    it('a frozen tab blocks no other tab, and reads everything when it is resumed', async () => {
         const namespace = browser.namespace();
         const frozen = chromium(await browser.openIn({ namespace }));
         const other = await browser.openIn({ namespace });
         for (let round = 1; round <= 5; round++) {
             await call(frozen, 'add', 'frost', 1);
-            // Chromium freezes no page with a transaction under way, but would do it for us.
+            // Chromium itself freezes no page with an open transaction, but the protocol's command would.
             await call(frozen, 'flush', 'frost');
             await frozen.send('Page.setWebLifecycleState', { state: 'frozen' });
             await call(other, 'add', 'frost', 1);
@@ -242,7 +243,7 @@ describeIn([ENGINES.chromium], 'Page lifecycle', (engine) => {
         await closeAll([frozen, other]);
     });
 
-    it('a page that is closed has committed what it added last', async () => {
+    it('a page that is closed has committed its last increments', async () => {
         const namespace = browser.namespace();
         const leaving = await browser.openIn({ namespace });
         const other = await browser.openIn({ namespace });
@@ -255,10 +256,10 @@ describeIn([ENGINES.chromium], 'Page lifecycle', (engine) => {
     });
 });
 
-describeIn([ENGINES.chromium, ENGINES.firefox], 'Another hand on the database', (engine) => {
+describeIn([ENGINES.chromium, ENGINES.firefox], 'A database that other scripts upgrade or delete', (engine) => {
     const browser = useBrowser(engine);
 
-    it('versionchange: a later version is not kept waiting, and counting goes on', async () => {
+    it('a later version of the package does not wait for the database, and counting goes on', async () => {
         const namespace = browser.namespace();
         const tabs = [await browser.openIn({ namespace }), await browser.openIn({ namespace })];
         const stranger = await browser.openTab();
@@ -271,7 +272,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox], 'Another hand on the database', 
         await closeAll([...tabs, stranger]);
     });
 
-    it('an opening that fails is tried again, and whoever waits is answered', async () => {
+    it('opening a database is tried again after a failure, and waiting calls are answered', async () => {
         const namespace = browser.namespace();
         const tab = await browser.openIn({ namespace });
         const stranger = await browser.openTab();
@@ -285,7 +286,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox], 'Another hand on the database', 
         await closeAll([tab, stranger]);
     });
 
-    it('deleted by a script: reported, recovered from memory, counting goes on', async () => {
+    it('a database that a script deletes is reported and recovered from memory, and counting goes on', async () => {
         const namespace = browser.namespace();
         const tabs = [await browser.openIn({ namespace }), await browser.openIn({ namespace })];
         const stranger = await browser.openTab();
@@ -298,7 +299,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox], 'Another hand on the database', 
 });
 
 /**
- * At least one tab is notified of the loss, and none sees the count restart.
+ * Asserts that at least one tab is notified of the loss, and that no tab sees the count restart.
  *
  * @param {Tab[]} tabs
  * @param {string} name
@@ -323,7 +324,7 @@ describeIn([ENGINES.chromium], 'Site data cleared', (engine) => {
         chromium(tab).send('Storage.clearDataForOrigin', { origin: browser.site.url, storageTypes });
 
     for (const storageTypes of ['indexeddb', 'indexeddb,local_storage', 'all']) {
-        it(`under open tabs (${storageTypes}): reported and recovered`, async () => {
+        it(`data cleared under open tabs (${storageTypes}) are reported and recovered`, async () => {
             const namespace = browser.namespace();
             const tabs = [await browser.openIn({ namespace }), await browser.openIn({ namespace })];
             for (const tab of tabs) await call(tab, 'add', 'cleared', 5);
@@ -339,7 +340,7 @@ describeIn([ENGINES.chromium], 'Site data cleared', (engine) => {
     }
 
     for (const what of /** @type {const} */ (['transactional', 'stores', 'once', 'queue', 'sequence'])) {
-        it(`under three tabs that keep something in it (${what}): each is notified`, async () => {
+        it(`each of three tabs that store something in the database (${what}) is notified`, async () => {
             const namespace = browser.namespace();
             const tabs = [];
             for (let i = 0; i < 3; i++) tabs.push(await browser.openIn({ namespace }));
@@ -351,7 +352,7 @@ describeIn([ENGINES.chromium], 'Site data cleared', (engine) => {
         });
     }
 
-    it('the database alone, while no tab is open: recovered from the backup and reported', async () => {
+    it('a database that is cleared while no tab is open is recovered from the backup and reported', async () => {
         const namespace = browser.namespace();
         const first = await browser.openIn({ namespace });
         await call(first, 'add', 'recovered', 7);
@@ -367,12 +368,12 @@ describeIn([ENGINES.chromium], 'Site data cleared', (engine) => {
     });
 });
 
-// A browser for each: Chromium remembers for a while how much space an origin had.
+// Each strategy has a browser of its own, since Chromium remembers for a while how much space an origin had.
 for (const strategy of /** @type {const} */ (['replicated', 'transactional'])) {
     describeIn([ENGINES.chromium], `Quota exceeded, ${strategy}`, (engine) => {
         const browser = useBrowser(engine);
 
-        it('a typed rejection, nothing hangs, and exact again with space', async () => {
+        it('calls reject with quota-exceeded, and the counter is exact again when there is space', async () => {
             const namespace = browser.namespace();
             const origin = browser.site.url;
             const options = { strategy };
@@ -389,7 +390,7 @@ for (const strategy of /** @type {const} */ (['replicated', 'transactional'])) {
             for (let i = 0; i < 5; i++) assert.equal(await tryAdd(), 'quota-exceeded');
             await tab.send('Storage.overrideQuotaForOrigin', { origin });
             assert.equal(await tryAdd(), 'committed');
-            // The default strategy keeps what was refused and tries it again; the other never had it.
+            // The default strategy keeps refused increments and tries them again. The other one does not keep them.
             const total = strategy === 'replicated' ? 6 : 1;
             assert.equal(await call(tab, 'read', strategy, options), total);
             const late = await browser.openIn({ namespace });

@@ -1,4 +1,4 @@
-/** Sequences, budgets and rate limits in real tabs: no id twice, nothing overspent, no window exceeded. */
+/** Sequences, budgets and rate limits in real tabs: no number twice, no overspent budget, no exceeded window. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -13,7 +13,7 @@ const TABS = 3;
 describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Limits over tabs', (engine) => {
     const browser = useBrowser(engine);
 
-    /** @param {string} namespace @param {number} [ahead_ms] of its wall clock */
+    /** Opens a tab. @param {string} namespace @param {number} [ahead_ms] the error of its wall clock */
     const openIn = async (namespace, ahead_ms = 0) => {
         const tab = await browser.openTab();
         await tab.evaluate(
@@ -42,7 +42,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Limits over tab
         for (let i = 0; i < TABS; i++) tabs.push(await openIn(namespace));
         return tabs;
     };
-    /** @param {Tab} tab @param {number} limit @param {number} tries @returns {Promise<number>} how many were granted */
+    /** @param {Tab} tab @param {number} limit @param {number} tries @returns {Promise<number>} the number of granted tries */
     const take = (tab, limit, tries) =>
         tab.evaluate(
             async (/** @type {number} */ most, /** @type {number} */ times) => {
@@ -91,7 +91,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Limits over tab
         await closeAll(tabs);
     });
 
-    it('a budget is spent to the last, and never over; rights come back from the dead', async () => {
+    it('a budget is spent completely and never beyond its limit, and the rights of killed tabs come back', async () => {
         const namespace = browser.namespace();
         const [first, ...others] = await openAll(namespace);
         assert.ok(first && others[0]);
@@ -130,7 +130,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Limits over tab
             (a, b) => a - b,
         );
         assert.equal(at.length, 15);
-        // Pages agree on the time to a few milliseconds only.
+        // The clocks of pages differ by a few milliseconds.
         at.slice(3).forEach((when, index) =>
             assert.ok(when - Number(at[index]) > 290, `${when - Number(at[index])} ms`),
         );

@@ -1,4 +1,4 @@
-/** What the laboratory's model of localStorage allows is all that a browser shows. */
+/** A browser shows no outcome that the laboratory's model of localStorage does not allow. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -19,7 +19,7 @@ describeIn([ENGINES.chromium], 'Litmus programs', (engine) => {
     const options = { rounds: ROUNDS, seed: SEED, allowed: allowedIn(engine.name) };
 
     for (const program of PROGRAMS) {
-        it(`${program.name}: nothing but what the model allows`, async (t) => {
+        it(`the browser shows only outcomes of ${program.name} that the model allows`, async (t) => {
             if (tabs.length === 0) tabs = await openTabs(browser.openTab, PROGRAMS);
             const judged = await runProgram(tabs, program, options);
             t.diagnostic(report(judged));

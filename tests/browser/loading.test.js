@@ -1,4 +1,4 @@
-/** What happens to a page whose files do not load, whose policies forbid what we use, or whose platform lacks it. */
+/** Pages whose files do not load, whose policies forbid a part of the platform, or whose platform lacks it. */
 
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
@@ -7,14 +7,14 @@ import { describeIn, ENGINES } from './harness/engines.js';
 import { serveFaultySite } from './harness/faulty-site.js';
 
 /**
- * Loads the package and leaves it, with what tries it, as globals of the page. In a page.
+ * Loads the package, and makes globals of the page of it and of a function that tries it. Runs in a page.
  *
  * @param {string} address
  */
 async function load(address) {
     const page = /** @type {any} */ (globalThis);
     page.tabacus = await import(address);
-    /** What a promise becomes, as text. @param {() => Promise<unknown>} call */
+    /** The outcome of a promise, as text. @param {() => Promise<unknown>} call */
     page.outcome = async (call) => {
         try {
             return await call();
@@ -25,10 +25,10 @@ async function load(address) {
     };
 }
 
-/** What nobody has caught. In a page. */
+/** The uncaught errors. Runs in a page. */
 const uncaught = () => /** @type {any} */ (globalThis).uncaught;
 
-/** Counts, locks and works a queue off. In a page. @param {string} namespace */
+/** Counts, locks, and runs a job of a queue. Runs in a page. @param {string} namespace */
 async function useAll(namespace) {
     const { tabacus } = /** @type {any} */ (globalThis);
     const tab = await tabacus.open({ namespace });
@@ -65,10 +65,10 @@ function useFaultySite(engine) {
         /** @param {(csp: string) => string} [policy] */
         page: (policy) => site.page(policy),
         /**
-         * A tab that shows the page, and has loaded the package.
+         * Opens a tab that shows the page and has loaded the package.
          *
          * @param {import('./harness/faulty-site.js').FaultyPage} page
-         * @param {() => void} [prepare]  in the page, before the package is loaded
+         * @param {() => void} [prepare]  runs in the page before the package is loaded
          */
         async show(page, prepare = () => {}) {
             const tab = await browser.openTab(page.url);
@@ -79,13 +79,13 @@ function useFaultySite(engine) {
     };
 }
 
-/** What open() becomes, as text. In a page. @param {string} namespace */
+/** The outcome of open(), as text. Runs in a page. @param {string} namespace */
 async function tryOpen(namespace) {
     const { outcome, tabacus } = /** @type {any} */ (globalThis);
     return String(await outcome(() => tabacus.open({ namespace })));
 }
 
-/** Has C++ threads count. In a page. */
+/** Counts with C++ threads. Runs in a page. */
 async function hammer() {
     const { outcome, tabacus } = /** @type {any} */ (globalThis);
     const shared = await tabacus.threads();
@@ -110,7 +110,7 @@ describeIn(
             ['dropped', /no answer; .*else call again/],
         ];
 
-        it('says what is wrong with a wasm file, and works once the file is back', async () => {
+        it('open() reports what is wrong with a wasm file, and works once the file is back', async () => {
             const page = site.page();
             const tab = await site.show(page);
             for (const [fault, expected] of faults) {
@@ -125,7 +125,7 @@ describeIn(
             await tab.close();
         });
 
-        it('warns that a handler waits for its piece, and starts it when the piece is back', async () => {
+        it('a warning reports that a handler waits for its piece, and the handler starts when the piece is back', async () => {
             const page = site.page();
             const tab = await site.show(page);
             const warning = await tab.evaluate(async () => {
@@ -137,7 +137,7 @@ describeIn(
             assert.equal(warning, 'indexeddb');
             for (const back of ['online', 'visible']) {
                 page.fail(/\.wasm$/);
-                const told = await tab.evaluate(async (name) => {
+                const warned = await tab.evaluate(async (name) => {
                     const { own } = /** @type {any} */ (globalThis);
                     const warned = new Promise((resolve) =>
                         own.addEventListener('warning', (/** @type {any} */ { detail }) => resolve(detail), {
@@ -147,9 +147,9 @@ describeIn(
                     own.queue(name).handle((/** @type {any} */ { payload }) => `done ${payload}`);
                     return warned;
                 }, back);
-                assert.equal(told.code, 'unavailable');
-                assert.equal(told.subject, back);
-                assert.match(told.message, /404.*begins once that is no longer so$/);
+                assert.equal(warned.code, 'unavailable');
+                assert.equal(warned.subject, back);
+                assert.match(warned.message, /404.*begins once that is no longer so$/);
                 page.fail(undefined);
                 await tab.evaluate((how) => {
                     if (how === 'online') dispatchEvent(new Event('online'));
@@ -165,7 +165,7 @@ describeIn(
                 }, back);
                 assert.equal(result, `done ${back}`);
                 await other.close();
-                // The next turn needs a tab that has loaded nothing.
+                // The next round needs a tab that has loaded nothing.
                 await tab
                     .evaluate(async () => {
                         const { own, tabacus } = /** @type {any} */ (globalThis);
@@ -178,13 +178,13 @@ describeIn(
             await tab.close();
         });
 
-        /** In a page. @param {string} name */
+        /** Locks once. Runs in a page. @param {string} name */
         const tryLock = async (name) => {
             const { outcome, own } = /** @type {any} */ (globalThis);
             return String(await outcome(() => own.lock(name).run(() => 'locked')));
         };
 
-        it('works once its scripts are back; Firefox says that it needs a reload', async () => {
+        it('a lock works once its scripts are back, and in Firefox its error asks for a reload', async () => {
             const page = site.page();
             const tab = await site.show(page);
             await tab.evaluate(async () => {
@@ -218,7 +218,7 @@ describeIn(
             await tab.close();
         });
 
-        it('names the policy that forbids WebAssembly, or the connection', async () => {
+        it('an error names the policy that forbids WebAssembly or the connection', async () => {
             /** @type {[(csp: string) => string, RegExp][]} */
             const cases = [
                 [
@@ -240,7 +240,7 @@ describeIn(
             }
         });
 
-        it('names the function without which open() is impossible', async () => {
+        it('the error of open() names the missing function that it needs', async () => {
             const tab = await site.show(site.page());
             for (const name of ['WebAssembly', 'fetch', 'TextEncoder', 'TextDecoder']) {
                 const failed = await tab.evaluate(async (missing) => {
@@ -267,7 +267,7 @@ describeIn(
             await tab.close();
         });
 
-        /** Takes away what is not needed. In a page. */
+        /** Removes functions that the package does not need. Runs in a page. */
         const takeAway = () => {
             const all = /** @type {any} */ (globalThis);
             for (const name of [
@@ -286,7 +286,7 @@ describeIn(
                 delete all.Array.prototype[name];
         };
 
-        /** Freezes what the language has, as a hardened page does. In a page. */
+        /** Freezes the objects of the language, as a hardened page does. Runs in a page. */
         const freezeAll = () => {
             /** @type {Set<unknown>} */
             const seen = new Set();
@@ -306,7 +306,7 @@ describeIn(
             for (const name of names) freeze(/** @type {any} */ (globalThis)[name]);
         };
 
-        /** Replaces fetch() by one whose responses are no Responses. In a page. */
+        /** Replaces fetch() by a function that gives proxies instead of Responses. Runs in a page. */
         const patchFetch = () => {
             const native = globalThis.fetch;
             /** @type {any} */ (globalThis).fetch = async (/** @type {string} */ address) => {
@@ -321,11 +321,11 @@ describeIn(
         };
 
         for (const [what, prepare] of /** @type {[string, () => void][]} */ ([
-            ['functions that we can do without', takeAway],
+            ['no functions but the necessary ones', takeAway],
             ['frozen intrinsics', freezeAll],
             ['a fetch() whose responses are proxies', patchFetch],
         ]))
-            it(`counts, locks and works a queue off with ${what}`, async () => {
+            it(`a page with ${what} counts, locks and runs jobs`, async () => {
                 const tab = await site.show(site.page(), prepare);
                 assert.deepEqual(await tab.evaluate(useAll, `without ${what}`.slice(0, 30)), usedAll);
                 const refused = await tab.evaluate(tryOpen, '');
@@ -334,7 +334,7 @@ describeIn(
                 await tab.close();
             });
 
-        it('has C++ threads count with frozen intrinsics', async () => {
+        it('C++ threads count in a page with frozen intrinsics', async () => {
             const tab = await site.show(site.page(), freezeAll);
             assert.equal(await tab.evaluate(hammer), 'counted');
             assert.deepEqual(await tab.evaluate(uncaught), []);
@@ -342,7 +342,7 @@ describeIn(
         });
 
         it(
-            'says that there is no memory for another program',
+            'open() reports that there is no memory for another program',
             { skip: engine !== ENGINES.chromium },
             async () => {
                 const tab = await site.show(site.page());
@@ -351,10 +351,10 @@ describeIn(
                     /** @type {unknown[]} */
                     let memories = [];
                     try {
-                        // Each takes addresses, of which a process has few enough.
+                        // Each memory takes addresses, until the process has none left.
                         for (;;) memories.push(new WebAssembly.Memory({ initial: 1, maximum: 65536 }));
                     } catch {
-                        // There are none left.
+                        // All addresses are taken.
                     }
                     const failed = await outcome(() => tabacus.open({ namespace: 'memory' }));
                     memories = [];
@@ -369,7 +369,7 @@ describeIn(
             },
         );
 
-        it('takes wasm that is served as bytes', async () => {
+        it('open() accepts wasm that is served with the media type of bytes', async () => {
             const page = site.page();
             page.fail(/\.wasm$/, 'untyped');
             const tab = await site.show(page);
@@ -377,7 +377,7 @@ describeIn(
             await tab.close();
         });
 
-        it('says that a value cannot be stored without structuredClone', async () => {
+        it('an error reports that a value cannot be stored without structuredClone', async () => {
             const tab = await site.show(site.page(), takeAway);
             const failed = await tab.evaluate(async () => {
                 const { outcome, tabacus } = /** @type {any} */ (globalThis);
@@ -401,14 +401,14 @@ describeIn(
         const withTrustedTypes = (/** @type {string} */ names) => (/** @type {string} */ csp) =>
             `${csp}; require-trusted-types-for 'script'; trusted-types ${names}`;
 
-        it('says that the program of C++ threads is gone, and loads it by the next call', async () => {
+        it('hammer() reports that the program of C++ threads is missing, and the next call loads it', async () => {
             const page = site.page();
             const tab = await site.show(page);
             await tab.evaluate(async () => {
                 const all = /** @type {any} */ (globalThis);
                 all.shared = await all.tabacus.threads();
             });
-            /** Has C++ threads count twice, and locks, in one memory. */
+            /** Counts with two C++ threads, and locks, in one memory. */
             const use = () =>
                 tab.evaluate(async () => {
                     const { outcome, shared } = /** @type {any} */ (globalThis);
@@ -427,7 +427,7 @@ describeIn(
             await tab.close();
         });
 
-        it('says that worker-src forbids the Workers of threads', async () => {
+        it('an error reports that worker-src forbids the Workers of threads', async () => {
             const tab = await site.show(
                 site.page((csp) => csp.replace("worker-src 'self'", "worker-src 'none'")),
             );
@@ -436,7 +436,7 @@ describeIn(
             await tab.close();
         });
 
-        it('makes the Workers of threads by the Trusted Types policy tabacus, or says that it is not allowed', async () => {
+        it('the Workers of threads are made by the Trusted Types policy tabacus, or an error reports that it is not allowed', async () => {
             const allowed = await site.show(site.page(withTrustedTypes('tabacus')));
             assert.equal(await allowed.evaluate(hammer), 'counted');
             assert.deepEqual(await allowed.evaluate(uncaught), []);
@@ -450,12 +450,12 @@ describeIn(
             await refused.close();
         });
 
-        it('says that the file of the Workers of threads is gone', async () => {
+        it('an error reports that the file of the Workers of threads is missing', async () => {
             const page = site.page();
             const tab = await site.show(page);
             await tab.evaluate(async () => {
                 const { tabacus } = /** @type {any} */ (globalThis);
-                (await tabacus.threads()).close(); // what the page itself needs is loaded
+                (await tabacus.threads()).close(); // this loads the files that the page itself needs
             });
             page.fail(/threads-worker\.js$/);
             assert.match(
@@ -466,7 +466,7 @@ describeIn(
             await tab.close();
         });
 
-        it('shares memory without MessageChannel and randomUUID, and names Worker and SharedArrayBuffer', async () => {
+        it('threads() needs neither MessageChannel nor randomUUID, and errors name a missing Worker and SharedArrayBuffer', async () => {
             const tab = await site.show(site.page(), () => {
                 const all = /** @type {any} */ (globalThis);
                 delete all.MessageChannel;

@@ -1,4 +1,4 @@
-/** Holders that are killed, frozen, hung or cached: the next gets in, and what they write late is refused. */
+/** The lock of a holder that is killed, frozen, hung or cached is granted to the next tab, and late writes are refused. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -15,7 +15,7 @@ import { spread } from './harness/spread.js';
 const LATE_WRITES = 1000;
 const DEATHS = repetitions(10, 50);
 
-/** Without Web Locks each takes a lease. */
+/** The number of deaths without Web Locks, where each takes as long as a lease. */
 const LEASES = 5;
 
 /** @param {Tab} tab */
@@ -51,7 +51,7 @@ async function kill(deaths, open, t) {
 }
 
 /**
- * As in windows side by side: the lease of a tab that is hidden is long.
+ * Opens a tab that counts as visible, as in windows side by side, because the lease of a hidden tab is long.
  *
  * @param {import('./harness/locks.js').Fixture} browser
  * @param {string} namespace
@@ -63,16 +63,16 @@ async function openInFront(browser, namespace, options) {
     return tab;
 }
 
-// death-webkit.test.js has WebKit's: it cannot be driven beyond a tab's death.
+// The automation of WebKit ends with a killed tab, so death-webkit.test.js tests those.
 describeIn([ENGINES.chromium, ENGINES.firefox], 'Locks of tabs that die', (engine) => {
     const browser = useBrowser(engine);
 
-    it(`${DEATHS} holders are killed, and each time the next gets in`, { timeout: 600_000 }, (t) => {
+    it(`the lock of each of ${DEATHS} killed holders is granted to the next tab`, { timeout: 600_000 }, (t) => {
         const namespace = browser.namespace();
         return kill(DEATHS, () => openLocks(browser, namespace), t);
     });
 
-    it('a leader is killed within a call: the next one answers it, and it was committed once', async () => {
+    it('a call whose leader is killed within it is answered by the next leader, and is committed once', async () => {
         const namespace = browser.namespace();
         const [caller, first, second] = /** @type {[Tab, Tab, Tab]} */ (
             await Promise.all([0, 1, 2].map(() => openLocks(browser, namespace)))
@@ -143,21 +143,21 @@ describeIn([ENGINES.chromium], 'Locks of tabs that stop', (engine) => {
         const openTwo = (namespace, open = openLocks) =>
             Promise.all([0, 1].map(() => open(browser, namespace, { withoutLocks })));
 
-        it(`a frozen holder lets the others in, and once thawed can write nothing${also}`, async (t) => {
+        it(`a frozen holder loses the lock to another tab, and its writes are refused when it is resumed${also}`, async (t) => {
             const namespace = browser.namespace();
             const [holder, other] = /** @type {[Tab, Tab]} */ (await openTwo(namespace));
             await take(holder, 'it', { maxHold: 2_000 });
             const before_ms = performance.now();
             await chromium(holder).send('Page.setWebLifecycleState', { state: 'frozen' });
             await write(other, 'other');
-            t.diagnostic(`let in after ${Math.round(performance.now() - before_ms)} ms`);
+            t.diagnostic(`granted after ${Math.round(performance.now() - before_ms)} ms`);
             await chromium(holder).send('Page.setWebLifecycleState', { state: 'active' });
             assert.equal(await refusedWrites(holder, 'it', LATE_WRITES), LATE_WRITES);
             assert.equal(await write(other, 'again'), 'other');
             await closeAll([holder, other]);
         });
 
-        it(`a hung holder is evicted while it hangs, and afterwards can write nothing${also}`, async (t) => {
+        it(`a hung holder is evicted while it hangs, and its writes are refused afterwards${also}`, async (t) => {
             const namespace = browser.namespace();
             const [holder, other] = /** @type {[Tab, Tab]} */ (await openTwo(namespace, openInFront));
             await take(holder, 'it', { maxHold: 1_000 });
@@ -177,14 +177,14 @@ describeIn([ENGINES.chromium], 'Locks of tabs that stop', (engine) => {
             );
             const in_ms = Date.now();
             await write(other, 'other');
-            t.diagnostic(`let in after ${in_ms - before_ms} ms`);
-            assert.ok((await hung) > in_ms, 'it did not have to wait for the end of the hang');
+            t.diagnostic(`granted after ${in_ms - before_ms} ms`);
+            assert.ok((await hung) > in_ms, 'the grant did not wait for the end of the hang');
             assert.equal(await refusedWrites(holder, 'it', LATE_WRITES), LATE_WRITES);
             assert.equal(await write(other, 'again'), 'other');
             await closeAll([holder, other]);
         });
 
-        it(`a holder that goes into the back/forward cache loses the lock, and back again takes it anew${also}`, async () => {
+        it(`a holder that enters the back/forward cache loses the lock, and acquires it again when it is restored${also}`, async () => {
             const namespace = browser.namespace();
             const [traveller, other] = /** @type {[Tab, Tab]} */ (await openTwo(namespace));
             for (let trip = 0; trip < 5; trip++) {
@@ -207,7 +207,7 @@ describeIn([ENGINES.chromium], 'Locks of tabs that stop', (engine) => {
     }
 
     it(
-        `${LEASES} holders are killed, and each time the next gets in, without Web Locks`,
+        `the lock of each of ${LEASES} killed holders is granted to the next tab, without Web Locks`,
         { timeout: 300_000 },
         (t) => {
             const namespace = browser.namespace();

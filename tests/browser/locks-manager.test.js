@@ -23,7 +23,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'LockManager', (
         return tab;
     };
 
-    it('grants in the order of the requests, over names, and after a release', async () => {
+    it('LockManager grants in the order of the requests, over names, and after a release', async () => {
         const tab = await openManager(browser.namespace());
         const [first, second] = await tab.evaluate(async () => {
             const { locks } = /** @type {any} */ (globalThis);
@@ -52,7 +52,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'LockManager', (
         await tab.close();
     });
 
-    it('query() reports what was requested before it, of five, one and five', async () => {
+    it('query() reports the requests before it: five shared, one exclusive and five shared ones', async () => {
         const tab = await openManager(browser.namespace());
         const seen = await tab.evaluate(async () => {
             const { locks } = /** @type {any} */ (globalThis);
@@ -93,12 +93,12 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'LockManager', (
         await tab.close();
     });
 
-    it('excludes over tabs, reports both, steals, and is not upset by a name', async () => {
+    it('LockManager excludes over tabs, reports the requests of both, steals, and accepts every name', async () => {
         const namespace = browser.namespace();
         const [a, b] = /** @type {[Tab, Tab]} */ (
             await Promise.all([0, 1].map(() => openManager(namespace)))
         );
-        // What is not well-formed does not pass the drivers' protocols: the pages make it.
+        // Strings that are not well-formed do not pass the protocols of the drivers, so the pages make them.
         await a.evaluate(async () => {
             const page = /** @type {any} */ (globalThis);
             await new Promise((granted) => {

@@ -1,4 +1,4 @@
-/** Locks in real tabs: exact under contention, and free again whatever becomes of a holder. */
+/** Locks in real tabs exclude under contention, and their state is reported. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -51,7 +51,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
     for (const withoutLocks of [false, true]) {
         const also = withoutLocks ? ', without Web Locks' : '';
 
-        it(`4 tabs count under the lock, exactly${also}`, async () => {
+        it(`4 tabs that count under the lock lose nothing${also}`, async () => {
             const namespace = browser.namespace();
             const tabs = await Promise.all([0, 1, 2, 3].map(() => open(namespace, { withoutLocks })));
             /** @type {Set<number>} */
@@ -65,7 +65,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
             await closeAll(tabs);
         });
 
-        it(`a tab with its clock set a year forward and back counts as exactly${also}`, async () => {
+        it(`a tab whose clock is set a year forward and back loses nothing under the lock${also}`, async () => {
             const namespace = browser.namespace();
             const tabs = await Promise.all([0, 1].map(() => open(namespace, { withoutLocks })));
             const year_ms = 365 * 86_400_000;
@@ -87,7 +87,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
         });
     }
 
-    it('a writer that gives up strands no reader behind it', async () => {
+    it('a reader behind a writer that gives up is granted the lock', async () => {
         const namespace = browser.namespace();
         const [a, b, c] = await Promise.all([0, 1, 2].map(() => open(namespace)));
         await take(/** @type {Tab} */ (a), 'reader', { mode: 'shared' });
@@ -97,7 +97,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
         );
         const reader = /** @type {Tab} */ (c).evaluate(async () => {
             const page = /** @type {any} */ (globalThis);
-            // Behind the writer, which waits by then.
+            // The reader requests the lock after the writer has begun to wait.
             while ((await page.tab.lock('l').query()).length < 2)
                 await new Promise((next) => setTimeout(next, 5));
             page.held.late = await page.tab.lock('l').acquire({ mode: 'shared' });
@@ -109,7 +109,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
     });
 
     for (const mode of ['shared', 'exclusive']) {
-        it(`a tab that used the lock before hides none that holds it ${mode} or waits`, async () => {
+        it(`a tab that used the lock before does not hide a tab that holds it ${mode} or waits`, async () => {
             const namespace = browser.namespace();
             const tabs = await Promise.all([0, 1, 2, 3].map(() => open(namespace)));
             const [holder, waiter, , asking] = /** @type {Tab[]} */ (tabs);
@@ -117,7 +117,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
                 await tab.evaluate(() => /** @type {any} */ (globalThis).tab.lock('l').run(() => true));
             }
             await take(/** @type {Tab} */ (holder), 'it', { mode });
-            /** How often of 20 times another answer came. @param {string} expected */
+            /** How many of 20 answers differ from the expected one. @param {string} expected */
             const others = (expected) =>
                 /** @type {Tab} */ (asking).evaluate(async (states) => {
                     const lock = /** @type {any} */ (globalThis).tab.lock('l');
@@ -129,7 +129,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
                     return count;
                 }, expected);
             await whenQueued(/** @type {Tab} */ (holder), 1);
-            // A machine that is busy may answer too late, now and then.
+            // A busy machine may answer too late in some cases.
             assert.ok((await others('held')) < 4);
             const given = take(/** @type {Tab} */ (waiter), 'next');
             await whenQueued(/** @type {Tab} */ (holder), 2);

@@ -1,6 +1,6 @@
 /**
- * Jobs over tabs that are killed for real: every job is done, and what its settlement enqueues, the
- * effect that is fenced, is there exactly once.
+ * Jobs over tabs that are killed. Every job is done, and the job that its settlement enqueues exists exactly once: it
+ * is the fenced effect.
  */
 
 import assert from 'node:assert/strict';
@@ -14,13 +14,14 @@ import { seededRandom } from './page/seeded-random.js';
 
 const SEED = 20_260_105;
 
-/** That work at a time, beside the one that asks and lives. */
+/** The number of tabs that work at a time. One more tab enqueues the jobs and is not killed. */
 const WORKERS = 2;
 
 /**
- * WebKit cannot be driven beyond a tab's crash: there a tab that works is closed.
+ * What each engine does. The automation of WebKit ends with a killed tab, so working tabs are closed there.
  *
- * @type {{ engine: import('./harness/engines.js').Engine, jobs: number, tabsLost: number, end: 'kill' | 'close', turns: number }[]} `turns`: at most, that a job takes
+ * @type {{ engine: import('./harness/engines.js').Engine, jobs: number, tabsLost: number, end: 'kill' | 'close', turns: number }[]}
+ *     `turns`: the most turns that a job takes
  */
 const PLANS = [
     { engine: ENGINES.chromium, jobs: 2_000, tabsLost: 50, end: 'kill', turns: 200 },
@@ -33,7 +34,7 @@ for (const { engine, jobs, tabsLost, end, turns } of PLANS) {
         const browser = useBrowser(engine);
 
         it(
-            `${jobs} jobs, ${tabsLost} tabs lost: each done, its effect once`,
+            `each of ${jobs} jobs is done and has its effect once, although ${tabsLost} tabs are lost`,
             { timeout: 300_000 },
             async (t) => {
                 const namespace = browser.namespace();
@@ -50,7 +51,7 @@ for (const { engine, jobs, tabsLost, end, turns } of PLANS) {
                         page.done = 0;
                         page.results = [];
                         page.whenDone = {};
-                        // Timers of a tab that is not in front run once a second.
+                        // Timers of a hidden tab run once a second, so a turn is a message.
                         page.turn = () =>
                             new Promise((resolve) => {
                                 const { port1, port2 } = new MessageChannel();
@@ -73,7 +74,7 @@ for (const { engine, jobs, tabsLost, end, turns } of PLANS) {
                                 return lostWorkers;
                             },
                         );
-                        // A job that ends only when its worker is killed.
+                        // The first run of this job ends only when its worker is killed.
                         page.queue.handle('doomed', (/** @type {any} */ { lostWorkers }) => {
                             page.doomed = lostWorkers === 0;
                             return page.doomed ? new Promise(() => {}) : lostWorkers;
@@ -81,7 +82,7 @@ for (const { engine, jobs, tabsLost, end, turns } of PLANS) {
                     }, turns);
                     return tab;
                 };
-                /** Kills a worker that is surely at work. Returns how many workers the job lost. */
+                /** Kills a worker that certainly runs a job. Returns how many workers the job lost. */
                 const doom = async () => {
                     await asker.evaluate(async () => {
                         const page = /** @type {any} */ (globalThis);
@@ -156,7 +157,7 @@ describeIn(Object.values(ENGINES), 'A payload that this browser may not store', 
         'Error of a cause',
         'Error of errors',
     ]) {
-        it(`${kind}: stored, or refused alone`, async (t) => {
+        it(`a payload with ${kind} is stored, or is refused without other jobs`, async (t) => {
             const tab = await browser.openTab();
             const answer = await tab.evaluate(
                 async (what, name) => {
@@ -204,7 +205,7 @@ describeIn(Object.values(ENGINES), 'A payload that this browser may not store', 
             );
             const [first, code, third] = answer.codes;
             t.diagnostic(code || 'stored');
-            assert.deepEqual([first, third], ['', ''], 'no job fails for its neighbour');
+            assert.deepEqual([first, third], ['', ''], 'no job fails because of another');
             assert.ok(['', 'not-cloneable'].includes(code), code);
             assert.deepEqual(answer.seen, [
                 '1',
@@ -221,10 +222,10 @@ describeIn([ENGINES.chromium, ENGINES.firefox], 'Jobs in workers', (engine) => {
     const browser = useBrowser(engine);
 
     for (const kind of /** @type {const} */ (['dedicated', 'service'])) {
-        // Firefox has service workers of modules from 151 on, and not in its ESR.
+        // Firefox has module service workers from version 151 on, which its ESR is not.
         if (kind === 'service' && engine !== ENGINES.chromium) continue;
 
-        it(`a ${kind} worker does what a page asks for`, async () => {
+        it(`a ${kind} worker runs the jobs that a page enqueues`, async () => {
             const tab = await browser.openTab();
             const results = await tab.evaluate(
                 async (namespace, which) => {

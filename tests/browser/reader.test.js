@@ -1,6 +1,7 @@
 /**
- * The reader over tabs: a library that fails, goes away and comes back, and consumers that are killed. Every
- * page arrives, none was ever fetched twice at the same time, and never more at once than the queue is wide.
+ * The reader over tabs, with a library that fails, goes offline and comes back, and with consumers that are killed.
+ * Every page arrives, no page is fetched twice at the same time, and no more are fetched at once than the concurrency
+ * of the queue.
  */
 
 import assert from 'node:assert/strict';
@@ -22,7 +23,7 @@ const ARRIVAL_ms = 90_000;
 
 const ALL = BOOKS.map(({ id }) => id);
 
-/** For Tab.pid(), in the page: a Worker that comes and goes. */
+/** Defines the commands that Tab.pid() needs, which start and end a Worker. Runs in the page. */
 function idleWorker() {
     /** @type {Worker | undefined} */
     let worker;
@@ -45,7 +46,7 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
             while (tabs.length < engine.tabs) tabs.push(await openReader());
             await click(first(), '#forget');
             await until(async () => (await downloaded(first(), ALL)) === 0, 'an empty shelf');
-            await until(() => demo.library.log.inFlight === 0, 'the end of what was under way');
+            await until(() => demo.library.log.inFlight === 0, 'the end of all requests');
             demo.library.reset();
         });
         afterEach(async () => {
@@ -58,12 +59,12 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
             await until(() => enabled(tab, '#trigger'), 'the reader');
             if (engine === chromium) {
                 await tab.evaluate(idleWorker);
-                await tab.pid(); // kept, so that a kill comes at once
+                await tab.pid(); // the tab keeps the answer, so that a later kill is immediate
             }
             return tab;
         }
 
-        /** @param {Tab} tab @param {string[]} books @returns {Promise<number>} pages of them, as it shows */
+        /** @param {Tab} tab @param {string[]} books @returns {Promise<number>} the number of their pages that the tab shows */
         const downloaded = (tab, books) =>
             tab.evaluate((ids) => {
                 const all = ids.map((id) =>
@@ -103,10 +104,10 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
             assert.ok(inFlightMost <= WIDTH, `${inFlightMost} at once`);
         }
 
-        it('reads in every tab at once: every page arrives once, although the library fails', async (t) => {
+        it('every page arrives once when all tabs read at once, although the library fails', async (t) => {
             demo.library.set({ failures: 0.2 });
             const books = ['fence', 'freeze', 'lease'].slice(0, tabs.length);
-            // The same book in all of them at once, then each its own.
+            // All tabs read the same book at once, and then each its own.
             await Promise.all(tabs.map((tab) => read(tab, 'fence')));
             await Promise.all(tabs.map((tab, index) => read(tab, books[index] ?? '')));
             await Promise.all(tabs.map((tab) => click(tab, '#trigger')));
@@ -119,7 +120,7 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
             for (const tab of tabs) {
                 await until(
                     async () => (await downloaded(tab, books)) === pages.length,
-                    'the same in each tab',
+                    'all pages in each tab',
                 );
                 await until(async () => (await state(tab)) === 'idle', 'an empty queue in each tab');
                 assert.notEqual(
@@ -132,7 +133,7 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
         });
 
         if (consumer === 'worker') {
-            it('stops while the server is unreachable, and goes on when it is back', async () => {
+            it('the queue pauses while the server is unreachable, and goes on when it is back', async () => {
                 await read(first(), 'freeze');
                 await until(() => demo.library.log.delivered >= 3, 'the first pages');
                 demo.library.set({ offline: true });
@@ -150,7 +151,7 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
         }
 
         if (consumer === 'worker' && engine === chromium) {
-            it('what is opened comes first', async () => {
+            it('the pages of an opened book come first', async () => {
                 demo.library.set({ latency_ms: 60 });
                 await click(first(), '#all');
                 await until(() => demo.library.log.delivered >= 4, 'the first pages');
@@ -166,7 +167,7 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
         }
 
         if (consumer === 'tabs') {
-            it('without service workers the tabs download, and show why', async () => {
+            it('without service workers the tabs download, and show the reason', async () => {
                 const tab = first();
                 assert.ok(tab instanceof ChromiumTab);
                 const source =
@@ -185,7 +186,7 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
             });
         }
 
-        /** One that downloads, or any one where the worker does. */
+        /** A tab that downloads, or any tab if the service worker downloads. */
         async function consumingTab() {
             if (consumer === 'worker') return tabs[0];
             for (const tab of tabs) {
@@ -197,7 +198,7 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
         }
 
         if (engine === chromium) {
-            it('tabs killed in the middle: another consumer takes over', async (t) => {
+            it('another consumer takes over when tabs are killed in the middle of downloads', async (t) => {
                 demo.library.set({ latency_ms: 80 });
                 await read(first(), 'quorum');
                 await until(() => demo.library.log.delivered >= 3, 'the first pages');
@@ -216,7 +217,7 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
                     pages.filter((page) => demo.library.delivered(page) === 0),
                     [],
                 );
-                // What a killed consumer had received and not put into the cache yet, it takes with it.
+                // The pages that a killed consumer has received but not cached are lost, and delivered again.
                 assert.ok(demo.library.log.again <= 3 * WIDTH, `${demo.library.log.again} delivered again`);
                 t.diagnostic(JSON.stringify(demo.library.log));
                 await until(

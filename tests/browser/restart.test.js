@@ -1,7 +1,7 @@
 /**
- * The whole browser killed (SIGKILL) while its tabs count with `strict` durability, and started
- * again on the same profile: nothing acknowledged is lost. Chromium sometimes throws the whole
- * database away at such a start; that passes only if the package reported it.
+ * The whole browser is killed (SIGKILL) while its tabs count with `strict` durability, and is started again on the same
+ * profile. No acknowledged increment is lost. Chromium sometimes discards the whole database at such a start, and the
+ * test accepts that only if the package has reported it.
  */
 
 import assert from 'node:assert/strict';
@@ -52,7 +52,7 @@ for (const { engine, kills } of PLANS) {
             return tab;
         };
 
-        it(`${kills} kills, strict: nothing acknowledged is lost in silence`, async (t) => {
+        it(`no acknowledged strict increment is lost without a report in ${kills} kills`, async (t) => {
             const random = seededRandom(SEED);
             const namespace = 'restart';
             let name = 'immortal-0';
@@ -61,7 +61,7 @@ for (const { engine, kills } of PLANS) {
                     const work = { name, options: OPTIONS, seed: kill * TABS + i, adds: 1 + random(30) };
                     await call(await openIn(namespace), 'startWork', { ...work, batches: ENDLESS });
                 }
-                // At an acknowledgement, or at any time whatever.
+                // The browser is killed at an acknowledgement, or at any time after it.
                 let left = 3 + random(12);
                 const moment = site.history.next(name, ({ type }) => type === 'acknowledge' && --left === 0);
                 await within(moment, 'work of the tabs');
@@ -77,7 +77,7 @@ for (const { engine, kills } of PLANS) {
                 const rows = await call(tab, 'rows', namespace, name);
                 await tab.close();
                 if (!valid) {
-                    // A store that the browser threw away may cost increments, and may double none.
+                    // If the browser has discarded the store, increments may be lost, but none may count twice.
                     const doubled = errors.filter(({ value, upper }) => value > upper);
                     assert.deepEqual(doubled, [], `kill ${kill}`);
                     assert.ok(lost.length > 0, `kill ${kill}, in silence: ${JSON.stringify(errors)}`);

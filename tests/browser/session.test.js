@@ -1,4 +1,4 @@
-/** The session on the demo's page: one refresh for each expiry, whoever asks and whoever dies. */
+/** The session on the demo's page is refreshed once for each expiry, whichever tab requests it and whichever is closed. */
 
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
@@ -37,7 +37,7 @@ describeIn([chromium, firefox, webkit], 'One session over tabs', (engine) => {
         return numbersIn(tab, '#session-log');
     }
 
-    it('is refreshed once for each expiry, and every request is answered', async () => {
+    it('the session is refreshed once for each expiry, and every request is answered', async () => {
         for (let expiry = 1; expiry <= 3; expiry++) {
             const { expiries, refreshes, retries, revoked } = await expire(
                 tabs[expiry % tabs.length] ?? first(),
@@ -56,7 +56,7 @@ describeIn([chromium, firefox, webkit], 'One session over tabs', (engine) => {
         await shoot(first(), 'demo-session-phone', { width: 390, height: 844, mobile: true, dark: true });
     });
 
-    it('outlives the tabs that refreshed it', async () => {
+    it('the session goes on after the tabs that refreshed it are closed', async () => {
         const [, ...others] = tabs;
         await first().close();
         tabs = others;
@@ -68,7 +68,7 @@ describeIn([chromium, firefox, webkit], 'One session over tabs', (engine) => {
         );
     });
 
-    it('is refreshed over and over where each request sees to itself', async (t) => {
+    it('the session is refreshed several times if each request refreshes it by itself', async (t) => {
         await choose(first(), '#session-kind', 'naive');
         const { refreshes, retries } = await expire(first());
         assert.ok((refreshes ?? 0) + (retries ?? 0) > 1);

@@ -15,7 +15,7 @@ describeIn(
     (engine) => {
         const browser = useBrowser(engine);
 
-        /** A tab with a memory, its storage, and a Worker attached to it. */
+        /** Opens a tab with a memory, its storage, and an attached Worker. */
         const openThreads = async () => {
             const tab = await browser.openTab();
             await tab.evaluate(async () => {
@@ -36,7 +36,7 @@ describeIn(
                     await call('attach', page.shared.handle);
                     return { call, worker };
                 };
-                // The Worker is first: the page makes the storage when the Worker asks for it.
+                // The Worker comes first, so that the page makes the storage because the Worker requests it.
                 ({ call: page.call, worker: page.worker } = await page.start());
                 page.storage = await page.shared.storage();
                 page.events = [];
@@ -51,7 +51,7 @@ describeIn(
         const call = (tab, method, ...args) =>
             tab.evaluate((what, more) => /** @type {any} */ (globalThis).call(what, ...more), method, args);
 
-        it('what a Worker writes reaches another tab through its page, and back', async () => {
+        it('a write of a Worker reaches another tab through its page, and a write of that tab reaches the Worker', async () => {
             const other = await browser.openTab();
             await other.evaluate(() => {
                 localStorage.clear();
@@ -86,7 +86,7 @@ describeIn(
             await closeAll([tab, other]);
         });
 
-        it('a value that the page itself sets is in localStorage at once, with all that was set before', async () => {
+        it('a value that the page itself sets is in localStorage at once, with all earlier values', async () => {
             const tab = await openThreads();
             await call(tab, 'set', 'worker', 'w');
             const local = await tab.evaluate(() => {
@@ -104,7 +104,7 @@ describeIn(
             await closeAll([tab]);
         });
 
-        it('a page that falls behind writes what its threads changed, and not what another document has since', async () => {
+        it('a page that falls behind writes the changes of its threads, and does not overwrite those of another document', async () => {
             const tab = await openThreads();
             const changes = 6_000;
             const both = await tab.evaluate(async (most) => {
@@ -114,7 +114,7 @@ describeIn(
                 while (localStorage.getItem('cart') !== 'old') await turn();
                 const other = document.body.appendChild(document.createElement('iframe')).contentWindow;
                 const counted = ask('countTo', 'n', most);
-                while (storage.getItem('n') !== String(most)); // this page receives nothing meanwhile
+                while (storage.getItem('n') !== String(most)); // this blocks the event loop of the page
                 other?.localStorage.setItem('cart', 'new');
                 other?.localStorage.setItem('fresh', '1');
                 await counted;
@@ -130,7 +130,7 @@ describeIn(
             await closeAll([tab]);
         });
 
-        it('a Worker that is terminated while it writes keeps nobody out', async () => {
+        it('a Worker that is terminated while it writes does not lock out other threads', async () => {
             const tab = await openThreads();
             const rounds = await tab.evaluate(async () => {
                 const { start, storage, call: ask } = /** @type {any} */ (globalThis);
@@ -151,7 +151,7 @@ describeIn(
             await closeAll([tab]);
         });
 
-        it('locks: terminating a Worker releases its lock, and the page is next', async () => {
+        it('terminating a Worker releases its lock, which is granted to the page', async () => {
             const tab = await openThreads();
             const results = await tab.evaluate(async () => {
                 const { shared, call: ask, worker } = /** @type {any} */ (globalThis);

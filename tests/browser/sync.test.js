@@ -1,6 +1,6 @@
 /**
- * Replicated counters of two devices, carried over an application's own server: PostgreSQL with one row for
- * each counter and node, two browsers, and partitions in between. The sums agree.
+ * Replicated counters of two devices, synchronised over a server of the application: PostgreSQL with one row for each
+ * counter and node, two browsers, and partitions in between. The totals agree.
  */
 
 import assert from 'node:assert/strict';
@@ -20,10 +20,10 @@ const ROUNDS = 24;
 /** @typedef {import('./harness/tab.js').Tab} Tab */
 
 /**
- * POST /<counter>?device=…: joins a state with what is known, and answers with that.
+ * Serves POST /<counter>?device=…, which merges a state into the stored one and answers with the result.
  *
  * @param {Awaited<ReturnType<typeof startPostgres>>} database
- * @param {Set<string | null>} cutOff devices whose connections break, half of them after the join
+ * @param {Set<string | null>} cutOff devices whose connections break, every second one after the merge
  */
 async function startSync(database, cutOff) {
     let breaks = 0;
@@ -93,7 +93,7 @@ describeIn([ENGINES.chromium], 'Counters over a server of the application', (eng
             counter.add(by);
             await counter.flush();
         }, n);
-    /** @param {Tab} tab @param {number} device @returns {Promise<boolean>} whether it got through */
+    /** Synchronises a tab. @param {Tab} tab @param {number} device @returns {Promise<boolean>} whether it succeeded */
     const carry = (tab, device) =>
         tab.evaluate(async (/** @type {string} */ address) => {
             const { counter } = /** @type {any} */ (globalThis);
@@ -105,7 +105,7 @@ describeIn([ENGINES.chromium], 'Counters over a server of the application', (eng
                 await counter.merge(await response.json());
                 return true;
             } catch (error) {
-                if (error instanceof TypeError) return false; // cut off
+                if (error instanceof TypeError) return false; // the connection was cut off
                 throw error;
             }
         }, `${sync.url}/likes?device=${device}`);
@@ -113,7 +113,7 @@ describeIn([ENGINES.chromium], 'Counters over a server of the application', (eng
     const read = (tab) => tab.evaluate(() => /** @type {any} */ (globalThis).counter.read());
 
     it(
-        'agrees when all have come through, whatever was cut off in between',
+        'all tabs have the same total after each was synchronised, whatever was cut off in between',
         { skip: missing ?? false },
         async () => {
             const below = seededRandom(SEED);

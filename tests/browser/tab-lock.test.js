@@ -1,4 +1,4 @@
-/** Locks over tabs from Workers that block, and from C++ threads, in real tabs. */
+/** Locks over tabs, acquired by Workers that block and by C++ threads, in real tabs. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -8,14 +8,14 @@ import { closeAll, useBrowser } from './harness/fixture.js';
 
 /** @typedef {import('./harness/tab.js').Tab} Tab */
 
-/** After a Worker's exit, on a machine that is busy. */
+/** The time for a grant after the exit of a Worker, on a busy machine. */
 const handOverMs = 2_000;
 
 describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs, from threads', (engine) => {
     const browser = useBrowser(engine);
 
     /**
-     * A tab with a memory, and a Worker attached to it.
+     * Opens a tab with a memory and an attached Worker.
      *
      * @param {string} namespace
      */
@@ -55,7 +55,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
     const openTwo = async (namespace) =>
         /** @type {[Tab, Tab]} */ (await Promise.all([openThreads(namespace), openThreads(namespace)]));
 
-    it('a Worker in each of two tabs, 200 blocking acquisitions around a read and a write: exact', async () => {
+    it('Workers of two tabs that block 200 times around a read and a write lose nothing', async () => {
         const namespace = browser.namespace();
         const tabs = await openTwo(namespace);
         const database = `numbers of ${namespace}`;
@@ -79,7 +79,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
         await closeAll(tabs);
     });
 
-    it('terminating a Worker releases its lock, and withdraws what it waited for', async () => {
+    it('terminating a Worker releases its lock, and withdraws its request', async () => {
         const [a, b] = await openTwo(browser.namespace());
         const token = await call(a, 'lock', 'l');
         const next = call(b, 'lock', 'l');
@@ -95,7 +95,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
         await closeAll([a, b]);
     });
 
-    it('a stolen lock is lost; the page itself awaits, and may not block', async () => {
+    it('the handle of a stolen lock is lost, and the page can await a lock but not block', async () => {
         const [a, b] = await openTwo(browser.namespace());
         await call(a, 'lock', 'l');
         await b.evaluate(async () => {
@@ -123,7 +123,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
         await closeAll([a, b]);
     });
 
-    it('a Worker that awaits a lock, a mutex too, gives up in time, and leaves nothing behind', async () => {
+    it('the wait of a Worker for a lock or a mutex times out, and leaves nothing behind', async () => {
         const tab = await openThreads(browser.namespace());
         await tab.evaluate(async () => {
             const page = /** @type {any} */ (globalThis);
@@ -144,7 +144,7 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Locks over tabs
         await tab.close();
     });
 
-    it('C++ threads wait for a Worker of another tab', async () => {
+    it('C++ threads wait for a lock that a Worker of another tab holds', async () => {
         const [a, b] = await openTwo(browser.namespace());
         await call(b, 'lock', 'l');
         await a.evaluate(() => {
@@ -179,7 +179,7 @@ describeIn(
     'Locks over tabs, from threads, without isolation',
     (engine) => {
         const browser = useBrowser(engine, { isolated: false });
-        it('threads({ tab }) is a typed error', async () => {
+        it('threads({ tab }) is a TabacusError', async () => {
             const tab = await browser.openTab();
             const code = await tab.evaluate(async (namespace) => {
                 const { open } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));

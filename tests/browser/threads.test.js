@@ -1,4 +1,4 @@
-/** Shared memory in every engine: the Atomics article's program, C++ threads, Workers of one's own. */
+/** Shared memory in every engine: the program of the Atomics article, C++ threads, Workers of the user. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { describeIn, ENGINES } from './harness/engines.js';
 import { useBrowser } from './harness/fixture.js';
 import { DIST } from './harness/site.js';
 
-/** On two cores that are busy otherwise the workers may run one after the other for a while. */
+/** On two busy cores the workers may run one after the other in many tries. */
 const TRIES_MAX = 300;
 
 const engines = Object.values(ENGINES);
@@ -25,22 +25,22 @@ describeIn(engines, 'Threads in an isolated page', (engine) => {
     });
 
     for (const kind of /** @type {const} */ (['atomic', 'mutexed', 'striped'])) {
-        it(`four workers, 100,000 up and down: ${kind} is exact`, async () => {
+        it(`four workers count a counter of the kind ${kind} 100,000 up and down exactly`, async () => {
             assert.deepEqual(await callThreads(tab, 'article', kind), { up: 400_000, down: 0 });
         });
     }
-    it('unsynchronised is seen to be wrong', async (t) => {
+    it('an unsynchronised counter loses updates', async (t) => {
         const lost = await callThreads(tab, 'articleLoses', TRIES_MAX);
-        assert.ok(lost, `it lost nothing in ${TRIES_MAX} tries`);
+        assert.ok(lost, `the counter lost nothing in ${TRIES_MAX} tries`);
         t.diagnostic(`${engine.name}: ${JSON.stringify(lost)}`);
     });
     it('C++ threads and attached Workers count on one counter', async () => {
         assert.equal(await callThreads(tab, 'everybody', 20_000), 6 * 20_000);
     });
-    it('the page waits in one queue with the Workers, without blocking', async () => {
+    it('the page waits for a mutex in one queue with the Workers, without blocking', async () => {
         assert.equal(await callThreads(tab, 'lockAsync', 300), 5 * 300);
     });
-    it('a blocking lock on the page is a typed error', async () => {
+    it('a blocking lock on the page is a TabacusError', async () => {
         await assert.rejects(callThreads(tab, 'blockingLock'), { code: 'would-block' });
     });
     it("a Worker attaches without Emscripten's runtime", async () => {
@@ -53,14 +53,14 @@ describeIn(engines, 'Threads in an isolated page', (engine) => {
 describeIn(engines, 'A page that shares a counter', (engine) => {
     const browser = useBrowser(engine, { page: 'threads.html' });
 
-    it('asks for attach.wasm alone, and for threads.wasm when C++ threads count, which is exact', async () => {
+    it('a page loads attach.wasm alone, and threads.wasm when C++ threads count, which is exact', async () => {
         const counted = await callThreads(await browser.openTab(), 'countAndHammer');
         assert.deepEqual(counted, { value: 2001, alone: ['attach.wasm'], later: ['threads.wasm'] });
     });
 });
 
 /**
- * A module of the package and all that it imports, statically or not.
+ * A module of the package and all modules that it imports, statically or not.
  *
  * @param {string} file
  * @returns {string[]}
@@ -74,16 +74,16 @@ function importsOf(file) {
     return [...seen];
 }
 
-/** More than Chromium has addresses for at a time. */
+/** The number of memories, which exceeds the addresses that Chromium has at a time. */
 const MEMORIES = 150;
 
 describeIn([ENGINES.chromium], 'The memory of a tab, and the memory that threads share', (engine) => {
     const browser = useBrowser(engine, { page: 'threads.html' });
 
-    it(`a tab's is given back by close(), ${MEMORIES} times`, async () => {
+    it(`close() frees the memory of a tab, ${MEMORIES} times`, async () => {
         await callThreads(await browser.openTab(), 'openAndClose', MEMORIES);
     });
-    it(`that of threads() is given back by close(), whatever listened and waited, ${MEMORIES} times`, async () => {
+    it(`close() frees the memory of threads(), whatever listened and waited, ${MEMORIES} times`, async () => {
         await callThreads(await browser.openTab(), 'makeAndClose', MEMORIES);
     });
 });
@@ -91,11 +91,11 @@ describeIn([ENGINES.chromium], 'The memory of a tab, and the memory that threads
 describeIn(engines, 'A page without isolation', (engine) => {
     const plain = useBrowser(engine, { isolated: false });
 
-    it('threads() is a typed error', async () => {
+    it('threads() is a TabacusError', async () => {
         const tab = await plain.openTab('threads.html');
         await assert.rejects(callThreads(tab, 'threads'), { code: 'unavailable' });
     });
-    it('open() counts', async () => {
+    it('open() works and counts', async () => {
         const namespace = plain.namespace();
         const tab = await plain.openTab();
         await call(tab, 'open', { namespace });

@@ -1,6 +1,6 @@
 /**
- * Firefox, driven by WebDriver BiDi through Puppeteer. We start it, and not Puppeteer, which would
- * clear away the profile's preferences some time after a killed browser, under the next one.
+ * Firefox, driven by WebDriver BiDi through Puppeteer. This file starts it, because Puppeteer would remove the
+ * preferences of the profile some time after the browser is killed, when the next one already uses them.
  */
 
 import { writeFile } from 'node:fs/promises';
@@ -17,18 +17,18 @@ import { within } from './waiting.js';
 /**
  * Tabs of one origin share a process unless their kind of process may exist more than once: Gecko
  * looks for `dom.ipc.processCount.` followed by the kind (ContentParent::GetMaxProcessCount). Ours
- * are `webIsolated`, or `webCOOP+COEP` when cross-origin isolated. Seen to hold: the harness's own
- * test finds a process of its own for each tab.
+ * are `webIsolated`, or `webCOOP+COEP` when cross-origin isolated. harness.test.js checks that each tab has a process
+ * of its own.
  */
 const PREFS = {
     'dom.ipc.processCount': 8,
     'dom.ipc.processCount.webIsolated': 8,
     'dom.ipc.processCount.webCOOP+COEP': 8,
-    // Processes and pages kept ready, and tabs that slide in, take a sixth of the processor's time.
+    // Processes and pages that are kept ready, and animated tabs, take a sixth of the processor's time.
     'dom.ipc.processPrelaunch.enabled': false,
     'browser.newtab.preload': false,
     'ui.prefersReducedMotion': 1,
-    // A tab whose process was killed stays as it is; the browser asks and restores nothing.
+    // A tab whose process was killed stays as it is. The browser asks nothing and restores nothing.
     'browser.tabs.crashReporting.sendReport': false,
     'browser.sessionstore.resume_from_crash': false,
     'toolkit.startup.max_resumed_crashes': -1,
@@ -72,12 +72,12 @@ class FirefoxBrowser {
         return tab;
     }
 
-    /** SIGKILL for every process of it at once. The profile stays. */
+    /** Sends SIGKILL to every process of the browser at once. The profile stays. */
     kill() {
         return killGroup(this.child);
     }
 
-    /** Nobody needs what it would still write on a polite end. */
+    /** Kills the browser too, since nothing needs the data that it would write if it were closed. */
     async close() {
         await this.kill();
         await this.forget();
@@ -85,8 +85,8 @@ class FirefoxBrowser {
 }
 
 /**
- * A BiDi call into a process that was killed may never be answered, so each is bound to the tab's
- * end as well, of which the page is notified.
+ * The driver of a tab. A BiDi call into a killed process may never be answered, so each call also ends with the tab,
+ * of whose end Puppeteer notifies the page object.
  *
  * @param {import('puppeteer-core').Page} page
  * @returns {import('./tab.js').TabDriver}
@@ -116,7 +116,7 @@ function writePrefs(profile) {
 }
 
 /**
- * The browser chooses a port and writes it to its standard error.
+ * The address that the browser listens on. The browser chooses a port and writes it to its standard error.
  *
  * @param {import('node:child_process').ChildProcess} child
  * @returns {Promise<string>}

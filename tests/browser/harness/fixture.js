@@ -1,4 +1,4 @@
-/** A browser with the page under test, or with the demo, for one suite, ended after it however the suite ends. */
+/** A browser with the page under test, or with the demo, for one suite. It is closed even if the suite fails. */
 
 import { after, before } from 'node:test';
 
@@ -10,7 +10,7 @@ import { serveSite } from './site.js';
  * @template {{ close(): Promise<unknown> }} Server
  * @param {import('./engines.js').Engine} engine
  * @param {() => Promise<Server>} serve
- * @returns {{ readonly server: Server, readonly browser: import('./engines.js').Browser }} while the suite runs
+ * @returns {{ readonly server: Server, readonly browser: import('./engines.js').Browser }} defined while the suite runs
  */
 function useBoth(engine, serve) {
     /** @type {Server} */
@@ -37,7 +37,7 @@ function useBoth(engine, serve) {
 
 /**
  * @param {import('./engines.js').Engine} engine
- * @param {{ isolated?: boolean, page?: string }} [options]  `page`: what its tabs show if not asked for another
+ * @param {{ isolated?: boolean, page?: string }} [options]  `page`: the page that its tabs show by default
  */
 export function useBrowser(engine, { isolated = true, page: usual = '' } = {}) {
     const both = useBoth(engine, () => serveSite({ isolated }));
@@ -46,7 +46,7 @@ export function useBrowser(engine, { isolated = true, page: usual = '' } = {}) {
         get site() {
             return both.server;
         },
-        /** A namespace that no other test has touched. */
+        /** A namespace that no other test uses. */
         namespace: () => `suite-${++lastNamespace}`,
         /** A tab that shows the page. */
         openTab: (page = usual) =>
@@ -74,11 +74,11 @@ export function useDemo(engine, { isolated = true } = {}) {
         get url() {
             return both.server.url;
         },
-        /** What the reader is served by. */
+        /** The library that serves the reader. */
         get library() {
             return both.server.library;
         },
-        /** @param {string} [page] from the demo's top */
+        /** @param {string} [page] its address within the demo */
         openTab: (page = '') => both.browser.openTab(page ? `${both.server.url}/${page}` : both.server.url),
     };
 }

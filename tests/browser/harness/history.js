@@ -1,12 +1,12 @@
 /**
- * What the tabs did, in one order, written down outside of them: a server on an origin of its own.
+ * The history of the operations of all tabs, in one order. A server on an origin of its own records it.
  *
- * The log cannot lie at the moment of a death, because each entry errs to the side that makes the
- * checker more lenient, never stricter and never blind to what had been promised before:
- * - an attempt is answered, hence recorded, before the tab adds anything of it;
- * - an acknowledgement is sent after flush() resolved, so it is recorded late or, if the tab dies,
- *   never: then the outcome counts as unknown;
- * - a read's beginning is answered before it begins, and its end is sent after it ended.
+ * The history stays valid when a tab dies, because each entry can only make the checker more lenient, and never hides
+ * an increment that was acknowledged before:
+ * - an attempt is recorded and answered before the tab adds anything of it;
+ * - an acknowledgement is sent after flush() resolved, so it is recorded late. If the tab dies it is not recorded,
+ *   and the outcome counts as unknown;
+ * - the beginning of a read is recorded before the read begins, and its end is sent after the read has ended.
  */
 
 import { createServer } from 'node:http';
@@ -16,10 +16,10 @@ import { createServer } from 'node:http';
 /**
  * @typedef {object} History
  * @property {string} url
- * @property {(counter: string) => Event[]} of  a copy
- * @property {(counter: string, event: Event) => void} record  for what the test itself does
+ * @property {(counter: string) => Event[]} of  returns a copy of the events of a counter
+ * @property {(counter: string, event: Event) => void} record  adds an event of the test itself
  * @property {(counter: string, accept: (event: Event) => boolean) => Promise<void>} next
- *   resolves in the moment in which such an event is recorded
+ *   resolves when an accepted event is recorded
  * @property {() => Promise<void>} close
  */
 

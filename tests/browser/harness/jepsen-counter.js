@@ -1,20 +1,19 @@
 /**
- * Jepsen's rule for counters (jepsen.checker/counter), for increments of both signs: each read lies
- * between the least and the greatest value that the increments so far can have made.
+ * Jepsen's rule for counters (jepsen.checker/counter), for increments of both signs: each read lies between the least
+ * and the greatest value that the increments so far can have produced.
  *
- * An increment that was acknowledged when the read began has happened; one that was not attempted
- * when the read ended has not; one in between may or may not have. So the lower bound counts the
- * acknowledged increments and the attempted decrements, the upper bound the attempted increments and
- * the acknowledged decrements. An unknown outcome (its tab died) stays attempted for ever, and only
- * widens.
+ * An increment that was acknowledged when the read began has happened. One that was not attempted when the read ended
+ * has not. Every other one may or may not have happened. So the lower bound is the sum of the acknowledged increments
+ * and the attempted decrements, and the upper bound is the sum of the attempted increments and the acknowledged
+ * decrements. An increment whose tab died has an unknown outcome: it stays attempted, and so it only widens the bounds.
  */
 
 /**
  * @typedef {{ type: 'attempt' | 'acknowledge', plus: number, minus: number, by?: number }} Addition
- *   the sums of the positive amounts and of the negative ones' sizes; and whose they are
+ *   `plus`: the sum of the positive amounts; `minus`: the sum of the sizes of the negative ones; `by`: the tab
  * @typedef {{ type: 'read-begin', id: string }} ReadBegin
  * @typedef {{ type: 'read-end', id: string, value: number }} ReadEnd
- * @typedef {{ type: 'asked' } | { type: 'granted', token: number }} OfLock  which concerns no counter
+ * @typedef {{ type: 'asked' } | { type: 'granted', token: number }} OfLock  an event of a lock, which the rule ignores
  * @typedef {Addition | ReadBegin | ReadEnd | OfLock} Event
  */
 
@@ -99,7 +98,7 @@ function assertPossible(acknowledged, attempted) {
 }
 
 /**
- * The history as one line of text each for the reads that break the rule.
+ * Checks a history, and returns the result. Throws an error that lists up to five reads that break the rule.
  *
  * @param {Event[]} history
  */

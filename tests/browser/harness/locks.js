@@ -1,4 +1,4 @@
-/** What the suites of locks do in a page: an open namespace, and the lock `l` held there. */
+/** The operations of the suites of locks in a page: to open a namespace, and to hold the lock `l` there. */
 
 /** @typedef {import('./tab.js').Tab} Tab */
 /** @typedef {ReturnType<typeof import('./fixture.js').useBrowser>} Fixture */
@@ -44,7 +44,7 @@ export const take = (tab, as, options = {}) =>
     );
 
 /**
- * Until so many hold the lock `l` or wait for it.
+ * Waits until at least so many requests hold the lock `l` or wait for it.
  *
  * @param {Tab} tab
  * @param {number} requests
@@ -57,12 +57,12 @@ export const whenQueued = (tab, requests) =>
     }, requests);
 
 /**
- * Tries to write under `held[as]`.
+ * Tries to write under the handle `held[as]`, a number of times.
  *
  * @param {Tab} tab
  * @param {string} as
  * @param {number} times
- * @returns {Promise<number>} how often it was refused
+ * @returns {Promise<number>} the number of refused writes
  */
 export const refusedWrites = (tab, as, times) =>
     tab.evaluate(
@@ -83,7 +83,7 @@ export const refusedWrites = (tab, as, times) =>
         times,
     );
 
-/** Writes `text` under the lock `l`, and returns what was there. @param {Tab} tab @param {string} text */
+/** Writes `text` under the lock `l`, and returns the previous text. @param {Tab} tab @param {string} text */
 export const write = (tab, text) =>
     tab.evaluate(
         (value) =>

@@ -1,4 +1,4 @@
-/** A PostgreSQL server of Debian's packages for one suite, on a socket in a folder of its own. */
+/** A PostgreSQL server for one suite, from the packages of Debian, on a socket in a folder of its own. */
 
 import { spawn, spawnSync } from 'node:child_process';
 import { chown } from 'node:fs/promises';
@@ -10,12 +10,12 @@ import { until } from './waiting.js';
 
 const programs = postgresFolder() ?? '';
 
-/** Why it cannot be tested here; undefined where it can. */
+/** The reason why PostgreSQL cannot be tested on this machine, or undefined if it can. */
 export const missing = programs
     ? undefined
     : 'PostgreSQL is not installed (Debian: apt-get install postgresql)';
 
-/** PostgreSQL refuses to run as root: its package has a user for it. */
+/** The user that the server runs as. PostgreSQL refuses to run as root, and its package has a user for it. */
 function user() {
     if (process.getuid?.() !== 0) return {};
     const of = (/** @type {string} */ flag) =>
@@ -43,7 +43,7 @@ export async function startPostgres() {
     /**
      * @param {string} sql with psql's variables
      * @param {Record<string, string>} [variables]
-     * @returns {Promise<string>} what it selects
+     * @returns {Promise<string>} the selected values
      */
     const query = (sql, variables = {}) =>
         new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 /**
- * Processes of the machine: browsers are started in a process group of their own, so that one
- * signal ends all that they started, and /proc finds the process behind a tab.
+ * Processes of the machine. Each browser is started in a process group of its own, so that one signal ends all its
+ * processes, and /proc shows the process of a tab.
  */
 
 import { spawn } from 'node:child_process';
@@ -11,13 +11,13 @@ import { join } from 'node:path';
 
 /** @typedef {import('node:child_process').ChildProcess} ChildProcess */
 
-/** A killed browser's last children may still write while its folder goes. */
+/** The last processes of a killed browser may still write while its folder is removed. */
 const REMOVAL = Object.freeze({ recursive: true, force: true, maxRetries: 10 });
 
-/** @type {Set<number>} Groups that are to be gone when this process is. */
+/** The process groups that are killed when this process ends. @type {Set<number>} */
 const groups = new Set();
 
-/** @type {Set<string>} Folders that are to be gone then. */
+/** The folders that are removed when this process ends. @type {Set<string>} */
 const folders = new Set();
 
 process.on('exit', () => {
@@ -43,7 +43,7 @@ export function startGroup(file, args, options = {}) {
 }
 
 /**
- * SIGKILL for the whole group. Resolves when its leader is gone.
+ * Sends SIGKILL to the whole group. Resolves when its leader has ended.
  *
  * @param {ChildProcess} child
  */
@@ -73,12 +73,12 @@ function signalGroup(group, signal) {
     try {
         process.kill(-group, signal);
     } catch {
-        // ESRCH: everything in it has ended.
+        // ESRCH: all processes of the group have ended.
     }
 }
 
 /**
- * A browser's profile, or any folder that lives as long as a test.
+ * Makes a folder for the time of a test, such as the profile of a browser.
  *
  * @returns {Promise<{ path: string, remove: () => Promise<void> }>}
  */
@@ -109,12 +109,12 @@ function processes() {
 
 /**
  * @param {number} pid
- * @returns {ProcessInfo[]} empty when it has gone meanwhile
+ * @returns {ProcessInfo[]} an empty list if the process has ended meanwhile
  */
 function describe(pid) {
     try {
         const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-        // proc(5): "pid (comm) state ppid …", and comm may hold anything, brackets too.
+        // proc(5): "pid (comm) state ppid …", where comm may contain any character, also brackets.
         const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
         const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
         return [{ pid, parent, command }];
@@ -124,7 +124,7 @@ function describe(pid) {
 }
 
 /**
- * All that a process started, directly or not.
+ * All processes that a process has started, directly or not.
  *
  * @param {number} ancestor
  * @returns {ProcessInfo[]}
@@ -140,7 +140,7 @@ export function descendants(ancestor) {
 }
 
 /**
- * SIGKILL for a process and all that it started, for what does not stay in one group.
+ * Sends SIGKILL to a process and to all that it has started. Use it for processes that do not stay in one group.
  *
  * @param {number} pid
  */
@@ -149,13 +149,13 @@ export function killTree(pid) {
         try {
             process.kill(victim, 'SIGKILL');
         } catch {
-            // ESRCH: it has ended meanwhile.
+            // ESRCH: the process has ended meanwhile.
         }
     }
 }
 
 /**
- * How many threads of that name a process has.
+ * The number of threads of a process with this name.
  *
  * @param {number} pid
  * @param {RegExp} name
@@ -183,7 +183,7 @@ function threadName(pid, task) {
 }
 
 /**
- * Whether a process is there and no zombie.
+ * Whether a process exists and is no zombie.
  *
  * @param {number} pid
  */

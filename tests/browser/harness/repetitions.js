@@ -1,6 +1,6 @@
 /**
- * How often a test repeats what can go wrong at any moment: seldom in `npm test`, often in `npm run proof`, which sets
- * TABACUS_PROOF.
+ * The number of times that a test repeats an operation which can fail at any moment: few in `npm test`, and many in
+ * `npm run proof`, which sets TABACUS_PROOF.
  *
  * @param {number} usual
  * @param {number} thorough

@@ -1,4 +1,4 @@
-/** The page under test, on an origin of its own: the built package, and where its history is kept. */
+/** The page under test, with the built package, on an origin of its own, and the server of its history. */
 
 import { fileURLToPath } from 'node:url';
 
@@ -8,11 +8,11 @@ import { startHistory } from './history.js';
 /** @param {string} path */
 const here = (path) => new URL(path, import.meta.url);
 
-/** A mutation test puts a broken package here. */
+/** The package under test. A mutation test sets TABACUS_DIST to a broken one. */
 export const DIST = process.env.TABACUS_DIST ?? fileURLToPath(here('../../../dist'));
 
 /**
- * The strict policy of web/, with the one connection more that the history needs.
+ * Serves the page under the strict policy of web/, which is extended by the connection to the history.
  *
  * @param {{ isolated?: boolean, port?: number }} [options]
  */
@@ -34,7 +34,7 @@ export async function serveSite({ isolated = true, port = 0 } = {}) {
         port: server.port,
         page: `${server.url}/?${query}`,
         /**
-         * The page for a browser that is not driven.
+         * The address of the page for a browser without automation.
          *
          * @param {object} orders
          */

@@ -1,4 +1,4 @@
-/** How long things took, as text: tests that measure report it, and none judges it. */
+/** The spread of measured times, as text. Tests report it, and no test asserts it. */
 
 /** @param {number[]} times_ms in any order @returns {string} their median and 99th percentile */
 export function spread(times_ms) {

@@ -1,6 +1,6 @@
 /**
- * A tab as the tests see it, the same for every engine. A driver brings `run`, which evaluates one
- * asynchronous expression to a string, and the ways to end a tab.
+ * A tab of a test, the same for every engine. The driver of its engine evaluates asynchronous expressions to strings,
+ * navigates, and closes the tab.
  */
 
 import { countThreads, descendants, isAlive } from './processes.js';
@@ -9,9 +9,9 @@ import { until, within } from './waiting.js';
 /**
  * @typedef {object} TabDriver
  * @property {(expression: string) => Promise<string>} run  rejects when the tab dies meanwhile
- * @property {() => Promise<void>} close  as a person closes it
+ * @property {() => Promise<void>} close  closes the tab as a user does
  * @property {(url: string) => Promise<void>} navigate  resolves after the load event
- * @property {() => void} [died]  called when the tab was killed, where the protocol does not report it
+ * @property {() => void} [died]  is called when the tab was killed, if the protocol does not report that
  */
 
 /**
@@ -21,7 +21,7 @@ import { until, within } from './waiting.js';
  * @property {RegExp} workerThread  the name of a thread that runs a Worker
  */
 
-/** An error thrown in a tab, with a TabacusError's properties. */
+/** An error that was thrown in a tab, with the properties of a TabacusError. */
 export class RemoteError extends Error {
     /** @param {{ name: string, message: string, stack?: string, code?: string | number }} error */
     constructor({ name, message, stack, code }) {
@@ -37,9 +37,10 @@ export class RemoteError extends Error {
  */
 
 /**
- * Serialisation by JSON on both sides, so that three protocols' ideas of a value cannot differ.
+ * An expression that calls a function and serialises its outcome by JSON, so that the values of the three protocols
+ * cannot differ.
  *
- * @param {string} source  a function's
+ * @param {string} source  of the function
  * @param {unknown[]} args
  */
 const expressionOf = (source, args) => `(async () => {
@@ -65,8 +66,8 @@ export class Tab {
     }
 
     /**
-     * Runs a function in the page. It is sent as source: it sees its arguments and the page's
-     * globals, nothing of the test.
+     * Runs a function in the page, and resolves with its result. The function is sent as source, so it has its
+     * arguments and the globals of the page, but no variable of the test.
      *
      * @template {unknown[]} A
      * @template R
@@ -97,8 +98,8 @@ export class Tab {
     }
 
     /**
-     * The process that runs the page: the one that has a thread more while the page has a Worker
-     * more. The answer is kept, since a page that stays on its origin stays in its process.
+     * The process that runs the page. It is the one that has another thread while the page has another Worker. The
+     * answer is kept, since a page that stays on its origin stays in its process.
      *
      * @returns {Promise<number>}
      */
@@ -130,7 +131,7 @@ export class Tab {
         }
     }
 
-    /** SIGKILL for the tab's process, as the machine's out-of-memory killer does it. */
+    /** Sends SIGKILL to the process of the tab, as the out-of-memory killer of the machine does. */
     async kill() {
         const pid = await this.pid();
         process.kill(pid, 'SIGKILL');

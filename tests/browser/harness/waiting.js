@@ -1,6 +1,6 @@
-/** Waiting for what is to happen, with a limit that only ever fails a test: nothing may hang. */
+/** Waits with a time limit, so that no test hangs. A test fails if it reaches the limit. */
 
-/** Long enough for a busy machine with two cores. A test that meets it has hung. */
+/** The limit is long enough for a busy machine with two cores: a test that reaches it hangs. */
 export const TIMEOUT_MS = 30_000;
 
 const POLL_MS = 10;
@@ -11,7 +11,7 @@ export const delay = (delay_ms) => new Promise((resolve) => setTimeout(resolve, 
 /**
  * @template T
  * @param {Promise<T>} promise
- * @param {string} what  what is waited for, as text
+ * @param {string} what  a name for the awaited event, for the error
  * @param {number} [limit_ms]
  * @returns {Promise<T>}
  */
@@ -27,8 +27,7 @@ export function within(promise, what, limit_ms = TIMEOUT_MS) {
 }
 
 /**
- * For what announces itself to nobody, such as the state of a process. Returns the first result
- * that is truthy.
+ * Polls a condition that fires no event, such as the state of a process. Resolves with the first truthy result.
  *
  * @template T
  * @param {() => T | Promise<T>} probe

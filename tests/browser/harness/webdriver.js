@@ -1,9 +1,9 @@
-/** As much of the WebDriver protocol (W3C) as the tests need. */
+/** The part of the WebDriver protocol (W3C) that the tests need. */
 
 /** @typedef {{ method?: 'GET' | 'POST' | 'DELETE', body?: unknown }} Request */
 
 export class WebDriverSession {
-    /** @type {Promise<unknown>} A session has one current window, so its commands stand in line. */
+    /** The last command. A session has one current window, so its commands run one after another. @type {Promise<unknown>} */
     #last = Promise.resolve();
 
     /** @param {string} base  the session's address */
@@ -31,7 +31,7 @@ export class WebDriverSession {
     }
 
     /**
-     * Makes a window the current one, then sends it a command, with no other in between.
+     * Makes a window the current one and then sends it a command, with no other command in between.
      *
      * @param {string} window
      * @param {string} path

@@ -1,8 +1,7 @@
 /**
- * WebKitGTK: its MiniBrowser under a screen of its own, driven by WebKitWebDriver. When the process
- * of any page dies, WebKit ends the whole automation session (WebPageProxy,
- * dispatchProcessDidTerminate); so who wants to kill tabs starts the browser without automation,
- * with pages that know by their address what to do.
+ * WebKitGTK: its MiniBrowser on a screen of its own, driven by WebKitWebDriver. When the process of a page dies, WebKit
+ * ends the whole automation session (WebPageProxy, dispatchProcessDidTerminate). So a test that kills tabs starts the
+ * browser without automation, with pages that read from their address what to do.
  */
 
 import { createServer } from 'node:net';
@@ -25,7 +24,7 @@ import { WebDriverSession } from './webdriver.js';
 class WebKitBrowser {
     contentProcess = /WebKitWebProcess/;
     workerThread = /Worker/;
-    /** @type {any} the window's handle, a string */
+    /** The handle of the empty window, a string. @type {any} */
     #empty;
 
     /**
@@ -39,7 +38,7 @@ class WebKitBrowser {
         this.forget = forget;
     }
 
-    /** The driver starts the browser, so that all of the browser descends from it. */
+    /** The process of the driver. It starts the browser, so that all processes of the browser descend from it. */
     pid() {
         return this.driver.pid ?? 0;
     }
@@ -48,20 +47,20 @@ class WebKitBrowser {
     async openTab(url) {
         const tab = new Tab(driverOf(this.session, await this.#newWindow()), this);
         await tab.navigate(url);
-        // The page may be loaded by another process than the empty one was, and be later for it.
+        // Another process than that of the empty page may load the page, so it may not be loaded yet.
         await until(() => isLoaded(tab), `the load of ${url}`);
         return tab;
     }
 
     /**
-     * The window that a session begins with stays empty: with its last window a session ends.
+     * Opens a window. The first window of a session stays empty, because a session ends with its last window.
      *
      * @returns {Promise<string>}
      */
     async #newWindow() {
         const empty = (this.#empty ??= await this.session.send('/window'));
         const request = /** @type {const} */ ({ method: 'POST', body: { type: 'window' } });
-        // A new window takes an open one that is current.
+        // Opening a window requires that an open one is the current window.
         const { handle } = await this.session.sendTo(empty, '/window/new', request);
         return handle;
     }
@@ -85,12 +84,12 @@ const isLoaded = (tab) =>
         .evaluate(() => location.href !== 'about:blank' && document.readyState === 'complete')
         .catch(() => false);
 
-/** How often a window is asked whether what it runs has come to an end. */
+/** The interval at which a window is asked whether its script has ended. */
 const POLL_MS = 10;
 
 /**
- * A script that waits would keep the other windows' commands waiting: so it is started, and then
- * asked for its result.
+ * The driver of a window. A script that waits would delay the commands of the other windows, so the driver starts it
+ * and then polls its result.
  *
  * @param {WebDriverSession} session
  * @param {string} window
@@ -126,7 +125,7 @@ function driverOf(session, window) {
     };
 }
 
-/** @returns {Promise<number>} a port that was free a moment ago */
+/** @returns {Promise<number>} a port that was free when it was chosen */
 function freePort() {
     return new Promise((resolve, reject) => {
         const server = createServer().once('error', reject);
@@ -138,7 +137,7 @@ function freePort() {
 }
 
 /**
- * Xvfb chooses its own number and writes it to the descriptor that -displayfd names.
+ * Starts Xvfb. It chooses its number and writes it to the descriptor that -displayfd names.
  *
  * @param {string} executable
  */
@@ -162,7 +161,7 @@ async function startScreen(executable) {
 }
 
 /**
- * @param {string} home  where it keeps its data
+ * @param {string} home  the folder of its data
  * @param {string} display
  * @param {Record<string, string>} env
  */
@@ -210,7 +209,7 @@ export async function launchWebKit(executables, { profile, env = {} }) {
 }
 
 /**
- * The browser without automation, with one tab for each address.
+ * Launches the browser without automation, with one tab for each address.
  *
  * @param {Executables} executables
  * @param {{ profile: string, urls: string[], env?: Record<string, string> }} options
@@ -222,7 +221,7 @@ export async function launchUndriven(executables, { profile, urls, env = {} }) {
     });
     const pid = browser.pid ?? 0;
     return {
-        /** The processes of its pages. */
+        /** The identifiers of the processes that run its pages. */
         contentPids: () =>
             descendants(pid)
                 .filter(({ command }) => /WebKitWebProcess/.test(command))

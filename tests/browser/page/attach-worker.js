@@ -1,4 +1,4 @@
-/** A user's own Worker: attaches and adds one. */
+/** A Worker of the user: it attaches and adds one. */
 
 // @ts-ignore: served by the tests' server
 import { attach } from '/dist/web/tabacus-worker.js';

@@ -1,3 +1,3 @@
-/** Lives, and does nothing: by its thread the harness finds the process that it is in. */
+/** A Worker that does nothing. The harness finds the process of a page by the thread of this Worker. */
 
 postMessage('started');

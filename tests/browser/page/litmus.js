@@ -1,11 +1,10 @@
 /**
- * A tab of a litmus program (tests/litmus/programs.litmus): the same program for many rounds, each
- * with keys of its own, all without messages from outside.
+ * A tab of a litmus program (tests/litmus/programs.litmus). It runs the program for many rounds, each with keys of its
+ * own, without messages from outside.
  *
- * A round ends for a tab when it has received a storage event of every other tab's last write: since all
- * writes reach all tabs in one order, everything before has arrived then. Tabs meet over a
- * BroadcastChannel, which orders nothing else: whoever comes last has a head start in the next round,
- * and each waits a random moment more.
+ * A round ends for a tab when it has received a storage event of the last write of every other tab. All writes reach
+ * all tabs in one order, so that all earlier writes have arrived by then. Tabs meet over a BroadcastChannel, which
+ * orders no writes. The last tab to arrive begins the next round first, and each tab waits a random time more.
  */
 
 import { seededRandom } from './seeded-random.js';
@@ -14,18 +13,18 @@ import { seededRandom } from './seeded-random.js';
 /** @typedef {import('../../litmus/outcomes.js').Witness} Witness */
 
 /**
- * The longest wait before a round, one of these: none to speak of, a message's time to another process,
- * a write's, and then some.
+ * The longest wait before a round is one of these: almost none, the time of a message to another process, the time of
+ * a write, and more than that.
  */
 const JITTERS_US = [50, 500, 1500, 5000];
 
 /** The most turns that one `turn` takes. */
 const TURNS_MAX = 40;
 
-/** A last write without an event is repeated: another tab's clear() can hide it. */
+/** The interval at which a last write without an event is repeated, since a clear() of another tab can hide it. */
 const REPEAT_MS = 20;
 
-/** What has arrived in this round and in the one before, in which another tab may be or have been. */
+/** What has arrived in this round, and in the previous one, since other tabs may still be in it. */
 let arrived = new Set();
 let arrivedBefore = new Set();
 /** @type {(() => void)[]} */
@@ -40,7 +39,7 @@ const hasArrived = (what) => arrived.has(what) || arrivedBefore.has(what);
 /** @param {string} what @param {() => void} done */
 const whenArrived = (what, done) =>
     void (hasArrived(what) ? done() : waiting.push(() => whenArrived(what, done)));
-/** @param {string} what @returns {Promise<void> | undefined} nothing if it has arrived */
+/** @param {string} what @returns {Promise<void> | undefined} undefined if it has arrived */
 const arrival = (what) =>
     hasArrived(what) ? undefined : new Promise((resolve) => whenArrived(what, resolve));
 
@@ -48,15 +47,15 @@ const channel = new BroadcastChannel('litmus');
 channel.onmessage = ({ data }) => arrive(data);
 
 /**
- * The storage events of this round. Forgotten while no other tab can have begun the next one: before
- * this tab announces that it has come as far.
+ * The storage events of this round. The list is emptied before this tab announces the end of the round, so that no
+ * other tab can have begun the next one.
  *
  * @type {{ key: string, value: string }[]}
  */
 let events = [];
 addEventListener('storage', ({ key, newValue }) => {
     events.push({ key: key ?? '*', value: newValue ?? 'gone' });
-    // A repeated write differs from the one before it in what follows the dot.
+    // Repeated writes differ only in the number behind the dot.
     arrive(`${key}=${newValue?.split('.')[0]}`);
 });
 
@@ -105,7 +104,7 @@ class Round {
         });
     }
 
-    /** Waits only where the operation does: the rest of a turn stays one turn. @param {string[]} words */
+    /** Performs an operation. Returns a promise only if the operation waits, so that a turn stays one turn. @param {string[]} words */
     perform([verb, a = '', b = '', c = '']) {
         const key = this.prefix + a;
         switch (verb) {
@@ -168,7 +167,7 @@ async function awaitOthers({ program, me }, what) {
     for (const other of program.tabs.keys()) if (other !== me) await arrival(what(other));
 }
 
-/** Until every write of all tabs has arrived here. @param {Job} job @param {string} stage */
+/** Waits until every write of all tabs has arrived in this one. @param {Job} job @param {string} stage */
 async function settle(job, stage) {
     let times = 0;
     const write = () => localStorage.setItem(`${job.run}/last/${job.me}`, `${stage}.${++times}`);
@@ -180,7 +179,7 @@ async function settle(job, stage) {
     clearInterval(timer);
 }
 
-/** Until every tab has come as far. @param {Job} job @param {string} stage */
+/** Waits until every tab has reached the stage. @param {Job} job @param {string} stage */
 async function meet(job, stage) {
     channel.postMessage(`${job.run}/${stage}/${job.me}`);
     await awaitOthers(job, (other) => `${job.run}/${stage}/${other}`);
@@ -235,14 +234,14 @@ const commands = {
             (error) => (outcome = { error }),
         );
     },
-    /** The witnesses of all rounds, once there are. */
+    /** The witnesses of all rounds, or undefined until all have ended. */
     result() {
         if (outcome.error) throw outcome.error;
         return outcome.witnesses;
     },
 };
 
-/** So that the harness finds the process of this page. */
+/** The commands of the harness, which finds the process of this page by an idle Worker. */
 const page = {
     startIdleWorker() {
         idleWorker = new Worker('/idle-worker.js');

@@ -1,4 +1,4 @@
-/** What the tests can ask of a tab: `globalThis.page`, called through harness/commands.js. */
+/** The commands of a tab for the tests: `globalThis.page`, called through harness/commands.js. */
 
 // @ts-ignore: served by the tests' server
 import * as tabacus from '/dist/web/tabacus.js';
@@ -23,7 +23,7 @@ import { seededRandom } from './seeded-random.js';
 let tab;
 /** @type {{ type: string, detail: any }[]} */
 const events = [];
-/** @type {boolean[]} `persisted` of each pageshow after the first */
+/** The property `persisted` of each pageshow after the first. @type {boolean[]} */
 const shown = [];
 /** @type {Worker | undefined} */
 let idleWorker;
@@ -45,7 +45,7 @@ function opened() {
 const counterOf = (name, options) => opened().counter(name, options);
 
 /**
- * Reads, and writes down when it began and ended.
+ * Reads a counter, and records the beginning and the end of the read.
  *
  * @param {string} name
  * @param {CounterOptions} [options]
@@ -60,8 +60,8 @@ async function read(name, options) {
 }
 
 /**
- * Adds in batches, each attempted on record before and acknowledged after. A batch is mostly flushed
- * at once, else together with the next: a death then finds adds of every age.
+ * Adds in batches. Each is recorded as attempted before and as acknowledged after. Most batches are flushed at once and
+ * the others together with the next one, so that a death finds adds of every age.
  *
  * @param {Work} work
  */
@@ -84,7 +84,7 @@ async function work({ name, options, seed, batches, adds, least = 1, most = 1 })
     }
 }
 
-/** What a tab can keep in the database beside the default counter's rows. */
+/** What a tab can store in the database besides the rows of the default counter. */
 const uses = {
     transactional: (/** @type {Tab} */ tab) => tab.counter('c', { strategy: 'transactional' }).add(1),
     stores: (/** @type {Tab} */ tab) =>
@@ -108,7 +108,7 @@ const commands = {
     work,
 
     /**
-     * For a tab that is to die of it.
+     * Begins work that only the death of the tab ends.
      *
      * @param {Work} endless
      */
@@ -126,7 +126,7 @@ const commands = {
     guarantee: (name, options) => counterOf(name, options).guarantee,
 
     /**
-     * Resolves when `value` is as expected, which it becomes without being asked.
+     * Resolves when `value` is as expected, without a read.
      *
      * @param {string} name
      * @param {number} expected
@@ -140,7 +140,7 @@ const commands = {
     },
 
     /**
-     * Keeps something of that kind in the database.
+     * Stores something of a kind in the database.
      *
      * @param {keyof typeof uses} what
      */
@@ -177,7 +177,7 @@ const commands = {
     deleteDatabase: (namespace) => done(indexedDB.deleteDatabase(`tabacus/${namespace}`)).then(() => {}),
 
     /**
-     * As a later release of the package would.
+     * Upgrades the database, as a later release of the package would.
      *
      * @param {string} namespace
      */
@@ -189,8 +189,8 @@ const commands = {
     },
 
     /**
-     * The next opening of a database fails, as one does while site data is being cleared: here for
-     * the version asked for, which is lower than the one that upgradeDatabase() left.
+     * Makes the next opening of a database fail, as while site data is being cleared. It fails because its version is
+     * lower than the one that upgradeDatabase() left.
      */
     failNextOpening() {
         const { open } = indexedDB;
@@ -201,8 +201,8 @@ const commands = {
     },
 
     /**
-     * Adds in the turn in which a later version asks for the database, when the package has just
-     * lost its connection.
+     * Adds in the turn in which a later version requests the database, right after the package has closed its
+     * connection.
      *
      * @param {string} namespace
      * @param {string} name
@@ -216,7 +216,7 @@ const commands = {
         };
     },
 
-    /** So that the harness finds the process of this page. */
+    /** Starts a Worker, so that the harness finds the process of this page. */
     startIdleWorker() {
         idleWorker = new Worker('/idle-worker.js');
         const worker = idleWorker;
@@ -244,7 +244,7 @@ function done(request) {
 
 Object.assign(globalThis, { page: commands });
 
-/** A page that nobody drives reads from its address what to do. */
+/** A page without automation reads from its address what to do. */
 const orders = new URLSearchParams(location.search).get('orders');
 if (orders) await follow(JSON.parse(orders));
 
@@ -257,7 +257,7 @@ async function follow({ namespace, read: name, work: endless, hold: lock }) {
 }
 
 /**
- * Takes the lock and never lets it go, with a Worker, so that the harness finds the process.
+ * Acquires the lock and never releases it. Starts a Worker, so that the harness finds the process.
  *
  * @param {string} name
  */

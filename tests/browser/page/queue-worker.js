@@ -1,4 +1,4 @@
-/** A module worker, dedicated or service, that does the jobs of the namespace in its address. */
+/** A module worker, dedicated or service, that runs the jobs of the namespace in its address. */
 
 // @ts-ignore: served by the tests' site
 import { open } from '/dist/web/tabacus-service-worker.js';

@@ -1,4 +1,4 @@
-/** The page's side of harness/history.js, where the order of these calls is argued. */
+/** Records events in the history of harness/history.js, which explains the order of these calls. */
 
 const history = new URLSearchParams(location.search).get('history') ?? '';
 
@@ -7,10 +7,10 @@ const history = new URLSearchParams(location.search).get('history') ?? '';
 /**
  * @param {string} counter
  * @param {Event} event
- * @returns {Promise<void>} resolves when it is written down
+ * @returns {Promise<void>} resolves when the event is recorded
  */
 export async function record(counter, event) {
-    // Text, so that the request is a simple one, which no other request goes before.
+    // The body is text, so that the request is a simple one, which needs no preflight.
     const response = await fetch(history, {
         method: 'POST',
         body: JSON.stringify({ counter, event }),

@@ -1,4 +1,4 @@
-/** What the tests can ask of a page with threads: `globalThis.page`. */
+/** The commands of a page with threads for the tests: `globalThis.page`. */
 
 // @ts-ignore: served by the tests' server
 import { open } from '/dist/web/tabacus.js';
@@ -29,12 +29,12 @@ const commands = {
     },
     threads: () => tabacus.threads(),
 
-    /** Opens and closes a tab that often. @param {number} times */
+    /** Opens and closes a tab, a number of times. @param {number} times */
     async openAndClose(times) {
         for (let i = 0; i < times; i++) await (await open({ namespace: 'again' })).close();
     },
 
-    /** Makes a memory that often, has all its parts listen, and closes it. @param {number} times */
+    /** Makes a memory, makes all its parts listen, and closes it, a number of times. @param {number} times */
     async makeAndClose(times) {
         const tab = await open({ namespace: 'again' });
         for (let i = 0; i < times; i++) {
@@ -57,7 +57,7 @@ const commands = {
         await tab.close();
     },
 
-    /** Counts in a memory of its own, first alone and then by C++ threads, and lists the wasm that each has asked for. */
+    /** Counts in a memory of its own, first alone and then by C++ threads, and lists the wasm that each has requested. */
     async countAndHammer() {
         const asked = () =>
             performance
@@ -82,7 +82,7 @@ const commands = {
     articleLoses: (triesMax) => articleLoses(memory(), adders, triesMax),
 
     /**
-     * C++ threads and attached Workers on one counter at once.
+     * Counts by C++ threads and attached Workers at once on one counter.
      *
      * @param {number} adds
      */
@@ -94,7 +94,7 @@ const commands = {
     },
 
     /**
-     * The page and the Workers in one queue for one mutex.
+     * Counts by the page and the Workers under one mutex, for which they wait in one queue.
      *
      * @param {number} adds
      */
@@ -112,7 +112,7 @@ const commands = {
         return counter.value;
     },
 
-    /** What a blocking lock of a taken mutex does on this thread. */
+    /** The outcome of a blocking lock of a taken mutex on this thread. */
     async blockingLock() {
         const mutex = memory().mutex('taken');
         const held = await mutex.lockAsync();
@@ -123,7 +123,7 @@ const commands = {
         }
     },
 
-    /** A Worker of a user's own. */
+    /** Counts by a Worker of the user. */
     attachWorker() {
         const worker = new Worker('/attach-worker.js', { type: 'module' });
         worker.postMessage(memory().handle);

@@ -1,4 +1,4 @@
-/** Tells of itself, and goes back once it is answered. */
+/** Announces itself, and goes back when it is answered. */
 const channel = new BroadcastChannel('turn-back');
 channel.onmessage = () => history.back();
 channel.postMessage('here');
