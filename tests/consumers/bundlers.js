@@ -1,6 +1,6 @@
 /**
- * The consumer's page by each bundler, configured as little as it allows. Each gives the folder to
- * serve and all that the bundler warned of.
+ * Builds the consumer's page by each bundler, with as little configuration as it allows. Each function resolves with
+ * the folder to serve and the warnings of the bundler.
  */
 
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -15,8 +15,8 @@ import { fixtures } from './package.js';
 const SOURCES = ['app.js', 'worker.js'];
 
 /**
- * What esbuild and Rollup leave behind: they keep `new URL('./x', import.meta.url)` as it is
- * written, and copy nothing.
+ * The files that the caller must copy for esbuild and Rollup. They keep `new URL('./x', import.meta.url)` as it is, and
+ * copy nothing.
  */
 const ASSETS = [
     ...['counters', 'storage', 'locks', 'leader', 'lease', 'queue', 'limits', 'catalogue'].map(
@@ -41,7 +41,7 @@ const html = (script) => `<!doctype html>
 const MODULE = '<script type="module" src="./app.js"></script>';
 
 /**
- * The consumer's project: its sources beside its node_modules.
+ * Writes the sources of the consumer's project beside its node_modules.
  *
  * @param {Installed} installed
  */
@@ -84,7 +84,7 @@ async function webpack({ folder }) {
         context: folder,
         entry: { app: './src/app.js' },
         output: { path: out },
-        // Its hint of 244 KiB is for what a page begins with; each wasm is loaded by its first use.
+        // The limit of 244 KiB is for the files that a page begins with, but each wasm is loaded by its first use.
         performance: { assetFilter: (/** @type {string} */ file) => !file.endsWith('.wasm') },
     });
     const stats = await new Promise((resolve, reject) =>
@@ -132,7 +132,7 @@ async function esbuild(installed) {
 }
 
 /**
- * No bundler: a page knows no bare names, so that it names the files.
+ * Makes the page without a bundler. A browser resolves no bare names, so the page names the files.
  *
  * @param {Installed} installed
  * @returns {Promise<Built>}
@@ -158,7 +158,8 @@ async function none({ folder, root }) {
 export const BUNDLERS = { Vite: vite, webpack, Rollup: rollup, esbuild, 'no bundler': none };
 
 /**
- * A module that imports the package for what the import does, and uses nothing of it: one file of each bundler.
+ * Bundles, by each bundler, a module that imports a part of the package for its side effects and uses none of its
+ * exports.
  *
  * @type {Record<string, (entry: string, file: string) => Promise<unknown>>}
  */

@@ -1,4 +1,4 @@
-/** The package in a page of each bundler, and of none, under a strict content security policy. */
+/** The package in a page of each bundler, and in one without a bundler, under a strict content security policy. */
 
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -16,7 +16,7 @@ const CSP = "script-src 'self' 'wasm-unsafe-eval'";
 
 const ADDS = 1000;
 
-/** Runs in the page. @param {string} name @param {unknown[]} args */
+/** Calls a function of the page. Runs in the page. @param {string} name @param {unknown[]} args */
 const callPage = (name, args) => /** @type {any} */ (globalThis).page[name](...args);
 
 /** @param {ChromiumTab} tab @param {string} name @param {unknown[]} args */
@@ -57,9 +57,9 @@ describeIn([ENGINES.chromium], 'The installed package', (engine) => {
 
             const openTab = async () => /** @type {ChromiumTab} */ (await browser.openTab(`${server.url}/`));
 
-            it('builds without a warning', () => assert.deepEqual(built.warnings, []));
+            it('the bundler emits no warning', () => assert.deepEqual(built.warnings, []));
 
-            it('counts exactly in two tabs of two processes', async () => {
+            it('a counter is exact in two tabs of two processes', async () => {
                 const tabs = [await openTab(), await openTab()];
                 const consoles = await Promise.all(tabs.map((tab) => tab.console()));
                 const counted = await Promise.all(tabs.map((tab) => call(tab, 'count', ADDS)));
@@ -71,7 +71,7 @@ describeIn([ENGINES.chromium], 'The installed package', (engine) => {
                 for (const tab of tabs) await tab.close();
             });
 
-            it('counts by strategies of the catalogue', async () => {
+            it('counters with strategies of the catalogue count', async () => {
                 const tab = await openTab();
                 const logged = await tab.console();
                 assert.deepEqual(await call(tab, 'countOtherwise', 5), [5, 5]);
@@ -79,7 +79,7 @@ describeIn([ENGINES.chromium], 'The installed package', (engine) => {
                 await tab.close();
             });
 
-            it('counts under a lock', async () => {
+            it('adds under a lock are exact', async () => {
                 const tab = await openTab();
                 const logged = await tab.console();
                 assert.equal(await call(tab, 'countUnderLock', 5), 5);
@@ -87,7 +87,7 @@ describeIn([ENGINES.chromium], 'The installed package', (engine) => {
                 await tab.close();
             });
 
-            it('counts exactly in threads and in a Worker that it bundled', async () => {
+            it('a shared counter is exact in threads and in a bundled Worker', async () => {
                 const tab = await openTab();
                 const logged = await tab.console();
                 assert.equal(await call(tab, 'countInThreads', ADDS), 4 * ADDS);
@@ -106,12 +106,12 @@ describe('An import for its effect alone', () => {
     });
     after(() => installed?.remove());
 
-    /** What only the code that runs at once has, by the modules that have such code. */
+    /** For each module with side effects, a word that occurs only in the code of those effects. */
     const effects = { 'service-worker': 'coordination', polyfill: 'LockManager' };
 
     for (const [bundler, bundle] of Object.entries(BARE_IMPORTS)) {
         for (const [path, sign] of Object.entries(effects)) {
-            it(`of tabacus/${path} survives ${bundler}`, async () => {
+            it(`the effect of importing tabacus/${path} survives ${bundler}`, async () => {
                 const entry = join(installed.folder, 'src', `${path}-${bundler}.js`);
                 const file = join(installed.folder, 'bare', bundler, `${path}.js`);
                 await writeFile(entry, `import 'tabacus/${path}';\n`);

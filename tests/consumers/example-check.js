@@ -1,14 +1,14 @@
-/** What a person does with an example: opens it in two tabs, adds in both, takes the lock in both. */
+/** Uses an example as a person does: opens it in two tabs, and adds and takes the lock in both. */
 
 import { until } from '../browser/harness/waiting.js';
 
 /** @typedef {import('../browser/harness/chromium.js').ChromiumBrowser} Browser */
 /** @typedef {import('../browser/harness/chromium.js').ChromiumTab} Tab */
 
-/** In each tab. */
+/** The number of adds in each tab. */
 const ADDS = 20;
 
-/** A development server may bundle at the first request, and reload the page when it has. */
+/** A development server may bundle at the first request, and then reload the page, so that a load takes long. */
 const LOAD_MS = 60_000;
 
 /** @param {Tab} tab @param {string} id */
@@ -39,7 +39,7 @@ const click = (tab, id, times) =>
         times,
     );
 
-/** Waits until the page has opened its namespace, and a person may click. @param {Tab} tab @param {string[]} logged */
+/** Waits until the page has opened its namespace and its buttons are enabled. @param {Tab} tab @param {string[]} logged */
 async function ready(tab, logged) {
     await shows(tab, 'count', /^\d+$/, logged);
     const enabled = () =>
@@ -50,8 +50,8 @@ async function ready(tab, logged) {
 }
 
 /**
- * Rejects unless the totals of both tabs, and that of a third one which is opened later, are exact, and both tabs have
- * held the lock.
+ * Rejects unless the totals of both tabs and of a third one, which is opened later, are exact, and both tabs have held
+ * the lock.
  *
  * @param {Browser} browser
  * @param {string} url
@@ -73,7 +73,7 @@ export async function checkExample(browser, url) {
 }
 
 /**
- * The address of the extension that a browser was launched with: that of its background worker.
+ * The address of the extension that a browser was launched with, taken from its background worker.
  *
  * @param {Browser} browser
  */

@@ -1,4 +1,4 @@
-/** The applications of examples/ whose tools the repository has anyway, in two tabs; `npm run examples` runs all. */
+/** Runs the applications of examples/ whose tools the repository has, in two tabs. `npm run examples` runs all. */
 
 import assert from 'node:assert/strict';
 import { cp, readdir, readFile, symlink } from 'node:fs/promises';
@@ -72,7 +72,7 @@ describeIn([ENGINES.chromium], 'The example', (engine) => {
         }
     }
 
-    it('in each folder of examples/ says what it shows, and npm run examples runs it', async () => {
+    it('every folder of examples/ has a README that describes it, and npm run examples runs it', async () => {
         const entries = await readdir(join(repository, 'examples'), { withFileTypes: true });
         const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
         const known = Object.entries(EXAMPLES).flatMap(([name, { source }]) => (source ? [] : [name]));

@@ -1,4 +1,4 @@
-/** The package as others get it: packed, and installed in a folder of nobody's. */
+/** The package as its users get it: packed, and installed in a temporary folder. */
 
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -12,20 +12,20 @@ export const run = promisify(execFile);
 export const repository = fileURLToPath(new URL('../..', import.meta.url));
 export const fixtures = fileURLToPath(new URL('./fixtures', import.meta.url));
 
-/** What an npm script hands to its children would bend the npm that we start. */
+/** The environment for npm, without the variables of an outer npm script, which would change its configuration. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')));
 
 /**
  * @typedef {object} Installed
- * @property {string} folder  of the consumer's project
- * @property {string} root  of the package in it
+ * @property {string} folder  the folder of the consumer's project
+ * @property {string} root  the folder of the package in it
  * @property {string} tarball
- * @property {string[]} files  what the tarball has
+ * @property {string[]} files  the files in the tarball
  * @property {() => Promise<void>} remove
  */
 
 /**
- * The build is the caller's: packing must not start another one beside the tests that run.
+ * Packs and installs the package. The caller builds it before: packing must not start a build beside running tests.
  *
  * @returns {Promise<Installed>}
  */

@@ -1,4 +1,4 @@
-/** What is published, and what Node, TypeScript and a tree-shaker make of it. */
+/** The published files, in Node, in TypeScript and in a tree-shaker. */
 
 import assert from 'node:assert/strict';
 import { cp, readFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { publint } from 'publint';
 import { fixtures, install, repository, run } from './package.js';
 import { writeExamples } from './pages.js';
 
-/** Everything that may be in the tarball. */
+/** Patterns of all files that may be in the tarball. */
 const PUBLISHED = [
     /^package\.json$/,
     /^README\.md$/,
@@ -29,16 +29,16 @@ const PUBLISHED = [
     /^dist\/types\/[\w./-]+\.d\.ts$/,
 ];
 
-/** How TypeScript's users look packages up: as Node does, or as bundlers do. */
+/** The two ways in which TypeScript resolves packages: as Node does, and as bundlers do. */
 const RESOLUTIONS = ['nodenext', 'bundler'];
 
-/** The present compiler, and the oldest that the declarations are for. */
+/** The present compiler, and the oldest one that the declarations support. */
 const COMPILERS = {
     TypeScript: join(repository, 'node_modules/typescript/bin/tsc'),
     'TypeScript 5.2': join(repository, 'node_modules/typescript-5.2/node_modules/typescript/bin/tsc'),
 };
 
-/** Documents lead to these in a clone: they are no part of the package. */
+/** Links of documents to these files work only in a clone, since the package does not contain them. */
 const IN_A_CLONE = /^demo\//;
 
 describe('The installed package', () => {
@@ -54,12 +54,12 @@ describe('The installed package', () => {
     });
     after(() => installed?.remove());
 
-    it('is what users need, and nothing else', () => {
+    it('the package contains the files that users need, and no others', () => {
         const others = installed.files.filter((file) => !PUBLISHED.some((one) => one.test(file)));
         assert.deepEqual(others, []);
     });
 
-    it('has every file that it exports', async () => {
+    it('the package contains every file that it exports', async () => {
         const { exports } = JSON.parse(await readFile(join(installed.root, 'package.json'), 'utf8'));
         const paths = Object.values(exports).flatMap((target) =>
             typeof target === 'string' ? [target] : Object.values(target),
@@ -72,12 +72,12 @@ describe('The installed package', () => {
         assert.deepEqual(missing, []);
     });
 
-    it('depends on nothing', async () => {
+    it('the package has no dependencies', async () => {
         const tree = JSON.parse(await readFile(join(installed.folder, 'package-lock.json'), 'utf8'));
         assert.deepEqual(Object.keys(tree.packages), ['', 'node_modules/tabacus']);
     });
 
-    it('counts in Node, with threads, touching no global and keeping no process alive', async () => {
+    it('a program in Node counts, also with threads, changes no global and ends by itself', async () => {
         const app = join(installed.folder, 'node/app.mjs');
         const { stdout, stderr } = await run(process.execPath, [app], { timeout: 60_000 });
         assert.deepEqual(JSON.parse(stdout), {
@@ -93,7 +93,7 @@ describe('The installed package', () => {
         assert.equal(stderr, '');
     });
 
-    it('has a command that proves, breaks and refuses', async () => {
+    it('the command tabacus proves a strategy, breaks another, and refuses wrong arguments', async () => {
         const command = join(installed.folder, 'node_modules/.bin/tabacus');
         const { stdout } = await run(command, ['explore', 'transactional', '--adds', '1']);
         assert.match(stdout, /^proved: every schedule/);
@@ -109,7 +109,7 @@ describe('The installed package', () => {
         }
     });
 
-    it('costs nothing where it is imported and not used', async () => {
+    it('an import that is not used is removed by a tree-shaker', async () => {
         const { outputFiles } = await build({
             stdin: {
                 contents: "import { open } from 'tabacus'; import 'tabacus/threads';",
@@ -131,7 +131,7 @@ describe('The installed package', () => {
         );
     });
 
-    it('has every file that its documents lead to', async () => {
+    it('the package contains every file that its documents link to', async () => {
         const packed = new Set(installed.files);
         const folders = new Set(installed.files.map((file) => dirname(file)));
         for (const page of installed.files.filter((file) =>
@@ -141,12 +141,12 @@ describe('The installed package', () => {
             for (const [, link = ''] of text.matchAll(/\]\((?!\w+:)([^)#\s]+)(?:#[^)]*)?\)/g)) {
                 const path = normalize(join(dirname(page), link)).replace(/\/$/, '');
                 const there = packed.has(path) || folders.has(path) || IN_A_CLONE.test(path);
-                assert.ok(there, `${page} leads to ${path}, which is not in the package`);
+                assert.ok(there, `${page} links to ${path}, which is not in the package`);
             }
         }
     });
 
-    it('is what publint and Are the types wrong? approve of', async () => {
+    it('publint and Are the types wrong? find no fault in the package', async () => {
         const { messages } = await publint({ pkgDir: installed.root, strict: true });
         assert.deepEqual(messages, []);
         const { exports } = JSON.parse(await readFile(join(installed.root, 'package.json'), 'utf8'));
@@ -164,12 +164,12 @@ describe('The installed package', () => {
             assert.equal(compiled.stdout, '');
         };
         for (const resolution of compiler === 'TypeScript' ? RESOLUTIONS : ['nodenext']) {
-            it(`is well typed for strict ${compiler}, and so are its pages’ examples (${resolution})`, () => {
+            it(`strict ${compiler} accepts the package and the examples of its pages (${resolution})`, () => {
                 const module = resolution === 'bundler' ? 'esnext' : 'nodenext';
                 return compile('--project', 'types', '--module', module, '--moduleResolution', resolution);
             });
         }
-        it(`is well typed for ${compiler} without the DOM library`, () =>
+        it(`${compiler} accepts the package without the DOM library`, () =>
             compile('--project', 'server-types'));
     }
 });

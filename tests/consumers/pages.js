@@ -1,13 +1,14 @@
-/** The examples of the package's pages, as TypeScript would read them in a user's project. */
+/** The examples of the package's pages, as TypeScript reads them in the project of a user. */
 
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Of an example, what is left out; and where another file begins. */
+/** The sign for omitted code in an example. */
 const omitted = /…/g;
+/** The place before the comment with which another file begins. */
 const nextFile = /^(?=\/\/ (?:worker\.js|in (?:any|whoever)))/m;
 
-/** Of examples that show what they are about, and not where it is from. */
+/** The imports of examples that show none. */
 const imports = `import { open } from 'tabacus';
 import { threads } from 'tabacus/threads';
 import { attach } from 'tabacus/worker';
@@ -18,11 +19,11 @@ const examplesOf = (page) =>
     [...page.matchAll(/^```js\n(.*?)^```$/gms)].flatMap(([, code = '']) => code.split(nextFile));
 
 /**
- * Writes each example as a module of its own; what it takes for granted is in types/pages.d.ts.
+ * Writes each example as a module of its own. types/pages.d.ts declares the objects that examples do not define.
  *
  * @param {string} root of the package
  * @param {string} folder
- * @returns {Promise<number>} how many
+ * @returns {Promise<number>} the number of examples
  */
 export async function writeExamples(root, folder) {
     await mkdir(folder);

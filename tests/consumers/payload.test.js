@@ -1,4 +1,4 @@
-/** What a page loads may not grow. `npm run bench -- --only payload` lists file by file, beside the target. */
+/** The weight of the files that a page loads may not grow. `npm run bench -- --only payload` lists the files. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -10,23 +10,27 @@ import { brotliBytes, loaded } from '../../bench/rows/payload.js';
 import { pieces } from '../../bridge/exports.js';
 import { describeIn, ENGINES } from '../browser/harness/engines.js';
 
-/** Ceilings, in KiB of brotli, just above what the files weigh. README (Measured) has the targets. */
+/** Ceilings, in KiB of brotli, just above the weights of the files. README (Measured) has the targets. */
 const CEILINGS_KB = {
-    /** What a page has loaded of the wasm, with one more feature each time. @type {[row: string, pieces: string[], most: number][]} */
+    /**
+     * The wasm that a page has loaded, with one more feature in each row.
+     *
+     * @type {[row: string, pieces: string[], most: number][]}
+     */
     wasm: [
         ['of that, wasm of the counters', ['counters'], 24.7],
         ['wasm of counters and a lock', ['counters', 'locks'], 69.8],
         ['wasm of counters, a lock and a queue', ['counters', 'locks', 'queue'], 107.8],
         ['wasm of everything that a tab has', Object.keys(pieces), 175],
     ],
-    /** The JavaScript of the first page, and all that a page of counters loads. */
+    /** The JavaScript of the first page, and all files that a page of counters loads. */
     script: 16,
     counters: 40,
-    /** The JavaScript of everything that a tab has. */
+    /** The JavaScript of all features of a tab. */
     scripts: 30,
     /** The program of C++ threads, and the pages of threads(): with a counter, and with a Worker and a C++ thread. */
     threads: { program: 7.4, counter: 50.5, page: 64.6 },
-    /** All that a Worker loads which attaches to shared memory; its page sends it the module. */
+    /** All files that a Worker loads in order to attach to shared memory. Its page sends it the module. */
     worker: 6.1,
 };
 
@@ -50,15 +54,15 @@ for (const [row, loadedPieces, most_KB] of CEILINGS_KB.wasm) {
     });
 }
 
-it(`everything of a tab, JavaScript alone: at most ${CEILINGS_KB.scripts} KB`, () => {
+it(`the JavaScript of all features of a tab weighs at most ${CEILINGS_KB.scripts} KB`, () => {
     assertWeighs(['tabacus.js', 'locks.js', 'queue.js', 'limits.js', 'catalogue.js'], CEILINGS_KB.scripts);
 });
 
-it(`a Worker that attaches: at most ${CEILINGS_KB.worker} KB`, () => {
+it(`a Worker that attaches loads at most ${CEILINGS_KB.worker} KB`, () => {
     assertWeighs(['tabacus-worker.js'], CEILINGS_KB.worker);
 });
 
-it(`the program of C++ threads: at most ${CEILINGS_KB.threads.program} KB`, () => {
+it(`the program of C++ threads weighs at most ${CEILINGS_KB.threads.program} KB`, () => {
     assertWeighs(['threads.wasm'], CEILINGS_KB.threads.program);
 });
 
@@ -72,12 +76,12 @@ function assertWeight(files, most_KB) {
     assert.ok(bytes <= most_KB * 1024, `${bytes} bytes:\n${list}`);
 }
 
-/** How far what the README says may be from what is measured. */
+/** The greatest difference between a weight in the README and the measured one. */
 const SLACK_KB = 0.3;
 
 /**
  * @param {{ bytes: number }[]} files
- * @param {string} row how its row in the README begins
+ * @param {string} row the beginning of its row in the README, as a pattern
  */
 function assertStated(files, row) {
     const text = readFileSync(join(DIST, '../README.md'), 'utf8');
@@ -95,12 +99,12 @@ const wasmOf = (files) =>
         .sort();
 
 describeIn([ENGINES.chromium], 'What a page loads, by brotli', () => {
-    it(`counters: at most ${CEILINGS_KB.counters} KB, and the same files whether the page is isolated or not`, async () => {
+    it(`a page of counters loads at most ${CEILINGS_KB.counters} KB, and the same files if it is isolated`, async () => {
         const [plain, isolated] = await inChromium(async (context) => [
             await loaded(context, 'count', { isolated: false }),
             await loaded(context, 'count', { isolated: true }),
         ]);
-        assert.deepEqual(wasmOf(plain), ['counters.wasm'], 'the other modules are for who asks for them');
+        assert.deepEqual(wasmOf(plain), ['counters.wasm'], 'the other modules are loaded by their first use');
         assert.deepEqual(new Set(isolated.map(({ file }) => file)), new Set(plain.map(({ file }) => file)));
         assertWeight(plain, CEILINGS_KB.counters);
         assertStated(plain, 'what a page of counters loads');
@@ -110,14 +114,14 @@ describeIn([ENGINES.chromium], 'What a page loads, by brotli', () => {
         );
     });
 
-    it(`counters of a tab, and one that threads() shares: at most ${CEILINGS_KB.threads.counter} KB`, async () => {
+    it(`a page with counters of a tab and of threads() loads at most ${CEILINGS_KB.threads.counter} KB`, async () => {
         const files = await inChromium((context) => loaded(context, 'countShared'));
         assert.deepEqual(wasmOf(files), ['attach.wasm', 'counters.wasm']);
         assertWeight(files, CEILINGS_KB.threads.counter);
         assertStated(files, 'the same with a counter of `threads\\(\\)`');
     });
 
-    it(`the same with a Worker and a C++ thread: at most ${CEILINGS_KB.threads.page} KB`, async () => {
+    it(`a page with such counters, a Worker and a C++ thread loads at most ${CEILINGS_KB.threads.page} KB`, async () => {
         const files = await inChromium((context) => loaded(context, 'countInThreads'));
         assert.deepEqual(wasmOf(files), ['attach.wasm', 'counters.wasm', 'threads.wasm']);
         assertWeight(files, CEILINGS_KB.threads.page);

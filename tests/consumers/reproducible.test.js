@@ -1,4 +1,4 @@
-/** From the same wasm, dist/ is made to the same bytes, in another folder too. */
+/** A build from the same wasm makes the same bytes of dist/, also in another folder. */
 
 import assert from 'node:assert/strict';
 import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { it } from 'node:test';
 
 import { repository, run } from './package.js';
 
-/** What dist/ is made from; the package's dependencies are linked to. */
+/** The files that dist/ is made from. The folder of the dependencies is linked. */
 const SOURCES = [
     'bridge',
     'docs',
@@ -38,7 +38,7 @@ async function copyTo(folder) {
     }
 }
 
-it('a build of dist/ in another folder gives the same bytes', async () => {
+it('a build of dist/ in another folder makes the same bytes', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tabacus-again-'));
     try {
         await copyTo(folder);

@@ -1,4 +1,4 @@
-/** How many files a page asks for, and which of them at once: each request in a row costs a round trip. */
+/** Which files a page requests, and which of them at once. Each request that waits for another costs a round trip. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -15,22 +15,26 @@ import { describeIn, ENGINES } from '../browser/harness/engines.js';
 
 const WEB = join(DIST, 'web');
 
-/** Serves dist/web, and keeps back answers until all that are to be asked for at once have been asked for. */
+/** Serves dist/web, and holds answers back until all files of a group have been requested. */
 class Dist {
     /** @type {string[]} */
     #asked = [];
-    /** Each group has the files that were not asked for yet, and what sends the answers that wait for them. @type {{ awaited: Set<string>, held: (() => void)[] }[]} */
+    /**
+     * The files of each group that were not requested yet, and functions that send the answers that wait for them.
+     *
+     * @type {{ awaited: Set<string>, held: (() => void)[] }[]}
+     */
     #groups = [];
 
-    /** What was asked for since the last call, in its order. */
+    /** The files that were requested since the last call, in the order of the requests. */
     take() {
         const missing = this.#groups.flatMap(({ awaited }) => [...awaited]);
         this.#groups = [];
-        assert.deepEqual(missing, [], 'never asked for');
+        assert.deepEqual(missing, [], 'every file of a group must be requested');
         return this.#asked.splice(0);
     }
 
-    /** No file of a group is sent before all of the group were asked for. @param {string[][]} groups */
+    /** Holds back the files of each group until all of them are requested. @param {string[][]} groups */
     holdUntilAll(...groups) {
         this.#groups = groups.map((names) => ({ awaited: new Set(names), held: [] }));
     }
@@ -53,7 +57,7 @@ class Dist {
     };
 }
 
-/** Each runs in the page. */
+/** This function and the following ones run in the page. */
 const count = async () => {
     const { open } = await import(/** @type {any} */ ('/dist/web/tabacus.js'));
     const tab = await open({ namespace: String(Math.random()) });
@@ -92,7 +96,7 @@ const hammer = async () => {
 
 const timeout = 30_000;
 
-describeIn([ENGINES.chromium], 'What a page asks for', (engine) => {
+describeIn([ENGINES.chromium], 'The requests of a page', (engine) => {
     /** @type {import('../browser/harness/engines.js').Browser} */
     let browser;
     /** @type {import('../../web/server.js').Server} */
@@ -118,13 +122,13 @@ describeIn([ENGINES.chromium], 'What a page asks for', (engine) => {
     });
     afterEach(() => tab?.close());
 
-    it('to the first add: one JavaScript file, then one wasm', { timeout }, async () => {
+    it('a page requests one JavaScript file and then one wasm for its first add', { timeout }, async () => {
         await tab.evaluate(count);
         assert.deepEqual(dist.take(), ['tabacus.js', 'counters.wasm']);
     });
 
     it(
-        'to the first lock, and then to the first queue and limit: two more each, at once',
+        'a page requests two more files at once for its first lock, for its first queue and for its first limit',
         { timeout },
         async () => {
             await tab.evaluate(count);
@@ -141,7 +145,7 @@ describeIn([ENGINES.chromium], 'What a page asks for', (engine) => {
         },
     );
 
-    it('to the first queue without a lock before: four, at once', { timeout }, async () => {
+    it('a page requests four files at once for its first queue if it has used no lock', { timeout }, async () => {
         await tab.evaluate(count);
         dist.take();
         const files = ['locks.js', 'locks.wasm', 'queue.js', 'queue.wasm'];
@@ -150,7 +154,7 @@ describeIn([ENGINES.chromium], 'What a page asks for', (engine) => {
         assert.deepEqual(dist.take().sort(), files);
     });
 
-    it('with `preload`: one JavaScript file, and then all that is used, at once', { timeout }, async () => {
+    it('a page with `preload` requests one JavaScript file, and then all files that it uses at once', { timeout }, async () => {
         const files = ['counters.wasm', 'locks.js', 'locks.wasm', 'queue.js', 'queue.wasm'];
         dist.holdUntilAll(['tabacus.js'], files);
         await tab.evaluate(countAhead);
@@ -161,7 +165,7 @@ describeIn([ENGINES.chromium], 'What a page asks for', (engine) => {
         assert.deepEqual(more.sort(), files);
     });
 
-    it('with the links of `npx tabacus preload`: all at once', { timeout }, async () => {
+    it('a page with the links of `npx tabacus preload` requests all files at once', { timeout }, async () => {
         const files = ['counters.wasm', 'locks.js', 'locks.wasm', 'queue.js', 'queue.wasm', 'tabacus.js'];
         dist.holdUntilAll(files);
         const links = preloadLinks(['queue'], '/dist/web').join('');
@@ -176,7 +180,7 @@ describeIn([ENGINES.chromium], 'What a page asks for', (engine) => {
     });
 
     it(
-        'to the first counter of threads(): two JavaScript files at once, then one wasm; to C++ threads two at once',
+        'a page requests two JavaScript files at once and then one wasm for threads(), and two at once for C++ threads',
         { timeout },
         async () => {
             dist.holdUntilAll(['tabacus-threads.js', 'tabacus-worker.js']);

@@ -1,4 +1,4 @@
-/** One test of cross-tab code as Node's own runner, Vitest and Jest run it: the right recipe passes, the broken one is reported with its trace. */
+/** A test of cross-tab code under Node's runner, Vitest and Jest: the right recipe passes, and the wrong one fails with a trace. */
 
 import assert from 'node:assert/strict';
 import { cp, symlink } from 'node:fs/promises';
@@ -7,12 +7,12 @@ import { after, before, describe, it } from 'node:test';
 
 import { fixtures, install, repository, run } from './package.js';
 
-/** @typedef {Record<string, { passed: boolean, output: string }>} Results what became of each test, by its name */
+/** @typedef {Record<string, { passed: boolean, output: string }>} Results the outcome of each test, by its name */
 
 /** @param {string} name */
 const dependency = (name) => join(repository, 'node_modules', name);
 
-/** As Vitest and Jest both write it. @param {string} json @returns {Results} */
+/** Reads the report that both Vitest and Jest write. @param {string} json @returns {Results} */
 function ofJest(json) {
     const tests = JSON.parse(json).testResults.flatMap((/** @type {any} */ file) => file.assertionResults);
     return Object.fromEntries(
@@ -58,7 +58,7 @@ const RUNNERS = [
     },
 ];
 
-/** Of the runner that runs this test, nothing is for the others. */
+/** The environment, without the variables of the runner that runs this test. */
 const env = Object.fromEntries(
     Object.entries(process.env).filter(
         ([name]) => !/^(NODE_TEST_CONTEXT|NODE_OPTIONS|FORCE_COLOR|npm_.*)$/.test(name),
@@ -76,10 +76,10 @@ describe('A test of cross-tab code', () => {
     after(() => installed?.remove());
 
     for (const { name, args, read } of RUNNERS) {
-        it(`runs under ${name}`, async () => {
+        it(`the test passes for the right recipe and fails for the wrong one under ${name}`, async () => {
             const options = { cwd: installed.folder, env: { ...env, NO_COLOR: '1' }, timeout: 60_000 };
             const ended = await run(process.execPath, args, options).catch((error) => error);
-            assert.equal(ended.code, 1, `one test fails: ${ended.stderr}`);
+            assert.equal(ended.code, 1, `exactly one of the tests must fail: ${ended.stderr}`);
             const results = read(ended.stdout);
             assert.deepEqual(Object.keys(results), ['keyed: nothing is lost', 'locked: nothing is lost']);
             const { 'keyed: nothing is lost': right, 'locked: nothing is lost': broken } = results;
@@ -96,7 +96,7 @@ describe('A test of cross-tab code', () => {
     }
 });
 
-/** A page of jsdom, in each runner with the one line that docs/set-ups.md has for it. */
+/** The options of each runner for a page of jsdom, with the one line that docs/set-ups.md has for it. */
 const IN_JSDOM = {
     Jest: [
         '--experimental-vm-modules',
@@ -130,11 +130,11 @@ describe('A component’s test in a page of jsdom', () => {
     after(() => installed?.remove());
 
     for (const [name, args] of Object.entries(IN_JSDOM)) {
-        it(`counts, and runs under a lock, with ${name}`, async () => {
+        it(`a tab counts and runs a function under a lock with ${name}`, async () => {
             const options = { cwd: installed.folder, env: { ...env, NO_COLOR: '1' }, timeout: 60_000 };
             const ended = await run(process.execPath, args, options).catch((error) => error);
             assert.deepEqual(ofJest(ended.stdout), {
-                'counts, and runs under a lock': { passed: true, output: '' },
+                'a tab counts and runs a function under a lock': { passed: true, output: '' },
             });
         });
     }

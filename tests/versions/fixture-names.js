@@ -1,4 +1,4 @@
-/** The names under which a fixture is written and read: many characters outside ASCII, and some that keys escape. */
+/** The names in a fixture. Many have characters outside of ASCII, and some have characters that keys escape. */
 
 export const names = {
     namespace: 'lager – 倉庫',
@@ -28,14 +28,14 @@ export const names = {
     lost: 'läuft',
 };
 
-/** An agreement of all tabs. */
+/** The options of the queues, which must be the same in all tabs. */
 export const queueOptions = /** @type {const} */ ({
     work: { attempts: 2, backOff: 0 },
     paused: {},
     lost: {},
 });
 
-/** The catalogue's strategies: all but the default. */
+/** The strategies of the catalogue, which are all but the default. */
 export const strategies = /** @type {const} */ ([
     'naive',
     'log',

@@ -1,14 +1,14 @@
-/** Emulated browsers of a file of tests, which are closed after each test. */
+/** Makes emulated browsers for a file of tests, and closes them after each test. */
 
 import { afterEach } from 'node:test';
 import { createOrigin } from 'tabacus/emulator';
 
 /** @typedef {import('tabacus/emulator').Origin} Origin */
 
-/** Those of the running test. @type {Origin[]} */
+/** The browsers of the running test. @type {Origin[]} */
 const origins = [];
 
-// Also of a test that hangs: timers of open tabs would keep the process busy for ever.
+// This also runs after a test that hangs: the timers of open tabs would keep the process busy for ever.
 afterEach(() => origins.splice(0).forEach((origin) => origin.close()));
 
 /** @param {import('tabacus/emulator').CreateOriginOptions} options */

@@ -1,4 +1,4 @@
-/** A version of the package as npm published it, loaded beside the present one. */
+/** Loads an earlier version of the package, as npm published it, beside the present one. */
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -33,13 +33,13 @@ export async function loadPackedVersion(tarball) {
     const { version, exports } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
     const entry = (/** @type {string} */ name) => new URL(exports[name].node, root).href;
     const [tabacus, emulator] = await Promise.all([import(entry('.')), import(entry('./emulator'))]);
-    // What 0.1.0 chooses by itself on a page that is not isolated. Later versions have no such option.
+    // 0.1.0 chooses this build by itself on a page that is not isolated. Later versions have no such option.
     const build = version === '0.1.0' ? { build: 'single' } : {};
     return {
         version,
         url: entry('.'),
         open: (options) => tabacus.open({ ...build, ...options }),
-        // The folder has no node_modules, so the optional peer is handed over.
+        // The folder has no node_modules, so the optional peer dependency is passed.
         createOrigin: (options) => emulator.createOrigin({ fakeIndexedDB, ...options }),
     };
 }

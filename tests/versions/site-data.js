@@ -1,4 +1,4 @@
-/** What an origin has stored, localStorage and every IndexedDB database, as JSON and back. */
+/** Converts everything that an origin stores, localStorage and every IndexedDB database, to JSON and back. */
 
 import { isDeepStrictEqual, inspect } from 'node:util';
 import { deserialize, serialize } from 'node:v8';
@@ -18,8 +18,8 @@ import { deserialize, serialize } from 'node:v8';
 /** @typedef {{ localStorage: Record<string, string>, databases: StoredDatabase[] }} SiteData */
 
 /**
- * A value as JSON: itself where JSON keeps it as it is, else its structured clone as Node serialises it, in
- * base64, and for readers a description.
+ * A value as JSON. If JSON does not keep it as it is, this is its structured clone, as Node serialises it, in base64,
+ * with a description for readers.
  *
  * @param {unknown} value
  */
@@ -60,7 +60,7 @@ async function storeData(store) {
 }
 
 /**
- * Reads all that the origin of a window has stored.
+ * Reads everything that the origin of a window stores.
  *
  * @param {any} window
  * @returns {Promise<SiteData>}
@@ -84,7 +84,7 @@ export async function readSiteData({ indexedDB, localStorage }) {
 }
 
 /**
- * Stores all of it in the origin of a window, which must have stored nothing yet.
+ * Stores the data in the origin of a window. Requires that the origin stores nothing.
  *
  * @param {any} window
  * @param {SiteData} data

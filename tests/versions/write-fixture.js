@@ -1,9 +1,10 @@
 /**
- * node tests/versions/write-fixture.js tests/versions/tabacus-0.1.0.tgz: lets that version store something of
- * everything in an emulated browser, and writes what is stored beside the tarball, as data-0.1.0.json.
+ * node tests/versions/write-fixture.js tests/versions/tabacus-0.1.0.tgz: uses every feature of that version in an
+ * emulated browser, and writes the stored data into data-0.1.0.json beside the tarball.
  *
- * Four tabs share the work. One is killed early, and the others fold what it logged. One is closed in order; the
- * last two are killed, one of them while it holds a lock and runs a job. `written` in the file is what the version itself answered, for the test to compare with.
+ * Four tabs share the work. One is killed early, and the others fold the records that it logged. One is closed. The
+ * last two are killed, one of them while it holds a lock and runs a job. `written` in the file has the results of the
+ * version itself, with which the test compares.
  */
 
 import assert from 'node:assert/strict';
@@ -35,14 +36,14 @@ async function writeCounters([a, b, c], origin) {
     strict[1]?.add(-7);
     await strict[1]?.flush();
     for (const strategy of strategies) {
-        // One after another, so that also the strategies that lose concurrent updates are exact.
+        // The tabs count one after another, so that strategies that lose concurrent updates are exact, too.
         for (const [at, tab] of [a, b, c].entries()) {
             const counter = tab.counter(names.catalogue, { strategy });
             await counter.add(10 ** at);
             await counter.flush();
             await origin.settled();
         }
-        // A read of `deltas` may be a second old, and one that is not would fold the deltas, which shall be kept.
+        // A read of `deltas` may be a second old, and a fresh one would fold the deltas, which must stay in the fixture.
         if (strategy === 'deltas') continue;
         assert.equal(await a.counter(names.catalogue, { strategy }).read(), 111, strategy);
     }
@@ -51,7 +52,7 @@ async function writeCounters([a, b, c], origin) {
     return { visits, stock, catalogue: 111, folded: { log: 57, deltas: 86 } };
 }
 
-/** Leaves a row, and entries that others fold, of a tab that is killed. @param {Origin} origin */
+/** Writes a row, and entries that other tabs fold, in a tab that is then killed. @param {Origin} origin */
 async function writeEarly(origin) {
     const page = origin.openTab();
     const tab = await open({ namespace: names.namespace, window: page.window });
@@ -72,7 +73,7 @@ async function foldCounters([a, b], origin) {
     await log.flush();
     await new Promise((resolve) => origin.tabs[0]?.window.setTimeout(resolve, 1000));
     const deltas = a.counter(names.folded, { strategy: 'deltas', threshold: 0 });
-    for (let at = 0; at < 32; ++at) await deltas.add(1); // fewer rows are not folded
+    for (let at = 0; at < 32; ++at) await deltas.add(1); // the strategy folds no fewer rows than these
     assert.deepEqual([await log.read(), await deltas.read()], [53, 82]);
     for (const strategy of folding) {
         await b.counter(names.folded, { strategy }).add(4);
@@ -137,7 +138,7 @@ async function writeAnswers([a, b, c]) {
     const answer = await b.leader(names.leader).call({ order: names.answered }, { key: names.answered });
     end();
     const term = await led;
-    // There is no leader any more, so this call stays open when its tab is killed.
+    // The leader has handed over, so this call stays open when its tab is killed.
     c.leader(names.leader)
         .call({ order: names.open }, { key: names.open })
         .catch(() => {});
@@ -174,7 +175,7 @@ async function writeLimits([a, b, c]) {
 async function writeJobs([a, b, c], origin) {
     const queue = (/** @type {Tab} */ tab, /** @type {keyof typeof queueOptions} */ name) =>
         tab.queue(names[name], queueOptions[name]);
-    // A dead letter, a job that is done, and its result for a tab that does not come back.
+    // The fixture has a dead letter, a job that is done, and its result for a tab that does not come back.
     const stop = queue(a, 'work').handle(({ payload }) => {
         if (payload === 'fails') throw new RangeError('zu groß');
         return { done: payload };
@@ -185,7 +186,7 @@ async function writeJobs([a, b, c], origin) {
     await assert.rejects(fails.result, RangeError);
     stop();
     await origin.settled();
-    // Waiting ones. Those of one turn, which nothing sets apart, share a row.
+    // The following jobs wait. Jobs that are enqueued in one turn with equal options share a row.
     await Promise.all([1, 2, 3].map((n) => queue(a, 'work').enqueue(`Bündel ${n}`)));
     await queue(b, 'work').enqueue({ page: 1 }, { key: 'Schlüssel/1', priority: 5 });
     await queue(b, 'work').enqueue({ page: 2 }, { key: 'Schlüssel/1', priority: 5 }); // replaces the first
@@ -235,7 +236,8 @@ async function write(origin) {
     return { version, clock_ms: reader.window.Date.now(), written, ...data };
 }
 
-// What a feature loads at its first use comes from the disk, while virtual time rushes on: the first run warms up.
+// The first use of a feature loads files from the disk, and virtual time passes meanwhile. So the first run only loads
+// them, and the second one writes the fixture.
 for (const last of [false, true]) {
     const origin = await createOrigin({ seed: 1 });
     const data = await write(origin);
