@@ -84,7 +84,7 @@ const START_MS = 90_000;
 
 describeIn([ENGINES.webkit], 'Locks of tabs that die', () => {
     it(
-        `the lock of each of ${BROWSERS * HOLDERS} killed holders is granted to the next page`,
+        `the lock of ${BROWSERS * HOLDERS} killed holders is granted to the next page`,
         { timeout: 600_000 },
         async (t) => {
             const site = await serveSite();

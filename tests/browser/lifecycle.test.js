@@ -256,7 +256,7 @@ describeIn([ENGINES.chromium], 'Page lifecycle', (engine) => {
     });
 });
 
-describeIn([ENGINES.chromium, ENGINES.firefox], 'A database that other scripts upgrade or delete', (engine) => {
+describeIn([ENGINES.chromium, ENGINES.firefox], 'A database that other scripts change', (engine) => {
     const browser = useBrowser(engine);
 
     it('a later version of the package does not wait for the database, and counting goes on', async () => {

@@ -42,7 +42,12 @@ describeIn([ENGINES.chromium, ENGINES.firefox, ENGINES.webkit], 'Limits over tab
         for (let i = 0; i < TABS; i++) tabs.push(await openIn(namespace));
         return tabs;
     };
-    /** @param {Tab} tab @param {number} limit @param {number} tries @returns {Promise<number>} the number of granted tries */
+    /**
+     * @param {Tab} tab
+     * @param {number} limit
+     * @param {number} tries
+     * @returns {Promise<number>} the number of granted tries
+     */
     const take = (tab, limit, tries) =>
         tab.evaluate(
             async (/** @type {number} */ most, /** @type {number} */ times) => {

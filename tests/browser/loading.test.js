@@ -137,7 +137,7 @@ describeIn(
             assert.equal(warning, 'indexeddb');
             for (const back of ['online', 'visible']) {
                 page.fail(/\.wasm$/);
-                const warned = await tab.evaluate(async (name) => {
+                const received = await tab.evaluate(async (name) => {
                     const { own } = /** @type {any} */ (globalThis);
                     const warned = new Promise((resolve) =>
                         own.addEventListener('warning', (/** @type {any} */ { detail }) => resolve(detail), {
@@ -147,9 +147,9 @@ describeIn(
                     own.queue(name).handle((/** @type {any} */ { payload }) => `done ${payload}`);
                     return warned;
                 }, back);
-                assert.equal(warned.code, 'unavailable');
-                assert.equal(warned.subject, back);
-                assert.match(warned.message, /404.*begins once that is no longer so$/);
+                assert.equal(received.code, 'unavailable');
+                assert.equal(received.subject, back);
+                assert.match(received.message, /404.*begins once that is no longer so$/);
                 page.fail(undefined);
                 await tab.evaluate((how) => {
                     if (how === 'online') dispatchEvent(new Event('online'));

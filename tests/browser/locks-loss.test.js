@@ -1,4 +1,7 @@
-/** The lock of a holder that is killed, frozen, hung or cached is granted to the next tab, and late writes are refused. */
+/**
+ * The lock of a holder that is killed, frozen, hung or cached is granted to the next tab, and late writes are
+ * refused.
+ */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -67,7 +70,7 @@ async function openInFront(browser, namespace, options) {
 describeIn([ENGINES.chromium, ENGINES.firefox], 'Locks of tabs that die', (engine) => {
     const browser = useBrowser(engine);
 
-    it(`the lock of each of ${DEATHS} killed holders is granted to the next tab`, { timeout: 600_000 }, (t) => {
+    it(`the lock of ${DEATHS} killed holders is granted to the next tab`, { timeout: 600_000 }, (t) => {
         const namespace = browser.namespace();
         return kill(DEATHS, () => openLocks(browser, namespace), t);
     });
@@ -207,7 +210,7 @@ describeIn([ENGINES.chromium], 'Locks of tabs that stop', (engine) => {
     }
 
     it(
-        `the lock of each of ${LEASES} killed holders is granted to the next tab, without Web Locks`,
+        `the lock of ${LEASES} killed holders is granted to the next tab, without Web Locks`,
         { timeout: 300_000 },
         (t) => {
             const namespace = browser.namespace();

@@ -64,7 +64,11 @@ for (const consumer of /** @type {const} */ (['worker', 'tabs'])) {
             return tab;
         }
 
-        /** @param {Tab} tab @param {string[]} books @returns {Promise<number>} the number of their pages that the tab shows */
+        /**
+         * @param {Tab} tab
+         * @param {string[]} books
+         * @returns {Promise<number>} the number of their pages that the tab shows
+         */
         const downloaded = (tab, books) =>
             tab.evaluate((ids) => {
                 const all = ids.map((id) =>

@@ -1,4 +1,7 @@
-/** The session on the demo's page is refreshed once for each expiry, whichever tab requests it and whichever is closed. */
+/**
+ * The session on the demo's page is refreshed once for each expiry, whichever tab requests it and whichever
+ * is closed.
+ */
 
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';

@@ -39,7 +39,12 @@ const click = (tab, id, times) =>
         times,
     );
 
-/** Waits until the page has opened its namespace and its buttons are enabled. @param {Tab} tab @param {string[]} logged */
+/**
+ * Waits until the page has opened its namespace and its buttons are enabled.
+ *
+ * @param {Tab} tab
+ * @param {string[]} logged
+ */
 async function ready(tab, logged) {
     await shows(tab, 'count', /^\d+$/, logged);
     const enabled = () =>

@@ -145,7 +145,7 @@ describeIn([ENGINES.chromium], 'The requests of a page', (engine) => {
         },
     );
 
-    it('a page requests four files at once for its first queue if it has used no lock', { timeout }, async () => {
+    it('a page requests four files at once for a first queue before any lock', { timeout }, async () => {
         await tab.evaluate(count);
         dist.take();
         const files = ['locks.js', 'locks.wasm', 'queue.js', 'queue.wasm'];
@@ -154,7 +154,7 @@ describeIn([ENGINES.chromium], 'The requests of a page', (engine) => {
         assert.deepEqual(dist.take().sort(), files);
     });
 
-    it('a page with `preload` requests one JavaScript file, and then all files that it uses at once', { timeout }, async () => {
+    it('with `preload` a page requests one JavaScript file, and then the others at once', { timeout }, async () => {
         const files = ['counters.wasm', 'locks.js', 'locks.wasm', 'queue.js', 'queue.wasm'];
         dist.holdUntilAll(['tabacus.js'], files);
         await tab.evaluate(countAhead);

@@ -1,4 +1,7 @@
-/** A test of cross-tab code under Node's runner, Vitest and Jest: the right recipe passes, and the wrong one fails with a trace. */
+/**
+ * A test of cross-tab code under Node's runner, Vitest and Jest: the right recipe passes, and the wrong one
+ * fails with a trace.
+ */
 
 import assert from 'node:assert/strict';
 import { cp, symlink } from 'node:fs/promises';

@@ -1,4 +1,7 @@
-/** The assertions of the test suites of browser-tabs-lock and of broadcast-channel's leader election, for our replacements. */
+/**
+ * The assertions of the test suites of browser-tabs-lock and of broadcast-channel's leader election, for our
+ * replacements.
+ */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

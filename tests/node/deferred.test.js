@@ -1,4 +1,7 @@
-/** An object that a tab returns before its class is loaded has the methods of that class, and becomes an instance of it. */
+/**
+ * An object that a tab returns before its class is loaded has the methods of that class, and becomes an
+ * instance of it.
+ */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

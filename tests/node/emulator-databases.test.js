@@ -1,4 +1,7 @@
-/** The emulator's databases: opening and upgrading one in a tab that dies or is frozen, and which peer dependency it takes. */
+/**
+ * The emulator's databases: opening and upgrading one in a tab that dies or is frozen, and which peer
+ * dependency it takes.
+ */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

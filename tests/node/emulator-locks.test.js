@@ -26,7 +26,8 @@ for (const [name, open] of Object.entries(setups)) {
             const origin = await createOrigin({ seed });
             const [mine, theirs] = open(origin);
             const { Lock, LockManager } = mine;
-            // The suite checks locks of the first context with `instanceof`, so it takes the interfaces of that context.
+            // The suite checks locks of the first context with `instanceof`, so it takes the interfaces of
+            // that context.
             return {
                 locks: mine.navigator.locks,
                 others: theirs.navigator.locks,

@@ -198,7 +198,10 @@ export class FakeOrigin {
         return tab;
     }
 
-    /** Aborts open transactions and closes every connection with `close`, as a browser does when site data is cleared. */
+    /**
+     * Aborts open transactions and closes every connection with `close`, as a browser does when site data is
+     * cleared.
+     */
     dropConnections() {
         for (const transaction of this.transactions) {
             if (transaction._state !== 'finished') transaction._abort('AbortError');

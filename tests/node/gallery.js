@@ -1,4 +1,7 @@
-/** The gallery: recipes and unmodified packages of other authors, run in the tabs of an emulated origin (docs/gallery.md). */
+/**
+ * The gallery: recipes and unmodified packages of other authors, run in the tabs of an emulated origin
+ * (docs/gallery.md).
+ */
 
 import { fileURLToPath } from 'node:url';
 

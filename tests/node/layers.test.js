@@ -1,4 +1,7 @@
-/** The rules of docs/architecture.md for folders: which C++ layer includes which, and how folders and headers are named. */
+/**
+ * The rules of docs/architecture.md for folders: which C++ layer includes which, and how folders and headers
+ * are named.
+ */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -23,7 +26,8 @@ function layerOf(file) {
 function includesOf(file) {
     const text = readFileSync(join(repository, file), 'utf8');
     return [...text.matchAll(/^#include "([^"]+)"/gm)].flatMap(([, path = '']) => {
-        if (path.includes('/generated/')) return []; // a generated file is of the layer that includes it, or of the one below
+        // A generated file is of the layer that includes it, or of the one below.
+        if (path.includes('/generated/')) return [];
         const found = [dirname(file), INCLUDE, SOURCE]
             .map((from) => join(from, path))
             .find((at) => known.has(at));

@@ -81,7 +81,7 @@ test('a call is answered by the leader, whichever tab that is, in the order of t
         [1, 2, 3, 4].map((request) => ({ request, term: answer.term })),
     );
     assert.deepEqual(seen, ['early', 1, 2, 3, 4]);
-    assert.equal(b.leader('l'), b.leader('l'), 'a tab has one object for a leader, so that its calls wait for one another');
+    assert.equal(b.leader('l'), b.leader('l'), 'one object for a leader, so that its calls wait in line');
     assert.equal((await a.leader('l').call('own')).request, 'own');
     assert.equal((await c.leader('l').call(undefined)).request, undefined);
     await assert.rejects(

@@ -342,7 +342,11 @@ test('a lock is re-entered by `within`, and a cycle over tabs ends in one Deadlo
         assert.equal(inner?.token, outer.token);
         inner?.release();
         const shared = await a.lock('l').acquire({ within: outer, mode: 'shared' });
-        assert.deepEqual([shared.mode, shared.token], ['exclusive', outer.token], 'a nested shared request has the mode of the outer hold');
+        assert.deepEqual(
+            [shared.mode, shared.token],
+            ['exclusive', outer.token],
+            'a nested shared request has the mode of the outer hold',
+        );
         shared.release();
         assert.equal(outer.held, true);
     });

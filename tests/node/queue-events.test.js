@@ -140,7 +140,8 @@ test('an object to which a payload refers twice arrives as one object, and is st
     /** @type {any} */
     let nested = {};
     for (let depth = 0; depth < 60; depth++) nested = [nested, nested];
-    assert.equal((await (await a.queue('q').enqueue(nested)).result)[0], true); // as a tree the payload would have 2^60 leaves
+    // As a tree this payload would have 2^60 leaves.
+    assert.equal((await (await a.queue('q').enqueue(nested)).result)[0], true);
     await close();
 });
 

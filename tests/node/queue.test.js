@@ -1,4 +1,7 @@
-/** Queues over tabs of one process: the public API, its errors, and the fate of jobs whose tabs close, hide or freeze. */
+/**
+ * Queues over tabs of one process: the public API, its errors, and the fate of jobs whose tabs close, hide or
+ * freeze.
+ */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,7 @@
-/** The parts of the build: the mirror that it finds, its counts of tests, the order of its tasks, its planted faults. */
+/**
+ * The parts of the build: the mirror that it finds, its counts of tests, the order of its tasks, its planted
+ * faults.
+ */
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

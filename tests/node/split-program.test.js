@@ -55,7 +55,8 @@ test('texts and virtual tables move to the piece of their users, and all other d
         [
             '(module',
             ` (elem $0 (i32.const ${table}) $a $b)`,
-            // Two numbers, the text "locks/" with the text "/" at its end, "é", and a virtual table with an unused entry.
+            // Two numbers, the text "locks/" with the text "/" at its end, "é", and a virtual table with an
+            // unused entry.
             ` (data $d (i32.const ${data}) "\\01\\00\\00\\00\\02\\00\\00\\00locks/\\00\\c3\\a9\\00\\00\\00\\00\\00\\00")`,
             ` (data $v (i32.const ${data + 32}) "\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\01\\00\\00\\01")`,
             ')',
@@ -91,7 +92,10 @@ test('segments hold the bytes of their owner, and no zeros of another', () => {
     );
 });
 
-/** Two links of a program with a table of $a and $b: one whose indices begin at 1, and one where they begin at `table`. */
+/**
+ * Two links of a program with a table of $a and $b: one whose indices begin at 1, and one where they begin at
+ * `table`.
+ */
 const [linked, analysed] = [1, table].map((base) =>
     readProgram(`(module\n (elem $0 (i32.const ${base}) $a $b)\n)`, Infinity),
 );
@@ -224,7 +228,8 @@ test('each piece exports the functions that bridge/exports.js describes, and no 
 test('a piece of another build is refused by an error that names both builds', async () => {
     const program = await Program.start(await WebAssembly.compile(wasmOf('counters')));
     const other = new Uint8Array(wasmOf('locks'));
-    other[other.length - 1] = other[other.length - 1] === 0x30 ? 0x31 : 0x30; // the last letter of the name of the build, which stands in the last section
+    // The module ends with the name of the build, so this changes its last letter.
+    other[other.length - 1] = other[other.length - 1] === 0x30 ? 0x31 : 0x30;
     const build = (/** @type {Uint8Array} */ bytes) => Buffer.from(bytes.subarray(-8)).toString();
     await assert.rejects(
         program.add('locks', await WebAssembly.compile(other)),

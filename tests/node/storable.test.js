@@ -42,7 +42,11 @@ const database = {
         opened(answer === 'closed' ? undefined : { transaction: () => transaction }),
 };
 
-/** The function of a fresh copy of the module, as in a new page. @type {(platform: object, database: any) => Promise<void>} */
+/**
+ * The function of a fresh copy of the module, as in a new page.
+ *
+ * @type {(platform: object, database: any) => Promise<void>}
+ */
 let learnStorable;
 let pages = 0;
 

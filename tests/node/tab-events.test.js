@@ -92,7 +92,7 @@ test('iteration gives the current value, then the latest, and ends when the tab 
     const ended = values.next();
     counter.add(1);
     await tab.close();
-    assert.deepEqual(await last, { done: false, value: 5 }, 'the iteration has the last value that was added before close()');
+    assert.deepEqual(await last, { done: false, value: 5 }, 'the iteration has the value of the last add');
     assert.deepEqual(await ended, { done: true, value: undefined });
     assert.deepEqual(await values.next(), { done: true, value: undefined });
 });

@@ -1,4 +1,7 @@
-/** Nothing that other scripts of the origin write to localStorage or post on the channels of tabacus reaches the core. */
+/**
+ * Nothing that other scripts of the origin write to localStorage or post on the channels of tabacus reaches
+ * the core.
+ */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,7 @@
-/** The program of the Atomics article on the built package: with Workers of the user, with C++ threads, and with both. */
+/**
+ * The program of the Atomics article on the built package: with Workers of the user, with C++ threads, and
+ * with both.
+ */
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -141,7 +141,8 @@ test('no thread receives events for its own writes, however many it makes in one
     const { call, worker } = await startWorker(shared);
     worker.postMessage({ method: 'set', args: ['worker', 'w'] });
     const end_ms = performance.now() + timeout_ms;
-    // This loop blocks the event loop of the page, so that its change follows a change of the worker that it has not read.
+    // This loop blocks the event loop of the page, so that its change follows a change of the worker that it
+    // has not read.
     while (storage.getItem('worker') === null) assert.ok(performance.now() < end_ms);
     storage.setItem('page', 'p');
     await call('set', 'last', 'l');

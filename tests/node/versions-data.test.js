@@ -1,4 +1,7 @@
-/** The present version opens the data that each earlier version has stored (tests/versions/data-*.json) without loss. */
+/**
+ * The present version opens the data that each earlier version has stored (tests/versions/data-*.json)
+ * without loss.
+ */
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

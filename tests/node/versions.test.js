@@ -570,7 +570,8 @@ for (const { version, url, open: openEarlier } of earlier) {
                 /** @type {Map<string, string>} */
                 const ran = new Map();
                 const queue = (/** @type {Tab} */ tab) => tab.queue('q', { concurrency: 2 });
-                // The tabs handle different kinds, since one that handles all kinds may keep the slots and do all the work.
+                // The tabs handle different kinds, since one that handles all kinds may keep the slots and do
+                // all the work.
                 const versions = ['earlier', 'present'];
                 for (const [at, tab] of tabs.entries()) {
                     queue(tab).handle(String(versions[at % 2]), async ({ payload, kind }) => {

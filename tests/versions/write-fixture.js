@@ -43,7 +43,8 @@ async function writeCounters([a, b, c], origin) {
             await counter.flush();
             await origin.settled();
         }
-        // A read of `deltas` may be a second old, and a fresh one would fold the deltas, which must stay in the fixture.
+        // A read of `deltas` may be a second old, and a fresh one would fold the deltas, which must stay in
+        // the fixture.
         if (strategy === 'deltas') continue;
         assert.equal(await a.counter(names.catalogue, { strategy }).read(), 111, strategy);
     }

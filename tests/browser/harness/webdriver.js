@@ -3,7 +3,11 @@
 /** @typedef {{ method?: 'GET' | 'POST' | 'DELETE', body?: unknown }} Request */
 
 export class WebDriverSession {
-    /** The last command. A session has one current window, so its commands run one after another. @type {Promise<unknown>} */
+    /**
+     * The last command. A session has one current window, so its commands run one after another.
+     *
+     * @type {Promise<unknown>}
+     */
     #last = Promise.resolve();
 
     /** @param {string} base  the session's address */

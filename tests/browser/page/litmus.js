@@ -104,7 +104,11 @@ class Round {
         });
     }
 
-    /** Performs an operation. Returns a promise only if the operation waits, so that a turn stays one turn. @param {string[]} words */
+    /**
+     * Performs an operation. Returns a promise only if the operation waits, so that a turn stays one turn.
+     *
+     * @param {string[]} words
+     */
     perform([verb, a = '', b = '', c = '']) {
         const key = this.prefix + a;
         switch (verb) {

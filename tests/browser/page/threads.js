@@ -57,7 +57,10 @@ const commands = {
         await tab.close();
     },
 
-    /** Counts in a memory of its own, first alone and then by C++ threads, and lists the wasm that each has requested. */
+    /**
+     * Counts in a memory of its own, first alone and then by C++ threads, and lists the wasm that each has
+     * requested.
+     */
     async countAndHammer() {
         const asked = () =>
             performance
