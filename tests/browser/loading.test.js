@@ -7,7 +7,7 @@ import { describeIn, ENGINES } from './harness/engines.js';
 import { serveFaultySite } from './harness/faulty-site.js';
 
 /**
- * Loads the package, and makes globals of the page of it and of a function that tries it. Runs in a page.
+ * Loads the package as a global of the page, beside a function that reports the outcome of a call. Runs in a page.
  *
  * @param {string} address
  */

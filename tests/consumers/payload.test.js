@@ -98,7 +98,7 @@ const wasmOf = (files) =>
         .filter((name) => name.endsWith('.wasm'))
         .sort();
 
-describeIn([ENGINES.chromium], 'What a page loads, by brotli', () => {
+describeIn([ENGINES.chromium], 'The weight of the files that a page loads, by brotli', () => {
     it(`a page of counters loads at most ${CEILINGS_KB.counters} KB, and the same files if it is isolated`, async () => {
         const [plain, isolated] = await inChromium(async (context) => [
             await loaded(context, 'count', { isolated: false }),

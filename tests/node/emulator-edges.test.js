@@ -321,7 +321,7 @@ describe('global objects', () => {
         origin.close();
     });
 
-    it('interface objects are data properties before they are read, and what ours inherit is the window’s own (Web IDL §3.7.3)', async () => {
+    it('interface objects are data properties before they are read, as are the interfaces that they inherit from (Web IDL §3.7.3)', async () => {
         const origin = await createOrigin();
         const tab = origin.openTab();
         const described = (/** @type {object} */ global, /** @type {string[]} */ names) =>

@@ -230,7 +230,7 @@ describe('explore', () => {
         );
     });
 
-    it('a trace has one line for each event, whatever its keys, messages and failures contain; a long text is cut', async () => {
+    it('a trace has one line for each event, whatever its keys, messages and failures contain, and a long text is cut', async () => {
         /** @type {(text: string) => Scenario} */
         const reads =
             (text) =>

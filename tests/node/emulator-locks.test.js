@@ -80,7 +80,7 @@ describe('navigator.locks', () => {
             const granted = deferred();
             void holder.locks.request('l', () => (granted.resolve(), never()));
             await granted.promise;
-            void waiter.locks.request('l', () => assert.fail('it is gone'));
+            void waiter.locks.request('l', () => assert.fail('the waiter is gone'));
             const mine = watcher.window.navigator.locks.request('l', () => 'mine');
             waiter.end();
             await origin.settled();

@@ -62,7 +62,7 @@ describe('open({ window: tab.window })', { timeout: 120_000 }, () => {
     it('a lock is granted over tabs in the order of the requests', async () => {
         for (let seed = 1; seed <= 3; ++seed) {
             await inThreeTabs(seed, async (origin, ours) => {
-                for (const tab of ours) await tab.lock('l').run(() => {}); // its module is loaded
+                for (const tab of ours) await tab.lock('l').run(() => {}); // this loads its module
                 const held = await ours[0]?.lock('l').acquire();
                 /** @type {number[]} */
                 const order = [];

@@ -697,7 +697,7 @@ test('an error of once() arrives in all tabs with its name and code, and without
         tabs: [a, b],
         close,
     } = await tabs(2);
-    await Promise.all([a.once('warm', () => 1), b.once('warm', () => 1)]); // the modules are loaded
+    await Promise.all([a.once('warm', () => 1), b.once('warm', () => 1)]); // this loads the modules
     for (const thrown of [
         new DOMException('gone', 'AbortError'),
         Object.assign(new RangeError('far'), { code: 'FAR' }),

@@ -44,7 +44,7 @@ test('the provider rotates tokens, accepts the retry of a lost answer, and revok
     assert.equal(tokens.refresh(third.refresh), null);
 });
 
-test('4 tabs with 10 requests each: exactly one refresh for each expiry, and nobody is logged out', async () => {
+test('4 tabs with 10 requests each make exactly one refresh for each expiry, and nobody is logged out', async () => {
     const { tokens, sessions: all, close } = await sessions(4);
     for (let expiry = 1; expiry <= 3; expiry++) {
         tokens.expireAll();

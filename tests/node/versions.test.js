@@ -327,7 +327,7 @@ for (const { version, url, open: openEarlier } of earlier) {
             'a lock and a semaphore serve the tabs of both versions in the order of their requests',
             underSeeds(async ({ tabs, pages }) => {
                 const [first] = tabs;
-                // What locks and semaphores need is loaded.
+                // This loads the modules of locks and semaphores.
                 for (const tab of tabs) await tab.semaphore('other', 1).run(() => {});
                 const held = [
                     await first.lock('l').acquire(),
@@ -527,7 +527,7 @@ for (const { version, url, open: openEarlier } of earlier) {
             inBothRoles(async ({ tabs: [first, second] }) => {
                 const budget = (/** @type {Tab} */ tab) => tab.budget('b', { limit: 100 });
                 let taken = 0;
-                await second.sequence('other').next(); // what limits need is loaded
+                await second.sequence('other').next(); // this loads the modules of limits
                 // From the 17th take of a burst on, a tab takes more rights out of the budget than it spends.
                 while (taken < 40 && (await budget(first).tryTake())) ++taken;
                 assert.equal(taken, 40);
@@ -677,7 +677,7 @@ for (const { version, url, open: openEarlier } of earlier) {
             inBothRoles(async ({ tabs: [first, second], pages }) => {
                 /** @type {import('tabacus').QueueState[]} */
                 const states = [];
-                await second.queue('q').jobs(); // what queues need is loaded
+                await second.queue('q').jobs(); // this loads the modules of queues
                 second.queue('q').subscribe((state) => void states.push(state));
                 first.queue('q').handle(async ({ payload, progress }) => {
                     progress(0.5, 'halb');
