@@ -154,7 +154,7 @@ describeIn([ENGINES.chromium], 'The requests of a page', (engine) => {
         assert.deepEqual(dist.take().sort(), files);
     });
 
-    it('with `preload` a page requests one script, and then all other files at once', { timeout }, async () => {
+    it('a page with `preload` requests one script, then all others at once', { timeout }, async () => {
         const files = ['counters.wasm', 'locks.js', 'locks.wasm', 'queue.js', 'queue.wasm'];
         dist.holdUntilAll(['tabacus.js'], files);
         await tab.evaluate(countAhead);

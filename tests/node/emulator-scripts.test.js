@@ -290,11 +290,7 @@ describe('modules', () => {
             '#!/x\nexport const f = () => { return 1 }\nvoid 0, Math\nexport const g = f()',
             { f: 'function', g: 1 },
         ],
-        [
-            'a string as a name',
-            "const a = 1; export { a as 'a b', a as default };",
-            { 'a b': 1, default: 1 },
-        ],
+        ['a string as a name', "const a = 1; export { a as 'a b', a as default };", { 'a b': 1, default: 1 }],
         [
             'the word `export` in strings, comments, templates and regular expressions',
             // eslint-disable-next-line no-template-curly-in-string
@@ -320,8 +316,7 @@ describe('modules', () => {
                     ]),
                 );
                 assert.deepEqual(shown, expected);
-            }),
-        );
+            }));
     }
 
     it('exports have their present values, and a script with an await in a function is no module', () =>

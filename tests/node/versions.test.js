@@ -409,8 +409,8 @@ for (const { version, url, open: openEarlier } of earlier) {
 
         /**
          * Leads with a handler until the tab is closed or killed.
-     *
-     * @param {Tab} tab
+         *
+         * @param {Tab} tab
          * @param {(request: any, call: any) => unknown} handler
          */
         const lead = (tab, handler) =>
