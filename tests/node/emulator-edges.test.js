@@ -417,7 +417,7 @@ describe('global objects', () => {
 });
 
 describe('Web IDL', () => {
-    it('interfaces inherit, name their attributes and refuse calls as Web IDL says', async () => {
+    it('interfaces inherit, name their attributes and refuse calls as Web IDL specifies', async () => {
         const origin = await createOrigin();
         const { window } = origin.openTab();
         const { BroadcastChannel, MessagePort, StorageEvent, Worker, QuotaExceededError, localStorage } =

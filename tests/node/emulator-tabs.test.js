@@ -378,12 +378,12 @@ describe('lifecycle', () => {
         const { document } = window;
         /** @type {string[]} */
         const order = [];
-        const noting = (/** @type {string} */ who) => (/** @type {any} */ event) => {
+        const noting = (/** @type {string} */ place) => (/** @type {any} */ event) => {
             assert.deepEqual(
-                [event.target === document, event.currentTarget === (who === 'document' ? document : window)],
+                [event.target === document, event.currentTarget === (place === 'document' ? document : window)],
                 [true, true],
             );
-            order.push(`${who} ${event.type} ${event.eventPhase}`);
+            order.push(`${place} ${event.type} ${event.eventPhase}`);
         };
         for (const type of ['visibilitychange', 'freeze', 'resume']) {
             window.addEventListener(type, noting('capturing'), true);

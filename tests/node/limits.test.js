@@ -53,8 +53,8 @@ test('a sequence gives no number twice over tabs, rises in each tab, and costs a
     /** @type {number[][]} */
     const got = [[], [], []];
     await Promise.all(
-        sequences.map(async (sequence, who) => {
-            for (let i = 0; i < 25; i++) got[who]?.push(await sequence.next());
+        sequences.map(async (sequence, index) => {
+            for (let i = 0; i < 25; i++) got[index]?.push(await sequence.next());
         }),
     );
     for (const mine of got)
