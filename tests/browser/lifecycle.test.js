@@ -18,7 +18,7 @@ const ROUND_TRIPS = 20;
 const atRest = (tab) =>
     until(
         () => tab.evaluate(async () => (await navigator.locks.query()).held?.length === 0),
-        'no lock is held',
+        'the release of all locks',
     );
 
 /** Adds one and answers whenever the other page has gone to turn-back.html. Runs in a page. */

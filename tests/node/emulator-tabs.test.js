@@ -16,7 +16,7 @@ describe('BroadcastChannel (HTML §9.5)', () => {
             (scope) => new scope.BroadcastChannel('news'),
         );
         const stranger = new b.window.BroadcastChannel('other');
-        stranger.onmessage = () => assert.fail('another name');
+        stranger.onmessage = () => assert.fail('the channel has another name');
         /** @type {any[][]} */
         const received = receivers.map(() => []);
         receivers.forEach((channel, at) =>
@@ -116,7 +116,7 @@ describe('BroadcastChannel (HTML §9.5)', () => {
         const origin = await createOrigin();
         const [a, b] = [origin.openTab().window, origin.openTab().window];
         const [sender, receiver] = [new a.BroadcastChannel('n'), new b.BroadcastChannel('n')];
-        receiver.onmessage = () => assert.fail('it is closed');
+        receiver.onmessage = () => assert.fail('the channel is closed');
         sender.postMessage(1);
         receiver.close();
         receiver.close();
@@ -185,7 +185,7 @@ describe('the clock', () => {
         window.setTimeout((/** @type {any} */ ...given) => order.push(['b', ...given]), 20, 1, 2);
         window.setTimeout(() => order.push('a'), 10);
         window.setTimeout(() => order.push('a too'), 10);
-        window.clearTimeout(window.setTimeout(() => assert.fail('cleared'), 5));
+        window.clearTimeout(window.setTimeout(() => assert.fail('the timer was cleared'), 5));
         const every = window.setInterval(
             () => order.push(window.performance.now()) === 7 && window.clearInterval(every),
             30,
@@ -418,7 +418,7 @@ describe('lifecycle', () => {
             (/** @type {any} */ event) => event.stopImmediatePropagation(),
             true,
         );
-        window.addEventListener('visibilitychange', () => assert.fail('it was stopped'), true);
+        window.addEventListener('visibilitychange', () => assert.fail('the event was stopped'), true);
         document.dispatchEvent(new window.Event('visibilitychange', { bubbles: true }));
         assert.deepEqual(order, [
             'capturing visibilitychange 1',
@@ -456,7 +456,7 @@ describe('lifecycle', () => {
         for (let seed = 0; seed < 20; ++seed) {
             const origin = await createOrigin({ seed });
             const [a, b] = [origin.openTab(), origin.openTab()];
-            a.window.setTimeout(() => assert.fail('it is dead'), 1);
+            a.window.setTimeout(() => assert.fail('the tab is dead'), 1);
             a.window.localStorage.setItem('k', 'v');
             a.kill();
             await origin.settled();

@@ -51,7 +51,7 @@ function withoutGrowth(program = wasmOf('counters')) {
         }
         return bytes;
     }
-    throw new Error('there is no memory section');
+    throw new Error('the program has no memory section');
 }
 
 function oneWindow() {

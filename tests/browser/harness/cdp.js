@@ -102,7 +102,7 @@ export class CdpConnection {
     }
 
     #end() {
-        this.#broken ??= new Error('the browser ended');
+        this.#broken ??= new Error('the browser has ended');
         for (const { reject } of this.#pending.values()) reject(this.#broken);
         this.#pending.clear();
     }

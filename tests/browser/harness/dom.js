@@ -16,7 +16,7 @@ export const text = (tab, selector) =>
 export const click = (tab, selector) =>
     tab.evaluate((at) => {
         const button = document.querySelector(at);
-        if (!(button instanceof HTMLButtonElement)) throw new Error(`no button ${at}`);
+        if (!(button instanceof HTMLButtonElement)) throw new Error(`${at} is no button of the page`);
         if (button.disabled) throw new Error(`${at} is disabled`);
         button.click();
     }, selector);
@@ -26,7 +26,7 @@ export const choose = (tab, selector, value) =>
     tab.evaluate(
         (at, chosen) => {
             const select = document.querySelector(at);
-            if (!(select instanceof HTMLSelectElement)) throw new Error(`no select ${at}`);
+            if (!(select instanceof HTMLSelectElement)) throw new Error(`${at} is no select element of the page`);
             select.value = chosen;
             select.dispatchEvent(new Event('change', { bubbles: true }));
         },

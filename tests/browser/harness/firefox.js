@@ -130,7 +130,7 @@ function endpointOf(child) {
             if (endpoint) resolve(`${endpoint}/session`);
         });
         child.once('error', reject);
-        void ended(child).then(() => reject(new Error(`Firefox ended: ${output}`)));
+        void ended(child).then(() => reject(new Error(`Firefox ended before it was ready: ${output}`)));
     });
 }
 

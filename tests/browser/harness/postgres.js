@@ -34,7 +34,7 @@ export async function startPostgres() {
         ['-D', data, '-A', 'trust', '-U', 'postgres', '--no-sync'],
         { ...options, encoding: 'utf8' },
     );
-    if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`);
+    if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
     const settings = ['listen_addresses=', `unix_socket_directories=${folder.path}`, 'fsync=off'].flatMap(
         (one) => ['-c', one],
     );
@@ -62,7 +62,7 @@ export async function startPostgres() {
             client.stderr.on('data', (text) => (error += text));
             client.on('error', reject);
             client.on('close', (code) =>
-                code === 0 ? resolve(out.trim()) : reject(new Error(`psql: ${error}`)),
+                code === 0 ? resolve(out.trim()) : reject(new Error(`psql failed: ${error}`)),
             );
             client.stdin.end(sql);
         });

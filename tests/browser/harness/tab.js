@@ -79,7 +79,7 @@ export class Tab {
         const source = String(body);
         const answer = await within(
             this.driver.run(expressionOf(source, args)),
-            `in a tab: ${source.slice(0, 200)} of ${JSON.stringify(args)}`,
+            `a call in a tab: ${source.slice(0, 200)} of ${JSON.stringify(args)}`,
         );
         /** @type {Answer} */
         const { value, error } = JSON.parse(answer);

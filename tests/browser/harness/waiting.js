@@ -19,7 +19,7 @@ export function within(promise, what, limit_ms = TIMEOUT_MS) {
     /** @type {NodeJS.Timeout} */
     let timer;
     const limit = new Promise((_, reject) => {
-        timer = setTimeout(() => reject(new Error(`hung: ${what} (${limit_ms} ms)`)), limit_ms);
+        timer = setTimeout(() => reject(new Error(`waited ${limit_ms} ms for ${what}`)), limit_ms);
     });
     return Promise.race([promise, /** @type {Promise<never>} */ (limit)]).finally(() => {
         clearTimeout(timer);
@@ -40,7 +40,7 @@ export async function until(probe, what, limit_ms = TIMEOUT_MS) {
     for (;;) {
         const result = await probe();
         if (result) return result;
-        if (performance.now() > end_ms) throw new Error(`hung: ${what} (${limit_ms} ms)`);
+        if (performance.now() > end_ms) throw new Error(`waited ${limit_ms} ms for ${what}`);
         await delay(POLL_MS);
     }
 }

@@ -153,7 +153,7 @@ async function startScreen(executable) {
     const number = await within(
         new Promise((resolve, reject) => {
             output.once('data', (data) => resolve(String(data).trim()));
-            ended(screen).then(() => reject(new Error('Xvfb ended')));
+            ended(screen).then(() => reject(new Error('Xvfb ended before it chose a screen')));
         }),
         'the start of Xvfb',
     );

@@ -139,7 +139,7 @@ class Round {
             case 'turn':
                 return this.#turns();
             default:
-                throw new Error(`no operation of a litmus program: ${verb}`);
+                throw new Error(`unknown operation "${verb}" in a litmus program`);
         }
     }
 

@@ -33,7 +33,7 @@ const me = crypto.randomUUID();
 addEventListener('pageshow', ({ persisted }) => shown.push(persisted));
 
 function opened() {
-    if (!tab) throw new Error('open() comes first');
+    if (!tab) throw new Error('the tab is not open; call open() first');
     return tab;
 }
 

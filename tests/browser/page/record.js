@@ -15,7 +15,7 @@ export async function record(counter, event) {
         method: 'POST',
         body: JSON.stringify({ counter, event }),
     });
-    if (!response.ok) throw new Error(`the history answered ${response.status}`);
+    if (!response.ok) throw new Error(`the server of the history answered ${response.status}`);
 }
 
 /** @param {number[]} amounts */

@@ -17,7 +17,7 @@ let shared;
 let adders = [];
 
 function memory() {
-    if (!shared) throw new Error('start() comes first');
+    if (!shared) throw new Error('there is no shared memory; call start() first');
     return shared;
 }
 
