@@ -380,7 +380,10 @@ describe('lifecycle', () => {
         const order = [];
         const noting = (/** @type {string} */ place) => (/** @type {any} */ event) => {
             assert.deepEqual(
-                [event.target === document, event.currentTarget === (place === 'document' ? document : window)],
+                [
+                    event.target === document,
+                    event.currentTarget === (place === 'document' ? document : window),
+                ],
                 [true, true],
             );
             order.push(`${place} ${event.type} ${event.eventPhase}`);

@@ -26,7 +26,8 @@ export const choose = (tab, selector, value) =>
     tab.evaluate(
         (at, chosen) => {
             const select = document.querySelector(at);
-            if (!(select instanceof HTMLSelectElement)) throw new Error(`${at} is no select element of the page`);
+            if (!(select instanceof HTMLSelectElement))
+                throw new Error(`${at} is no select element of the page`);
             select.value = chosen;
             select.dispatchEvent(new Event('change', { bubbles: true }));
         },
