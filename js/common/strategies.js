@@ -8,8 +8,7 @@
  */
 
 /**
- * The longest time that an option may have: an hour. A longer wait is not a use that these strategies are
- * made for.
+ * The largest value of an option that is a time: an hour. The strategies are not made for longer waits.
  */
 const hour_ms = 3_600_000;
 
