@@ -21,7 +21,11 @@ const sleepMax_ms = 100;
  *
  * @example
  * const held = await mutex.lockAsync({ timeout: 1000 });
- * try { … } finally { held.unlock(); }
+ * try {
+ *     work();
+ * } finally {
+ *     held.unlock();
+ * }
  */
 export class SharedMutex {
     #core;

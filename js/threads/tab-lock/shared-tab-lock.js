@@ -20,8 +20,12 @@ import { orAborted, sleepAsync } from '../waiting.js';
  *
  * @example
  * const lock = shared.tabLock('report');
- * const token = lock.lock({ timeout: 1000 });
- * try { … } finally { lock.unlock(); }
+ * const token = lock.lock({ timeout: 1000 }); // in a Worker
+ * try {
+ *     work(token);
+ * } finally {
+ *     lock.unlock();
+ * }
  */
 export class SharedTabLock {
     #core;
