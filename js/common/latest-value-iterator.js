@@ -42,7 +42,11 @@ export class LatestValueIterator {
         for (const next of this.#waiting.splice(0)) next({ done: true, value: undefined });
     }
 
-    /** @returns {Promise<IteratorResult<number, undefined>>} */
+    /**
+     * Resolves with the next value, or with the end of the iteration.
+     *
+     * @returns {Promise<IteratorResult<number, undefined>>}
+     */
     next() {
         const value = this.#value;
         this.#value = undefined;
@@ -51,7 +55,7 @@ export class LatestValueIterator {
         return new Promise((resolve) => this.#waiting.push(resolve));
     }
 
-    /** @returns {Promise<IteratorResult<number, undefined>>} */
+    /** Ends the iteration, when a loop is left. @returns {Promise<IteratorResult<number, undefined>>} */
     return() {
         this.#stop();
         this.#value = undefined;

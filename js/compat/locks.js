@@ -210,7 +210,7 @@ export class LockManager {
         return done;
     }
 
-    /** @param {string} name */
+    /** Returns the requests for a name. @param {string} name */
     #queueOf(name) {
         const queue = this.#queues.get(name) ?? new NameQueue();
         this.#queues.set(name, queue);

@@ -100,6 +100,8 @@ const unanswered = (origin, platform) => (cause) => {
 };
 
 /**
+ * Fetches a file.
+ *
  * @param {Origin} origin
  * @param {LoadPlatform} platform
  * @returns {Promise<Response>} a response with a status from 200 to 299. Rejects with `unavailable`, or with

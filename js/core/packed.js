@@ -66,7 +66,7 @@ export class Unpacker {
         return number;
     }
 
-    /** @returns {string} */
+    /** Reads a text. @returns {string} */
     text() {
         return this.optionalText() ?? '';
     }
@@ -81,6 +81,8 @@ export class Unpacker {
     }
 
     /**
+     * Reads a list.
+     *
      * @template T
      * @param {(from: Unpacker) => T} readOne
      * @returns {T[]}

@@ -92,6 +92,8 @@ export class ChannelsHost {
     }
 
     /**
+     * Sends a message at once.
+     *
      * @param {number} id
      * @param {string} message
      */

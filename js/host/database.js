@@ -372,6 +372,8 @@ export class TransactionHost {
     }
 
     /**
+     * Sets the value of a key.
+     *
      * @param {string} store
      * @param {unknown} value
      * @param {string} key

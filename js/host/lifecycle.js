@@ -82,6 +82,8 @@ export class LifecycleHost {
     }
 
     /**
+     * Adds a listener, which dispose() removes.
+     *
      * @param {Pick<import('./host.js').Platform, 'addEventListener' | 'removeEventListener'>} target
      * @param {string} type
      * @param {(event: any) => void} listener

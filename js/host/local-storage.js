@@ -131,7 +131,7 @@ export class StorageHost {
         this.#platform.addEventListener?.('storage', this.#onStorage);
     }
 
-    /** @param {StorageEvent} event */
+    /** Reports the change of another tab. @param {StorageEvent} event */
     #onStorage = (event) => {
         const { storageArea, key } = event;
         if (storageArea && storageArea !== this.#area) return;

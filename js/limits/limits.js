@@ -81,6 +81,8 @@ export class Limits {
     }
 
     /**
+     * Returns the shared object of a sequence.
+     *
      * @param {string} name
      * @param {number} block
      * @param {boolean} gapless
@@ -92,6 +94,8 @@ export class Limits {
     }
 
     /**
+     * Returns the shared object of a budget.
+     *
      * @param {string} name
      * @param {number} limit
      */
@@ -102,6 +106,8 @@ export class Limits {
     }
 
     /**
+     * Returns the shared object of a rate limit.
+     *
      * @param {string} name
      * @param {number} limit
      * @param {number} interval
@@ -307,7 +313,7 @@ class Numbers extends Made {
         return { first, last: first + count - 1 };
     }
 
-    /** @param {number} count */
+    /** Reserves consecutive numbers, and resolves with the first. @param {number} count */
     #reserve(count) {
         return this._ask((bridge, address) => sequenceReserve(bridge, address, count));
     }

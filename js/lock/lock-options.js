@@ -50,7 +50,7 @@ function checkFlag(argument, value) {
     return value === true;
 }
 
-/** @param {unknown} label */
+/** Checks the option `label`, and returns it. @param {unknown} label */
 function checkLabel(label) {
     const good =
         typeof label === 'string' &&

@@ -106,7 +106,7 @@ export class Serial {
         for (const own of [...this.#listeners]) this.#call(own);
     }
 
-    /** @param {{ listener: (value: T, pending: number) => void }} own */
+    /** Calls a listener. @param {{ listener: (value: T, pending: number) => void }} own */
     #call({ listener }) {
         try {
             listener(this.value, this.pending);

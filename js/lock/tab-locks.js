@@ -397,7 +397,7 @@ export class TabLocks {
         return (await this.#requestsOf(name)).map(({ info }) => info);
     }
 
-    /** @param {string} name */
+    /** Returns the requests for a lock, with their exact times. @param {string} name */
     async #requestsOf(name) {
         this._assertAsked();
         return (await lockQuery(this._bridge, this._name(name))).map(requestFrom);
@@ -528,7 +528,7 @@ export class TabLocks {
         return this.#closed?.code === 'internal';
     }
 
-    /** @param {number} watch */
+    /** Ends a watch. @param {number} watch */
     #unwatch(watch) {
         this._bridge.listeners.unlocked.delete(watch);
         if (!this.#hasFailed()) lockUnwatch(this._bridge, watch);

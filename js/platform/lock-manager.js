@@ -46,7 +46,7 @@ export const lockManagerInterface = /* @__PURE__ */ forEachGlobal(() => {
         }
 
         // An operation that returns a promise rejects where others throw (Web IDL §3.7.7).
-        /** @param {any} _name @param {any} _callback */
+        /** Requests a lock (§3.2.1). @param {any} _name @param {any} _callback */
         request(_name, _callback) {
             try {
                 return this.#locks.request(arguments);

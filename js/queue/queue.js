@@ -165,7 +165,7 @@ export class Queue extends Successor {
         return this.#until(this.#openQueue().subscribe(listener));
     }
 
-    /** @throws {TabacusError} `closed` */
+    /** Returns the queue behind this object. @throws {TabacusError} `closed` */
     #openQueue() {
         if (this.#closed) throw closedError();
         return this.#open;

@@ -73,7 +73,7 @@ class TabCounter {
     /** @type {import('../core/promises.js').Promises} @protected */
     _promises;
 
-    /** @protected */
+    /** The tab of this counter. @protected */
     _owner;
 
     /** Stops the core from calling _changed(). @protected */
@@ -273,6 +273,8 @@ class TabCounter {
     }
 
     /**
+     * Calls a subscriber, and reports what it throws.
+     *
      * @param {(value: number) => void} subscriber
      * @param {number} value
      */

@@ -30,7 +30,7 @@ function cloned(value) {
     }
 }
 
-/** @param {any} object @param {string} method @param {any[]} args */
+/** Calls a method. @param {any} object @param {string} method @param {any[]} args */
 const invoke = (object, method, args) => Reflect.apply(object[method], object, args);
 
 /**
@@ -159,7 +159,12 @@ class DeferredQueue extends Deferred {
         return 0;
     }
 
-    /** @param {unknown} first @param {unknown} second */
+    /**
+     * Registers a handler, after its arguments are checked.
+     *
+     * @param {unknown} first
+     * @param {unknown} second
+     */
     handle(first, second) {
         return addHandler(this.#handled, (...own) => this._register('handle', ...own), first, second);
     }

@@ -187,7 +187,7 @@ export class Engine {
         if (this.#failure) user._fail(this.#failure);
     }
 
-    /** @param {EngineUser} user */
+    /** Removes a handle. @param {EngineUser} user */
     remove(user) {
         this.#users.delete(user);
     }
@@ -204,7 +204,7 @@ export class Engine {
         return piece.started ? piece.get().catch(() => piece.get()) : piece.get();
     }
 
-    /** @param {PieceName} name */
+    /** Returns a piece, which its get() loads. @param {PieceName} name */
     #piece(name) {
         const known = this.#pieces.get(name);
         if (known) return known;
@@ -319,14 +319,18 @@ export class Engine {
         this.limits.value?._fail();
     }
 
-    /** @param {TabacusError} error rejects the calls that are not settled */
+    /** Ends the host and the bridge. @param {TabacusError} error rejects the calls that are not settled */
     #end(error) {
         this.retries.end();
         this.host.dispose();
         this.bridge.end(error);
     }
 
-    /** @param {import('../core/bridge.js').Notice} notice */
+    /**
+     * Passes a notice to the handles, or keeps it for the first one.
+     *
+     * @param {import('../core/bridge.js').Notice} notice
+     */
     #notice(notice) {
         // Both the counters and the store watch report the loss of a store. The handles are notified of it
         // once.

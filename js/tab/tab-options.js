@@ -22,7 +22,7 @@ import {
 /** The durabilities, the weakest first. */
 const durabilities = ['memory', 'relaxed', 'strict'];
 
-/** @param {unknown} value */
+/** Checks the option `window`. @param {unknown} value */
 function checkWindow(value) {
     if (typeof value !== 'object' || value === null)
         throw invalid('window', value, 'an object like globalThis');
@@ -68,14 +68,14 @@ const sourcesOf = (given, prefix) =>
             .map(([piece, source]) => [piece, checkWasm(source, `${prefix}${piece}`)]),
     );
 
-/** @param {unknown} value @returns {Feature[]} */
+/** Checks the option `preload`. @param {unknown} value @returns {Feature[]} */
 function checkPreload(value) {
     if (value === undefined) return [];
     if (!Array.isArray(value)) throw invalid('preload', value, `an array of ${features.join(', ')}`);
     return value.map((feature) => /** @type {Feature} */ (checkOneOf('preload', feature, features)));
 }
 
-/** @param {unknown} given */
+/** Checks the options of open(), and returns them with their defaults. @param {unknown} given */
 export function checkOpenOptions(given) {
     // A default replaces undefined only. A namespace of null is refused: with the default instead, an
     // application that passes null by mistake would count in another application's counters.

@@ -38,6 +38,8 @@ import { checkCounterOptions, isWeaker } from './tab-options.js';
 /** @typedef {import('../queue/queue.js').Queue} Queue */
 
 /**
+ * The options of tab.counter().
+ *
  * @typedef {object} CounterOptions
  * @property {import('../common/strategies.js').Strategy} [strategy] `replicated` by default
  * @property {import('./tab-options.js').Durability} [durability] `relaxed` by default. If the durability is
@@ -52,8 +54,8 @@ import { checkCounterOptions, isWeaker } from './tab-options.js';
  * @property {number} [forceAfter] of `lamport`: the age from which a lock is taken from its owner; an integer
  *   from 100 to 3 600 000, 5 000 by default
  * @property {number} [foldAfter] of `log`: how long after an increment a tab folds the entries of tabs that
- *   have exited; without Web Locks also how old these entries must be. An integer from 100 to 3 600 000; 10
- *   000 by default
+ *   have exited; without Web Locks also how old these entries must be. An integer from 100 to 3 600 000;
+ *   10 000 by default
  * @property {number} [threshold] of `deltas`: the age from which a stored sum is computed again; an integer
  *   from 0 (at every read) to 3 600 000, 1 000 by default
  * @property {number} [interval] of `batched`: how long increments are gathered before they are written, and
@@ -187,7 +189,8 @@ export class Tab extends EventTarget {
     }
 
     /**
-     * Returns the lock of that name, which excludes all tabs of the origin and namespace.
+     * Returns the lock of that name. Its holder excludes all other tabs of the origin and namespace, and all
+     * other callers in this tab.
      *
      * @param {string} name a well-formed string of 1 to 128 UTF-16 units
      * @returns {Lock}
@@ -394,8 +397,8 @@ export class Tab extends EventTarget {
     #deferred(kind, name, options = {}) {
         const [partName, Type] = kinds[kind];
         const part = this.#parts[partName];
-        // An application may call tab.lock() at each use, so this is the short way; all else is made once for
-        // each name.
+        // Once the locks are loaded, a Lock is made without a deferred object, since an application may call
+        // tab.lock() at each use. The objects of other kinds are made once for each name.
         if (part.value && kind === 'lock') return part.value.adopt({ name }, kind, options);
         return new Type(this, part, kind, name, options);
     }
@@ -484,6 +487,8 @@ export class Tab extends EventTarget {
     }
 
     /**
+     * Makes a counter.
+     *
      * @param {string} name
      * @param {import('./tab-options.js').CheckedCounterOptions} options
      * @returns {Counter}
@@ -502,7 +507,11 @@ export class Tab extends EventTarget {
         return new ReplicatedCounter(name, this.#engine.bridge, durability, guarantee, this);
     }
 
-    /** @param {Readonly<import('./guarantee.js').Guarantee>} guarantee */
+    /**
+     * Checks that the platform has what a strategy needs.
+     *
+     * @param {Readonly<import('./guarantee.js').Guarantee>} guarantee
+     */
     #checkNeeds({ strategy, needs }) {
         const { storage, locks } = this.#engine.host;
         /** @type {Record<import('./guarantee.js').Need, [available: boolean, name: string]>} */
@@ -518,6 +527,8 @@ export class Tab extends EventTarget {
     }
 
     /**
+     * Checks that a counter is as durable as the caller demands.
+     *
      * @param {Counter} counter
      * @param {import('./tab-options.js').Durability} durability
      */

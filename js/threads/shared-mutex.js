@@ -209,7 +209,7 @@ export class SharedMutex {
     }
 }
 
-/** @param {string} name */
+/** Makes the error of a wait that took too long. @param {string} name */
 const timedOut = (name) => new DOMException(`${show(name)} was not free in time`, 'TimeoutError');
 
 /** @type {typeof Symbol.dispose} */
