@@ -97,7 +97,7 @@ export class ThreadsMemory extends SharedMemory {
 
 /** Checks the option `tab`. @param {unknown} tab */
 function checkTab(tab) {
-    if (typeof Object(tab)._acquire !== 'function') throw invalid('tab', tab, 'what open() resolves to');
+    if (typeof Object(tab)._acquire !== 'function') throw invalid('tab', tab, 'a tab that open() returned');
     return /** @type {import('./tab/tab.js').Tab} */ (tab);
 }
 

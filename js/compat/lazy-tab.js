@@ -12,7 +12,7 @@ import { open } from '../tab/open.js';
  */
 function checkTab(tab) {
     if (typeof tab?._acquire !== 'function')
-        throw invalid('tab', tab, 'a tab that open() gave, or a promise of one');
+        throw invalid('tab', tab, 'a tab that open() returned, or a promise of one');
     return tab;
 }
 

@@ -160,10 +160,7 @@ export class Bridge {
     admit(name) {
         if (this.#names.has(name)) return;
         if (this.#names.size === namesMax) {
-            throw new TabacusError(
-                'out-of-memory',
-                `this tab uses ${namesMax} names, and has no room for another`,
-            );
+            throw new TabacusError('out-of-memory', `this tab uses ${namesMax} names, and can use no more`);
         }
         this.#names.add(name);
     }

@@ -47,7 +47,7 @@ export class Promises {
             if (this.#open.size >= most) {
                 throw new TabacusError(
                     'out-of-memory',
-                    `this tab has ${most} calls that are not answered, and no room for another`,
+                    `this tab has ${most} calls that are not answered, and can make no more`,
                 );
             }
             const id = ++this.#last;

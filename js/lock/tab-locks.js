@@ -260,7 +260,7 @@ export class TabLocks {
     #acquire(start, names, options, granted) {
         this._assertAsked();
         const { within, maxHold_ms, label } = options;
-        if (within && !within._isOf(this)) throw invalid('within', within, 'what holds a lock of this tab');
+        if (within && !within._isOf(this)) throw invalid('within', within, 'a held lock of this tab');
         const limited = maxHold_ms !== undefined || within !== undefined;
         const known = names.map((name) => this._name(name));
         return this._wait(

@@ -14,7 +14,7 @@ import {
 import { Successor } from '../common/successor.js';
 import { addHandler } from '../queue/queue-options.js';
 
-/** @typedef {'locks' | 'leader' | 'queues' | 'limits'} PartName */
+/** The parts of the package that are loaded when they are first used. @typedef {'locks' | 'leader' | 'queues' | 'limits'} PartName */
 /** @typedef {import('../common/lazy.js').Lazy<any>} Part its adopt() makes a deferred object an instance of its class */
 
 /**
@@ -52,6 +52,7 @@ export async function ask(tab, part, method, [first, ...rest], receiver = (loade
     return invoke(receiver(part.value ?? (await part.get())), method, kept);
 }
 
+/** A deferred object: its methods wait for the class that it then becomes an instance of. */
 export class Deferred {
     #tab;
     #part;

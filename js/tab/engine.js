@@ -82,7 +82,8 @@ export class Engine {
     #pieces = new Map();
 
     /**
-     * The lock table, on which locks, queues, limits and the catalogue are built. Its value ends it.
+     * Coordination (js/core/load-coordination.js), on which locks, queues, limits and the catalogue are built.
+     * Its value is the function that ends it.
      * @type {Lazy<() => void>}
      */
     #coordination;
@@ -99,7 +100,7 @@ export class Engine {
         this.#retry,
     );
 
-    /** Sequences, budgets, rate limits. */
+    /** The sequences, budgets and rate limits. */
     limits = new Lazy(
         () => this.loadPart('limits', modules.limits(), ({ Limits }) => new Limits(this.bridge)),
         this.#retry,

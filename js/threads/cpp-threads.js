@@ -52,7 +52,7 @@ export async function hammer(core, hammers, workers, { kind, at, threads, adds, 
  */
 function lent(core, lock) {
     const request = Object(lock)._lend?.(core);
-    if (request === undefined) throw invalid('lock', lock, 'a lock that tabLock() of this memory has given');
+    if (request === undefined) throw invalid('lock', lock, 'a lock that tabLock() of this memory returned');
     return request;
 }
 
