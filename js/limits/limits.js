@@ -152,7 +152,8 @@ export class Limits {
     }
 
     /**
-     * Checks that limits are open, and are shared with other tabs or need not be.
+     * Checks that the limits are not closed, and that there is a database for them unless the caller allows
+     * weaker ones.
      *
      * @param {boolean} allowWeaker
      */

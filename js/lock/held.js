@@ -46,7 +46,7 @@ export class Held {
     }
 
     /**
-     * Whether the lock belongs to these locks.
+     * Whether the lock was granted by `locks`.
      *
      * @param {object} locks
      * @returns {boolean}

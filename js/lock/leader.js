@@ -13,9 +13,9 @@ const waits = /** @type {const} */ (['signal', 'timeout', 'maxHold', 'label', 's
  * returns it.
  *
  * The leader is the holder of the lock `leader/<name>`, and the number of its term is the lock's fencing
- * token. The number rises with every leader and never falls. A leader that was deposed may not know it yet; a
- * store or a server that refuses older terms than the newest that it has seen refuses the writes of that
- * leader. When a leader dies or is frozen, the candidate that has waited for longest follows it.
+ * token. The number rises with every leader and never falls. A leader may have been deposed without knowing
+ * it. So a store or a server should remember the newest term that it has seen, and refuse writes of an older
+ * term. When a leader dies or is frozen, the candidate that has waited for longest becomes the leader.
  */
 export class Leader extends Successor {
     #lock;

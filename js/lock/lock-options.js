@@ -7,6 +7,8 @@ import { isWellFormed } from '../common/well-formed.js';
 import { Held } from './held.js';
 
 /**
+ * The options of a request for a lock.
+ *
  * @typedef {object} LockOptions
  * @property {'exclusive' | 'shared'} [mode] `exclusive` by default
  * @property {boolean} [ifAvailable] whether the request never waits: if the lock is not free, its result is

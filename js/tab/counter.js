@@ -33,10 +33,7 @@ const refuse = () => {
     throw new TabacusError('closed', 'the tab of this counter is closed: open() another');
 };
 
-/**
- * Replaces the core when the tab is closed, so that an open counter need not check at each call whether it
- * is.
- */
+/** Replaces the core when the tab is closed. So the calls of an open counter need not check for that. */
 const closed = /** @type {import('../core/program.js').Glue} */ (
     /** @type {unknown} */ ({
         count_increment: refuse,
@@ -48,8 +45,8 @@ const closed = /** @type {import('../core/program.js').Glue} */ (
 );
 
 /**
- * Replaces the core until catalogue.wasm is loaded. Only the value is read from it, and that is not known
- * yet.
+ * Replaces the core until catalogue.wasm is loaded. Only the value is read from it, which is 0 as long as
+ * nothing is known.
  */
 const loading = /** @type {import('../core/program.js').Glue} */ (
     /** @type {unknown} */ ({ count_value: () => 0 })
@@ -58,8 +55,8 @@ const loading = /** @type {import('../core/program.js').Glue} */ (
 /** The part of a counter that all strategies share. */
 class TabCounter {
     /**
-     * The exports of the program. Not a private field (#), because add() of the class below is the hot path
-     * and reads it.
+     * The exports of the program. It is not a private field (#), because ReplicatedCounter.add() reads it,
+     * and must be fast.
      * @protected
      */
     _core;
@@ -127,7 +124,7 @@ class TabCounter {
      * increments only.
      *
      * @returns {number} an integer within ±(2^53 − 1)
-     * @throws {TabacusRangeError} when the tabs' totals add up to more than that
+     * @throws {TabacusRangeError} if the sum is beyond ±(2^53 − 1)
      * @throws {TabacusError} `closed`
      */
     get value() {
@@ -288,7 +285,8 @@ class TabCounter {
 }
 
 /**
- * A counter of the default strategy: it is exact, add() never blocks, and no flushed increment is ever lost.
+ * A counter of the default strategy. It is exact, add() never blocks, and flushed increments survive a crash
+ * of the tab. `guarantee.losses` lists the faults that may lose some.
  */
 export class ReplicatedCounter extends TabCounter {
     /**

@@ -9,6 +9,8 @@ import { Tab } from './tab.js';
 /** @typedef {import('./tab-options.js').Feature} Feature */
 
 /**
+ * The options of open().
+ *
  * @typedef {object} OpenOptions
  * @property {string} [namespace] separates counters, locks and queues of the same name: those of another
  *   namespace are different ones. A well-formed string of 1 to 128 UTF-16 units; `default` by default
@@ -17,8 +19,8 @@ import { Tab } from './tab.js';
  *   which is that of `counters`. `open()` loads `counters`, and `storage` where there is no IndexedDB. Each
  *   other piece is loaded when it is first needed: `locks` by everything but replicated counters; `leader` by
  *   leaders, semaphores and `once`; `lease` by locks in a browser without Web Locks; `queue` by queues;
- *   `limits` by sequences, budgets and rate limits; `catalogue` by a counter of another strategy than the
- *   default
+ *   `limits` by sequences, budgets, rate limits, and state() and merge() of counters; `catalogue` by a
+ *   counter of another strategy than the default
  * @property {WasmSource} [locks] deprecated: use `wasm.locks`
  * @property {WasmSource} [queue] deprecated: use `wasm.queue`
  * @property {WasmSource} [limits] deprecated: use `wasm.limits`
