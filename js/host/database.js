@@ -161,8 +161,8 @@ export class DatabaseHost extends DatabaseConnection {
     }
 
     /**
-     * Aborts the transactions that are not being committed, as the death of the page does, and closes the
-     * connection.
+     * Aborts the transactions that are not being committed, as the browser does when a page is closed, and
+     * closes the connection.
      * @override
      */
     dispose() {
