@@ -13,8 +13,8 @@ import { Held } from './held.js';
  * @property {'exclusive' | 'shared'} [mode] `exclusive` by default
  * @property {boolean} [ifAvailable] whether the request never waits: if the lock is not free, its result is
  *   null in place of a held lock. `false` by default
- * @property {boolean} [steal] whether the lock is taken from its holders. Each of them is notified by its
- *   `signal`, and its later commits are refused. `false` by default
+ * @property {boolean} [steal] whether the lock is stolen from its holders. Each previous holder is notified by
+ *   its `signal`, and its later commits are refused. `false` by default
  * @property {AbortSignal} [signal] ends the wait: the request rejects with the signal's reason
  * @property {number} [timeout] the longest wait, in milliseconds, from 0 to 2^31 − 1; the request then
  *   rejects with a `TimeoutError`. With 0 it is granted only if the lock is free. It waits without limit by

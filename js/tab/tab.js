@@ -641,7 +641,7 @@ export class Tab extends EventTarget {
  * loaded has nothing to flush, so its error is ignored.
  *
  * @param {Counter[]} counters
- * @returns {Promise<void>} rejects as `flush` does
+ * @returns {Promise<void>} rejects as a counter's `flush()` does
  */
 async function flushAll(counters) {
     const flushed = await Promise.allSettled(counters.map((counter) => counter.flush()));

@@ -73,8 +73,8 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
     /**
      * Locks for the threads of this memory, by the rules of `navigator.locks`: exclusive or shared, in one
      * queue for each name. When a thread closes its attachment, its locks are released and its requests are
-     * withdrawn. The same happens when a thread exits, if there are Web Locks; in Node, if the thread is a
-     * Worker that was started after the call of `threads()`.
+     * withdrawn. In a browser with Web Locks the same happens when a thread exits. In Node it happens when a
+     * Worker exits that was started after the call of `threads()`.
      *
      * @readonly
      */

@@ -1,5 +1,5 @@
 /**
- * Sleeping on a word of shared memory. The type is the result of a sleep.
+ * Sleeping on a word of shared memory. A `Woken` is the result of a sleep.
  *
  * @typedef {'ok' | 'not-equal' | 'timed-out'} Woken
  */
@@ -46,7 +46,7 @@ async function poll(words, index, value, timeout_ms, ending) {
 /**
  * The bounds for the period of an interval timer that runs during a sleep. WebKit ends an `Atomics.waitAsync`
  * after its timeout only when its Worker runs for another reason, and a single timer is not enough for that.
- * An interval timer is.
+ * An interval timer is enough.
  */
 const timerMin_ms = 16;
 const timerMax_ms = 250;
