@@ -1,9 +1,9 @@
 /**
  * A replacement for the package browser-tabs-lock, with the same class and the same two methods.
  *
- * It uses tabacus' locks. A holder is not notified if it loses the lock, as with the original, but the lock
- * of a tab that dies, freezes or stays hidden is released. The locks of the two packages do not exclude each
- * other: replace the package in all pages at once.
+ * It uses tabacus' locks. A holder is not notified if it loses the lock, as with the original. The lock of a tab
+ * that dies, is frozen or goes into the back/forward cache is released. The locks of the two packages do not
+ * exclude each other: replace the package in all pages at once.
  *
  * @module
  */

@@ -13,9 +13,9 @@ import { checkFunction, checkName, checkOptions } from '../common/check-argument
  *   by default
  * @property {number} [attempts] how many times a job that fails is tried before it becomes a dead letter: an
  *   integer from 1 to 2^31 − 1, or Infinity; 3 by default
- * @property {number} [backOff] the delay before the second attempt, in milliseconds: an integer from 0 to 3
- *   600 000; 1 000 by default. Each later delay is twice the one before it, up to an hour. A random part of
- *   up to half is subtracted from each
+ * @property {number} [backOff] the delay before the second attempt, in milliseconds: an integer from 0 to
+ *   3 600 000; 1 000 by default. Each later delay is twice the one before it, up to an hour. A random part of up
+ *   to half is subtracted from each
  * @property {'continue' | 'pause'} [onFailure] what a failed attempt does. `pause`: no job runs in any tab
  *   until resume() is called, the browser comes online, or a job is enqueued; the failed job keeps its
  *   position. `continue`, the default: other jobs run meanwhile
