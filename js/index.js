@@ -1,5 +1,5 @@
 /**
- * Counters that stay right across tabs, threads and crashes.
+ * `tabacus`: counters, locks and queues over browser tabs and threads, which stay correct when tabs crash.
  *
  * @example
  * import { open } from 'tabacus';
@@ -14,19 +14,19 @@ export { TabacusEvent } from './tab/tabacus-event.js';
 export { DeadlockError, TabacusError, TabacusRangeError } from './common/errors.js';
 
 /**
- * `threads()` of 'tabacus/threads', loaded when it is called: a page that only counts over tabs does
- * not pay for it.
+ * `threads()` of 'tabacus/threads'. It is loaded when it is called, so that a page that only counts over tabs
+ * does not load it.
  *
  * @type {typeof import('./threads.js').threads}
  */
 export const threads = async (options) => {
-    // The first imports the second, which so is on its way at once.
+    // threads.js imports worker.js. Both are named here, so that their fetches begin at the same time.
     const [module] = await imported(Promise.all([import('./threads.js'), import('./worker.js')]));
     return module.threads(options);
 };
 
 /**
- * `attach()` of 'tabacus/worker', loaded when it is called.
+ * `attach()` of 'tabacus/worker'. It is loaded when it is called.
  *
  * @type {typeof import('./worker.js').attach}
  */

@@ -1,5 +1,6 @@
 /**
- * The laboratory: how strategies count when several tabs run under every schedule, and under faults.
+ * `tabacus/lab`: the laboratory. It runs a strategy in several simulated tabs, under every schedule and under
+ * faults, and reports whether the strategy counts correctly.
  *
  * @example
  * import { explore } from 'tabacus/lab';
@@ -21,62 +22,67 @@ export { faults, models, strategies } from './lab/request.js';
 /** @typedef {import('./lab/request.js').ExploreRequest} ExploreRequest */
 
 /**
- * What is known of an exploration, at its end or meanwhile.
+ * The report of an exploration, at its end or while it runs.
  *
  * @typedef {object} ExploreReport
  * @property {Required<Pick<import('./lab/request.js').ExploreRequest, 'strategy' | 'model' | 'tabs' | 'adds' | 'faults' | 'faultBudget'>>} request
- *   what was explored; of {@link replay}, the seed's
- * @property {'open' | 'proved' | 'broken' | 'unbroken within the bound'} verdict `proved`: under every
- *   schedule of the request; `open`: it has not ended
- * @property {number} schedules complete runs
- * @property {number} steps
- * @property {number} seconds
- * @property {boolean} exhausted every schedule within some bound was explored
- * @property {string} bound which, in words
- * @property {Record<string, number>} faults how often each happened
- * @property {string} failure what was wrong, in one sentence; empty unless broken
+ *   what was explored; for {@link replay}, what the seed encodes
+ * @property {'open' | 'proved' | 'broken' | 'unbroken within the bound'} verdict `proved`: correct under
+ *   every schedule of the request. `broken`: wrong in some run. `unbroken within the bound`: correct in all
+ *   runs that were explored. `open`: the exploration has not ended
+ * @property {number} schedules the number of complete runs
+ * @property {number} steps the number of steps of all runs
+ * @property {number} seconds the time that the exploration took
+ * @property {boolean} exhausted whether every schedule within the bound was explored
+ * @property {string} bound the bound, in words
+ * @property {Record<string, number>} faults how often each fault happened
+ * @property {string} failure what was wrong, in one sentence; empty unless `broken`
  * @property {string} complaint deprecated: the same as `failure`
- * @property {string} seed the run that broke it, for {@link replay}; empty unless broken
- * @property {string} [trace] of a broken one: a line for each thing that happened
- * @property {string} [svg] the same as a sequence diagram
+ * @property {string} seed the run that failed, for {@link replay}; empty unless `broken`
+ * @property {string} [trace] for a `broken` one: a line for each event of the run
+ * @property {string} [svg] for a `broken` one: the trace as a sequence diagram
  */
 
 /**
- * One cell of the matrix.
+ * One cell of the matrix: a strategy under one storage model and one fault.
  *
  * @typedef {object} MatrixCell
  * @property {string} strategy
  * @property {'mutexed' | 'interleaved' | 'cached'} model
- * @property {string} fault `none`, or what may happen once in a run
+ * @property {string} fault `none`, or the fault that may happen once in a run
  * @property {boolean} explored
- * @property {string} declared what the strategy's guarantee says
+ * @property {string} declared what the strategy's guarantee states for the cell
  * @property {'proved' | 'broken' | 'unbroken within the bound' | 'not explored'} verdict
- * @property {boolean} contradicts it does what its guarantee says it never does
- * @property {boolean} unfound it declares what was not found
+ * @property {boolean} contradicts whether a run violated the guarantee
+ * @property {boolean} unfound whether the guarantee declares a loss or an excess that no run has shown
  * @property {(ExploreReport & { tabs: number, adds: number, sought: string })[]} parts
  */
 
 /**
+ * Options of all functions of the laboratory.
+ *
  * @typedef {object} LabOptions
- * @property {AbortSignal} [signal] ends it; the promise is rejected with its reason
- * @property {import('./core/module.js').WasmSource} [wasm] where lab.wasm is to be had, unless beside the
+ * @property {AbortSignal} [signal] ends the exploration: the promise rejects with the signal's reason
+ * @property {import('./core/module.js').WasmSource} [wasm] the source of lab.wasm, if it is not beside the
  *   package's modules
  */
 
 /** @type {readonly (keyof LabOptions)[]} */
 const common = ['signal', 'wasm'];
 
-/** @param {Partial<Record<'signal' | 'wasm', unknown>>} options */
+/** Checks these options. @param {Partial<Record<'signal' | 'wasm', unknown>>} options */
 const checked = ({ signal, wasm }) => ({
     signal: checkSignal(signal),
     wasm: wasm === undefined ? undefined : checkWasm(wasm, 'wasm'),
 });
 
 /**
+ * Makes an exploration of C++.
+ *
  * @template Exploration
  * @param {() => Exploration} make
  * @returns {Exploration}
- * @throws {TabacusError} `invalid-argument` with the text of what C++ throws
+ * @throws {TabacusError} `invalid-argument` with the message of the C++ exception
  */
 function begun(make) {
     try {
@@ -88,14 +94,14 @@ function begun(make) {
 }
 
 /**
- * Explores one strategy until it is proved, broken, or as far as the request goes. It works on the thread
- * that calls it, in slices of some 40 ms: call it in a Worker.
+ * Explores one strategy until it is proved or broken, or until the limits of the request are reached. It runs
+ * on the calling thread, in slices of some 40 ms: call it in a Worker.
  *
  * @param {ExploreRequest} request
  * @param {LabOptions & { progress?: (report: ExploreReport) => void }} [options] `progress` is called after
  *   each slice
- * @returns {Promise<ExploreReport>}
- * @throws {TabacusError} `invalid-argument`, naming what was wrong; `unavailable` without lab.wasm
+ * @returns {Promise<ExploreReport>} rejects with `invalid-argument`; with `unavailable` if lab.wasm cannot be
+ *   loaded; with the signal's reason
  */
 export async function explore(request, options = {}) {
     const checkedRequest = checkRequest(request);
@@ -114,12 +120,12 @@ export async function explore(request, options = {}) {
 }
 
 /**
- * A run again, with its trace.
+ * Repeats one run, and reports its trace.
  *
- * @param {string} seed as a report has it
+ * @param {string} seed the seed of a report of the same version of the package
  * @param {LabOptions} [options]
- * @returns {Promise<ExploreReport>} `proved` if that run does not break any more
- * @throws {TabacusError} `invalid-argument` for what is no seed
+ * @returns {Promise<ExploreReport>} its verdict is `proved` if the run does not fail. Rejects with
+ *   `invalid-argument` if `seed` is no seed, and as explore() does
  */
 export async function replay(seed, options = {}) {
     if (typeof seed !== 'string') throw invalid('seed', seed, 'a string');
@@ -132,11 +138,11 @@ export async function replay(seed, options = {}) {
 }
 
 /**
- * The matrix: every strategy under every model and fault, a cell at a time.
+ * Explores the matrix: every strategy under every storage model and every fault, one cell after another.
  *
- * @param {LabOptions & { work?: number, seeds?: number }} [options] how far: `work` is the steps of each
- *   search, 1 to 10^12 and 20,000 by default; `seeds` the seeded schedules beyond, 0 to 10^9
- *   and 100 by default
+ * @param {LabOptions & { work?: number, seeds?: number }} [options] the limits of each cell. `work`: the most
+ *   steps of a search, an integer from 1 to 10^12; 20,000 by default. `seeds`: the number of random schedules
+ *   after that, an integer from 0 to 10^9; 100 by default
  * @returns {AsyncGenerator<MatrixCell, void, void>}
  */
 export async function* matrix(options = {}) {

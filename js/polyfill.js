@@ -1,9 +1,9 @@
 /**
- * `import 'tabacus/polyfill'`: navigator.locks where the platform has none, in windows and workers, backed by a lease in
- * IndexedDB. Where there is one nothing is changed.
+ * `import 'tabacus/polyfill'` defines navigator.locks on platforms without it, in windows and Workers, by
+ * means of a lease in IndexedDB. It changes nothing on a platform that has navigator.locks.
  *
- * A lease ends when its holder has been silent for too long; what must survive that is fenced by `tab.lock()`'s
- * tokens, which Web Locks do not have.
+ * A lease ends if its holder has not renewed it for too long. Writes that must be safe against that need the
+ * fencing tokens of `tab.lock()`, which Web Locks do not have.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { polyfilled } from './host/web-locks.js';
 /** @type {any} */
 const platform = globalThis;
 
-/** §3.2, which scripts cannot construct. */
+/** The interface LockManager (§3.2), which scripts cannot construct. */
 class LockManager {
     /** @type {Locks} */
     #locks;
@@ -30,7 +30,7 @@ class LockManager {
         return true;
     }
 
-    // Async: what Web IDL refuses of a promise's operation, it rejects.
+    // The method is async, because Web IDL makes such an operation reject where others throw.
     /** @param {any} _name @param {any} _callback @param {any[]} _more */
     async request(_name, _callback, ..._more) {
         return Reflect.apply(this.#locks.request, this.#locks, arguments);
@@ -42,7 +42,7 @@ class LockManager {
 }
 idlInterface(LockManager, 'LockManager');
 
-/** Web Locks §3.1: only where the context is secure. */
+/** navigator.locks exists in secure contexts only (Web Locks §3.1). */
 if (platform.navigator && !platform.navigator.locks && platform.isSecureContext !== false) {
     const { navigator } = platform;
     const locks = new LockManager(internal);
@@ -53,13 +53,15 @@ if (platform.navigator && !platform.navigator.locks && platform.isSecureContext 
     };
     Object.defineProperty(get, 'name', { value: 'get locks', configurable: true });
     const property = { configurable: true, enumerable: true, get };
-    // What the object has of its own would hide it.
+    // A property of the object itself would hide that of the prototype.
     Reflect.deleteProperty(navigator, 'locks');
-    // On the prototype as the platform's own is, unless the object stands alone.
+    // The property is defined on the prototype, as that of a platform is, unless the object has no prototype
+    // of its own.
     const prototype = Object.getPrototypeOf(navigator);
     const alone = prototype === null || prototype === Object.prototype || Object.hasOwn(navigator, 'locks');
     Object.defineProperty(alone ? navigator : prototype, 'locks', property);
-    // Whatever the platform has by these names, our locks are not its instances.
+    // These replace classes of the platform with the same names, if there are any, since our locks are not
+    // their instances.
     for (const value of [Lock, LockManager]) {
         Object.defineProperty(platform, value.name, { value, writable: true, configurable: true });
     }

@@ -1,5 +1,6 @@
 /**
- * `open()` for service workers, in which nothing can be loaded later: everything is imported at once.
+ * `tabacus/service-worker`: `open()` for service workers. A service worker cannot load modules later, so all
+ * modules are imported at once.
  *
  * @example
  * import { open } from 'tabacus/service-worker'; // in a worker registered with { type: 'module' }

@@ -1,5 +1,6 @@
 /**
- * Counters and mutexes, and locks over tabs, in memory that the page shares with its workers and with C++ threads.
+ * `tabacus/threads`: counters, mutexes, a storage and locks in memory that a page shares with its Workers and
+ * with C++ threads.
  *
  * @example
  * import { threads } from 'tabacus/threads';
@@ -38,7 +39,7 @@ export { TabacusError, TabacusRangeError } from './common/errors.js';
 
 /** @typedef {import('./core/module.js').WasmSource} WasmSource */
 
-/** The memory that `threads()` made, with C++ threads beside the workers. */
+/** The memory that `threads()` returns. Besides the objects of SharedMemory it has C++ threads. */
 export class ThreadsMemory extends SharedMemory {
     #core;
     #program;
@@ -48,7 +49,8 @@ export class ThreadsMemory extends SharedMemory {
      * @param {ThreadCore} core
      * @param {SharedHandle} handle
      * @param {Lazy<import('./threads/cpp-program.js').CppProgram>} program
-     * @param {typeof import('./threads/tab-lock/shared-tab-lock.js').SharedTabLock} [TabLock] of a memory that was made with a tab
+     * @param {typeof import('./threads/tab-lock/shared-tab-lock.js').SharedTabLock} [TabLock] the class of
+     *   locks over tabs, if the memory is made with a tab
      */
     constructor(core, handle, program, TabLock) {
         super(core, handle, TabLock);
@@ -56,23 +58,29 @@ export class ThreadsMemory extends SharedMemory {
         this.#program = program;
     }
 
-    /** Closes this attachment. No thread gets a lock over tabs from this memory any more: what is held is lost. */
+    /**
+     * Closes this thread's attachment, as SharedMemory.close() does. For all threads it ends the locks over
+     * tabs of this memory: held ones are lost, and requests are refused.
+     */
     close() {
         super.close();
         this.#endThreads();
     }
 
+    /** Ends the Workers of C++ threads, once the attachment is closed and no hammer() runs. */
     #endThreads() {
         if (this.#core.closed && this.#hammering === 0) this.#program.value?.endThreads();
     }
 
     /**
-     * Starts C++ threads that add to the counter as fast as they can, and resolves when all are done. The first call
-     * loads threads.wasm.
+     * Starts C++ threads that add to a counter as fast as they can, and resolves when all are done. The first
+     * call loads threads.wasm.
      *
-     * @param {SharedCounter} counter
+     * @param {SharedCounter} counter a counter of this memory
      * @param {import('./threads/hammer-options.js').HammerOptions} options
-     * @returns {Promise<void>}
+     * @returns {Promise<void>} rejects with `invalid-argument`; with `unavailable` if threads.wasm cannot be
+     *   loaded, a Worker cannot be started, or a lock is refused; with a TabacusRangeError if the counter
+     *   would leave ±(2^53−1); with `out-of-memory` or `closed`
      */
     async hammer(counter, options) {
         const asked = checkHammer(this.#core, counter, options);
@@ -87,16 +95,20 @@ export class ThreadsMemory extends SharedMemory {
     }
 }
 
-/** @param {unknown} tab */
+/** Checks the option `tab`. @param {unknown} tab */
 function checkTab(tab) {
-    if (typeof Object(tab)._acquire !== 'function') throw invalid('tab', tab, 'what open() resolves to');
+    if (typeof Object(tab)._acquire !== 'function') throw invalid('tab', tab, 'a tab that open() returned');
     return /** @type {import('./tab/tab.js').Tab} */ (tab);
 }
 
-/** A number that nobody else has: crypto.randomUUID() is missing on pages that are not secure. */
+/** Makes a unique identifier. crypto.randomUUID() is not used, because pages that are not secure lack it. */
 const randomId = () => crypto.getRandomValues(new Uint32Array(4)).join('-');
 
-/** Memory shared by threads takes cross-origin isolation: `unavailable` without it. */
+/**
+ * Checks that the page is cross-origin isolated, which shared memory requires.
+ *
+ * @throws {TabacusError} `unavailable`
+ */
 function assertIsolated() {
     if (typeof SharedArrayBuffer === 'undefined' || globalThis.crossOriginIsolated === false) {
         throw new TabacusError(
@@ -107,14 +119,17 @@ function assertIsolated() {
     }
 }
 
-/** The 32 MiB that the module is linked for: it cannot grow, since views of shared memory go stale. */
+/**
+ * The size of the memory, for which the module is linked: 32 MiB. It cannot grow, since views of it would
+ * become invalid.
+ */
 const memoryPages = 512;
 
 const makeMemory = async () =>
     new WebAssembly.Memory({ initial: memoryPages, maximum: memoryPages, shared: true });
 
 /**
- * Loads threads.wasm, and what it takes to start it.
+ * Loads threads.wasm and the JavaScript for it, and starts it.
  *
  * @param {WebAssembly.Memory} memory
  * @param {WasmSource | undefined} wasm
@@ -128,7 +143,8 @@ async function loadProgram(memory, wasm) {
 }
 
 /**
- * Makes the segments for a storage and for locks when the first thread wants one.
+ * Makes the segments for a storage and for locks. The code for that is loaded when the first thread requests
+ * one.
  *
  * @param {ThreadCore} core
  * @param {Lazy<import('./threads/segment/serve-segments.js').SegmentAllocator>} program
@@ -146,14 +162,14 @@ async function serveSegments(core, program) {
             ]);
             return await server.serveSegments(core, allocator);
         } catch {
-            // Threads that wait get an error, and the next one that asks makes the page try again.
+            // Threads that wait get an error. The next request of a thread makes the page try again.
             refuseSegments(core, noModule);
         }
     }
 }
 
 /**
- * Makes the memory an arena, and attaches this thread to it.
+ * Makes an arena in the memory, and attaches this thread to it.
  *
  * @param {WebAssembly.Memory} memory
  * @param {WebAssembly.Module} module attach.wasm
@@ -164,14 +180,14 @@ async function makeArena(memory, module) {
 }
 
 /**
- * Makes a memory of 32 MiB that threads can share. Each call makes another one. Needs a cross-origin isolated page,
- * or Node.
+ * Makes a memory of 32 MiB that threads can share. Each call makes another one. Requires a cross-origin
+ * isolated page, or Node.
  *
- * @param {{ wasm?: WasmSource, attachWasm?: WasmSource, tab?: import('./tab/tab.js').Tab }} [options] where
- *   threads.wasm and attach.wasm are, if not beside the package's modules; the tab through which
- *   `tabLock(name)` asks for locks
- * @returns {Promise<ThreadsMemory>}
- * @throws {TabacusError} `invalid-argument`; `unavailable`; `out-of-memory` where the platform gives no such memory
+ * @param {{ wasm?: WasmSource, attachWasm?: WasmSource, tab?: import('./tab/tab.js').Tab }} [options] `wasm`
+ *   and `attachWasm`: the sources of threads.wasm and attach.wasm, if they are not beside the package's
+ *   modules. `tab`: the tab through which `tabLock(name)` acquires locks
+ * @returns {Promise<ThreadsMemory>} rejects with `invalid-argument`; with `unavailable` if the page is not
+ *   isolated or a file cannot be loaded; with `out-of-memory` if the platform does not give so much memory
  */
 export async function threads(options = {}) {
     const given = checkOptions(options, ['wasm', 'attachWasm', 'tab']);
@@ -186,7 +202,7 @@ export async function threads(options = {}) {
         throw startFailure({ what: 'threads()' }, cause);
     });
     const program = new Lazy(() => loadProgram(memory, wasm));
-    // A wrong one is the fault of this call.
+    // If the caller has passed `wasm`, it is loaded at once, so that this call rejects if it is wrong.
     const [module] = await Promise.all([compiling, wasm && program.get()]);
     const core = await makeArena(memory, module).catch(notStarted('attach.wasm', attachWasm, 'attachWasm'));
     watchWorkers();

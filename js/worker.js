@@ -1,5 +1,6 @@
 /**
- * The shared memory of a page, from a Worker of your own. Nine kilobytes with its wasm, and no Emscripten runtime.
+ * `tabacus/worker`: a page's shared memory, for use in a Worker. It has 9 KB with its wasm, and no Emscripten
+ * runtime.
  *
  * @example
  * import { attach } from 'tabacus/worker';
@@ -27,6 +28,8 @@ export { TabacusError, TabacusRangeError } from './common/errors.js';
 /** @typedef {import('./threads/handle.js').SharedHandle} SharedHandle */
 
 /**
+ * Instantiates attach.wasm with the memory of a handle.
+ *
  * @param {SharedHandle} handle
  * @returns {Promise<import('./threads/thread-core.js').AttachExports>}
  */
@@ -41,13 +44,13 @@ async function instantiate({ memory, module }) {
 }
 
 /**
- * Attaches this thread to the memory behind `shared.handle`. `close()` what it resolves to when the
- * thread needs it no more, and before it ends: each attachment has 4 KiB of the memory, there is space
- * for 254 at a time, and a thread that was terminated keeps it. Its locks over tabs are released
- * then, where there are Web Locks.
+ * Attaches this thread to a shared memory. Call `close()` of the result before the thread ends: each
+ * attachment takes 4 KiB of the memory, at most 254 can exist at a time, and that of a terminated thread is
+ * not given back. The locks over tabs of a terminated thread are released, if the browser has Web Locks.
  *
- * @param {SharedHandle} handle
- * @returns {Promise<AttachedMemory>}
+ * @param {SharedHandle} handle the property `handle` of the memory, posted by the page
+ * @returns {Promise<AttachedMemory>} rejects with `invalid-argument` if it is no handle, or one of another
+ *   version of the package; with `unavailable`, or with `out-of-memory` if there are 254 attachments
  */
 export async function attach(handle) {
     requirePlatform('attach()', ['WebAssembly', 'SharedArrayBuffer']);

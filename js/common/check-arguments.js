@@ -1,14 +1,16 @@
-/** Checks of what callers pass. Each check throws an `invalid-argument` error. */
+/** Checks of arguments. Each throws an `invalid-argument` error if the argument is not allowed. */
 
 import { invalid, show, TabacusError } from './errors.js';
 import { isWellFormed } from './well-formed.js';
 
-/** The longest name, in UTF-16 units: what fits into an arena's entry. */
+/** The longest name, in UTF-16 units: a longer one does not fit into an entry of an arena. */
 const nameUnitsMax = 128;
 
 /**
+ * Checks a name.
+ *
  * @param {unknown} name
- * @param {string} [argument] what the caller calls it
+ * @param {string} [argument] its name in error messages
  * @returns {string}
  */
 export function checkName(name, argument = 'name') {
@@ -21,16 +23,17 @@ export function checkName(name, argument = 'name') {
 }
 
 /**
- * An object of options, all of them known: a misspelt option must not be a default in silence.
+ * Checks that a value is an object with no other properties than known options, and returns it. Unknown
+ * options are refused, because the default would silently replace an option that is misspelt.
  *
  * @template {string} Key
  * @param {unknown} options
- * @param {readonly Key[]} known
- * @param {string} [argument] what the caller calls them
- * @param {string} [whose] for the message
+ * @param {readonly Key[]} known the names of the options
+ * @param {string} [argument] the object's name in error messages
+ * @param {string} [subject] what has these options, for the message, such as `of lamport`
  * @returns {Partial<Record<Key, unknown>>}
  */
-export function checkOptions(options, known, argument = 'options', whose = '') {
+export function checkOptions(options, known, argument = 'options', subject = '') {
     if (typeof options !== 'object' || options === null || Array.isArray(options))
         throw invalid(argument, options, 'an object');
     for (const key of Object.keys(options)) {
@@ -38,7 +41,7 @@ export function checkOptions(options, known, argument = 'options', whose = '') {
             const allowed = known.length > 0 ? `one of ${known.join(', ')}` : 'none';
             throw new TabacusError(
                 'invalid-argument',
-                `there is no option ${show(key)}${whose && ` ${whose}`}: ${allowed}`,
+                `there is no option ${show(key)}${subject && ` ${subject}`}: ${allowed}`,
                 {
                     argument: `${argument}.${key}`,
                     value: /** @type {Record<string, unknown>} */ (options)[key],
@@ -51,11 +54,13 @@ export function checkOptions(options, known, argument = 'options', whose = '') {
 }
 
 /**
- * @param {string} argument
+ * Checks an integer, and returns it.
+ *
+ * @param {string} argument its name in error messages
  * @param {unknown} value
  * @param {number} least
  * @param {number} most
- * @param {string} [otherwise] for the message: what else the caller takes
+ * @param {string} [otherwise] other values that the caller accepts, for the message
  * @returns {number}
  */
 export function checkInteger(argument, value, least, most, otherwise = '') {
@@ -66,7 +71,8 @@ export function checkInteger(argument, value, least, most, otherwise = '') {
 }
 
 /**
- * Of this realm or of another, as an iframe's: its brand is what counts (Web IDL §3.7.6).
+ * Whether a value is an AbortSignal, of this realm or of another one such as that of an iframe. A getter of
+ * the platform throws for any object that is none (Web IDL §3.7.6).
  *
  * @param {unknown} value
  * @returns {value is AbortSignal}
@@ -81,8 +87,10 @@ export function isSignal(value) {
 }
 
 /**
+ * Checks that a value is one of those in a list, and returns it.
+ *
  * @template {string} Value
- * @param {string} argument
+ * @param {string} argument its name in error messages
  * @param {unknown} value
  * @param {readonly string[]} allowed
  * @returns {Value}
@@ -95,7 +103,9 @@ export function checkOneOf(argument, value, allowed) {
 }
 
 /**
- * @param {string} argument
+ * Checks a boolean, and returns it.
+ *
+ * @param {string} argument its name in error messages
  * @param {unknown} value
  */
 export function checkBoolean(argument, value) {
@@ -104,7 +114,9 @@ export function checkBoolean(argument, value) {
 }
 
 /**
- * @param {string} argument
+ * Checks a function.
+ *
+ * @param {string} argument its name in error messages
  * @param {unknown} value
  */
 export function checkFunction(argument, value) {
@@ -112,8 +124,8 @@ export function checkFunction(argument, value) {
 }
 
 /**
- * A copy of options, or of an array, as they are when they are passed. Any other value is returned, for a later check
- * to refuse.
+ * Returns a shallow copy of options or of an array, so that later changes by the caller have no effect. Any
+ * other value is returned itself: a later check refuses it.
  *
  * @template Options
  * @param {Options} options

@@ -1,14 +1,19 @@
-/** Checks of what ends a wait. Each check throws an `invalid-argument` error. */
+/**
+ * Checks of the options that end a wait. Each throws an `invalid-argument` error if the option is not
+ * allowed.
+ */
 
 import { isSignal } from './check-arguments.js';
 import { invalid } from './errors.js';
 
-/** The longest timer that every engine counts: 2^31−1 ms, 24 days. */
+/** The longest timer that every engine supports: 2^31−1 ms, 24 days. */
 const timeoutMsMax = 2 ** 31 - 1;
 
 /**
+ * Checks the option `timeout`, and returns it.
+ *
  * @param {unknown} timeout
- * @returns {number | undefined} in milliseconds; undefined is for ever
+ * @returns {number | undefined} in milliseconds; undefined if the wait has no limit
  */
 export function checkTimeout(timeout) {
     if (timeout === undefined) return undefined;
@@ -19,6 +24,8 @@ export function checkTimeout(timeout) {
 }
 
 /**
+ * Checks the option `signal`, and returns it.
+ *
  * @param {unknown} signal
  * @returns {AbortSignal | undefined}
  */

@@ -1,16 +1,18 @@
 /**
- * Every error that tabacus itself raises carries a `code`, and its message says whose fault it is and
- * what to do. Aborts and timeouts are the platform's own `AbortError` and `TimeoutError` instead.
+ * The errors of tabacus. Each has a `code` for programs, and a message that names what happened, why, and
+ * what to do. Aborts and timeouts are reported by the platform's own `AbortError` and `TimeoutError` instead.
  *
- * `TabacusRangeError` must be a `RangeError` and a `TabacusError` at once, and JavaScript has one prototype chain.
- * Files of the package that a Worker loads have copies of these classes, and so has a second copy of the package in
- * the page. So `instanceof` checks a brand and not a prototype: a property whose key is a registered symbol, and
- * whose value is the error's code.
+ * `instanceof` checks a brand of these errors and not their prototypes. There are two reasons:
+ * `TabacusRangeError` must be both a `RangeError` and a `TabacusError`, but an object has one prototype
+ * chain; and a Worker, or a second copy of the package in the page, has copies of these classes. The brand is
+ * a property with a registered symbol as its key and the error's code as its value.
  */
 
 /** @typedef {import('./generated/error-codes.js').TabacusErrorCode} TabacusErrorCode */
 
 /**
+ * The details of an error. Those of an argument become properties of the error.
+ *
  * @typedef {object} TabacusErrorDetails
  * @property {string} [argument] the name of the argument that was refused
  * @property {unknown} [value] what was passed for it
@@ -34,12 +36,13 @@ function describe(error, code, { argument, value, allowed }) {
 }
 
 /**
- * What `instanceof` returns.
+ * Returns the result of `instanceof` for a class of this file or a class that extends one.
  *
- * @param {Function} type what the error is compared with
- * @param {Function} branded the class that has the brand; a class that extends it has only its prototype
+ * @param {Function} type the class that the candidate is compared with
+ * @param {Function} branded the class of this file. A class that extends it has no brand, so its prototype is
+ *   compared
  * @param {any} candidate
- * @param {TabacusErrorCode} [code] the one that errors of the class have, if it is one
+ * @param {TabacusErrorCode} [code] the code of all errors of the class, if they have the same
  * @returns {boolean}
  */
 function hasBrand(type, branded, candidate, code) {
@@ -48,14 +51,14 @@ function hasBrand(type, branded, candidate, code) {
     return code === undefined || candidate[brand] === code;
 }
 
-/** @param {TabacusErrorDetails} details */
+/** Returns the second argument for the constructor of Error. @param {TabacusErrorDetails} details */
 const causeOf = (details) => ('cause' in details ? { cause: details.cause } : undefined);
 
 /** An error raised by tabacus; see {@link TabacusErrorCode} for the values of `code`. */
 export class TabacusError extends Error {
     /**
-     * True for everything that tabacus raises, `TabacusRangeError` and other copies of the package
-     * included.
+     * True for every error that tabacus raises, including `TabacusRangeError` and the errors of other copies
+     * of the package.
      *
      * @param {unknown} candidate
      */
@@ -63,7 +66,7 @@ export class TabacusError extends Error {
         return hasBrand(this, TabacusError, candidate);
     }
 
-    /** A field, since an assignment would fail where a page has frozen `Error.prototype`. @override */
+    /** A field, because an assignment would fail in a page that has frozen `Error.prototype`. @override */
     name = 'TabacusError';
 
     /** @type {TabacusErrorCode} */
@@ -89,13 +92,16 @@ export class TabacusError extends Error {
     }
 }
 
-/** A cycle of waits over locks, tabs or both; the message names labels and locks. This request ended it. */
+/**
+ * The error of a request for a lock that was part of a deadlock: a cycle of waits over locks, tabs or both.
+ * The message names the labels and the locks of the cycle. This request was rejected in order to end it.
+ */
 export class DeadlockError extends TabacusError {
     /** @override */
     name = 'DeadlockError';
 
     /**
-     * True for those of other copies of the package, too.
+     * True also for a DeadlockError of another copy of the package.
      *
      * @param {unknown} candidate
      */
@@ -109,13 +115,15 @@ export class DeadlockError extends TabacusError {
     }
 }
 
-/** The result would leave the exact integers. Nothing was changed. */
+/**
+ * The error of an operation whose result would leave the exact integers, ±(2^53 − 1). Nothing was changed.
+ */
 export class TabacusRangeError extends RangeError {
     /** @override */
     name = 'TabacusRangeError';
 
     /**
-     * True for those of other copies of the package, too.
+     * True also for a TabacusRangeError of another copy of the package.
      *
      * @param {unknown} candidate
      */
@@ -145,21 +153,24 @@ export class TabacusRangeError extends RangeError {
     }
 }
 
-/** @param {unknown} value */
+/** Whether a value is an array. Never throws. @param {unknown} value */
 function isArray(value) {
     try {
         return Array.isArray(value);
     } catch {
-        return false; // a proxy that was revoked
+        return false; // a revoked proxy
     }
 }
 
-/** Longer strings are cut in messages: a message is for reading. The whole value is in `.value`. */
+/**
+ * Messages show at most so many characters of a value, so that they can be read. `.value` has the whole
+ * value.
+ */
 const shownChars = 40;
 
 /**
- * A value as a message can show it. Never runs the value's own code (no `toString`, no getter): a
- * hostile argument must not be able to throw out of our error path.
+ * Describes a value for a message. It runs no code of the value (no `toString`, no getter), which might throw
+ * here.
  *
  * @param {unknown} value
  * @returns {string}
@@ -185,7 +196,7 @@ export function show(value) {
 }
 
 /**
- * The error for an argument that is never allowed.
+ * Makes the error for an argument that is not allowed.
  *
  * @param {string} argument
  * @param {unknown} value
@@ -200,5 +211,5 @@ export function invalid(argument, value, allowed) {
     });
 }
 
-/** The error of a call that comes after its tab was closed. */
+/** Makes the error of a call that is made after its tab was closed. */
 export const closedError = () => new TabacusError('closed', 'the tab is closed: open() another');

@@ -1,9 +1,10 @@
 import { TabacusError } from './errors.js';
 
 /**
- * The error of an `import()` that failed. Its engine's message names the address, but in WebKit.
+ * Makes the error of an `import()` that failed. The message of the engine is part of it, since it names the
+ * address (except in WebKit).
  *
- * @param {any} cause what is an error of ours already is returned
+ * @param {any} cause an error of tabacus is returned itself
  */
 export function importFailure(cause) {
     if (cause instanceof TabacusError) return cause;
@@ -19,8 +20,10 @@ export function importFailure(cause) {
 }
 
 /**
+ * Replaces the error of an `import()` that fails by one of tabacus.
+ *
  * @template Module
- * @param {Promise<Module>} importing what `import()` has returned
+ * @param {Promise<Module>} importing the promise that `import()` has returned
  * @returns {Promise<Module>} rejects with `unavailable`
  */
 export const imported = (importing) =>

@@ -1,12 +1,13 @@
 /**
- * A counter's values for `for await`: the current one, then the latest after each change. A slow loop misses
- * values in between, and never the last one. Ends when the tab is closed.
+ * Iterates over the current value of a counter, and then over the latest value after each change. A loop that
+ * is slower than the changes skips values in between, but never the last one. The iteration ends when the tab
+ * is closed.
  *
  * @implements {AsyncIterableIterator<number>}
  */
 export class LatestValueIterator {
     /**
-     * The value not yet taken.
+     * The latest value, if no call of next() has returned it.
      * @type {number | undefined}
      */
     #value;
@@ -20,24 +21,32 @@ export class LatestValueIterator {
     #ended = false;
     #stop;
 
-    /** @param {(latest: LatestValueIterator) => () => void} start calls set() at each change; returns what stops that */
+    /**
+     * @param {(latest: LatestValueIterator) => () => void} start arranges that set() is called at each
+     *   change, and returns a function that ends this
+     */
     constructor(start) {
         this.#stop = start(this);
     }
 
-    /** @param {number} value */
+    /** Sets the latest value. @param {number} value */
     set(value) {
         const next = this.#waiting.shift();
         if (next) next({ done: false, value });
         else this.#value = value;
     }
 
+    /** Ends the iteration after the latest value. */
     end() {
         this.#ended = true;
         for (const next of this.#waiting.splice(0)) next({ done: true, value: undefined });
     }
 
-    /** @returns {Promise<IteratorResult<number, undefined>>} */
+    /**
+     * Resolves with the next value, or with the end of the iteration.
+     *
+     * @returns {Promise<IteratorResult<number, undefined>>}
+     */
     next() {
         const value = this.#value;
         this.#value = undefined;
@@ -46,7 +55,7 @@ export class LatestValueIterator {
         return new Promise((resolve) => this.#waiting.push(resolve));
     }
 
-    /** @returns {Promise<IteratorResult<number, undefined>>} */
+    /** Ends the iteration, when a loop is left. @returns {Promise<IteratorResult<number, undefined>>} */
     return() {
         this.#stop();
         this.#value = undefined;

@@ -1,8 +1,8 @@
 import { importFailure } from './import-failure.js';
 
 /**
- * A value that is loaded by the first get(). After a failure it is loaded again by the next get(), and when `failed`
- * says so.
+ * A value that is loaded by the first get(). After a failure the next get() loads it again, and so does the
+ * function that the callback `failed` receives.
  *
  * @template T
  */
@@ -13,22 +13,23 @@ export class Lazy {
     /** Undefined before the first get(), and after a failure. @type {Promise<T> | undefined} */
     started;
 
-    /** What was loaded, once it is. @type {T | undefined} */
+    /** The loaded value; undefined before it is loaded. @type {T | undefined} */
     value;
 
-    /** @type {Set<() => void>} */
+    /** The callbacks of whenLoaded(). @type {Set<() => void>} */
     #waiting = new Set();
 
     /**
      * @param {() => Promise<T>} load
-     * @param {(again: () => void) => void} [failed] given what loads again, after a failure
+     * @param {(again: () => void) => void} [failed] called after each failure with a function that loads the
+     *   value again
      */
     constructor(load, failed = () => {}) {
         this.#load = load;
         this.#failed = failed;
     }
 
-    /** @returns {Promise<T>} */
+    /** Returns the value, and loads it if necessary. @returns {Promise<T>} rejects if it cannot be loaded */
     get() {
         if (!this.started) {
             this.started = this.#load().catch((error) => {
@@ -36,7 +37,8 @@ export class Lazy {
                 this.#failed(this.#again);
                 throw importFailure(error);
             });
-            // The callers of get() continue right after this, so that no call that finds the value overtakes them.
+            // This reaction is the first of the promise. The callers of get() continue right after it, so no
+            // later call that finds `value` overtakes them.
             this.started.then(
                 (loaded) => {
                     this.value = loaded;
@@ -50,14 +52,14 @@ export class Lazy {
     }
 
     #again = () => {
-        this.get().catch(() => {}); // reported by the call that uses it
+        this.get().catch(() => {}); // the next call that uses the value reports the failure
     };
 
     /**
      * Calls `begin` once the value is loaded. Requires that it is not loaded.
      *
      * @param {() => void} begin
-     * @returns {() => void} withdraws it
+     * @returns {() => void} withdraws `begin`
      */
     whenLoaded(begin) {
         if (!this.value) this.#waiting.add(begin);

@@ -1,9 +1,16 @@
-const { setImmediate } = /** @type {any} */ (globalThis); // Node's
+const { setImmediate } = /** @type {any} */ (globalThis); // Node has it
 
-/** What nextMacrotask() calls, made by its first call: importing this file asks nothing of the platform. @type {(() => Promise<void>) | undefined} */
+/**
+ * The function behind nextMacrotask(). Its first call makes it, so that importing this file uses nothing of
+ * the platform.
+ * @type {(() => Promise<void>) | undefined}
+ */
 let wait;
 
-/** Resolves in the next macrotask of the event loop: without the pause that timers make, where the platform can. */
+/**
+ * Resolves in the next macrotask of the event loop; without the delay of a timer, if the platform has such
+ * tasks.
+ */
 export function nextMacrotask() {
     wait ??= setImmediate
         ? () => new Promise((resolve) => void setImmediate(resolve))
@@ -13,7 +20,7 @@ export function nextMacrotask() {
     return wait();
 }
 
-/** @returns {() => Promise<void>} */
+/** Returns a function that waits for a message of a MessageChannel. @returns {() => Promise<void>} */
 function byMessages() {
     const { port1, port2 } = new MessageChannel();
     /** @type {(() => void)[]} */

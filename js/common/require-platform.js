@@ -3,8 +3,8 @@ import { TabacusError } from './errors.js';
 /**
  * Checks that the platform has what a call needs.
  *
- * @param {string} what that needs it, for the message
- * @param {readonly string[]} names of globals
+ * @param {string} what the call, for the message
+ * @param {readonly string[]} names the globals that the call needs
  * @param {object} [scope]
  * @throws {TabacusError} `unavailable`, which names the first one that is missing
  */

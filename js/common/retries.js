@@ -1,5 +1,5 @@
 /**
- * What Retries needs of the platform.
+ * The part of the platform that Retries uses.
  *
  * @typedef {object} RetryPlatform
  * @property {EventTarget & { readonly visibilityState: string }} [document]
@@ -21,7 +21,7 @@ export class Retries {
         this.#platform = platform;
     }
 
-    /** @param {() => void} again called once */
+    /** Adds a load that has failed. @param {() => void} again repeats it; called at most once */
     add(again) {
         if (this.#ended) return;
         if (this.#calls.size === 0) {
@@ -31,6 +31,7 @@ export class Retries {
         this.#calls.add(again);
     }
 
+    /** Drops all failed loads, and ignores later ones. */
     end() {
         this.#ended = true;
         this.#take();
@@ -44,6 +45,7 @@ export class Retries {
         if (this.#platform.document?.visibilityState === 'visible') this.#back();
     };
 
+    /** Removes all failed loads and the listeners of the platform. Returns the loads. */
     #take() {
         if (this.#calls.size === 0) return [];
         this.#platform.removeEventListener?.('online', this.#back);

@@ -1,16 +1,20 @@
-/** The strategies by which a counter can count, and the options of each. */
+/** The strategies of counters, and the options of each. */
 
 /**
- * The default, which keeps a row per tab, and the ways to count that others have written down.
+ * `replicated` is the default, and keeps a row for each tab. The others are algorithms from the literature
+ * and from common practice (docs/guarantees.md).
  * @typedef {'replicated' | 'naive' | 'log' | 'lamport' | 'eventual' | 'transactional' | 'locked'
  *   | 'optimistic' | 'deltas' | 'batched'} Strategy
  */
 
-/** The longest time that an option may name: an hour. Who waits longer has another design in mind. */
+/**
+ * The largest value of an option that is a time: an hour. The strategies are not made for longer waits.
+ */
 const hour_ms = 3_600_000;
 
 /**
- * The strategies, each with its own options: times in milliseconds, from the least to the most.
+ * The strategies with their options, each of which is a time in milliseconds with its least and its largest
+ * value.
  *
  * @type {Record<Strategy, Record<string, readonly [least: number, most: number]>>}
  */

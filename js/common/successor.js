@@ -1,6 +1,7 @@
 /**
- * The base of a class that is loaded after an object of it was returned. Its constructors make an instance of the object
- * that they are given: since this one returns that object, it gets the private fields, too.
+ * The base of the classes of deferred objects (js/tab/deferred.js). The constructor of such a class gets an
+ * object that already exists, and makes it an instance of the class. Because this constructor returns that
+ * object, JavaScript adds the private fields of the derived class to it, too.
  */
 export class Successor {
     /** @param {object} object @internal */
@@ -8,6 +9,6 @@ export class Successor {
         return Object.setPrototypeOf(object, new.target.prototype); // eslint-disable-line no-constructor-return -- it is the instance
     }
 
-    /** For the tab, which is closed or has failed: nothing more is asked of it. @internal */
+    /** Called by the tab when it closes or fails. Later calls of the object are refused. @internal */
     _end() {}
 }

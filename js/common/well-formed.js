@@ -1,6 +1,6 @@
 /**
- * Whether no surrogate of a text stands alone, as `String.prototype.isWellFormed` says: browsers that we support
- * may lack that method.
+ * Whether a text has no lone surrogates. It replaces `String.prototype.isWellFormed`, which some supported
+ * browsers lack.
  *
  * @param {string} text
  */

@@ -1,15 +1,16 @@
 /**
- * In place of the package browser-tabs-lock: the same class, the same two methods.
+ * A replacement for the package browser-tabs-lock, with the same class and the same two methods.
  *
- * It excludes by tabacus's locks: its holder is not notified of a loss either, but a tab that dies, freezes or is
- * hidden for ever lets its lock go. Both kinds do not exclude each other: change all pages at once.
+ * It uses tabacus' locks. A holder is not notified if it loses the lock, as with the original. The lock of a tab
+ * that dies, is frozen or goes into the back/forward cache is released. The locks of the two packages do not
+ * exclude each other: replace the package in all pages at once.
  *
  * @module
  */
 
 import { lazyTab } from './lazy-tab.js';
 
-/** The longest timer that every engine counts. */
+/** The longest timer that every engine supports: 2^31−1 ms, 24 days. */
 const timeoutMsMax = 2 ** 31 - 1;
 
 export default class SuperTokensLock {
@@ -19,23 +20,24 @@ export default class SuperTokensLock {
     #held = new Map();
 
     /**
-     * @param {unknown} [_storageHandler] of browser-tabs-lock: not needed
-     * @param {{ tab?: import('../tab/tab.js').Tab | Promise<import('../tab/tab.js').Tab> } | null} [options] a tab that is
-     *   open already
+     * @param {unknown} [_storageHandler] an argument of browser-tabs-lock, which is ignored
+     * @param {{ tab?: import('../tab/tab.js').Tab | Promise<import('../tab/tab.js').Tab> } | null} [options]
+     *   `tab`: a tab that is already open. By default it opens one of its own
      */
     constructor(_storageHandler, options) {
         this.#tab = lazyTab('browser-tabs-lock', options?.tab);
-        // As there: they may be taken off the object.
+        // The methods are bound, as those of browser-tabs-lock: callers may use them without the object.
         this.acquireLock = this.acquireLock.bind(this);
         this.releaseLock = this.releaseLock.bind(this);
     }
 
     /**
-     * Also of the tab that holds it, and of this very object, it waits for the release.
+     * Acquires a lock. If the lock is held, it waits for its release, even if this object is the holder.
      *
      * @param {string} lockKey any string
-     * @param {number} [timeout] milliseconds; of none or less it is false at once
-     * @returns {Promise<boolean>} false: not in time
+     * @param {number} [timeout] the longest wait in milliseconds, 5000 by default; with 0 or less the result
+     *   is false
+     * @returns {Promise<boolean>} whether it has acquired the lock in time
      */
     async acquireLock(lockKey, timeout = 5000) {
         if (!(timeout > 0)) return false;
@@ -51,7 +53,7 @@ export default class SuperTokensLock {
     }
 
     /**
-     * Nothing, of a lock that is not held.
+     * Releases a lock. Does nothing if this object does not hold it.
      * @param {string} lockKey
      */
     async releaseLock(lockKey) {

@@ -3,15 +3,22 @@ import { open } from '../tab/open.js';
 
 /** @typedef {import('../tab/tab.js').Tab} Tab */
 
-/** @param {any} tab @returns {Tab} @throws {import('../common/errors.js').TabacusError} `invalid-argument` */
+/**
+ * Checks the option `tab`.
+ *
+ * @param {any} tab
+ * @returns {Tab}
+ * @throws {import('../common/errors.js').TabacusError} `invalid-argument`
+ */
 function checkTab(tab) {
     if (typeof tab?._acquire !== 'function')
-        throw invalid('tab', tab, 'a tab that open() gave, or a promise of one');
+        throw invalid('tab', tab, 'a tab that open() returned, or a promise of one');
     return tab;
 }
 
 /**
- * The tab that a replacement works on: the caller's, or one of its own, opened when it is first used.
+ * Returns a function that returns the tab of a replacement: that of the caller, or one that its first call
+ * opens.
  *
  * @param {string} namespace
  * @param {Tab | Promise<Tab> | undefined} given

@@ -1,6 +1,7 @@
 /**
- * In place of broadcast-channel's leader election: createLeaderElection(channel) and its elector.
- * Leadership is tab.leader()'s: never two leaders that both can still write through their term.
+ * A replacement for the leader election of the package broadcast-channel: createLeaderElection(channel) and
+ * its elector. It uses tab.leader(), so that of two tabs that both believe to lead only one can write through
+ * its term.
  *
  * @module
  */
@@ -13,10 +14,14 @@ import { lazyTab } from './lazy-tab.js';
 const elected = new WeakSet();
 
 /**
- * @param {Channel} channel of which the elector takes the name, and dies when it is closed
- * @param {{ tab?: import('../tab/tab.js').Tab | Promise<import('../tab/tab.js').Tab>, fallbackInterval?: number,
- *   responseTime?: number } | null} [options] a tab that is open already; the times of broadcast-channel are not needed
- * @throws {Error} of a channel that has an elector: it would compete with itself
+ * Makes an elector for a channel.
+ *
+ * @param {Channel} channel the leadership has the name of the channel, and the elector dies when the channel
+ *   is closed
+ * @param {{ tab?: import('../tab/tab.js').Tab | Promise<import('../tab/tab.js').Tab>, fallbackInterval?:
+ *   number, responseTime?: number } | null} [options] `tab`: a tab that is already open. By default the
+ *   elector opens one of its own. The times, which are options of broadcast-channel, are ignored
+ * @throws {Error} if the channel has an elector already
  */
 export function createLeaderElection(channel, options) {
     const { tab } = options ?? {};
@@ -26,6 +31,7 @@ export function createLeaderElection(channel, options) {
     return elector;
 }
 
+/** An elector: a candidate for the leadership of a channel. */
 export class LeaderElection {
     #name;
     #tab;
@@ -40,13 +46,16 @@ export class LeaderElection {
     /** @type {Promise<void> | undefined} */
     #applying;
 
-    /** Callers that await leadership, which applyOnce() may bring, too. @type {(() => void)[]} */
+    /**
+     * The callers of awaitLeadership(). A call of applyOnce() may resolve them, too.
+     * @type {(() => void)[]}
+     */
     #awaiting = [];
 
-    /** There are no duplicate leaders: it is never called. */
+    /** A callback for duplicate leaders. It is never called, because there are none. */
     onduplicate = () => {};
 
-    /** Tells electors apart. */
+    /** A random identifier of this elector. */
     token = Math.random().toString(36).slice(2);
 
     /**
@@ -61,7 +70,12 @@ export class LeaderElection {
         this.#dieWith(channel);
     }
 
-    /** No platform has an event for a channel that is closed. @param {Channel} channel */
+    /**
+     * Makes the elector die when the channel is closed. Platforms have no event for that, so close() is
+     * replaced.
+     *
+     * @param {Channel} channel
+     */
     #dieWith(channel) {
         const { close } = channel;
         if (typeof close !== 'function') return;
@@ -76,24 +90,28 @@ export class LeaderElection {
         return this.#term?.leads ?? false;
     }
 
-    /** The term that it leads, whose number only rises. */
+    /**
+     * The number of the term of this elector, which is greater than those of earlier leaders; null before it
+     * leads.
+     */
     get term() {
         return this.#term?.number ?? null;
     }
 
+    /** Whether die() was called. */
     get isDead() {
         return this.#ended.signal.aborted;
     }
 
-    /** Whether anybody leads. */
+    /** Resolves with whether any elector leads. */
     async hasLeader() {
         return (await (await this.#tab()).leader(this.#name).current()) !== null;
     }
 
     /**
-     * Tries once.
-     * @param {boolean} [_isFromFallbackInterval] of broadcast-channel: not needed
-     * @returns {Promise<boolean>} whether it leads
+     * Tries once to become the leader, without waiting.
+     * @param {boolean} [_isFromFallbackInterval] an argument of broadcast-channel, which is ignored
+     * @returns {Promise<boolean>} whether this elector leads
      */
     async applyOnce(_isFromFallbackInterval) {
         if (this.isLeader || this.isDead) return this.isLeader;
@@ -110,7 +128,7 @@ export class LeaderElection {
         }
     }
 
-    /** Resolves when it leads; never, after die(). */
+    /** Waits until this elector leads. After die() it never resolves. */
     awaitLeadership() {
         if (this.isLeader) return Promise.resolve();
         this.#candidacy ??= this.#waitForTerm();
@@ -119,7 +137,7 @@ export class LeaderElection {
         return Promise.race([this.#candidacy, applied]);
     }
 
-    /** Stops leading, and stops waiting to lead; the next one leads. */
+    /** Ends the elector: it hands over its term, or withdraws its candidacy. */
     async die() {
         this.#ended.abort();
         this.#term?.handOver();
@@ -137,10 +155,10 @@ export class LeaderElection {
         }
     }
 
-    /** @param {import('../lock/leader.js').Term | null} term */
+    /** Begins a term. @param {import('../lock/leader.js').Term | null} term */
     #begin(term) {
         if (!term) return;
-        // An elector that waited and applied at once may keep only one of both: a second would wait for itself.
+        // awaitLeadership() and applyOnce() may both get a term. Only the first is kept.
         if (this.isDead || this.isLeader) term.handOver();
         else this.#term = term;
         if (this.isLeader) for (const resolve of this.#awaiting.splice(0)) resolve();

@@ -1,7 +1,7 @@
 /**
- * The shape of `navigator.locks` (W3C Web Locks API §3) over tabacus's locks: where a browser has none,
- * and where a waiter that gives up must not strand those behind it. A name means the same lock as
- * `tab.lock(name)`.
+ * A LockManager, as `navigator.locks` is one (W3C Web Locks API §3), built on tabacus' locks. It is meant for
+ * browsers without Web Locks, and for Chromium, where a waiter that gives up may strand the requests behind
+ * it. A name stands for the same lock as in `tab.lock(name)`.
  *
  * @module
  */
@@ -18,10 +18,10 @@ import { lazyTab } from './lazy-tab.js';
 
 const constructible = Symbol('constructible');
 
-/** Taken early: the window of a document that is gone has it no more. */
+/** Read when the module is loaded, because the window of a removed document loses it. */
 const { DOMException } = globalThis;
 
-/** §3.2.1 and §3.2.2, of the document and of its origin. */
+/** Checks the document and its origin (§3.2.1, §3.2.2). */
 function checkContext() {
     const { document, origin } = globalThis;
     if (document?.defaultView === null)
@@ -29,7 +29,7 @@ function checkContext() {
     if (origin === 'null') throw new DOMException('an opaque origin has no locks', 'SecurityError');
 }
 
-/** A lock that was granted, §3.3. Made by LockManager's request(). */
+/** A granted lock (§3.3). LockManager's request() makes it. */
 export class Lock {
     #name;
     #mode;
@@ -56,12 +56,15 @@ export class Lock {
 }
 idlInterface(Lock, 'Lock');
 
-/** §2.4: a lock request, from request() until its promise is settled. */
+/** A lock request (§2.4), from the call of request() until its promise is settled. */
 class Request {
     /** @type {Held | null} */
     held = null;
+
+    /** Whether the callback was called. */
     begun = false;
-    /** Settled when the core has answered. @type {Promise<void>} */
+
+    /** Resolves when the core has answered. @type {Promise<void>} */
     answered = Promise.resolve();
 
     /** @param {any[]} given */
@@ -81,7 +84,7 @@ class Request {
     /** @type {(reason: any) => void} */
     reject = () => {};
 
-    /** Invokes the callback. @param {Lock | null} lock @returns {Promise<any>} what it returns */
+    /** Calls the callback. @param {Lock | null} lock @returns {Promise<any>} its result */
     invoke(lock) {
         this.begun = true;
         return invoked(this.callback, lock);
@@ -95,29 +98,30 @@ class NameQueue {
     /** @type {Set<Request>} */
     pending = new Set();
 
-    /** The first request that nothing here keeps from being granted. */
+    /** The first pending request, if no request of this manager blocks it. */
     get grantable() {
         const [first] = this.pending;
         return first && this.#admits(first.options.mode) ? first : undefined;
     }
 
-    /** @param {Request} request whether it would wait behind these */
+    /** Whether a new request would wait for these. @param {Request} request */
     blocks({ options }) {
         return this.pending.size > 0 || !this.#admits(options.mode);
     }
 
-    /** @param {string} mode */
+    /** Whether the held locks permit another one of a mode. @param {string} mode */
     #admits(mode) {
         return [...this.held].every(({ options }) => mode === 'shared' && options.mode === 'shared');
     }
 }
 
+/** The interface LockManager (§3.2). */
 export class LockManager {
     #tab;
 
     /**
-     * §2.2's lock task queue: requests, releases and queries take effect in this order, over all
-     * names.
+     * The lock task queue (§2.2): requests, releases and queries of all names take effect in its order. The
+     * promise is that of its last task.
      * @type {Promise<unknown>}
      */
     #tasks = Promise.resolve();
@@ -125,7 +129,10 @@ export class LockManager {
     /** @type {Map<string, NameQueue>} */
     #queues = new Map();
 
-    /** @param {Tab | Promise<Tab>} [tab] one of its own by default */
+    /**
+     * @param {Tab | Promise<Tab>} [tab] a tab that is already open. By default the manager opens one of its
+     *   own
+     */
     constructor(tab) {
         this.#tab = lazyTab('locks', tab);
     }
@@ -135,11 +142,14 @@ export class LockManager {
     }
 
     /**
+     * Requests a lock, and calls `callback` when it is granted. The lock is held until the promise that
+     * `callback` returns is settled.
+     *
      * @template T
      * @overload
      * @param {string} name
      * @param {(lock: Lock | null) => T | Promise<T>} callback
-     * @returns {Promise<T>}
+     * @returns {Promise<T>} what `callback` returns; rejects as `navigator.locks.request()` does
      */
     /**
      * @template T
@@ -167,7 +177,11 @@ export class LockManager {
         }
     }
 
-    /** @returns {Promise<{ held: LockInfo[], pending: LockInfo[] }>} of all tabs */
+    /**
+     * Resolves with the locks and the requests of all tabs.
+     *
+     * @returns {Promise<{ held: LockInfo[], pending: LockInfo[] }>}
+     */
     async query() {
         checkContext();
         return this.#enqueue(async () => {
@@ -184,6 +198,8 @@ export class LockManager {
     }
 
     /**
+     * Adds a task to the lock task queue.
+     *
      * @template T
      * @param {() => Promise<T>} task
      * @returns {Promise<T>}
@@ -194,14 +210,14 @@ export class LockManager {
         return done;
     }
 
-    /** @param {string} name */
+    /** Returns the requests for a name. @param {string} name */
     #queueOf(name) {
         const queue = this.#queues.get(name) ?? new NameQueue();
         this.#queues.set(name, queue);
         return queue;
     }
 
-    /** §4.1, request a lock. @param {Request} request */
+    /** Requests a lock (§4.1). @param {Request} request */
     async #ask(request) {
         const { name, options } = request;
         if (options.signal?.aborted) return;
@@ -221,7 +237,12 @@ export class LockManager {
         await (queued ? this.#settle(tab, name) : request.answered);
     }
 
-    /** @param {Request} request @param {Held | null} held */
+    /**
+     * Grants a request, or calls its callback with null.
+     *
+     * @param {Request} request
+     * @param {Held | null} held
+     */
     #answer(request, held) {
         const queue = this.#queueOf(request.name);
         queue.pending.delete(request);
@@ -230,7 +251,8 @@ export class LockManager {
         } else if (request.options.signal?.aborted) {
             held.release();
         } else {
-            // §4.1, steal: over the lease, a holder is notified later than it may have released the lock.
+            // The previous holders are rejected here (§4.1), because on a lease their notification may come
+            // later than their release.
             if (request.options.steal) for (const previous of queue.held) this.#lose(previous, stolenMessage);
             request.held = held;
             queue.held.add(request);
@@ -238,14 +260,15 @@ export class LockManager {
         }
     }
 
-    /** @param {Request} request @param {unknown} error */
+    /** Rejects a request that was not granted. @param {Request} request @param {unknown} error */
     #refuse(request, error) {
         this.#queueOf(request.name).pending.delete(request);
         request.reject(platformError(error));
     }
 
     /**
-     * Until the callback's promise is settled, or the lock was stolen: whichever the lock task queue has first.
+     * Runs the callback, and releases the lock when the callback's promise is settled, unless the lock is
+     * stolen first.
      *
      * @param {Request} request
      * @param {Held} held
@@ -258,18 +281,18 @@ export class LockManager {
         await this.#enqueue(async () => {
             held.release();
             queue.held.delete(request);
-            request.resolve(waiting); // nothing, of one that was stolen
+            request.resolve(waiting); // has no effect if the lock was stolen
             await this.#settle(await this.#tab(), request.name);
         });
     }
 
-    /** @param {Request} request @param {string} why */
+    /** Rejects a request that has lost its lock. @param {Request} request @param {string} why */
     #lose(request, why) {
         this.#queues.get(request.name)?.held.delete(request);
         request.reject(new DOMException(why, 'AbortError'));
     }
 
-    /** §4.3, abort a request: of one whose callback was called, nothing. @param {Request} request */
+    /** Aborts a request (§4.3). Does nothing if its callback was called. @param {Request} request */
     #abort(request) {
         if (request.begun) return;
         request.reject(request.options.signal?.reason);
@@ -279,8 +302,8 @@ export class LockManager {
     }
 
     /**
-     * §4.5, process a queue: waits until what can be granted was granted. A request that another holder
-     * or waiter keeps back stays pending.
+     * Processes the queue of a name (§4.5): waits until every request that can be granted has been granted. A
+     * request that another tab's holder or waiter blocks stays pending.
      *
      * @param {Tab} tab
      * @param {string} name
@@ -303,15 +326,23 @@ export class LockManager {
 
 idlInterface(LockManager, 'LockManager');
 
-/** A grant takes less; what takes longer waits for a holder that cannot be seen, one that hangs. */
+/**
+ * The longest time that a grant takes. A request that takes longer waits for a holder that query() misses:
+ * one that hangs.
+ */
 const grantMsMax = 2_000;
 
-/** @param {NameQueue} queue @param {{ state: string }[]} all */
+/**
+ * Whether requests of other tabs are among all those of a name.
+ *
+ * @param {NameQueue} queue
+ * @param {{ state: string }[]} all
+ */
 const isKeptBack = (queue, all) =>
     all.filter(({ state }) => state === 'held').length > queue.held.size ||
     all.filter(({ state }) => state === 'waiting').length > queue.pending.size;
 
-/** @param {any} error */
+/** Returns the error of the Web Locks API for one of tabacus. @param {any} error */
 function platformError(error) {
     if (!(error instanceof TabacusError)) return error;
     const { code, message } = /** @type {{ code: string, message: string }} */ (error);

@@ -1,6 +1,7 @@
 /**
- * The JavaScript side of the bridge (wasm/src/browser/bridge.hpp): the core's calls are handed to the host, the
- * host's reports to the core, and what crosses is numbers, and values that are packed one after another.
+ * The JavaScript side of the bridge (wasm/src/browser/bridge.hpp). It passes the calls of the core to the
+ * host, and the reports of the host to the core. Only numbers cross the bridge; other values are packed one
+ * after another in memory.
  */
 
 import { TabacusError } from '../common/errors.js';
@@ -14,24 +15,32 @@ import { version } from '../common/version.js';
 /** @typedef {import('./generated/host-calls.js').Notice} Notice */
 
 /**
- * Receives what concerns the whole program.
+ * Receives what concerns the program as a whole.
  *
  * @typedef {object} Owner
  * @property {(notice: Notice) => void} notice
  * @property {(error: TabacusError) => void} fail the program has trapped; called once
  */
 
-/** The limits of one program (docs/guarantees.md). A call beyond one fails, and nothing else does. */
+/**
+ * The limits of one program (docs/guarantees.md). A call that exceeds a limit fails, and has no other effect.
+ */
 const textBytesMax = 2 ** 25;
 const namesMax = 2 ** 17;
 
-/** Up to this length, copying ASCII is faster than calling the encoder. */
+/** Up to this length, to copy ASCII is faster than to call the encoder. */
 const copiedUnitsMax = 256;
 const notCopied = /[^ -~]/;
 
-/** The names of exports that bridge/exports.js describes. What pieces share is named otherwise (scripts/lib/piece-text.js). */
+/**
+ * Matches the exports that bridge/exports.js describes. Exports for other pieces have other names
+ * (scripts/lib/piece-text.js).
+ */
 const described = /^[a-z]+_/;
 
+/**
+ * The bridge of one program: its exports, the calls that are not answered, and the listeners of its counters.
+ */
 export class Bridge {
     #encoder = textEncoder();
     #decoder = textDecoder();
@@ -41,14 +50,17 @@ export class Bridge {
     /** The listeners of each counter, by its address. @type {Map<number, Set<() => void>>} */
     #counterListeners = new Map();
 
-    /** The addresses of counters, by what they were asked for with. @type {Map<string, number>} */
+    /** The addresses of counters, by the options with which they were made. @type {Map<string, number>} */
     #counters = new Map();
 
-    /** Loaded with what coordinates tabs. @type {import('../host/lock-snapshots.js').LockSnapshots} */
+    /**
+     * Undefined until coordination (load-coordination.js) is loaded.
+     * @type {import('../host/lock-snapshots.js').LockSnapshots}
+     */
     lockSnapshots = /** @type {any} */ (undefined);
 
     /**
-     * What locks and queues listen to the program with, once what coordinates tabs is loaded.
+     * The listeners of locks and queues. Undefined until coordination is loaded.
      *
      * @type {import('./coordination-listeners.js').CoordinationListeners}
      */
@@ -60,23 +72,24 @@ export class Bridge {
      */
     glue;
 
-    /** The address of the program's core. */
+    /** The address of the C++ object of the tab's counters. */
     core = 0;
 
-    /** The address of what coordinates tabs; 0 until it is loaded. */
+    /** The address of the C++ object of coordination; 0 until it is loaded. */
     coordination = 0;
 
     /**
-     * What the program calls that js/core/generated/host-calls.js has not.
+     * Makes the calls of the program that js/core/generated/host-calls.js does not have: those of
+     * coordination.
      *
      * @type {(bridge: Bridge, ...call: import('./program.js').HostCallArguments) => unknown}
      */
     callFurther = () => undefined;
 
-    /** @type {Set<string>} */
+    /** The names for which admit() was called. @type {Set<string>} */
     #names = new Set();
 
-    /** Why the program is not to be called any more. @type {TabacusError | undefined} */
+    /** Why the program must not be called, if it has ended. @type {TabacusError | undefined} */
     #failure;
 
     /**
@@ -95,34 +108,34 @@ export class Bridge {
             try {
                 result = callHost(host, this, call, a, b, c, d, number, first, firstSize, second, secondSize);
             } catch (error) {
-                // What a callback of ours throws must not pass through the frames of the program, which it would leave
-                // as a trap does.
+                // An exception must not pass through the frames of the program: it would unwind them as a
+                // trap does, and leave its memory in an unknown state.
                 host.reportError(error);
                 result = 0;
             }
-            // The program has trapped within this call, and its outer frames must not go on.
+            // If the program has trapped within this call, its outer frames must not go on.
             if (this.#failure) throw this.#failure;
             return result;
         };
     }
 
-    /** @param {Notice} notice */
+    /** Passes a notice of the program to the owner. @param {Notice} notice */
     notice(notice) {
         this.owner.notice({ ...notice, code: notice.failure ?? notice.code });
     }
 
-    /** @param {number} counter */
+    /** Calls the listeners of a counter. @param {number} counter its address */
     counterChanged(counter) {
         for (const listener of [...(this.#counterListeners.get(counter) ?? [])]) listener();
     }
 
     /**
-     * A counter of the program. Callers that pass the same options share one.
+     * Returns a counter of the program. Callers that pass the same options share one.
      *
-     * @param {string} asked
-     * @param {() => number} make makes it, and returns its address
-     * @param {() => void} changed called when its value may have changed
-     * @returns {{ address: number, end: () => void }} `end` ends these calls
+     * @param {string} asked the options, as text
+     * @param {() => number} make makes the counter, and returns its address
+     * @param {() => void} changed called when the value may have changed
+     * @returns {{ address: number, end: () => void }} `end` ends the calls of `changed`
      */
     counter(asked, make, changed) {
         let address = this.#counters.get(asked);
@@ -138,7 +151,8 @@ export class Bridge {
     }
 
     /**
-     * Counts a name. The program keeps a record of each name for as long as it runs.
+     * Counts the different names that are used, and refuses more than `namesMax`: the program keeps a record
+     * of each name for as long as it runs.
      *
      * @param {string} name
      * @throws {TabacusError} `out-of-memory`
@@ -146,16 +160,13 @@ export class Bridge {
     admit(name) {
         if (this.#names.has(name)) return;
         if (this.#names.size === namesMax) {
-            throw new TabacusError(
-                'out-of-memory',
-                `this tab uses ${namesMax} names, and has no room for another`,
-            );
+            throw new TabacusError('out-of-memory', `this tab uses ${namesMax} names, and can use no more`);
         }
         this.#names.add(name);
     }
 
     /**
-     * Rejects all open calls: nothing settles them any more. Later calls throw the same.
+     * Ends the bridge: rejects all calls that are not answered. Later calls throw the same error.
      * @param {TabacusError} error
      */
     end(error) {
@@ -164,18 +175,19 @@ export class Bridge {
     }
 
     /**
-     * Adds exports, wrapped so that a trap (WebAssembly Core §4.4) ends the program. After a trap its memory cannot be
-     * relied on, so no later call may run.
+     * Adds the exports of a piece. Each is wrapped, so that a trap (WebAssembly Core §4.4) ends the program.
+     * After a trap the program's memory cannot be relied on, so later calls are refused.
      *
-     * @param {import('./program.js').Glue} exports of a piece
+     * @param {import('./program.js').Glue} exports
      */
     contain(exports) {
         /** @type {any} */
         const contained = this.glue;
         for (const [name, call] of Object.entries(exports)) {
             if (!described.test(name)) continue;
-            // A list of arguments would slow what is called by the million. The program ignores those that it does
-            // not take (WebAssembly JavaScript Interface §5.6).
+            // There are five parameters and no rest parameter, which would be slower: such a function may be
+            // called a million times. WebAssembly ignores arguments that it does not take (WebAssembly
+            // JavaScript Interface §5.6).
             contained[name] = /** @type {(...args: number[]) => unknown} */ (a, b, c, d, e) => {
                 if (this.#failure) throw this.#failure;
                 try {
@@ -188,7 +200,9 @@ export class Bridge {
     }
 
     /**
-     * @param {string} call that trapped
+     * Ends the program after a trap, and returns the error to throw.
+     *
+     * @param {string} call the export that trapped
      * @param {unknown} cause
      * @returns {TabacusError}
      */
@@ -204,7 +218,8 @@ export class Bridge {
     }
 
     /**
-     * Makes the core's tab. Reports reach it from here on, with those that came before.
+     * Makes the C++ object of the tab, and connects the host to it. It gets the reports that were made
+     * before, too.
      * @param {string} namespace
      */
     start(namespace) {
@@ -212,10 +227,10 @@ export class Bridge {
         this.core = this.glue.tab_new();
         const events = hostEvents((event, number, values) => {
             try {
-                this.#pack(values, Infinity); // what the store holds is read, however long
+                this.#pack(values, Infinity); // records of the store may be of any length
                 this.glue.tab_event(this.core, event, number);
             } catch (error) {
-                if (error !== this.#failure) throw error; // the owner has received it
+                if (error !== this.#failure) throw error; // the owner has received #failure
             }
         });
         this.host.connect({
@@ -225,7 +240,8 @@ export class Bridge {
     }
 
     /**
-     * Reports an answer, or, where there is no memory for it, that its operation has failed.
+     * Reports the answer of an operation. If there is no memory for the answer, reports that the operation
+     * has failed.
      *
      * @param {import('./generated/host-events.js').HostEvents} events
      * @param {number} operation
@@ -242,7 +258,7 @@ export class Bridge {
     }
 
     /**
-     * Packs values for the call that follows, which unpacks them.
+     * Packs values for the next call of the program, which unpacks them.
      *
      * @param {import('./packed.js').Packed[]} values
      * @throws {TabacusError} `out-of-memory`
@@ -252,6 +268,8 @@ export class Bridge {
     }
 
     /**
+     * Packs values that take at most `bytesMax` bytes.
+     *
      * @param {import('./packed.js').Packed[]} values
      * @param {number} bytesMax
      */
@@ -270,7 +288,7 @@ export class Bridge {
         });
         let at = size > bytesMax ? 0 : this.glue.tab_buffer(size);
         if (at === 0) throw new TabacusError('out-of-memory', `no memory for ${size} bytes`);
-        const heap = this.glue.HEAPU8; // only here: the memory may have grown with the buffer
+        const heap = this.glue.HEAPU8; // read after tab_buffer(), which may have grown the memory
         const view = new DataView(heap.buffer);
         for (const bytes of encoded) {
             if (typeof bytes === 'number') {
@@ -295,14 +313,20 @@ export class Bridge {
     }
 
     /**
-     * @param {number} at
-     * @param {number} size
+     * Reads a text from the program's memory.
+     *
+     * @param {number} at its address
+     * @param {number} size in bytes
      */
     text(at, size) {
         return decoded(this.glue.HEAPU8, at, at + size, this.#decoder);
     }
 
-    /** @param {number} at where C++ has packed values, which must be read before C++ goes on */
+    /**
+     * Returns a reader of values that C++ has packed. Requires that they are read before C++ goes on.
+     *
+     * @param {number} at
+     */
     unpack(at) {
         return new Unpacker(this.glue.HEAPU8, at, this.#decoder);
     }

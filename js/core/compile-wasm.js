@@ -1,4 +1,4 @@
-/** WebAssembly from an address or from bytes: compiled and started, or an error that says what to do. */
+/** Fetches and compiles WebAssembly. Each failure becomes an error that names what to do. */
 
 import { TabacusError } from '../common/errors.js';
 import { requirePlatform } from '../common/require-platform.js';
@@ -6,7 +6,7 @@ import { version } from '../common/version.js';
 import { fetchFile } from './fetch-file.web.js';
 
 /**
- * A program that is loaded, for messages.
+ * Where a program comes from, for messages.
  *
  * @typedef {object} Origin
  * @property {string} what the name of the file, or of the option
@@ -15,14 +15,16 @@ import { fetchFile } from './fetch-file.web.js';
  * @property {unknown} [value] what was passed
  */
 
-/** What a caller may pass as wasm, for messages. */
+/** The values that a caller may pass as wasm, for messages. */
 export const wasmSources = 'an address, bytes or a WebAssembly.Module';
 
-/** What is asked of the platform. @typedef {Pick<typeof globalThis, 'WebAssembly' | 'fetch'> & { navigator?: { onLine?: boolean } }} LoadPlatform */
+/** The parts of the platform that loading needs. @typedef {Pick<typeof globalThis, 'WebAssembly' | 'fetch'> & { navigator?: { onLine?: boolean } }} LoadPlatform */
 
 /**
+ * Makes the error of a program that cannot be loaded.
+ *
  * @param {Origin} origin
- * @param {string} why it failed, and what to do
+ * @param {string} why why it failed, and what to do
  * @param {unknown} [cause]
  */
 function unavailable({ what, address }, why, cause) {
@@ -31,7 +33,8 @@ function unavailable({ what, address }, why, cause) {
 }
 
 /**
- * The error of a file that is not the one that is needed: the fault of the caller where the caller passed it.
+ * Makes the error of a file that is not the one that is needed: `invalid-argument` if the caller passed it,
+ * `unavailable` otherwise.
  *
  * @param {Origin} origin
  * @param {string} why
@@ -47,15 +50,15 @@ function wrong(origin, why, cause) {
 }
 
 /**
- * Compiles a WebAssembly file. Streams it where the platform can; where it cannot, and where that fails, the bytes
- * are fetched first.
+ * Fetches and compiles a WebAssembly file. The file is compiled while it arrives, if the platform can do so.
+ * If the platform cannot, or if that fails, all bytes are fetched first.
  *
  * @param {URL | string} address
  * @param {string} what the file's name
  * @param {{ platform?: LoadPlatform, argument?: string }} [options] `argument`: the option by which the caller passed
  *   the address
- * @returns {Promise<WebAssembly.Module>} rejects with `unavailable`; `out-of-memory`; `invalid-argument` if the
- *   caller passed the address, and no such file is there
+ * @returns {Promise<WebAssembly.Module>} rejects with `unavailable`, with `out-of-memory`, or with
+ *   `invalid-argument` if the caller passed the address and the file is not there or is no WebAssembly
  */
 export async function compileWasm(address, what, { platform = globalThis, argument } = {}) {
     requirePlatform(what, ['WebAssembly'], platform);
@@ -67,7 +70,7 @@ export async function compileWasm(address, what, { platform = globalThis, argume
         } catch (cause) {
             const refused = refusal(origin, cause);
             if (refused) throw refused;
-            // No Response of the platform's own, or a connection that broke.
+            // The Response is not the platform's own, or the connection broke.
             response = await fetched(origin, platform);
         }
     }
@@ -76,10 +79,12 @@ export async function compileWasm(address, what, { platform = globalThis, argume
     return compileBytes(bytes, origin, platform);
 }
 
-/** @param {Response} response */
+/** Returns the content type of a response. @param {Response} response */
 const typeOf = (response) => String(response.headers?.get('content-type'));
 
 /**
+ * Returns a function that throws the error of a fetch that got no answer.
+ *
  * @param {Origin} origin
  * @param {LoadPlatform} platform
  * @returns {(cause: unknown) => never}
@@ -95,9 +100,12 @@ const unanswered = (origin, platform) => (cause) => {
 };
 
 /**
+ * Fetches a file.
+ *
  * @param {Origin} origin
  * @param {LoadPlatform} platform
- * @returns {Promise<Response>} whose status is good
+ * @returns {Promise<Response>} a response with a status from 200 to 299. Rejects with `unavailable`, or with
+ *   `invalid-argument` if the caller passed the address and there is no such file
  */
 async function fetched(origin, platform) {
     const { what, address } = origin;
@@ -118,7 +126,7 @@ async function fetched(origin, platform) {
  * @param {BufferSource} bytes
  * @param {Origin} origin
  * @param {LoadPlatform} [platform]
- * @returns {Promise<WebAssembly.Module>} rejects as {@link compileWasm}
+ * @returns {Promise<WebAssembly.Module>} rejects as {@link compileWasm} does
  */
 export async function compileBytes(bytes, origin, platform = globalThis) {
     try {
@@ -130,11 +138,11 @@ export async function compileBytes(bytes, origin, platform = globalThis) {
 }
 
 /**
- * The error of an engine that refuses a good file.
+ * Makes the error of an engine that refuses a good file.
  *
  * @param {Origin} origin
  * @param {unknown} cause
- * @returns {TabacusError | undefined} nothing if the file is at fault
+ * @returns {TabacusError | undefined} undefined if the file itself is the cause
  */
 function refusal(origin, cause) {
     const text = String(cause);
@@ -155,7 +163,7 @@ function refusal(origin, cause) {
 }
 
 /**
- * The error of a module that compiled and does not start.
+ * Makes the error of a module that was compiled but does not start.
  *
  * @param {Origin} origin
  * @param {unknown} cause

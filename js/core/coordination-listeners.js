@@ -3,34 +3,36 @@
 /** @typedef {import('./generated/coordination-calls.js').QueueEvent} QueueEvent */
 
 /**
- * What a queue receives from the program.
+ * The callbacks of a queue for the program.
  *
  * @typedef {object} QueueListener
- * @property {(run: number, job: JobInfo) => void} begin
- * @property {(run: number, reason: string) => void} lose
- * @property {(jobs: EndedJob[]) => void} settle
- * @property {(event: QueueEvent) => void} receive
+ * @property {(run: number, job: JobInfo) => void} begin a job is to be run by this tab
+ * @property {(run: number, reason: string) => void} lose the claim of a running job was lost
+ * @property {(jobs: EndedJob[]) => void} settle jobs were settled, in this tab or another one
+ * @property {(event: QueueEvent) => void} receive something happened in the queue
  */
 
-/** What locks and queues listen to the program with, each by the number that the program has of it. */
+/** The callbacks of locks and queues for the program. The program identifies each by a number. */
 export class CoordinationListeners {
-    /** Held locks that were lost. @type {Map<number, (reason: string) => void>} */
+    /** The callbacks of held locks for their loss. @type {Map<number, (reason: string) => void>} */
     lost = new Map();
 
-    /** Watches of locks that were taken or let go. @type {Map<number, () => void>} */
+    /** The callbacks of watches for changes of a lock. @type {Map<number, () => void>} */
     unlocked = new Map();
 
-    /** @type {Map<number, QueueListener>} */
+    /** The callbacks of queues. @type {Map<number, QueueListener>} */
     queues = new Map();
 
     #last = 0;
 
-    /** A number for a request or a watch, which no other of this program has. */
+    /** Returns a number for a request or a watch, different from all earlier ones. */
     take() {
         return ++this.#last;
     }
 
     /**
+     * Called by the program when a held lock was lost.
+     *
      * @param {number} held
      * @param {string} reason
      */
@@ -38,12 +40,14 @@ export class CoordinationListeners {
         this.lost.get(held)?.(reason);
     }
 
-    /** @param {number} watch */
+    /** Called by the program when a watched lock was acquired, released or lost. @param {number} watch */
     lockChanged(watch) {
         this.unlocked.get(watch)?.();
     }
 
     /**
+     * Called by the program to run a job.
+     *
      * @param {number} queue
      * @param {number} run
      * @param {JobInfo} job
@@ -53,6 +57,8 @@ export class CoordinationListeners {
     }
 
     /**
+     * Called by the program when the claim of a running job was lost.
+     *
      * @param {number} queue
      * @param {number} run
      * @param {string} reason
@@ -62,6 +68,8 @@ export class CoordinationListeners {
     }
 
     /**
+     * Called by the program when jobs were settled.
+     *
      * @param {number} queue
      * @param {EndedJob[]} jobs
      */
@@ -70,6 +78,8 @@ export class CoordinationListeners {
     }
 
     /**
+     * Called by the program when something happened in a queue.
+     *
      * @param {number} queue
      * @param {QueueEvent} event
      */

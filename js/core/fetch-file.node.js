@@ -2,12 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { requirePlatform } from '../common/require-platform.js';
 
 /**
- * Node's own fetch() knows no files, and test environments may have none.
+ * Fetches a file. A file of the disk is read directly, since Node's fetch() does not support `file:`
+ * addresses, and test environments may have no fetch().
  *
  * @param {{ fetch: typeof fetch }} platform
  * @param {string} address
- * @param {string} what is fetched, for messages
- * @returns {Promise<Pick<Response, 'status' | 'ok' | 'arrayBuffer'>>} of a file: what is asked of a Response
+ * @param {string} what the name of the file, for messages
+ * @returns {Promise<Pick<Response, 'status' | 'ok' | 'arrayBuffer'>>} a Response, or for a file of the disk
+ *   the parts of a Response that are used here
  */
 export async function fetchFile(platform, address, what) {
     if (!address.startsWith('file:')) {

@@ -1,9 +1,11 @@
 import { requirePlatform } from '../common/require-platform.js';
 
 /**
+ * Fetches a file.
+ *
  * @param {{ fetch: typeof fetch }} platform
  * @param {string} address
- * @param {string} what is fetched, for messages
+ * @param {string} what the name of the file, for messages
  * @returns {Promise<Response>}
  */
 export async function fetchFile(platform, address, what) {

@@ -1,4 +1,7 @@
-/** What coordinates tabs: locks, queues, limits and the other strategies, on the program and the host of the tab. */
+/**
+ * Coordination: the part of the program on which locks, queues, limits and all strategies but the default are
+ * built, and what JavaScript needs for it.
+ */
 
 import { learnStorable } from '../host/learn-storable.js';
 import { LockSnapshots } from '../host/lock-snapshots.js';
@@ -7,12 +10,13 @@ import { coordinationClose, coordinationNew } from './generated/coordination.js'
 import { callCoordination } from './generated/coordination-calls.js';
 
 /**
- * Loads what all of it is built on. Without Web Locks, that is the lease in IndexedDB, too.
+ * Loads coordination and starts it. Without Web Locks, the piece of leases in IndexedDB is loaded, too.
  *
  * @param {import('./bridge.js').Bridge} bridge
  * @param {import('../host/host.js').Platform} platform
  * @param {(piece: import('./program.js').PieceName) => Promise<unknown>} load
- * @returns {Promise<() => void>} loses every lock; what waits for one is rejected with `closed`
+ * @returns {Promise<() => void>} a function that ends coordination: every lock is lost, and every request
+ *   that waits for a lock is rejected with `closed`
  */
 export async function startCoordination(bridge, platform, load) {
     const { host } = bridge;
@@ -27,8 +31,11 @@ export async function startCoordination(bridge, platform, load) {
 }
 
 /**
+ * Waits until the database is open or has refused to open, and until it is known whether there are Web Locks.
+ * A database that refuses every call is treated as absent.
+ *
  * @param {import('../host/host.js').Host} host
- * @returns {Promise<void>} when the database is open, or refused to, and it is known whether there are locks
+ * @returns {Promise<void>}
  */
 export async function ready(host) {
     await host.database.ready();

@@ -1,6 +1,6 @@
 /**
- * What js/service-worker.js has imported, by name: modules of ours that are else loaded by
- * their first use. A service worker may not import() (HTML, HostLoadImportedModule).
+ * The modules that js/service-worker.js has imported, by name. Elsewhere they are loaded by their first use,
+ * but a service worker may not call import() (HTML, HostLoadImportedModule).
  *
  * @type {Map<string, any>}
  */

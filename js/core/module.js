@@ -1,17 +1,22 @@
-/** WebAssembly modules: from wherever a caller has them, and into the glue that Emscripten made. */
+/**
+ * Compiles WebAssembly from the source that a caller passed, and starts the glue that Emscripten has made for
+ * it.
+ */
 
 import { invalid } from '../common/errors.js';
 import { requirePlatform } from '../common/require-platform.js';
 import { compileBytes, compileWasm, startFailure, wasmSources } from './compile-wasm.js';
 
 /**
- * Where a module is to be had: an address, its bytes, or itself.
+ * The source of a module: an address, its bytes, or a compiled module.
  * @typedef {string | URL | BufferSource | WebAssembly.Module} WasmSource
  */
 
 /**
+ * Checks the source of a module, and returns it.
+ *
  * @param {unknown} value
- * @param {string} argument what the caller calls it
+ * @param {string} argument its name in error messages
  */
 export function checkWasm(value, argument) {
     requirePlatform(argument, ['WebAssembly']);
@@ -26,10 +31,10 @@ export function checkWasm(value, argument) {
 }
 
 /**
- * What messages call a module that the caller passed.
+ * Describes, for messages, a module that the caller passed.
  *
  * @param {WasmSource} value
- * @param {string} argument what the caller calls it
+ * @param {string} argument its name in error messages
  * @returns {import('./compile-wasm.js').Origin}
  */
 function originOf(value, argument) {
@@ -38,10 +43,12 @@ function originOf(value, argument) {
 }
 
 /**
+ * Compiles a module from its source.
+ *
  * @param {WasmSource} source
- * @param {string} argument what the caller calls it
- * @returns {Promise<WebAssembly.Module>} rejects with `invalid-argument` if there is no wasm, and otherwise as
- *   compileWasm()
+ * @param {string} argument its name in error messages
+ * @returns {Promise<WebAssembly.Module>} rejects with `invalid-argument` if the source is no WebAssembly, and
+ *   else as compileWasm() does
  */
 export async function compile(source, argument) {
     if (source instanceof WebAssembly.Module) return source;
@@ -52,11 +59,11 @@ export async function compile(source, argument) {
 }
 
 /**
- * What a module that compiled and does not start is rejected with.
+ * Returns a function that throws the error of a module that was compiled but does not start.
  *
- * @param {string} file the name of its wasm
- * @param {WasmSource | undefined} wasm what the caller passed instead
- * @param {string} argument what the caller calls that
+ * @param {string} file the name of its file in the package
+ * @param {WasmSource | undefined} wasm the source that the caller passed instead, if any
+ * @param {string} argument its name in error messages
  * @returns {(cause: unknown) => never} throws `unavailable`, `out-of-memory` or `invalid-argument`
  */
 export const notStarted = (file, wasm, argument) => (cause) => {
@@ -64,13 +71,13 @@ export const notStarted = (file, wasm, argument) => (cause) => {
 };
 
 /**
- * Starts Emscripten's glue with a module that we compiled. The glue waits for ever where instantiating
- * fails in a function of ours, so we do not wait for it alone.
+ * Starts Emscripten's glue with a compiled module. If the module cannot be instantiated, the promise of the
+ * glue never settles, so the error of the instantiation is awaited, too.
  *
  * @template Instance
- * @param {(options: object) => Promise<Instance>} start
+ * @param {(options: object) => Promise<Instance>} start the function that the glue exports
  * @param {WebAssembly.Module} module
- * @param {object} [options] further ones
+ * @param {object} [options] further options of the glue
  * @returns {Promise<Instance>}
  */
 export function instantiated(start, module, options) {

@@ -1,15 +1,18 @@
-/** Values that are packed one after another, as wasm/src/browser/bridge.hpp says. */
+/**
+ * Values that are packed one after another in the program's memory. wasm/src/browser/bridge.hpp describes the
+ * format.
+ */
 
 /** A boolean is packed as the number 0 or 1. @typedef {string | null | number | boolean} Packed */
 
 /** The length that stands for null. */
 export const nullSize = 0xffffffff;
 
-/** Up to here a decoder takes longer to call than ASCII does to copy. */
+/** Up to this length, to copy ASCII is faster than to call the decoder. */
 const copiedBytesMax = 48;
 
 /**
- * The text whose UTF-8 lies from one address to another.
+ * Decodes the UTF-8 text from one address to another.
  *
  * @param {Uint8Array} heap
  * @param {number} from
@@ -27,7 +30,7 @@ export function decoded(heap, from, to, decoder) {
 }
 
 /**
- * The names in a set that is a number: bit n stands for the name of number n.
+ * Returns the names in a set, which is given as a number: bit n stands for `names[n]`.
  *
  * @template {string} Name
  * @param {readonly Name[]} names
@@ -35,7 +38,10 @@ export function decoded(heap, from, to, decoder) {
  */
 export const namesIn = (names, bits) => names.filter((_, index) => bits & (1 << index));
 
-/** Reads what C++ has packed, in the order in which it was packed, before anything of C++ is called. */
+/**
+ * Reads the values that C++ has packed, in the same order. Requires that nothing of C++ is called meanwhile,
+ * since it may reuse or move the memory.
+ */
 export class Unpacker {
     #heap;
     #view;
@@ -60,7 +66,7 @@ export class Unpacker {
         return number;
     }
 
-    /** @returns {string} */
+    /** Reads a text. @returns {string} */
     text() {
         return this.optionalText() ?? '';
     }
@@ -75,6 +81,8 @@ export class Unpacker {
     }
 
     /**
+     * Reads a list.
+     *
      * @template T
      * @param {(from: Unpacker) => T} readOne
      * @returns {T[]}

@@ -1,4 +1,7 @@
-/** The program of a tab: pieces of WebAssembly that share one memory and one table (scripts/lib/split-program.js). */
+/**
+ * The program of a tab. It consists of pieces of WebAssembly that share one memory and one table
+ * (scripts/lib/split-program.js).
+ */
 
 import { TabacusError } from '../common/errors.js';
 import { build as ownBuild } from './generated/build.js';
@@ -6,28 +9,32 @@ import { build as ownBuild } from './generated/build.js';
 /** @typedef {import('./generated/glue.js').PieceName} PieceName */
 
 /**
- * What is called, and the arguments as js/core/generated/host-calls.js assigns them.
+ * The arguments of a call of the program: the number of the call, and its arguments in the order that
+ * js/core/generated/host-calls.js defines.
  *
  * @typedef {[call: number, a: number, b: number, c: number, d: number, number: number, first: number,
  *   firstSize: number, second: number, secondSize: number]} HostCallArguments
  */
 
 /**
- * The program as the bridge calls it: the exports of all pieces that are loaded, and what it calls.
+ * The program as the bridge uses it: the exports of all loaded pieces, and the function that the program
+ * calls.
  *
  * @typedef {{ HEAPU8: Uint8Array, tabacusCall: (...call: HostCallArguments) => unknown } &
  *   import('./generated/glue.js').Exports} Glue
  */
 
 /**
- * The build that a piece is of, which scripts/lib/split-program.js has written into it. JavaScript and wasm of two
- * builds would misunderstand each other, for example where a page has cached some of the files.
+ * Checks that a piece is of the expected build, and returns the name of its build, which
+ * scripts/lib/split-program.js has written into it. JavaScript and WebAssembly of two builds do not work
+ * together; they meet, for example, if a browser has cached some of the files.
  *
  * @param {PieceName} piece
  * @param {WebAssembly.Module} module
- * @param {string} expected what the name of the build begins with
- * @param {string} other what is of that build
- * @throws {TabacusError} `version-mismatch`; a TypeError if it names no build
+ * @param {string} expected the beginning of the build's name
+ * @param {string} other the part that is of the expected build, for the message
+ * @throws {TabacusError} `version-mismatch`
+ * @throws {TypeError} if the piece names no build
  */
 function checkBuild(piece, module, expected, other) {
     const [section] = WebAssembly.Module.customSections(module, 'build');
@@ -41,6 +48,7 @@ function checkBuild(piece, module, expected, other) {
     );
 }
 
+/** A running program. */
 export class Program {
     #build;
     #exports;
@@ -50,8 +58,8 @@ export class Program {
 
     /**
      * @param {Glue} glue
-     * @param {Record<string, any>} exports of the first piece
-     * @param {string} build
+     * @param {Record<string, any>} exports those of the first piece
+     * @param {string} build the name of its build
      */
     constructor(glue, exports, build) {
         this.glue = glue;
@@ -64,14 +72,14 @@ export class Program {
      *
      * @param {WebAssembly.Module} module
      * @returns {Promise<Program>}
-     * @throws {TabacusError} `version-mismatch` if it is of another build than this JavaScript
+     * @throws {TabacusError} `version-mismatch` if the piece is of another build than this JavaScript
      */
     static async start(module) {
         const build = checkBuild('counters', module, ownBuild, 'the JavaScript');
         /** @type {any} */
         const glue = {};
         const env = {
-            // A list of arguments would be slower.
+            // There is no rest parameter, since it would be slower.
             /** @type {(...call: HostCallArguments) => unknown} */
             tabacus_call: (call, a, b, c, d, number, first, firstSize, second, secondSize) =>
                 glue.tabacusCall(call, a, b, c, d, number, first, firstSize, second, secondSize),
@@ -86,12 +94,12 @@ export class Program {
     }
 
     /**
-     * Adds another piece. It imports functions of the pieces that are loaded, by their indices in the table.
+     * Instantiates another piece. It imports functions of the loaded pieces, by their indices in the table.
      *
      * @param {PieceName} piece
      * @param {WebAssembly.Module} module
      * @returns {Promise<Glue>} its exports
-     * @throws {TabacusError} `version-mismatch` if it is of another build
+     * @throws {TabacusError} `version-mismatch` if the piece is of another build than the first one
      */
     async add(piece, module) {
         checkBuild(piece, module, this.#build, 'counters.wasm');

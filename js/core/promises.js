@@ -3,7 +3,7 @@ import { TabacusError, TabacusRangeError } from '../common/errors.js';
 /** @typedef {import('./generated/enums/error-code.js').ErrorCodeName} ErrorCodeName */
 
 /**
- * The error that a code and a message of the core's stand for.
+ * Makes the error for a code and a message of the core.
  *
  * @param {ErrorCodeName} code
  * @param {string} message
@@ -17,16 +17,16 @@ const errorOf = (code, message) =>
 const openMax = 2 ** 20;
 
 /**
- * A call that is not answered. `read` makes the result of what answers it.
+ * A call that is not answered. `read` makes its result from the answer.
  *
  * @typedef {{ resolve: (value: any) => void, reject: (error: Error) => void, read: Read | undefined }} Open
  */
 
-/** What answers a call is a number, or is packed. @typedef {(answer: any) => unknown} Read */
+/** Converts an answer, which is a number or an Unpacker, into a result. @typedef {(answer: any) => unknown} Read */
 
 /**
- * Calls of the core that have not been answered, by number. None outlives the tab: what the core
- * leaves open at the end is refused.
+ * The calls of the core that are not answered, by number. Every call is answered: when the tab ends, the
+ * remaining ones are rejected.
  */
 export class Promises {
     /** @type {Map<number, Open>} */
@@ -35,17 +35,19 @@ export class Promises {
     #last = 0;
 
     /**
-     * @param {(id: number) => void} start
+     * Makes a call of the core, and returns a promise of its result.
+     *
+     * @param {(id: number) => void} start makes the call; the core answers by the number `id`
      * @param {Read} [read]
-     * @param {number} [most] how many may be unanswered at once
-     * @returns {Promise<any>} rejects with `out-of-memory` where there are as many
+     * @param {number} [most] how many calls may be unanswered at once
+     * @returns {Promise<any>} rejects with `out-of-memory` if that many are
      */
     make(start, read, most = openMax) {
         return new Promise((resolve, reject) => {
             if (this.#open.size >= most) {
                 throw new TabacusError(
                     'out-of-memory',
-                    `this tab has ${most} calls that are not answered, and no room for another`,
+                    `this tab has ${most} calls that are not answered, and can make no more`,
                 );
             }
             const id = ++this.#last;
@@ -60,11 +62,12 @@ export class Promises {
     }
 
     /**
-     * For calls that are answered before they return: throws what they are rejected with.
+     * Makes a call that the core answers before it returns, and returns its result. Throws the error of the
+     * call.
      *
-     * @param {(id: number) => void} start
+     * @param {(id: number) => void} start makes the call; the core answers by the number `id`
      * @param {Read} [read]
-     * @returns {any} what they are resolved with, if with anything
+     * @returns {any} the result, or undefined if there is none
      */
     now(start, read) {
         /** @type {Error | undefined} */
@@ -86,8 +89,10 @@ export class Promises {
     }
 
     /**
+     * Resolves a call.
+     *
      * @param {number} id
-     * @param {unknown} answer as `read` takes it
+     * @param {unknown} answer
      */
     resolve(id, answer) {
         const call = this.#take(id);
@@ -100,6 +105,8 @@ export class Promises {
     }
 
     /**
+     * Resolves a call with a packed answer.
+     *
      * @param {number} id
      * @param {import('./packed.js').Unpacker} answer
      */
@@ -108,6 +115,8 @@ export class Promises {
     }
 
     /**
+     * Rejects a call.
+     *
      * @param {number} id
      * @param {ErrorCodeName} code
      * @param {string} message
@@ -116,12 +125,12 @@ export class Promises {
         this.#take(id)?.reject(errorOf(code, message));
     }
 
-    /** @param {TabacusError} error */
+    /** Rejects all calls that are not answered. @param {TabacusError} error */
     rejectAll(error) {
         for (const id of [...this.#open.keys()]) this.#take(id)?.reject(error);
     }
 
-    /** @param {number} id */
+    /** Removes a call, and returns it. @param {number} id */
     #take(id) {
         const found = this.#open.get(id);
         this.#open.delete(id);

@@ -1,4 +1,7 @@
-/** The platform's UTF-8. Functions, since importing a module takes nothing of the platform, which may lack it. */
+/**
+ * The encoder and the decoder of the platform. They are made by functions, so that importing this module does
+ * not fail on a platform that lacks them.
+ */
 
 import { requirePlatform } from '../common/require-platform.js';
 
@@ -7,7 +10,7 @@ export function textEncoder() {
     return new TextEncoder();
 }
 
-/** U+FEFF may begin a name, too. */
+/** Makes a decoder that keeps U+FEFF at the beginning of a text: a name may begin with it. */
 export function textDecoder() {
     requirePlatform('open()', ['TextDecoder']);
     return new TextDecoder('utf-8', { ignoreBOM: true });

@@ -1,8 +1,12 @@
-/** The pieces of a tab's program, from beside the bundled modules. The literal addresses are what bundlers follow. */
+/** The pieces of a tab's program in the files beside the bundled modules. */
 
 import { compileWasm } from './compile-wasm.js';
 
-/** @param {import('./program.js').PieceName} piece */
+/**
+ * Returns the address of a piece. Each address is a literal, because bundlers look for this form.
+ *
+ * @param {import('./program.js').PieceName} piece
+ */
 function addressOf(piece) {
     switch (piece) {
         case 'counters':
@@ -25,7 +29,7 @@ function addressOf(piece) {
 }
 
 /**
- * Begins to fetch before it returns.
+ * Fetches and compiles a piece. The fetch begins before this returns.
  *
  * @param {import('./program.js').PieceName} piece
  * @returns {Promise<WebAssembly.Module>}

@@ -1,22 +1,25 @@
 import { attempt } from './failure.js';
 
-/** As long as a message between two threads may keep this one busy on a loaded machine, and no longer. */
+/**
+ * How long a deferred message waits. To send one may occupy the thread for about so long on a loaded machine.
+ */
 const deferral_ms = 3;
 
 /**
- * The longest message that is passed on, in UTF-16 units. The longest of ours are events of queues, which name up to
- * 1,024 jobs by their keys, or carry an error or a note. A tab that misses one reads the store with its next poll.
+ * The longest message that is accepted, in UTF-16 units. The longest messages of tabacus are events of
+ * queues, which name up to 1,024 jobs by their keys, or carry an error or a note. A tab that misses one reads
+ * the store at its next poll.
  */
 const messageUnitsMax = 2 ** 22;
 
-/** BroadcastChannels, each known to the core by a number. */
+/** BroadcastChannels. The core identifies each by a number. */
 export class ChannelsHost {
     #Channel;
     #report;
     #clock;
     #lifecycle;
 
-    /** What can wait, in its order. @type {{ id: number, message: string }[]} */
+    /** The deferred messages, in their order. @type {{ id: number, message: string }[]} */
     #waiting = [];
 
     #stopWaiting = () => {};
@@ -38,15 +41,17 @@ export class ChannelsHost {
     }
 
     /**
+     * Opens a channel.
+     *
      * @param {number} id
      * @param {string} name
-     * @returns {boolean} false where there is none
+     * @returns {boolean} false if the platform has no channels
      */
     open(id, name) {
         const Channel = this.#Channel;
         const channel = Channel && attempt(() => new Channel(name));
         if (!channel) return false;
-        // In Node, an open channel must not be what keeps the process alive.
+        // In Node, an open channel alone must not keep the process alive.
         /** @type {{ unref?: () => void }} */ (channel).unref?.();
         channel.onmessage = ({ data }) => {
             if (typeof data !== 'string' || data.length > messageUnitsMax) return;
@@ -57,6 +62,8 @@ export class ChannelsHost {
     }
 
     /**
+     * Sends a message, after the deferred ones.
+     *
      * @param {number} id
      * @param {string} message
      */
@@ -66,7 +73,8 @@ export class ChannelsHost {
     }
 
     /**
-     * When what waits for this thread has had it; at once in a hidden page, whose timers are late.
+     * Sends a message a little later, so that the work that is waiting for this thread runs first. In a
+     * hidden page, where timers are late, the message is sent at once.
      *
      * @param {number} id
      * @param {string} message
@@ -84,6 +92,8 @@ export class ChannelsHost {
     }
 
     /**
+     * Sends a message at once.
+     *
      * @param {number} id
      * @param {string} message
      */
@@ -91,13 +101,14 @@ export class ChannelsHost {
         attempt(() => this.#open.get(id)?.postMessage(message));
     }
 
-    /** @param {number} id */
+    /** Closes a channel, after the deferred messages are sent. @param {number} id */
     close(id) {
         this.#postWaiting();
         this.#open.get(id)?.close();
         this.#open.delete(id);
     }
 
+    /** Closes all channels. */
     dispose() {
         for (const id of [...this.#open.keys()]) this.close(id);
     }

@@ -1,13 +1,22 @@
 /**
- * Which engine it is, for the differences between engines that no object of the platform shows.
+ * Recognition of the browser's engine, for differences between engines that no object of the platform shows.
  *
  * @typedef {import('./host.js').Platform} Platform
  */
 
-/** SpiderMonkey's own class of errors, in pages and workers, whatever name the browser gives itself. @param {Platform} platform */
+/**
+ * Whether the engine is Firefox's. Only SpiderMonkey has the class InternalError, in pages and in Workers,
+ * whatever the browser calls itself.
+ *
+ * @param {Platform} platform
+ */
 export const isFirefox = (platform) => 'InternalError' in platform;
 
-/** Chromium names both. @param {Platform} platform */
+/**
+ * Whether the engine is WebKit. Chromium's user agent string names WebKit, too.
+ *
+ * @param {Platform} platform
+ */
 export function isWebKit({ navigator }) {
     const agent = navigator?.userAgent ?? '';
     return agent.includes('AppleWebKit/') && !agent.includes('Chrome/');

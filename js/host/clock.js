@@ -1,9 +1,9 @@
 import { attempt } from './failure.js';
 
-/** The wall clock is slewed and set; the other is not. */
+/** The largest difference at which the two clocks are taken to agree: only the wall clock is adjusted. */
 const agreement_ms = 5;
 
-/** Time, timers and randomness. */
+/** Clocks, timers and random numbers of the platform. */
 export class ClockHost {
     #platform;
     #report;
@@ -23,8 +23,9 @@ export class ClockHost {
     }
 
     /**
-     * The wall clock, with the fraction of its millisecond where the other clock agrees with it: so some of what
-     * several tabs do within one millisecond can be ordered.
+     * Returns the time of the wall clock, in milliseconds since the Unix epoch. While the monotonic clock
+     * agrees with the wall clock, the result has a fraction. So events of several tabs within one millisecond
+     * can often be ordered.
      */
     now() {
         const now_ms = (this.#platform.Date ?? Date).now();
@@ -33,11 +34,14 @@ export class ClockHost {
         return Math.min(Math.max(fine_ms, now_ms), now_ms + 0.999);
     }
 
+    /** Returns the time of the monotonic clock, in milliseconds since the context began. */
     monotonic() {
         return (this.#platform.performance ?? performance).now();
     }
 
     /**
+     * Settles the operation after a delay.
+     *
      * @param {number} operation
      * @param {number} delay_ms
      */
@@ -46,13 +50,13 @@ export class ClockHost {
     }
 
     /**
-     * When so many microtasks have run, each queued by the one before it.
+     * Settles the operation after `count` microtasks, each of which queues the next.
      *
      * @param {number} operation
      * @param {number} count 1 or more
      */
     async afterMicrotasks(operation, count) {
-        // Each await is one, and costs much less than queueMicrotask().
+        // Each `await` is one microtask, and costs much less than queueMicrotask().
         for (let left = count; left > 0; left--) await undefined;
         this.#report.settled(operation);
     }
@@ -74,12 +78,13 @@ export class ClockHost {
         };
     }
 
-    /** 32 random bits. Identities come from here, which must differ and need not be secret. */
+    /** Returns 32 random bits. They are used for identifiers, which must be unique but need not be secret. */
     random32() {
         const bits = attempt(() => this.#platform.crypto?.getRandomValues(new Uint32Array(1))[0]);
         return bits ?? Math.floor(Math.random() * 2 ** 32);
     }
 
+    /** Cancels all timers. */
     dispose() {
         for (const timer of this.#timers) this.#platform.clearTimeout?.(timer);
         this.#timers.clear();

@@ -1,28 +1,29 @@
 /**
- * The connection to the one IndexedDB database of a namespace. It must:
- * - be opened without a version, so that tabs of a later release, whose version may be higher, and
- *   tabs of this one share it;
- * - get out of the way: a connection that receives `versionchange` closes, so that no other tab's
- *   upgrade or deletion waits for it;
- * - come back: it is opened again by the next use after the connection was lost;
- * - leave no caller without an answer.
+ * The connection to the IndexedDB database of a namespace. It follows four rules:
+ * - It is opened without a version. So tabs of this release can share it with tabs of a later release, which
+ *   may have raised the version.
+ * - It closes when it receives `versionchange`, so that no upgrade or deletion by another tab waits for it.
+ * - After it was lost, the next use opens it again.
+ * - Every caller gets an answer.
  */
 
 import { attempt, isOpaque, storeFailure } from './failure.js';
 import { createStores, isComplete } from './schema.js';
 
 /**
- * How long an opening may take. Opening waits for the disk, and for tabs that have not closed a
- * connection in the way of an upgrade: seconds, on a machine that pages. After this the tab goes on
- * without; nothing depends on the clock beyond that, since a connection that comes later is closed.
+ * The longest time that an opening may take. Opening waits for the disk, and for other tabs to close the
+ * connections that block an upgrade; on a machine that is short of memory this takes seconds. After this time
+ * the tab goes on without a database. The limit affects nothing else, because a connection that opens later
+ * is closed.
  */
 const openWait_ms = 30_000;
 
-/** Why a database that has our name, and is not ours, is not used. */
+/** The message for a database that has our name, but was made by other code. */
 export const foreignDatabase = 'a foreign database has the name';
 
 /** @typedef {(connection: IDBDatabase | undefined, why: import('./failure.js').Failure) => void} Opened */
 
+/** Opens the connection, keeps it, and reports when it is lost. */
 export class DatabaseConnection {
     #factory;
     #name;
@@ -33,27 +34,29 @@ export class DatabaseConnection {
     _connection;
 
     /**
-     * The callers that wait for the opening that is under way, if one is.
+     * The callers that wait for a pending opening; undefined if none is pending.
      * @type {Opened[] | undefined}
      */
     #waiting;
 
     /**
-     * Asks anew for the opening that is under way.
+     * Repeats the request of a pending opening.
      * @type {(() => void) | undefined}
      */
     #openAnew;
 
-    /** See keepOpenDuring(). */
+    /** Whether keepOpenDuring() runs. */
     #kept = false;
+
+    /** Whether close() was called meanwhile. */
     #closeLater = false;
 
     #disposed = false;
 
-    /** Whether there is one; it may refuse to open all the same. */
+    /** Whether the platform has IndexedDB. The database may refuse to open all the same. */
     available;
 
-    /** Whether it refuses every call: the user blocks site data. */
+    /** Whether IndexedDB refuses every call, because the user blocks site data. */
     refused = false;
 
     /**
@@ -71,15 +74,15 @@ export class DatabaseConnection {
     }
 
     /**
-     * Opens it, so that it is open when the first transaction begins.
-     * @returns {Promise<void>} when it is open, or refused to
+     * Opens the connection ahead of the first transaction.
+     * @returns {Promise<void>} resolves when it is open, or has refused to open
      */
     ready() {
         return new Promise((resolve) => this.use(() => resolve()));
     }
 
     /**
-     * Settles when it is open, at once where it is.
+     * Settles the operation when the connection is open.
      * @param {number} operation
      */
     open(operation) {
@@ -88,7 +91,11 @@ export class DatabaseConnection {
         );
     }
 
-    /** @param {Opened} opened called at once where the connection is open */
+    /**
+     * Opens the connection, unless it is open, and calls `opened` with it or with a failure.
+     *
+     * @param {Opened} opened called before this returns if the connection is open
+     */
     use(opened) {
         if (this._connection) {
             opened(this._connection, ['store-failed', '']);
@@ -101,8 +108,8 @@ export class DatabaseConnection {
     }
 
     /**
-     * Runs `call`, and delays a close of the connection until it returns. When the page is left the replica asks
-     * for the close, but the last commits of queues and limits must begin first.
+     * Runs `call`, and delays a close of the connection until it returns. When the page is left, the replica
+     * closes the connection, but queues and limits must begin their last commits before that.
      *
      * @param {() => void} call
      */
@@ -114,7 +121,7 @@ export class DatabaseConnection {
         if (this.#closeLater && !outer) this.close();
     }
 
-    /** Lets the connection go once the transactions under way have ended. */
+    /** Closes the connection. The browser does so once the pending transactions have ended. */
     close() {
         this.#closeLater = this.#kept;
         if (this.#kept) return;
@@ -123,30 +130,32 @@ export class DatabaseConnection {
         connection?.close();
     }
 
-    /** The page is back. An opening that was under way when it left is asked for anew. */
+    /**
+     * Repeats a pending opening, since the browser forgets it while the page is in the back/forward cache.
+     */
     returned() {
         this.#openAnew?.();
     }
 
-    /** Closes it, and whatever opens after this. */
+    /** Closes the connection, and every connection that opens after this. */
     dispose() {
         this.#disposed = true;
         this.close();
     }
 
     /**
-     * A connection has opened, whose stores may have another shape than those before.
+     * Called when a connection has opened. The stores of its database may have another shape than before.
      * @protected
      */
     _connected() {}
 
     /**
-     * No more events will come for what was under way on the connection.
+     * Called when the connection was lost: its transactions get no more events.
      * @protected
      */
     _disconnected() {}
 
-    /** The connection is not used any more. @param {IDBDatabase} connection @protected */
+    /** Forgets a connection that is closed. @param {IDBDatabase} connection @protected */
     _drop(connection) {
         if (this._connection !== connection) return;
         this._connection = undefined;
@@ -154,7 +163,7 @@ export class DatabaseConnection {
     }
 
     /**
-     * Opens a stranger's database of our name anew, to add what is missing and touch nothing else.
+     * Upgrades a foreign database that has our name: adds the stores that are missing, and changes no record.
      * @param {IDBDatabase} connection
      * @protected
      */
@@ -166,8 +175,10 @@ export class DatabaseConnection {
     }
 
     /**
-     * @param {number | undefined} version nothing for whatever version it has
-     * @param {boolean} [full] whether there was no room for a row, so that an upgrade puts none
+     * Requests the connection.
+     *
+     * @param {number | undefined} version undefined for the version that the database has
+     * @param {boolean} [full] whether an upgrade writes no row, because the disk is full
      */
     #request(version, full = false) {
         let over = false;
@@ -201,7 +212,8 @@ export class DatabaseConnection {
             request.onsuccess = () => finish(request.result);
             request.onerror = (event) => {
                 event.preventDefault();
-                // The error is an AbortError, whatever the reason was, such as the quota.
+                // The error of a failed upgrade is always an AbortError. The reason may be a full disk: so
+                // the upgrade is repeated without a row.
                 if (upgrading && !full) openAnew(true);
                 else finish(undefined, storeFailure(request.error));
             };
@@ -211,30 +223,34 @@ export class DatabaseConnection {
     }
 
     /**
+     * Makes the stores, and reports a new database.
+     *
      * @param {IDBOpenDBRequest} request
      * @param {IDBVersionChangeEvent} event
-     * @param {boolean} full
+     * @param {boolean} full whether no row is written
      */
     #upgrade({ result, transaction }, event, full) {
         const { clock } = this.#host;
         const [high, low] = [clock.random32().toString(36), clock.random32().toString(36)];
         const generation = full ? undefined : high + low.padStart(7, '0');
         createStores(result, /** @type {IDBTransaction} */ (transaction), generation);
-        if (event.oldVersion > 0 || full) return; // or was reported
-        // Chromium's own: it may have thrown a database away, and reports it only here.
+        if (event.oldVersion > 0 || full) return; // not new, or reported already
+        // A property of Chromium alone, which may have discarded a database, and reports that only here.
         const { dataLoss = 'none' } = /** @type {{ dataLoss?: string }} */ (event);
         this.#report.databaseCreated(String(dataLoss));
     }
 
     /**
+     * Ends an opening: keeps the connection, and answers the callers.
+     *
      * @param {IDBDatabase | undefined} connection
      * @param {import('./failure.js').Failure} why
-     * @param {boolean} upgraded
+     * @param {boolean} upgraded whether the opening has upgraded the database
      * @returns {void}
      */
     #opened(connection, why, upgraded) {
         if (connection && !isComplete(connection)) {
-            // A stranger's, as in _upgradeForeign(): it is upgraded once.
+            // This is a foreign database, as in _upgradeForeign(). It is upgraded once.
             connection.close();
             if (!upgraded) return this.#request(connection.version + 1);
             [connection, why] = [undefined, ['store-failed', foreignDatabase]];
@@ -246,12 +262,13 @@ export class DatabaseConnection {
         }
         if (connection) this.#keep(connection);
         const waiting = this.#waiting ?? [];
-        // Before the callbacks: one that is refused may ask again at once, and then waits for a new opening.
+        // This precedes the callbacks, since one that gets a failure may call use() again, and waits for a
+        // new opening.
         this.#waiting = undefined;
         for (const opened of waiting) opened(connection, why);
     }
 
-    /** @param {IDBDatabase} connection */
+    /** Keeps a connection, and listens for its end. @param {IDBDatabase} connection */
     #keep(connection) {
         this._connection = connection;
         this._connected();

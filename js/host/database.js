@@ -7,37 +7,42 @@ import { claims, data, storeFits, subject } from './schema.js';
 /** @typedef {{ scope: string[], access: 'readonly' | 'readwrite', durability: 'relaxed' | 'strict' }} TransactionOptions */
 
 /**
- * Firefox (153, measured) completes a transaction whose `commit()` was called although a request failed, unless it was
- * the last one: without what failed, be it the claim that fences it off. There a transaction commits by itself, once
- * all its requests have succeeded; and in a page that is left, where nothing can be waited for, with care: the claim
- * comes last, and where another write has failed, though the rest is stored, that is an unknown commit.
+ * How transactions are committed: `at once` by a call of `commit()`, or in one of two ways that work around
+ * defects of engines.
  *
- * WebKit (2.50, measured) lets a Worker that is terminated just after `commit()` block the stores for every tab, until
- * the page that made it is closed; its transactions, too, commit by themselves.
+ * `by itself`: `commit()` is not called, and the browser commits once all requests have succeeded. Firefox
+ * (153, measured) needs this. There, after a call of `commit()`, a transaction completes although one of its
+ * requests has failed, unless that is the last one. The failed request may be the claim that fences the
+ * transaction. A Worker in WebKit (2.50, measured) needs it, too: if it is terminated just after `commit()`,
+ * the stores are blocked for every tab until the page that made the Worker is closed.
+ *
+ * `with care`: Firefox uses this in a page that is being left, where nothing can be waited for. The claim is
+ * written once more as the last request, and `commit()` is called. If another request has failed, the rest
+ * may be stored, so the commit is reported as unknown.
  *
  * @typedef {'at once' | 'by itself' | 'with care'} Committing
  */
 
-/** Thrown where a store has one of our names and not our shape. */
+/** Thrown if a store has one of our names but another shape. */
 const foreign = new Error(foreignDatabase);
 
-/** The database of a namespace, as the core asks for it: the connection, and the transactions on it. */
+/** The database of a namespace: the connection, and the transactions on it. */
 export class DatabaseHost extends DatabaseConnection {
     #keyRange;
     #host;
     #report;
 
-    /** See Committing. @type {() => Committing} */
+    /** Returns how a transaction that begins at this moment commits. @type {() => Committing} */
     #committing;
 
     /**
-     * Those that the core holds, by the operation that began them.
+     * The transactions that the core uses, by the operations that began them.
      * @type {Map<number, TransactionHost>}
      */
     #transactions = new Map();
 
     /**
-     * The stores of the connection whose shape was seen to be ours.
+     * The stores of the present connection that are known to have our shape.
      * @type {Set<string>}
      */
     #fitting = new Set();
@@ -60,7 +65,8 @@ export class DatabaseHost extends DatabaseConnection {
     }
 
     /**
-     * Settles when transaction(operation) is there, at once where the connection is open.
+     * Begins a transaction, and settles the operation when transaction(operation) returns it. If the
+     * connection is open, the operation settles before this returns.
      *
      * @param {number} operation
      * @param {TransactionOptions} options
@@ -71,9 +77,11 @@ export class DatabaseHost extends DatabaseConnection {
     }
 
     /**
+     * Begins a transaction once the connection is open.
+     *
      * @param {number} operation
      * @param {TransactionOptions} options
-     * @param {boolean} again
+     * @param {boolean} again whether the connection may be opened again if the transaction cannot begin
      */
     #beginOnceOpen(operation, options, again) {
         this.use((connection, why) => {
@@ -83,16 +91,19 @@ export class DatabaseHost extends DatabaseConnection {
     }
 
     /**
+     * Begins a transaction on a connection.
+     *
      * @param {IDBDatabase} connection
      * @param {number} operation
      * @param {TransactionOptions} options
-     * @param {boolean} again whether a connection that turns out dead, or a stranger's, may be opened anew
+     * @param {boolean} again whether the connection may be opened again if it turns out to be dead or foreign
      */
     #begin(connection, operation, options, again) {
         try {
             this.#transactions.set(operation, this.#transaction(connection, options));
         } catch (error) {
-            // Closed under us without an event, or its stores are gone, or have another shape.
+            // The browser has closed the connection without an event, or stores are missing or have another
+            // shape.
             if (again && error === foreign) this._upgradeForeign(connection);
             else this._drop(connection);
             if (again) this.#beginOnceOpen(operation, options, false);
@@ -103,6 +114,8 @@ export class DatabaseHost extends DatabaseConnection {
     }
 
     /**
+     * Makes a transaction, and checks the shape of its stores.
+     *
      * @param {IDBDatabase} connection
      * @param {TransactionOptions} options
      */
@@ -123,14 +136,14 @@ export class DatabaseHost extends DatabaseConnection {
         );
     }
 
-    /** @param {number} id */
+    /** Returns a transaction. @param {number} id the operation that began it */
     transaction(id) {
         return this.#transactions.get(id);
     }
 
     /**
-     * The core is done with it: aborted, if no commit was asked for.
-     * @param {number} id
+     * Releases a transaction that the core does not need any more. It is aborted, unless commit() was called.
+     * @param {number} id the operation that began it
      */
     forget(id) {
         this.#transactions.get(id)?.abort();
@@ -138,7 +151,8 @@ export class DatabaseHost extends DatabaseConnection {
     }
 
     /**
-     * The page is back: what was under way when it left will get no event; it has failed, or its outcome is unknown.
+     * Ends the transactions that were pending when the page was left, since they get no event after the page
+     * is back. They have failed, or their outcome is unknown.
      * @override
      */
     returned() {
@@ -147,7 +161,8 @@ export class DatabaseHost extends DatabaseConnection {
     }
 
     /**
-     * What no commit was asked for is aborted, as when the page dies.
+     * Aborts the transactions that are not being committed, as the browser does when a page is closed, and
+     * closes the connection.
      * @override
      */
     dispose() {
@@ -167,9 +182,9 @@ export class DatabaseHost extends DatabaseConnection {
 }
 
 /**
- * One transaction. Its requests are issued as they come and not waited for, so that a whole commit
- * can be issued from within `pagehide`. Its outcome is `complete` or `abort`, and nothing else: a
- * write that exceeds the quota aborts without the request's own error event.
+ * One transaction. Each request is made at once and does not wait for earlier ones, so that a whole commit
+ * can be made within the event `pagehide`. The outcome is decided by the events `complete` and `abort` alone,
+ * because a write that exceeds the quota aborts the transaction without an error event of the request.
  */
 export class TransactionHost {
     #transaction;
@@ -179,7 +194,7 @@ export class TransactionHost {
     #report;
 
     /**
-     * Reads that have not been answered.
+     * The operations of reads that are not settled.
      * @type {Set<number>}
      */
     #reads = new Set();
@@ -190,24 +205,24 @@ export class TransactionHost {
      */
     #commit;
 
-    /** Whether a commit was asked for. */
+    /** Whether commit() was called. */
     #committed = false;
 
     /**
-     * The last claim, once more.
+     * Writes the last claim once more.
      * @type {(() => void) | undefined}
      */
     #claimAgain;
 
     /**
      * The failure of the first request that failed. A full quota and a failed commit are reported by the
-     * transaction alone, and WebKit's does not report them once commit() was called.
+     * transaction alone, and in WebKit not even by the transaction, once commit() was called.
      * @type {import('./failure.js').Failure | undefined}
      */
     #refusal;
 
     /**
-     * The outcome, once there is one: null for complete.
+     * The outcome, once there is one: a failure, or null if the transaction is complete.
      * @type {import('./failure.js').Failure | null | undefined}
      */
     #outcome;
@@ -239,6 +254,8 @@ export class TransactionHost {
     }
 
     /**
+     * Settles the operation with the key and its value, or with nothing if the store does not have the key.
+     *
      * @param {number} operation
      * @param {string} store
      * @param {string} key
@@ -254,16 +271,18 @@ export class TransactionHost {
     }
 
     /**
-     * Rows whose key the core could not name, and so not remove either, stay where they are.
+     * Settles the operation with the keys that begin with the prefix, and their values. A key that the core
+     * cannot name is left out: the core could not remove it either.
      *
      * @param {number} operation
      * @param {string} store
      * @param {string} prefix
-     * @param {number} [limit] rows at most
-     * @param {string} [from] of those that begin with the prefix, the first that is asked for; empty for all
+     * @param {number} [limit] the most rows
+     * @param {string} [from] the key to begin with; empty for the first
      */
     list(operation, store, prefix, limit, from) {
-        // Strings are sorted by their code units: those that begin with the prefix end where its last one is one more.
+        // Keys are sorted by their code units. So those with the prefix come before the string in which the
+        // last code unit of the prefix is one larger; a unit of U+FFFF cannot be larger, and is dropped.
         const end = prefix.replace(/[^\uffff]\uffff*$/, (tail) =>
             String.fromCharCode(tail.charCodeAt(0) + 1),
         );
@@ -281,8 +300,10 @@ export class TransactionHost {
     }
 
     /**
+     * Settles the operation with the holder of a claim, or null.
+     *
      * @param {number} operation
-     * @param {string} of
+     * @param {string} of the subject
      */
     holder(operation, of) {
         this.#read(operation, claims, (objects) => {
@@ -292,21 +313,26 @@ export class TransactionHost {
     }
 
     /**
+     * Returns the name of a holder as the core reads it.
+     *
      * @param {IDBObjectStore} objects
      * @param {IDBValidKey | undefined} key
      * @returns {string | null}
      */
     #holder(objects, key) {
         if (key === undefined || named(key)) return key ?? null;
-        // A stranger's, which the core could not release: for ever in the way of all who claim the subject.
+        // This foreign claim has a key that the core cannot name, and so cannot release. It is deleted,
+        // because otherwise no tab could ever claim the subject.
         this.#write(() => objects.delete(key));
         return '?';
     }
 
     /**
+     * Sets the value of a key.
+     *
      * @param {string} store
      * @param {string} key
-     * @param {string} value
+     * @param {string} value for the store of applications, the number of the value
      */
     put(store, key, value) {
         const kept = store === data ? this.#values.get(value) : value;
@@ -314,6 +340,8 @@ export class TransactionHost {
     }
 
     /**
+     * Removes a key.
+     *
      * @param {string} store
      * @param {string} key
      */
@@ -322,6 +350,8 @@ export class TransactionHost {
     }
 
     /**
+     * Removes all keys from `first` to `last`.
+     *
      * @param {string} store
      * @param {string} first
      * @param {string} last
@@ -331,7 +361,9 @@ export class TransactionHost {
     }
 
     /**
-     * @param {string} of
+     * Claims a subject. If it has another holder, the transaction aborts.
+     *
+     * @param {string} of the subject
      * @param {string} holder
      */
     claim(of, holder) {
@@ -340,6 +372,8 @@ export class TransactionHost {
     }
 
     /**
+     * Sets the value of a key.
+     *
      * @param {string} store
      * @param {unknown} value
      * @param {string} key
@@ -348,7 +382,7 @@ export class TransactionHost {
         this.#write(() => this.#transaction.objectStore(store).put(value, key));
     }
 
-    /** @param {number} operation */
+    /** Commits, and settles the operation when the outcome is known. @param {number} operation */
     commit(operation) {
         this.#committed = true;
         this.#commit = operation;
@@ -358,11 +392,11 @@ export class TransactionHost {
         try {
             this.#transaction.commit?.();
         } catch {
-            // It has ended; its event is on the way.
+            // The transaction has ended, and its event follows.
         }
     }
 
-    /** Aborts it, unless a commit was asked for. */
+    /** Aborts the transaction, unless commit() was called. */
     abort() {
         if (this.#committed) return;
         this.#refusal ??= ['store-failed', 'the transaction was aborted: try again'];
@@ -373,20 +407,25 @@ export class TransactionHost {
         try {
             this.#transaction.abort();
         } catch {
-            // It has ended.
+            // The transaction has ended.
         }
     }
 
-    /** No event of it will come. Whether a commit took place is not known, unless it has an error. */
+    /**
+     * Ends the transaction without an event of it. Unless it has an error, the outcome of its commit is
+     * unknown.
+     */
     connectionLost() {
         this.#end(this.#transaction.error ? ['store-failed', 'the transaction was aborted'] : this.#lost());
     }
 
     /**
+     * Makes the requests of a read, and settles the operation when they have succeeded.
+     *
      * @param {number} operation
      * @param {string} store
-     * @param {(objects: IDBObjectStore) => [IDBRequest, () => (string | null)[]]} issue the last request, and
-     *     what to read once it has succeeded
+     * @param {(objects: IDBObjectStore) => [IDBRequest, () => (string | null)[]]} issue makes the requests.
+     *   Returns the last one, and a function that reads the results once it has succeeded
      */
     #read(operation, store, issue) {
         this.#reads.add(operation);
@@ -401,6 +440,8 @@ export class TransactionHost {
     }
 
     /**
+     * Reports that a read has failed, unless it is settled.
+     *
      * @param {number} operation
      * @param {import('./failure.js').Failure} why
      */
@@ -409,7 +450,7 @@ export class TransactionHost {
     }
 
     /**
-     * A row's value as the core has it. What is an application's is kept for it.
+     * Returns the value of a row as the core reads it: text, or the number of an application's value.
      *
      * @param {string} store
      * @param {unknown} value
@@ -418,13 +459,13 @@ export class TransactionHost {
         return store === data ? this.#values.keep(value) : text(value);
     }
 
-    /** @param {() => void} issue */
+    /** Makes the request of a write. If that throws, the transaction fails. @param {() => void} issue */
     #write(issue) {
         try {
             issue();
         } catch (error) {
-            // A transaction that has ended already keeps its failure. One that the browser completed by
-            // itself, since it had nothing to do for a while, has none, and does not contain this write.
+            // A transaction that has failed keeps its failure. A transaction that had nothing to do for a
+            // while has been completed by the browser: it does not contain this write, so it fails.
             if (this.#outcome === null)
                 this.#outcome = [
                     'store-failed',
@@ -436,7 +477,7 @@ export class TransactionHost {
         }
     }
 
-    /** @param {import('./failure.js').Failure | null} outcome */
+    /** Sets the outcome, unless there is one. @param {import('./failure.js').Failure | null} outcome */
     #end(outcome) {
         if (this.#outcome !== undefined) return;
         this.#outcome = outcome;
@@ -446,6 +487,7 @@ export class TransactionHost {
         this.#settle();
     }
 
+    /** Reports the outcome to the operation that waits for it. */
     #settle() {
         if (this.#commit === undefined) return;
         if (this.#outcome) this.#report.failed(this.#commit, ...this.#outcome);
@@ -453,7 +495,11 @@ export class TransactionHost {
         this.#commit = undefined;
     }
 
-    /** @returns {import('./failure.js').Failure} */
+    /**
+     * Returns the failure of a transaction that lost its connection.
+     *
+     * @returns {import('./failure.js').Failure}
+     */
     #lost() {
         return this.#committed
             ? ['unknown-commit', 'the connection was closed during the commit']
@@ -462,8 +508,8 @@ export class TransactionHost {
 }
 
 /**
- * Why the browser aborted. Nothing for an AbortError: a connection was closed by force, since nobody else aborts a
- * transaction of ours that is committing, or another request had failed.
+ * Returns why the browser aborted a transaction. Returns nothing for an AbortError, which does not state the
+ * reason: the connection was closed by force, or another request had failed.
  *
  * @param {DOMException | null} error
  * @returns {import('./failure.js').Failure | undefined}
@@ -474,8 +520,9 @@ function abortionOf(error) {
 }
 
 /**
- * Firefox (153, measured) refuses every put() of the next transaction after one that exceeded the quota, and of that
- * one only. (Of the others that commit by themselves none needs this.)
+ * Makes the next transaction accept writes again after one that exceeded the quota. Firefox (153, measured)
+ * refuses every put() of the transaction that follows, and only of that one: so an empty one is made here.
+ * (Of the other engines whose transactions commit by themselves, none needs this.)
  *
  * @param {IDBTransaction} failed
  */
@@ -488,12 +535,12 @@ function allowWrites({ db, objectStoreNames }) {
 }
 
 /**
- * Whether the core, which knows keys in UTF-8, can name it.
+ * Whether the core can name a key. It has keys in UTF-8.
  *
  * @param {IDBValidKey} key
  * @returns {key is string}
  */
 const named = (key) => typeof key === 'string' && isWellFormed(key);
 
-/** @param {unknown} value a row's value, or null for what is no string */
+/** Returns the value of a row, or null if it is no string. @param {unknown} value */
 const text = (value) => (typeof value === 'string' ? value : null);

@@ -1,14 +1,14 @@
-/** How failures of the platform become codes and messages of ours. */
+/** Conversion of the platform's exceptions into codes and messages of tabacus. */
 
 /**
- * How the host answers an operation that failed: [code, message].
+ * The answer of the host to an operation that failed.
  *
  * @typedef {[code: import('../core/generated/enums/error-code.js').ErrorCodeName, message: string]} Failure
  */
 
 /**
- * What an exception in nobody's reach becomes: an `error` event of the window, as with a listener; in
- * Node, which has no such event for it, an uncaught exception.
+ * Reports an exception that no caller can catch: as an `error` event of the window, as the platform does for
+ * an exception of a listener; in Node, which has no such event, as an uncaught exception.
  *
  * @param {import('./host.js').Platform} platform
  * @param {unknown} error
@@ -30,8 +30,8 @@ export function reportTo(platform, error) {
 }
 
 /**
- * A part of the platform, or nothing where reading it throws: a page whose cookies are blocked gets a
- * SecurityError from the mere mention of localStorage.
+ * Returns what `read` returns, or undefined if it throws. In a page with blocked cookies, for example, the
+ * mere access to `window.localStorage` throws a SecurityError.
  *
  * @template Part
  * @param {() => Part} read
@@ -46,22 +46,22 @@ export function attempt(read) {
 }
 
 /**
- * Whether the page's origin is opaque (HTML §7.1.1): it has the objects of stores and locks, which refuse
- * every call. A file's may be written "null" too, and has them.
+ * Whether the page's origin is opaque (HTML §7.1.1). Such a page has the objects of stores and locks, but
+ * they refuse every call. The origin of a page from a file may be written "null", too; there they work.
  *
  * @param {import('./host.js').Platform} platform
  */
 export const isOpaque = ({ origin, location }) => origin === 'null' && location?.protocol !== 'file:';
 
 /**
- * The failure that an exception of a store stands for.
+ * Returns the failure that an exception of a store stands for.
  *
  * @param {unknown} error
  * @returns {Failure}
  */
 export function storeFailure(error) {
     const { name, message } = /** @type {Partial<DOMException>} */ (error ?? {});
-    // Firefox had a name of its own for a full localStorage.
+    // Older versions of Firefox have a name of their own for a full localStorage.
     const full = name === 'QuotaExceededError' || name === 'NS_ERROR_DOM_QUOTA_REACHED';
     return [
         full ? 'quota-exceeded' : 'store-failed',

@@ -1,7 +1,7 @@
 /**
- * The host: the platform as the C++ World asks for it (wasm/src/browser), one file for each of its
- * parts. It adapts and decides nothing. Everything comes from the `window` that it is given, so that a
- * simulated one can replace a real one; what it lacks, or refuses with an exception, is
+ * The host adapts the platform to the calls of the C++ World (wasm/src/browser). It decides nothing. Each
+ * part of the platform has a file of its own. The host uses only the `window` that it gets, so that a
+ * simulated window can replace the real one. A part that the window lacks, or that throws when it is used, is
  * treated as absent.
  */
 
@@ -16,8 +16,8 @@ import { StorageHost } from './local-storage.js';
 import { Values } from './values.js';
 
 /**
- * What a tab takes from its platform: `globalThis`, or an object of the same shape. Every part is
- * optional.
+ * The parts of the platform that a tab uses: those of `globalThis`, or of an object of the same shape. Each
+ * part is optional.
  *
  * @typedef {object} Platform
  * @property {IDBFactory} [indexedDB]
@@ -41,7 +41,7 @@ import { Values } from './values.js';
 /** @typedef {import('../core/generated/host-events.js').HostEvents} HostEvents */
 
 export class Host {
-    /** The program that it serves. @type {HostEvents | undefined} */
+    /** The program that gets the reports, once it is started. @type {HostEvents | undefined} */
     #program;
 
     /** @type {Platform} */
@@ -50,7 +50,7 @@ export class Host {
     #disposed = false;
 
     /**
-     * Reports from before the program was there.
+     * Reports that were made before the program was started.
      * @type {(() => void)[]}
      */
     #early = [];
@@ -66,7 +66,7 @@ export class Host {
         this.clock = new ClockHost(platform, report);
         this.values = new Values();
         this.database = new DatabaseHost(platform, namespace, this, report);
-        // It takes milliseconds, and the page's own process may not be needed for them: so it is asked for first.
+        // Opening takes milliseconds, mostly in another process than the page's: so it begins first.
         if (this.database.available) void this.database.ready();
         this.lifecycle = new LifecycleHost(platform, report, () => {
             this.database.returned();
@@ -77,14 +77,24 @@ export class Host {
         this.channels = new ChannelsHost(platform, this.clock, this.lifecycle, report);
     }
 
-    /** @param {HostEvents} program receives the reports from here on; all that it throws is a defect of ours */
+    /**
+     * Sends all reports to the program: the earlier ones first.
+     *
+     * @param {HostEvents} program if it throws, that is a defect of tabacus
+     * @throws {TabacusError} `closed`
+     */
     connect(program) {
         if (this.#disposed) throw new TabacusError('closed', 'the tab was closed before this was loaded');
         this.#program = program;
         for (const call of this.#early.splice(0)) call();
     }
 
-    /** What keeps a page from its databases may keep it from locks. @returns {Promise<void>} when it is known */
+    /**
+     * Finds out whether there are Web Locks. If a page may not use databases, it may not be allowed to use
+     * Web Locks either, although it has them.
+     *
+     * @returns {Promise<void>} resolves when that is known
+     */
     async probe() {
         if (this.database.refused || !this.database.available) await this.locks.probe();
     }
@@ -94,7 +104,7 @@ export class Host {
         reportTo(this.#platform, error);
     }
 
-    /** Lets everything go. Nothing is reported any more. */
+    /** Closes and releases everything. No report is made after this. */
     dispose() {
         this.#disposed = true;
         this.#program = undefined;
@@ -111,11 +121,11 @@ export class Host {
         }
     }
 
-    /** What its parts report to. @returns {HostEvents} */
+    /** Makes the object to which the parts of the host report. @returns {HostEvents} */
     #events() {
         return {
             settled: (operation, answer) => {
-                // As #reporting(), of what is reported by the thousand.
+                // This does what #reporting() does, but faster: thousands of operations may settle at once.
                 try {
                     this.#program?.settled(operation, answer);
                 } catch (error) {
@@ -134,19 +144,23 @@ export class Host {
         };
     }
 
-    /** Reports it, or keeps it for the program. @param {(program: HostEvents) => void} report */
+    /**
+     * Makes a report, or keeps it until the program is started.
+     *
+     * @param {(program: HostEvents) => void} report
+     */
     #keepingEarly(report) {
         if (this.#program) this.#reporting(report);
         else this.#early.push(() => this.#reporting(report));
     }
 
-    /** @param {(program: HostEvents) => void} report */
+    /** Makes a report, unless there is no program. @param {(program: HostEvents) => void} report */
     #reporting(report) {
         if (!this.#program) return;
         try {
             report(this.#program);
         } catch (error) {
-            // Not into the event handler that the report was made from.
+            // The error must not reach the platform's event that led to the report.
             this.reportError(error);
         }
     }

@@ -1,4 +1,4 @@
-/** What else this browser's IndexedDB does not keep: asked of it where it must be. */
+/** Finds out which values that can be cloned this browser's IndexedDB does not store. */
 
 import { isFirefox, isWebKit } from './browser-engine.js';
 import { attempt } from './failure.js';
@@ -7,43 +7,49 @@ import { admit, refuse } from './storable.js';
 
 /** @typedef {import('./database.js').DatabaseHost} DatabaseHost */
 
-/** Whether WebKit has been asked, or is being asked. @type {Promise<void> | undefined} */
+/** The test of WebKit, if it has been made or is being made. @type {Promise<void> | undefined} */
 let asked;
 
 const blobs = ['Blob', 'File', 'FileList'];
 
 /**
- * So that storable() knows this browser's own. Firefox (153, measured) stores no ImageBitmap. WebKit (2.50, measured)
- * stores no Blob in a private window: it reports that after the call, and where another request was under way the
- * transaction never ends, and keeps all others waiting. So it is asked, once, in a transaction that holds nothing else;
- * and while that has no answer, Blobs are refused.
+ * Makes storable() refuse the values that this browser does not store. Firefox (153, measured) stores no
+ * ImageBitmap. WebKit (2.50, measured) stores no Blob in a private window. It reports that after the call,
+ * and if the transaction has another pending request, the transaction never ends and blocks all others. So
+ * one Blob is written, once, in a transaction that contains nothing else; until that has ended, Blobs are
+ * refused.
  *
  * @param {import('./host.js').Platform} platform
  * @param {DatabaseHost} database
- * @returns {Promise<void>} when it was asked
+ * @returns {Promise<void>} resolves when the browser has been tested
  */
 export async function learnStorable(platform, database) {
     if (isFirefox(platform)) refuse(['ImageBitmap']);
     if (isWebKit(platform)) await learnBlobs(database);
 }
 
-/** @param {DatabaseHost} database */
+/** Tests, once, whether the database stores Blobs. @param {DatabaseHost} database */
 function learnBlobs(database) {
     asked ??= askForBlobs(database).then((answer) => {
         if (answer === 'stored') return admit(blobs);
         if (answer === 'DataCloneError') return refuse(blobs);
         asked = undefined;
-        // A full disk is reported in time, and for whatever is stored beside it: the store itself may refuse the Blob.
+        // The disk is full, so the test says nothing about Blobs. They are admitted, because the browser
+        // reports a full disk in time, whatever else the transaction contains.
         if (answer === 'QuotaExceededError') return admit(blobs);
-        // A private window gives an UnknownError, as does one whose disk fails: the next Blob asks again.
+        // An UnknownError comes from a private window, or from a disk that fails: the next Blob repeats the
+        // test.
         refuse(blobs, () => void learnBlobs(database));
     });
     return asked;
 }
 
 /**
+ * Writes a Blob into the database, and aborts the transaction.
+ *
  * @param {DatabaseHost} database
- * @returns {Promise<string | undefined>} `stored`, or the name of the error; undefined: it could not be asked
+ * @returns {Promise<string | undefined>} `stored`, or the name of the error; undefined if there was no
+ *   transaction
  */
 const askForBlobs = (database) =>
     new Promise((answer) =>

@@ -1,8 +1,9 @@
 import { isFirefox } from './browser-engine.js';
 
 /**
- * The page's lifecycle (Page Visibility, Page Lifecycle, HTML §7.4.2.3). A worker has none of it. Never
- * `unload` or `beforeunload`: either keeps a page out of the back/forward cache.
+ * The page's lifecycle (Page Visibility, Page Lifecycle, HTML §7.4.2.3). A Worker has no such events.
+ * `unload` and `beforeunload` are not used, because a listener of either keeps the page out of the
+ * back/forward cache.
  */
 export class LifecycleHost {
     /** @type {(() => void)[]} */
@@ -14,18 +15,19 @@ export class LifecycleHost {
     #page;
 
     /**
-     * Whether a lock that the page holds when it is left keeps it out of the back/forward cache, as in Firefox (153,
-     * measured), which asks before `pagehide`.
+     * Whether a lock that the page holds keeps the page out of the back/forward cache. It does in Firefox
+     * (153, measured), which decides before `pagehide`.
      */
     locksBarCache = false;
 
     /**
-     * Whether the page is being left, or is in the back/forward cache, where that forgets what is under way: Firefox
-     * (153, measured) never reports the outcome, and leaves a lock that it grants meanwhile with nobody.
+     * In Firefox: whether the page is being left, or is in the back/forward cache. There Firefox (153,
+     * measured) never reports the outcome of pending operations, and a lock that it grants meanwhile has no
+     * holder. False in other engines.
      */
     going = false;
 
-    /** Whether nobody sees the page. */
+    /** Whether the page is hidden. */
     get hidden() {
         return this.#page?.visibilityState === 'hidden';
     }
@@ -33,7 +35,8 @@ export class LifecycleHost {
     /**
      * @param {import('./host.js').Platform} platform
      * @param {import('./host.js').HostEvents} report
-     * @param {() => void} returned called, before any other listener, when the page is back from where it was going
+     * @param {() => void} returned called, before any other listener, when the page is back from the
+     *   back/forward cache
      */
     constructor(platform, report, returned) {
         const page = platform.document;
@@ -52,13 +55,19 @@ export class LifecycleHost {
         });
     }
 
-    /** @param {() => void} callback called when the page is back from the back/forward cache, after the report of it */
+    /**
+     * Registers a callback for the return from the back/forward cache. It is called after the core has
+     * received the report.
+     *
+     * @param {() => void} callback
+     */
     onBack(callback) {
         this.#whenBack.push(callback);
     }
 
     /**
-     * Before any listener of the application, which may add.
+     * Listens in the capture phase, so that `going` is set before a listener of the application runs: it may
+     * use counters.
      *
      * @param {import('./host.js').Platform} platform
      * @param {() => void} returned
@@ -73,6 +82,8 @@ export class LifecycleHost {
     }
 
     /**
+     * Adds a listener, which dispose() removes.
+     *
      * @param {Pick<import('./host.js').Platform, 'addEventListener' | 'removeEventListener'>} target
      * @param {string} type
      * @param {(event: any) => void} listener
@@ -83,6 +94,7 @@ export class LifecycleHost {
         this.#stops.push(() => target.removeEventListener?.(type, listener, capture));
     }
 
+    /** Removes all listeners. */
     dispose() {
         for (const stop of this.#stops.splice(0)) stop();
         this.#whenBack = [];

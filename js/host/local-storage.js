@@ -2,30 +2,33 @@ import { isWellFormed } from '../common/well-formed.js';
 import { attempt, storeFailure } from './failure.js';
 
 /**
- * The longest key and value of ours, in UTF-16 units: no strategy writes half as much. What is longer was written by
- * another script, and is dropped before it is copied.
+ * The longest key and the longest value that are read, in UTF-16 units. No strategy writes half as much.
+ * Anything longer was written by another script, and is dropped before it is copied.
  */
 const keyUnitsMax = 4096;
 const valueUnitsMax = 2 ** 16;
 
-/** What stands for a value that is too long: no record can be read from it. */
+/** Replaces a value that is too long. No record has this form, so it is treated as unreadable. */
 const unreadable = '?';
 
-/** @param {string | null | undefined} value */
+/** Returns a value as the core may get it. @param {string | null | undefined} value */
 const bounded = (value) => {
     if (value && value.length > valueUnitsMax) return unreadable;
-    return value === null || value === undefined ? null : String(value); // a strange host may give anything
+    return value === null || value === undefined ? null : String(value); // a simulated window may return anything
 };
 
-/** localStorage and its events. A failing read is an absent value: it can only be a hint anyway. */
+/**
+ * localStorage and its events. A read that fails counts as an absent value, because such values are only
+ * hints.
+ */
 export class StorageHost {
-    /** Undefined before it is first asked for. @type {import('./storage-like.js').StorageLike | null | undefined} */
+    /** Undefined before its first use. @type {import('./storage-like.js').StorageLike | null | undefined} */
     #asked;
 
     #platform;
     #report;
 
-    /** What the keys begin with whose changes the core asks for. @type {string | undefined} */
+    /** The prefix of the keys that the core watches. @type {string | undefined} */
     #prefix;
 
     /**
@@ -37,11 +40,15 @@ export class StorageHost {
         this.#report = report;
     }
 
-    /** Its first use waits for the browser's process, so it is not asked for before. */
+    /**
+     * The storage, or null. Its first use blocks until the browser's process has answered, so it is read
+     * late.
+     */
     get #area() {
         if (this.#asked === undefined) {
             const area = attempt(() => this.#platform.localStorage);
-            // Node ≥ 25 has one that throws at the first use unless it was given a file.
+            // Node ≥ 25 has a localStorage that throws at its first use, unless Node was started with a file
+            // for it.
             this.#asked = area && attempt(() => area.length) !== undefined ? area : null;
         }
         return this.#asked;
@@ -52,6 +59,8 @@ export class StorageHost {
     }
 
     /**
+     * Settles the operation with the value of a key.
+     *
      * @param {number} operation
      * @param {string} key
      */
@@ -60,6 +69,8 @@ export class StorageHost {
     }
 
     /**
+     * Sets the value of a key. The operation fails if the storage is full.
+     *
      * @param {number} operation
      * @param {string} key
      * @param {string} value
@@ -77,6 +88,8 @@ export class StorageHost {
     }
 
     /**
+     * Removes a key.
+     *
      * @param {number} operation
      * @param {string} key
      */
@@ -86,7 +99,8 @@ export class StorageHost {
     }
 
     /**
-     * Those that the core can name.
+     * Settles the operation with the keys that begin with the prefix. Keys that are too long or not
+     * well-formed are left out: the core cannot name them.
      *
      * @param {number} operation
      * @param {string} prefix
@@ -96,7 +110,10 @@ export class StorageHost {
         this.#report.settled(operation, keys ?? []);
     }
 
-    /** By index, and not by Object.keys: that would miss a key named "length". */
+    /**
+     * Returns all keys. It reads them by their indices, because Object.keys() would miss a key named
+     * "length".
+     */
     #keys() {
         const area = this.#area;
         if (!area) return [];
@@ -104,7 +121,8 @@ export class StorageHost {
     }
 
     /**
-     * Reports other tabs' changes of keys that begin with the prefix. All callers pass the namespace's.
+     * Reports the changes that other tabs make to keys with the prefix. All callers pass the prefix of the
+     * namespace.
      * @param {string} prefix
      */
     watch(prefix) {
@@ -113,18 +131,19 @@ export class StorageHost {
         this.#platform.addEventListener?.('storage', this.#onStorage);
     }
 
-    /** @param {StorageEvent} event */
+    /** Reports the change of another tab. @param {StorageEvent} event */
     #onStorage = (event) => {
         const { storageArea, key } = event;
         if (storageArea && storageArea !== this.#area) return;
-        if (key !== null && !isOurs(key, this.#prefix ?? '')) return; // before the values are made strings
+        if (key !== null && !isOurs(key, this.#prefix ?? '')) return; // reading the values may copy them
         this.#report.storageChanged(key, bounded(event.oldValue), bounded(event.newValue));
     };
 
+    /** Stops watching. */
     dispose() {
         this.#platform.removeEventListener?.('storage', this.#onStorage);
     }
 }
 
-/** @param {string} key @param {string} prefix */
+/** Whether a key has the prefix and is no longer than ours. @param {string} key @param {string} prefix */
 const isOurs = (key, prefix) => key.length <= keyUnitsMax && key.startsWith(prefix);

@@ -1,22 +1,22 @@
 import { refusal } from './web-locks.js';
 
-/** Snapshots of the Web Locks that the origin's tabs hold and wait for (W3C Web Locks API, `query()`). */
+/** Snapshots of the Web Locks that the tabs of the origin hold and request (W3C Web Locks API, `query()`). */
 export class LockSnapshots {
     #host;
 
-    /** Operations that ask for one. @type {Set<number>} */
+    /** The operations that wait for a snapshot. @type {Set<number>} */
     #asking = new Set();
 
     /** @param {import('./host.js').Host} host */
     constructor(host) {
         this.#host = host;
-        // What was under way when the page was left may never be answered.
+        // The browser may never answer a query that was pending when the page was left: so it is repeated.
         host.lifecycle.onBack(() => {
             for (const operation of this.#asking) this.query(operation);
         });
     }
 
-    /** @param {number} operation */
+    /** Takes a snapshot, and settles the operation with it. @param {number} operation */
     query(operation) {
         const { locks, report } = this.#host;
         this.#asking.add(operation);
@@ -33,6 +33,8 @@ export class LockSnapshots {
 }
 
 /**
+ * Returns four texts for each lock or request, as the core reads them.
+ *
  * @param {LockInfo[] | undefined} infos
  * @param {boolean} held
  */
@@ -44,5 +46,5 @@ const rowsOf = (infos = [], held) =>
         String(clientId),
     ]);
 
-/** @param {boolean} answer as the core reads it */
+/** Converts a boolean into a text for the core. @param {boolean} answer */
 const yes = (answer) => (answer ? 'yes' : null);

@@ -1,18 +1,19 @@
 /**
- * The object stores: string values under string keys that stand outside them. A claim is
- * { subject } under its holder's name; the index makes a second holder of one subject abort the
- * transaction (browser_world.hpp, Transaction::claim).
+ * The object stores of the database. Keys are strings that are not part of the values (out-of-line keys), and
+ * values are strings. A claim is the object { subject }, and its key is the name of its holder. The unique
+ * index of the subjects aborts a transaction that adds a second holder of one subject (browser_world.hpp,
+ * Transaction::claim).
  */
 
 import { storeNames } from '../core/generated/enums/store.js';
 
 export const claims = 'claims';
-/** What applications keep: any values, where all others are strings. */
+/** The store for the values of applications. They may be of any type. */
 export const data = 'data';
 export const subject = 'subject';
 
 /**
- * Whether a store that has one of our names has our shape.
+ * Whether a store with one of our names has the shape that this file gives it.
  *
  * @param {IDBObjectStore} store
  */
@@ -25,7 +26,7 @@ export function storeFits(store) {
 }
 
 /**
- * Whether all our stores are there, in whatever shape: that is seen by a transaction alone.
+ * Whether the database has all our stores. Their shape is not checked, because only a transaction can see it.
  *
  * @param {IDBDatabase} connection
  */
@@ -34,13 +35,13 @@ export function isComplete(connection) {
 }
 
 /**
- * Makes what is missing. A stranger's store that has the name of one of ours keeps its records under
- * another name: nobody's data is deleted.
+ * Makes the stores that are missing. If a foreign store has one of our names, it is renamed and keeps its
+ * records: no data is deleted.
  *
  * @param {IDBDatabase} connection
  * @param {IDBTransaction} upgrade
- * @param {string | undefined} generation of the counters' rows, if there is none yet: put here, so that the
- *   first tab that commits need not make one
+ * @param {string | undefined} generation if given, the generation of a new database. It is stored here, so
+ *   that the first tab that commits need not store it
  */
 export function createStores(connection, upgrade, generation) {
     for (const name of storeNames) {

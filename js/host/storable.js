@@ -1,10 +1,10 @@
-/** Clones that IndexedDB keeps. */
+/** Structured clones that IndexedDB can store. */
 
 import { requirePlatform } from '../common/require-platform.js';
 
 /**
- * A structured clone of a value, for storage (HTML §2.7.3): what IndexedDB would refuse within a transaction, which
- * fails as a whole then, is refused before.
+ * Returns a structured clone of a value, for storage (HTML §2.7.3). Throws if IndexedDB would refuse the
+ * value, so that it is refused before it is part of a transaction, which would fail as a whole.
  *
  * @param {unknown} value
  * @returns {any}
@@ -15,7 +15,7 @@ export function storable(value) {
     requirePlatform('storing this value', ['structuredClone']);
     const clone = structuredClone(value);
     const seen = new Set([clone]);
-    // What is added while it goes on is looked at, too.
+    // The loop also visits the values that are added to the set meanwhile.
     for (const one of seen) {
         if (typeof one !== 'object' || one === null) continue;
         const what = Object.prototype.toString.call(one).slice('[object '.length, -1);
@@ -29,23 +29,29 @@ export function storable(value) {
     return clone;
 }
 
-/** What can be cloned and is not stored, each with what is called when one was met. @type {Map<string, () => void>} */
+/**
+ * The classes that can be cloned but not stored, each with a function that is called when a value of it is
+ * refused.
+ * @type {Map<string, () => void>}
+ */
 const refused = new Map();
 
 /**
- * @param {string[]} kinds that this browser does not store
- * @param {() => void} [met] called when one is refused
+ * Makes storable() refuse values of some classes.
+ *
+ * @param {string[]} kinds the names of the classes
+ * @param {() => void} [met] called when such a value is refused
  */
 export function refuse(kinds, met = () => {}) {
     for (const kind of kinds) refused.set(kind, met);
 }
 
-/** @param {string[]} kinds that it stores */
+/** Makes storable() accept values of some classes. @param {string[]} kinds the names of the classes */
 export function admit(kinds) {
     for (const kind of kinds) refused.delete(kind);
 }
 
-// What is for other threads.
+// These can be cloned for another thread, but not for storage.
 refuse(['SharedArrayBuffer', 'WebAssembly.Memory', 'WebAssembly.Module']);
 refuse(['MessagePort', 'ReadableStream', 'WritableStream', 'TransformStream']);
 refuse([
@@ -57,11 +63,16 @@ refuse([
     'RestrictionTarget',
 ]);
 
-/** @param {any} object of a clone: it has no getters @returns {Iterable<unknown>} */
+/**
+ * Returns the values within an object of a clone, which has no getters.
+ *
+ * @param {any} object
+ * @returns {Iterable<unknown>}
+ */
 function within(object) {
     if (ArrayBuffer.isView(object)) return [object.buffer];
     if (object instanceof Map) return [...object].flat();
-    // Their `cause` and `errors` are not enumerable.
+    // The properties `cause` and `errors` are not enumerable.
     if (object instanceof Error)
         return Object.getOwnPropertyNames(object).map((name) => /** @type {any} */ (object)[name]);
     return object instanceof Set ? object : Object.values(object);

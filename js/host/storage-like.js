@@ -1,5 +1,6 @@
 /**
- * The Storage interface (HTML §12.2.1), also where the types of the DOM are not loaded, as in a Worker's program.
+ * The Storage interface (HTML §12.2.1). It is declared here for programs that are compiled without the types
+ * of the DOM, such as a Worker's.
  *
  * @typedef {{
  *     readonly length: number,

@@ -1,6 +1,6 @@
 /**
- * JavaScript values that the core passes on and never sees: it knows each by a number, as a text. What
- * an application writes under a lock's fence is thus kept as IndexedDB keeps it, by structured clone.
+ * JavaScript values that pass through the core. The core does not see a value, but only its number, written
+ * as a text. So the values of an application are stored by structured clone, and not as text.
  */
 export class Values {
     #last = 0;
@@ -9,8 +9,10 @@ export class Values {
     #kept = new Map();
 
     /**
+     * Keeps a value until it is taken.
+     *
      * @param {unknown} value
-     * @returns {string} its number, until it is taken
+     * @returns {string} its number
      */
     keep(value) {
         const number = String(++this.#last);
@@ -18,12 +20,12 @@ export class Values {
         return number;
     }
 
-    /** @param {string} number */
+    /** Returns a value. @param {string} number */
     get(number) {
         return this.#kept.get(number);
     }
 
-    /** @param {string} number */
+    /** Removes a value, and returns it. @param {string} number */
     take(number) {
         const value = this.#kept.get(number);
         this.#kept.delete(number);

@@ -1,9 +1,12 @@
 import { attempt, isOpaque } from './failure.js';
 
-/** On a LockManager that is no browser's: a registered symbol, so that two copies of the package know each other. */
+/**
+ * Marks a LockManager of js/polyfill.js. It is a registered symbol, so that another copy of the package
+ * recognises it.
+ */
 export const polyfilled = Symbol.for('tabacus.locks');
 
-/** Web Locks (W3C Web Locks API), each known to the core by the number of its request. */
+/** Web Locks (W3C Web Locks API). The core identifies each by the number of its request. */
 export class LocksHost {
     /** @type {LockManager | undefined} */
     manager;
@@ -12,13 +15,15 @@ export class LocksHost {
     #report;
 
     /**
-     * Ends a request: releases its lock, or withdraws it from the queue; or reports that it was not granted.
+     * The ways to end each request: `release` its lock, `abort` its wait, or `giveUp`, which reports that it
+     * was not granted.
      * @type {Map<number, { release: () => void, abort: () => void, giveUp?: () => void }>}
      */
     #requests = new Map();
 
     /**
-     * Requests of a page that is being left, by their number.
+     * Functions that make the requests which came while the page was being left, by the numbers of the
+     * requests.
      * @type {Map<number, () => void>}
      */
     #later = new Map();
@@ -32,7 +37,7 @@ export class LocksHost {
      */
     constructor(platform, lifecycle, report) {
         const manager = isOpaque(platform) ? undefined : attempt(() => platform.navigator?.locks);
-        // Our own (js/polyfill.js) are built on what they would then be built on.
+        // The locks of js/polyfill.js are built on tabacus: using them here would be circular.
         this.manager = manager && polyfilled in manager ? undefined : manager;
         this.#lifecycle = lifecycle;
         this.#report = report;
@@ -42,7 +47,11 @@ export class LocksHost {
         return this.manager !== undefined;
     }
 
-    /** @returns {Promise<void>} when it is known whether they refuse every call, and then there are none */
+    /**
+     * Finds out whether Web Locks refuse every call. If so, they are treated as absent.
+     *
+     * @returns {Promise<void>}
+     */
     async probe() {
         try {
             await this.manager?.query?.();
@@ -52,6 +61,8 @@ export class LocksHost {
     }
 
     /**
+     * Requests a lock. The operation `id` is settled when the lock is granted, and fails if it is not.
+     *
      * @param {number} id
      * @param {string} name
      * @param {{ mode: 'exclusive' | 'shared', ifAvailable: boolean, steal: boolean }} options
@@ -87,25 +98,28 @@ export class LocksHost {
             ? () => grant(null)
             : () => refuse(new DOMException('the page was left', 'AbortError'));
         this.#requests.set(id, { release: () => {}, abort: () => controller.abort(), giveUp });
-        // A signal together with either is refused by the specification (§4.1, NotSupportedError).
+        // The specification refuses a signal together with either option (§4.1, NotSupportedError).
         const signal = options.ifAvailable || options.steal ? {} : { signal: controller.signal };
         Promise.resolve(this.manager?.request(name, { ...options, ...signal }, grant))
             .then(() => this.#requests.delete(id))
             .catch(refuse);
     }
 
-    /** @param {number} id */
+    /** Releases a granted lock. @param {number} id */
     release(id) {
         this.#requests.get(id)?.release();
     }
 
-    /** @param {number} id */
+    /** Withdraws a request that waits. @param {number} id */
     abort(id) {
         this.#requests.get(id)?.abort();
         if (this.#later.delete(id)) this.#report.failed(id, 'lock-lost', 'the request was withdrawn');
     }
 
-    /** The page is back: nothing that was under way when it was left will ever be reported. */
+    /**
+     * Ends the requests that were pending when the page was left, since the browser reports nothing about
+     * them after the page is back. Then makes the requests that were kept meanwhile.
+     */
     returned() {
         for (const { giveUp } of [...this.#requests.values()]) giveUp?.();
         const later = [...this.#later.values()];
@@ -113,7 +127,7 @@ export class LocksHost {
         for (const request of later) request();
     }
 
-    /** Lets all go, and whatever is granted after this. */
+    /** Releases all locks, also those that are granted after this call, and withdraws all requests. */
     dispose() {
         this.#disposed = true;
         for (const request of this.#requests.values()) {
@@ -124,6 +138,8 @@ export class LocksHost {
 }
 
 /**
+ * Returns the failure that an exception of Web Locks stands for.
+ *
  * @param {unknown} error
  * @returns {import('./failure.js').Failure}
  */

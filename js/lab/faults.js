@@ -1,4 +1,4 @@
-/** What may happen to tabs, or to what they share. */
+/** The faults that may happen to a simulated tab or origin. */
 export const faults = Object.freeze(
     /** @type {const} */ ([
         'kill',

@@ -1,8 +1,8 @@
-/** The laboratory's module, from beside the bundled modules; the build writes it, with its types. */
+/** The laboratory's module in the file beside the bundled modules. The build writes lab.js, and its types. */
 
 import { compileWasm } from '../core/compile-wasm.js';
 
 export { default as start } from './lab.js';
 
-/** The literal address is what bundlers follow. */
+/** Compiles lab.wasm. The address is a literal, because bundlers look for this form. */
 export const compileBeside = () => compileWasm(new URL('./lab.wasm', import.meta.url), 'lab.wasm');

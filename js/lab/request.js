@@ -1,33 +1,37 @@
-/** What is to be explored, checked before anything is done. */
+/** Checks of a request for an exploration, which are made before anything else is done. */
 
 import { invalid } from '../common/errors.js';
 import { checkInteger, checkOneOf, checkOptions } from '../common/check-arguments.js';
 import { STRATEGIES } from '../common/strategies.js';
 import { faults } from './faults.js';
 
-/** When the tabs see each other's writes to localStorage; the last is what browsers do. */
+/**
+ * The storage models: when a tab sees what other tabs write to localStorage. Browsers implement the last one.
+ */
 export const models = Object.freeze(/** @type {const} */ (['mutexed', 'interleaved', 'cached']));
 
 export { faults };
 export const strategies = STRATEGIES;
 
 /**
+ * What to explore. All numbers are integers.
+ *
  * @typedef {object} ExploreRequest
  * @property {import('../common/strategies.js').Strategy} strategy
- * @property {typeof models[number]} [model] by default `cached`
- * @property {number} [tabs] 1 to 64; by default 2
- * @property {number} [adds] increments of each tab, 0 to 1,000; by default 2
- * @property {readonly (typeof faults[number])[]} [faults] that may happen; by default none
- * @property {number} [faultBudget] how many of them in one run, 0 to 64; by default 1
- * @property {number} [preemptions] the preemption bound: where not every schedule can be explored, every one
- *   with at most so many preemptions, 0 to 1,000; by default 3
+ * @property {typeof models[number]} [model] the storage model; `cached` by default
+ * @property {number} [tabs] the number of tabs, from 1 to 64; 2 by default
+ * @property {number} [adds] the number of increments of each tab, from 0 to 1,000; 2 by default
+ * @property {readonly (typeof faults[number])[]} [faults] the faults that may happen; none by default
+ * @property {number} [faultBudget] how many faults may happen in one run, from 0 to 64; 1 by default
+ * @property {number} [preemptions] the preemption bound, from 0 to 1,000; 3 by default. If there are too many
+ *   schedules to explore all of them, those with at most so many preemptions are explored
  * @property {number} [switches] deprecated: the same as `preemptions`
- * @property {number} [seeds] seeded schedules beyond, 0 to 10^9; by default 10,000
- * @property {number} [work] the steps after which a search counts as too long, 1 to 10^12; by
- *   default 5,000,000
+ * @property {number} [seeds] the number of random schedules that are explored after that, from 0 to 10^9;
+ *   10,000 by default
+ * @property {number} [work] the most steps of a search, from 1 to 10^12; 5,000,000 by default
  */
 
-/** The least, the most and the default of each number. */
+/** The least value, the largest value and the default of each number. */
 const numbers = /** @type {const} */ ({
     tabs: [1, 64, 2],
     adds: [0, 1000, 2],
@@ -38,9 +42,11 @@ const numbers = /** @type {const} */ ({
 });
 
 /**
+ * Checks a request, and returns it with the defaults.
+ *
  * @param {unknown} given
  * @returns {import('./lab.js').Request}
- * @throws {TabacusError} `invalid-argument`, naming what was wrong
+ * @throws {TabacusError} `invalid-argument`, with the name of the property
  */
 export function checkRequest(given) {
     const names = ['strategy', 'model', 'faults', 'switches', ...Object.keys(numbers)];

@@ -1,11 +1,11 @@
-/** Long explorations, a slice at a time, so that a page stays alive and can cancel. */
+/** Runs long explorations in slices, so that a page stays responsive and can cancel them. */
 
 import { reportFrom } from './lab-module.js';
 
-/** How long one slice may keep everybody else waiting, in milliseconds: less than a person notices. */
+/** The length of a slice, during which the page does not respond: less than a person notices. */
 const slice_ms = 40;
 
-/** Runs between two looks at the clock. */
+/** The number of runs between two reads of the clock. */
 const runs = 50;
 
 const turn = () => new Promise((resolve) => setTimeout(resolve, 0));
@@ -34,7 +34,12 @@ export async function inSlices(exploration, { signal, progress }) {
     }
 }
 
-/** @param {Exploration} exploration @returns {boolean} false when it has ended */
+/**
+ * Explores for one slice.
+ *
+ * @param {Exploration} exploration
+ * @returns {boolean} false if the exploration has ended
+ */
 function slice(exploration) {
     const end = performance.now() + slice_ms;
     do {

@@ -1,14 +1,21 @@
-/** What tab.sequence(), tab.budget() and tab.rateLimit() return. Behind each is what all handles of an engine share. */
+/**
+ * The objects that tab.sequence(), tab.budget() and tab.rateLimit() return. Each belongs to one handle of an
+ * engine, and passes its calls on to an object that all handles of the engine share (js/limits/limits.js).
+ */
 
 import { checkInteger, checkOptions } from '../common/check-arguments.js';
 import { checkSignal, checkTimeout } from '../common/check-waits.js';
 import { Successor } from '../common/successor.js';
 import { closedError } from '../common/errors.js';
 
-/** @param {unknown} n */
+/** Checks an amount: an integer from 1 to 2^53 − 1. @param {unknown} n */
 export const checkAmount = (n) => checkInteger('n', n, 1, Number.MAX_SAFE_INTEGER);
 
-/** Stands for what all handles share where it may not be used. @param {() => Error} error */
+/**
+ * Makes a replacement for a shared object, which refuses every call with an error.
+ *
+ * @param {() => Error} error
+ */
 export function refusing(error) {
     const refuse = () => Promise.reject(error());
     const tryTake = async (/** @type {unknown} */ n = 1) => {
@@ -18,15 +25,16 @@ export function refusing(error) {
     return { tryTake, next: refuse, reserve: refuse, give: refuse, take: refuse, refresh: refuse };
 }
 
-/** A handle that is closed has these in place of its functions. */
+/** Replaces the shared object in a handle that is closed. */
 const closed = Object.defineProperty(refusing(closedError), 'available', {
     get() {
         throw closedError();
     },
 });
 
+/** The part that sequences, budgets and rate limits have in common. */
 class Handle extends Successor {
-    /** What all handles share. @type {any} @protected */
+    /** The object that all handles of the engine share. @type {any} @protected */
     _shared;
 
     /**
@@ -47,28 +55,31 @@ class Handle extends Successor {
 }
 
 /**
- * Numbers that no two tabs get, and that rise in each: ids over all tabs of the origin and namespace, and
- * over restarts. From 1. Made by `tab.sequence(name, options)`.
+ * A sequence: numbers, from 1, for use as identifiers. Each number is given once over all tabs of the origin
+ * and namespace, also after a crash or a restart, and the numbers that one tab gets rise. `tab.sequence(name,
+ * options)` returns it. docs/limits.md states the guarantees.
  *
  * @example
  * const id = await tab.sequence('orders').next();
  */
 export class Sequence extends Handle {
     /**
-     * The next number: larger than every one that this tab got before, and never given to anybody else.
+     * Takes the next number. It is larger than every number that this tab took before, and no other caller
+     * gets it.
      *
-     * @returns {Promise<number>} rejects with a TabacusRangeError after 2^53 − 1, and with `quota-exceeded`,
-     *   `store-failed`, `unknown-commit` or `closed`
+     * @returns {Promise<number>} an integer from 1 to 2^53 − 1. Rejects with a TabacusRangeError when all
+     *   numbers are used, and with `quota-exceeded`, `store-failed`, `unknown-commit` or `closed`
      */
     next() {
         return this._shared.next();
     }
 
     /**
-     * So many numbers, one after another.
+     * Takes `n` consecutive numbers.
      *
-     * @param {number} n from 1
-     * @returns {Promise<{ first: number, last: number }>} the range, both ends in it; rejects as next()
+     * @param {number} n an integer from 1 to 2^53 − 1
+     * @returns {Promise<{ first: number, last: number }>} the range, including both ends. Rejects with
+     *   `invalid-argument`, and as next() does
      */
     async reserve(n) {
         return this._shared.reserve(checkAmount(n));
@@ -76,8 +87,9 @@ export class Sequence extends Handle {
 }
 
 /**
- * So much, over all tabs of the origin and namespace, and never more. A tab holds some of it for itself and
- * mostly takes from that, without a transaction. Made by `tab.budget(name, { limit })`.
+ * A budget: an amount of `limit` that all tabs of the origin and namespace take from, and never exceed
+ * together. A tab keeps a part of the free amount for itself and mostly takes from that part, without a
+ * transaction. `tab.budget(name, { limit })` returns it. docs/limits.md states the guarantees.
  *
  * @example
  * if (await tab.budget('downloads', { limit: 100 }).tryTake(1)) await fetch(url);
@@ -96,32 +108,33 @@ export class Budget extends Handle {
     }
 
     /**
-     * Takes n, if there are as many.
+     * Takes `n` if that much is free.
      *
-     * @param {number} [n] an integer from 1
-     * @returns {Promise<boolean>} false: there are not; rejects with `quota-exceeded`, `store-failed` or
-     *   `closed`
+     * @param {number} [n] an integer from 1 to 2^53 − 1; 1 by default
+     * @returns {Promise<boolean>} false if less is free: nothing is taken then. Rejects with
+     *   `invalid-argument`, `quota-exceeded`, `store-failed` or `closed`
      */
     tryTake(n = 1) {
         return this._shared.tryTake(n);
     }
 
     /**
-     * Puts back n that were taken.
+     * Gives back `n` that were taken, by this tab or by another.
      *
-     * @param {number} [n] an integer from 1
-     * @returns {Promise<void>} resolves when they can be taken again; rejects with a TabacusRangeError when
-     *   fewer are taken, and as tryTake(); with `unknown-commit` when the outcome is unknown
+     * @param {number} [n] an integer from 1 to 2^53 − 1; 1 by default
+     * @returns {Promise<void>} resolves when the amount can be taken again. Rejects with a TabacusRangeError
+     *   if less than `n` is taken, with `unknown-commit` if the outcome is unknown, and as tryTake() does
      */
     async give(n = 1) {
         return this._shared.give(checkAmount(n));
     }
 
     /**
-     * How many there are, as far as is known without waiting: what this tab holds, and what was free when
-     * the store was last read or another tab reported it. Before the store was first read: the limit.
+     * The free amount, as far as this tab knows it without waiting: the part that this tab keeps for itself,
+     * and what was free in the store when this tab last read it or another tab last reported it. Before the
+     * first read it is the limit.
      *
-     * @returns {number}
+     * @returns {number} an integer from 0 to `limit`
      */
     get available() {
         return this._shared.available ?? this.limit;
@@ -129,19 +142,22 @@ export class Budget extends Handle {
 }
 
 /**
- * At most `limit` in any span of `interval` milliseconds, over all tabs of the origin and namespace. Made by
- * `tab.rateLimit(name, { limit, interval })`.
+ * A rate limit: at most `limit` turns in any span of `interval` milliseconds, over all tabs of the origin and
+ * namespace. `tab.rateLimit(name, { limit, interval })` returns it. docs/limits.md states the guarantees.
  *
  * @example
  * await tab.rateLimit('api', { limit: 5, interval: 1000 }).take();
  */
 export class RateLimit extends Handle {
     /**
-     * Waits until the limit allows another call; the calls of one tab are served in their order.
+     * Waits until the limit allows another turn, and takes it. The calls of one tab are served in their
+     * order.
      *
-     * @param {{ signal?: AbortSignal, timeout?: number }} [options] either ends the wait: with the signal's
-     *   reason, or with a `TimeoutError` after so many milliseconds. 0: unless the limit allows it now
-     * @returns {Promise<void>} rejects with `quota-exceeded`, `store-failed` or `closed`
+     * @param {{ signal?: AbortSignal, timeout?: number }} [options] `signal` and `timeout`, in milliseconds
+     *   from 0 to 2^31 − 1, end the wait. With a timeout of 0 a turn is taken only if the limit allows it at
+     *   once
+     * @returns {Promise<void>} rejects with the signal's reason, with a `TimeoutError`, or with
+     *   `invalid-argument`, `quota-exceeded`, `store-failed` or `closed`
      */
     async take(options = {}) {
         const { signal, timeout } = checkOptions(options, ['signal', 'timeout']);
@@ -150,9 +166,10 @@ export class RateLimit extends Handle {
     }
 
     /**
-     * Takes a turn if the limit allows one now.
+     * Takes a turn if the limit allows one at once.
      *
-     * @returns {Promise<boolean>} rejects as take()
+     * @returns {Promise<boolean>} whether it took a turn. Rejects with `quota-exceeded`, `store-failed` or
+     *   `closed`
      */
     tryTake() {
         return this._shared.tryTake();
@@ -160,19 +177,26 @@ export class RateLimit extends Handle {
 }
 
 /**
- * @typedef {object} SequenceOptions an agreement of all who use the sequence
- * @property {number} [block] how many numbers a tab reserves at once, from 1 to 10^9; 1000 by
- *   default. What it has not given out when it closes or dies is left out
- * @property {boolean} [gapless] a transaction for each number instead: none is left out
+ * The options of a sequence. All tabs that use the sequence must pass the same.
+ *
+ * @typedef {object} SequenceOptions
+ * @property {number} [block] how many numbers a tab reserves at once: an integer from 1 to 10^9; 1 000 by
+ *   default. Numbers that a tab has reserved and not given out when it closes or dies are never given out
+ * @property {boolean} [gapless] whether each number is taken in a transaction of its own instead, so that no
+ *   number is left out; `false` by default
  */
 
 /**
+ * The options of a budget. All tabs that use the budget must pass the same.
+ *
  * @typedef {object} BudgetOptions
- * @property {number} limit an integer from 0 to 2^53 − 1, an agreement of all who use the budget
+ * @property {number} limit an integer from 0 to 2^53 − 1
  */
 
 /**
- * @typedef {object} RateLimitOptions an agreement of all who use the rate limit
- * @property {number} limit an integer from 1 to 10^9
- * @property {number} interval milliseconds, an integer from 1 to 2^31 − 1
+ * The options of a rate limit. All tabs that use the rate limit must pass the same.
+ *
+ * @typedef {object} RateLimitOptions
+ * @property {number} limit how many turns `interval` allows: an integer from 1 to 10^9
+ * @property {number} interval in milliseconds: an integer from 1 to 2^31 − 1
  */

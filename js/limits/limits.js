@@ -30,7 +30,7 @@ const refuse = () => {
     throw closedError();
 };
 
-/** In place of the module when the tab is closed. @type {LimitsGlue} */
+/** Replaces the exports of the program when the engine is closed. @type {LimitsGlue} */
 const closed = { sequence_next: () => 0, budget_take: () => 0, budget_available: refuse };
 
 const weaker = () =>
@@ -39,17 +39,21 @@ const weaker = () =>
         'without IndexedDB a limit holds within this page only: open({ allowWeaker: true }) allows that',
     );
 
-/** What a transaction takes at most, mostly. */
+/** The time within which a transaction nearly always ends. */
 const answer_ms = 100;
 
-/** What tryTake() answers: one promise for all, since to make one takes longer than to take. */
+/**
+ * The result of tryTake() that succeeds at once. It is one promise, since to make a promise takes longer than
+ * to take.
+ */
 const taken = Promise.resolve(true);
 
+/** The sequences, budgets and rate limits of an engine. */
 export class Limits {
     #bridge;
     #closed = false;
 
-    /** By their addresses, which the handles of an engine share. @type {Map<number, { _glue: LimitsGlue }>} */
+    /** The shared objects, by their addresses in the program. @type {Map<number, { _glue: LimitsGlue }>} */
     #made = new Map();
 
     /** @param {import('../core/bridge.js').Bridge} bridge */
@@ -58,7 +62,7 @@ export class Limits {
     }
 
     /**
-     * Makes an object that a tab has returned the sequence, budget or rate limit that it stands for.
+     * Makes a deferred object the sequence, budget or rate limit that it stands for.
      *
      * @param {{ name: string }} object
      * @param {string} kind
@@ -67,7 +71,7 @@ export class Limits {
      */
     adopt(object, kind, options, tab) {
         tab._assertOpen();
-        // Refused by its calls, after what is wrong with their arguments.
+        // The calls of the object refuse, after they have checked their arguments.
         const refused = !tab._allowWeaker && !limitsDurable(this.#bridge) && refusing(weaker);
         const { block, gapless, limit, interval } = options;
         const { name } = object;
@@ -77,6 +81,8 @@ export class Limits {
     }
 
     /**
+     * Returns the shared object of a sequence.
+     *
      * @param {string} name
      * @param {number} block
      * @param {boolean} gapless
@@ -88,6 +94,8 @@ export class Limits {
     }
 
     /**
+     * Returns the shared object of a budget.
+     *
      * @param {string} name
      * @param {number} limit
      */
@@ -98,6 +106,8 @@ export class Limits {
     }
 
     /**
+     * Returns the shared object of a rate limit.
+     *
      * @param {string} name
      * @param {number} limit
      * @param {number} interval
@@ -109,9 +119,9 @@ export class Limits {
     }
 
     /**
-     * What is committed of a replicated counter.
+     * Returns the committed rows of a replicated counter: implements ReplicatedCounter.state().
      *
-     * @param {string} counter
+     * @param {string} counter its name
      * @param {boolean} allowWeaker
      */
     async stateOf(counter, allowWeaker) {
@@ -120,7 +130,9 @@ export class Limits {
     }
 
     /**
-     * @param {string} counter
+     * Merges a state into a replicated counter: implements ReplicatedCounter.merge().
+     *
+     * @param {string} counter its name
      * @param {unknown} state
      * @param {boolean} allowWeaker
      */
@@ -139,27 +151,36 @@ export class Limits {
         }
     }
 
-    /** @param {boolean} allowWeaker */
+    /**
+     * Checks that the limits are not closed, and that there is a database for them unless the caller allows
+     * weaker ones.
+     *
+     * @param {boolean} allowWeaker
+     */
     #assertUsable(allowWeaker) {
         if (this.#closed) throw closedError();
         if (!allowWeaker && !limitsDurable(this.#bridge)) throw weaker();
     }
 
-    /** Puts back what is held unspent. */
+    /** Gives back what this tab has reserved and not used. */
     async close() {
         if (this.#closed) return;
         this._fail();
         await limitsClose(this.#bridge);
     }
 
-    /** The program is not to be called any more. @internal */
+    /**
+     * Refuses all later calls, without calling the program. Called by the engine when the program has failed.
+     *
+     * @internal
+     */
     _fail() {
         this.#closed = true;
         for (const one of this.#made.values()) one._glue = closed;
     }
 
     /**
-     * A call of the module that it answers later.
+     * Makes a call of the program that is answered later.
      *
      * @template T
      * @param {(bridge: Bridge) => Promise<T>} call
@@ -171,25 +192,30 @@ export class Limits {
     }
 
     /**
-     * @param {number} rate
+     * Implements RateLimit.take().
+     *
+     * @param {number} rate the address of the rate limit
      * @param {AbortSignal | undefined} signal
-     * @param {number} [timeout]
+     * @param {number} [timeout] in milliseconds
      * @internal
      */
     async wait(rate, signal, timeout = Infinity) {
         signal?.throwIfAborted();
         if (timeout > 0 && (await this.#turn(rate, signal, timeout))) return;
-        // Within so short a time the store may not have answered yet.
+        // Within so short a time the store may not have answered, although the limit allows a turn: so ask
+        // once more.
         if (timeout < answer_ms && (await this.ask((bridge) => rateTry(bridge, rate)))) return;
         signal?.throwIfAborted();
         throw new DOMException('the rate limit was reached until the timeout', 'TimeoutError');
     }
 
     /**
-     * @param {number} rate
+     * Waits for a turn of a rate limit.
+     *
+     * @param {number} rate the address of the rate limit
      * @param {AbortSignal | undefined} signal
-     * @param {number} timeout
-     * @returns {Promise<boolean>} false: not in time
+     * @param {number} timeout in milliseconds
+     * @returns {Promise<boolean>} false if the timeout passed first
      */
     async #turn(rate, signal, timeout) {
         const request = this.#bridge.listeners.take();
@@ -200,7 +226,7 @@ export class Limits {
             await this.ask((bridge) => rateTake(bridge, rate, limit, request));
             return true;
         } catch (error) {
-            const { code } = /** @type {{ code?: string }} */ (error); // the platform's errors have names instead
+            const { code } = /** @type {{ code?: string }} */ (error); // a DOMException has no such code
             if (code === 'timed-out') return false;
             throw code === 'aborted' && signal?.aborted ? signal.reason : error;
         } finally {
@@ -209,8 +235,10 @@ export class Limits {
     }
 
     /**
-     * The bridge, to make what the program keeps something of.
+     * Returns the bridge, after a check that the program has memory for another name.
+     *
      * @param {string} name
+     * @throws {TabacusError} `out-of-memory`, `closed`
      */
     #admitting(name) {
         if (this.#closed) throw closedError();
@@ -219,6 +247,8 @@ export class Limits {
     }
 
     /**
+     * Returns the shared object of an address, and makes it if there is none.
+     *
      * @template {{ _glue: LimitsGlue }} One
      * @param {number} address
      * @param {() => One} make
@@ -231,7 +261,7 @@ export class Limits {
     }
 }
 
-/** One of the module's objects. */
+/** A shared object: the JavaScript side of one object of the program. */
 class Made {
     #limits;
 
@@ -249,6 +279,8 @@ class Made {
     }
 
     /**
+     * Makes a call of the program that is answered later.
+     *
      * @template T
      * @param {(bridge: Bridge, address: number) => Promise<T>} call
      * @protected
@@ -258,8 +290,10 @@ class Made {
     }
 
     /**
+     * Waits for a turn of a rate limit.
+     *
      * @param {AbortSignal | undefined} signal
-     * @param {number | undefined} timeout
+     * @param {number | undefined} timeout in milliseconds
      * @protected
      */
     _wait(signal, timeout) {
@@ -267,7 +301,7 @@ class Made {
     }
 }
 
-/** Behind a Sequence. */
+/** The shared object of a Sequence. */
 class Numbers extends Made {
     next() {
         const number = this._glue.sequence_next(this._address);
@@ -280,13 +314,13 @@ class Numbers extends Made {
         return { first, last: first + count - 1 };
     }
 
-    /** @param {number} count */
+    /** Reserves consecutive numbers, and resolves with the first. @param {number} count */
     #reserve(count) {
         return this._ask((bridge, address) => sequenceReserve(bridge, address, count));
     }
 }
 
-/** Behind a Budget. */
+/** The shared object of a Budget. */
 class Rights extends Made {
     /** @param {number} n */
     tryTake(n) {
@@ -314,7 +348,7 @@ class Rights extends Made {
     }
 }
 
-/** Behind a RateLimit. */
+/** The shared object of a RateLimit. */
 class Rate extends Made {
     /**
      * @param {AbortSignal | undefined} signal

@@ -3,35 +3,38 @@
 import { invalid } from '../common/errors.js';
 
 /**
- * A replica's cumulative totals.
+ * The cumulative totals of one replica.
  *
  * @typedef {object} StateRow
- * @property {string} node names the replica, over all devices
- * @property {number} epoch of two rows of one node the one of the newer epoch holds, and within an epoch the
- *   larger totals
- * @property {string} plus what was added, in decimal: up to 2^62 − 1
- * @property {string} minus what was taken away
+ * @property {string} node identifies the replica among those of all devices
+ * @property {number} epoch identifies an ownership of the replica. Of two rows of one node, the row with the
+ *   larger epoch replaces the other; within one epoch the larger of each total counts
+ * @property {string} plus the sum of all amounts that were added: a decimal integer from 0 to 2^62 − 1
+ * @property {string} minus the sum of all amounts that were subtracted, in the same form
  */
 
 /**
- * What is committed of a counter, or any part of it. Can be written as JSON.
+ * The committed rows of a counter, or some of them. It can be written as JSON.
  *
  * @typedef {{ version: 1, rows: StateRow[] }} CounterState
  */
 
 /**
- * A state as merge() takes it: a server may have made numbers of the texts, or texts of the numbers.
+ * A state as merge() accepts it: a server may have converted the texts into numbers, or the numbers into
+ * texts.
  *
  * @typedef {{ node: string, epoch: number | string, plus: number | string, minus: number | string }} MergedRow
  * @typedef {{ version: 1, rows: readonly MergedRow[] }} MergedState
  */
 
-/** As CounterTransfer::rows_max. */
+/** The most rows of a state, the same as CounterTransfer::rows_max of the program. */
 const rowsMax = 100_000;
 
 /** @typedef {import('../core/generated/limits.js').TransferredRow} TransferredRow */
 
 /**
+ * Makes a state from the rows that the program returns.
+ *
  * @param {TransferredRow[]} rows
  * @returns {CounterState}
  */
@@ -44,8 +47,11 @@ export const stateFrom = (rows) => ({
 });
 
 /**
+ * Checks a state, and converts its rows for the program.
+ *
  * @param {unknown} state
  * @returns {TransferredRow[]}
+ * @throws {import('../common/errors.js').TabacusError} `invalid-argument`
  */
 export function rowsFrom(state) {
     if (typeof state !== 'object' || state === null)
@@ -66,7 +72,9 @@ export function rowsFrom(state) {
 }
 
 /**
- * @param {string} field
+ * Checks a field of a row, and returns it as decimal digits.
+ *
+ * @param {string} field its name in error messages
  * @param {unknown} value
  */
 function digits(field, value) {

@@ -1,17 +1,21 @@
-/** What is written under the fence of a lock. */
+/** Fenced writes: transactions that are committed only while no newer grant of their lock exists. */
 
 import { invalid, TabacusError } from '../common/errors.js';
 import { fencedGet, fencedList } from '../core/generated/locks.js';
 import { checkKey, cloned } from './store-arguments.js';
 
-/** What held.commit() hands to its function. Values are kept by structured clone. */
+/**
+ * The transaction that held.commit() passes to its function. Reads see the writes of the same transaction.
+ * Writes are collected here and are written together after the function has returned. Values are kept by
+ * structured clone.
+ */
 export class FencedTransaction {
     #stores;
     #read;
     #list;
 
     /**
-     * What shall be written; null is to be deleted.
+     * The collected writes, by store and key; null stands for a deletion.
      * @type {Map<string, Map<string, { value: unknown } | null>>}
      */
     #writes = new Map();
@@ -31,9 +35,12 @@ export class FencedTransaction {
     }
 
     /**
-     * @param {string} store
-     * @param {string} key
-     * @returns {Promise<any>} undefined of nothing
+     * Reads the value of a key.
+     *
+     * @param {string} store one of the names that were passed to held.commit()
+     * @param {string} key a well-formed string of at most 1024 UTF-16 units without U+0000
+     * @returns {Promise<any>} the value, or undefined if the store does not have the key. Rejects with
+     *   `invalid-argument`, with `closed` after the function has returned, or with an error of the store
      */
     async get(store, key) {
         const written = this.#of(store).get(checkKey('key', key));
@@ -42,9 +49,11 @@ export class FencedTransaction {
     }
 
     /**
-     * @param {string} store
-     * @param {string} [prefix]
-     * @returns {Promise<[key: string, value: any][]>} in order of key
+     * Reads all keys that begin with `prefix`, and their values.
+     *
+     * @param {string} store one of the names that were passed to held.commit()
+     * @param {string} [prefix] at most 1024 UTF-16 units; every key begins with the default, which is empty
+     * @returns {Promise<[key: string, value: any][]>} in the order of the keys; rejects as get() does
      */
     async list(store, prefix = '') {
         const writes = this.#of(store);
@@ -58,26 +67,33 @@ export class FencedTransaction {
     }
 
     /**
-     * @param {string} store
-     * @param {string} key
-     * @param {unknown} value anything but undefined that can be cloned; as it is when put() is called
+     * Sets the value of a key.
+     *
+     * @param {string} store one of the names that were passed to held.commit()
+     * @param {string} key a well-formed string of at most 1024 UTF-16 units without U+0000
+     * @param {unknown} value any value but undefined that structuredClone() and IndexedDB accept. It is
+     *   cloned at once: later changes of it are not written
+     * @throws {TabacusError} `invalid-argument`; `closed` after the function has returned
      */
     put(store, key, value) {
         this.#of(store).set(checkKey('key', key), { value: cloned('value', value) });
     }
 
     /**
-     * @param {string} store
-     * @param {string} key
+     * Deletes a key, if the store has it.
+     *
+     * @param {string} store one of the names that were passed to held.commit()
+     * @param {string} key a well-formed string of at most 1024 UTF-16 units without U+0000
+     * @throws {TabacusError} `invalid-argument`; `closed` after the function has returned
      */
     delete(store, key) {
         this.#of(store).set(checkKey('key', key), null);
     }
 
     /**
-     * Takes nothing more, and returns what shall be written.
+     * Ends the transaction, which then refuses all calls, and returns its writes.
      *
-     * @param {(value: unknown) => string} keep
+     * @param {(value: unknown) => string} keep keeps a value for the host, and returns its number
      * @returns {import('../core/generated/locks.js').FencedWrite[]}
      * @internal
      */
@@ -88,7 +104,7 @@ export class FencedTransaction {
         );
     }
 
-    /** @param {string} store */
+    /** Returns the collected writes to a store. @param {string} store */
     #of(store) {
         if (this.#ended)
             throw new TabacusError('closed', 'the transaction has ended: its function has returned');
@@ -100,7 +116,7 @@ export class FencedTransaction {
 }
 
 /**
- * Lets `write` read and write in a transaction, and commits what it wrote.
+ * Calls `write` with a transaction of the core, and commits what it has written there.
  *
  * @template T
  * @param {import('../core/bridge.js').Bridge} bridge

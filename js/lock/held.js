@@ -6,18 +6,18 @@ import { checkStores } from './store-arguments.js';
 const asyncDispose = /** @type {any} */ (Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose'));
 
 /**
- * A lock that was granted. It is released by `release()`, at the end of run()'s function, or by
- * `await using`.
+ * A granted lock. It is released by `release()`, at the end of the function that was passed to run(), or at
+ * the end of the block of an `await using`.
  */
 export class Held {
     #locks;
     #id;
     #limited;
 
-    /** Why it was lost. @type {TabacusError | undefined} */
+    /** Why the lock was lost, if it was. @type {TabacusError | undefined} */
     #loss;
 
-    /** Made when somebody asks for it, which few do. @type {AbortController | undefined} */
+    /** Made by the first use of `signal`, since few callers use it. @type {AbortController | undefined} */
     #lost;
 
     /** @type {((reason: TabacusError) => void)[]} */
@@ -27,7 +27,8 @@ export class Held {
      * @param {import('./tab-locks.js').TabLocks} locks
      * @param {number} id
      * @param {{ name: string, mode: 'exclusive' | 'shared', label: string, token: number | null }} what
-     * @param {boolean} limited whether it has a maxHold, its own or that of the lock it was entered through
+     * @param {boolean} limited whether it has a maxHold: its own, or that of the lock that it was entered
+     *   through
      * @internal
      */
     constructor(locks, id, { name, mode, label, token }, limited) {
@@ -37,13 +38,18 @@ export class Held {
         this.name = name;
         this.mode = mode;
         this.label = label;
-        /** Rises with every exclusive grant of the name, for ever. Null of a shared lock. */
+        /**
+         * The fencing token, greater than that of every earlier exclusive grant of the name; null for a
+         * shared lock.
+         */
         this.token = token;
     }
 
     /**
+     * Whether the lock was granted by `locks`.
+     *
      * @param {object} locks
-     * @returns {boolean} whether it is held there
+     * @returns {boolean}
      * @internal
      */
     _isOf(locks) {
@@ -56,7 +62,8 @@ export class Held {
     }
 
     /**
-     * Loses the lock if its maxHold is over: in a turn that takes longer, the timer is not due before the end.
+     * Loses the lock if its maxHold is over. The core's timer does so, too, but it cannot run during a turn
+     * of the event loop, which may take longer than maxHold.
      * @internal
      */
     _checkMaxHold() {
@@ -67,15 +74,16 @@ export class Held {
         return !this.#loss && this.#locks._holds(this.#id);
     }
 
-    /** Whether it is neither released nor lost. */
+    /** Whether the lock is neither released nor lost. */
     get held() {
         this._checkMaxHold();
         return this.#isKept();
     }
 
     /**
-     * Aborts, with a TabacusError `lock-lost`, when the lock is lost before it is released: stolen,
-     * held for longer than maxHold, or its page frozen or hidden.
+     * A signal that aborts, with a TabacusError `lock-lost`, if the lock is lost before it is released. A
+     * lock is lost if another tab steals it, if it is held for longer than maxHold, or if the browser freezes
+     * the page or puts it in the back/forward cache.
      */
     get signal() {
         if (!this.#lost) {
@@ -85,7 +93,7 @@ export class Held {
         return this.#lost.signal;
     }
 
-    /** @throws {TabacusError} `lock-lost` unless it is held */
+    /** Throws unless the lock is held. @throws {TabacusError} `lock-lost` if it is released or lost */
     assertHeld() {
         this._checkMaxHold();
         if (this.#loss) throw this.#loss;
@@ -93,7 +101,7 @@ export class Held {
             throw new TabacusError('lock-lost', `the lock "${this.name}" is already released`);
     }
 
-    /** Releases the lock once commits under way have ended. Does nothing if it is not held. */
+    /** Releases the lock once pending commits have ended. Does nothing if the lock is not held. */
     release() {
         this.#locks._release(this.#id);
     }
@@ -103,17 +111,20 @@ export class Held {
     }
 
     /**
-     * Writes under the lock's fence: all of what `write` puts, in one IndexedDB transaction that is
-     * committed only if no newer grant of this lock exists. Between the calls of `tx`, `write` may await
-     * nothing else: the browser ends a transaction that has nothing to do, and what is written after that
-     * is refused (`store-failed`).
+     * Writes under the lock's fence: everything that `write` puts is written in one IndexedDB transaction,
+     * which is committed only if no newer grant of this lock exists. `write` may await the calls of `tx`, and
+     * nothing else, because the browser ends a transaction that has nothing to do; the commit is then refused
+     * with `store-failed`.
      *
      * @template T
-     * @param {string | string[]} stores names of your own; a key is in one store
-     * @param {(tx: import('./fenced-transaction.js').FencedTransaction) => T | Promise<T>} write if it throws, nothing is written
-     * @returns {Promise<T>} what `write` returned, after the commit
-     * @throws {TabacusError} `lock-lost`, `fenced`: nothing was written; `unavailable` of a shared lock or
-     *   without IndexedDB; errors of the store
+     * @param {string | string[]} stores names of your own stores, each of at most 1024 UTF-16 units; names
+     *   that begin with `tabacus/` are refused. Each store has keys of its own
+     * @param {(tx: import('./fenced-transaction.js').FencedTransaction) => T | Promise<T>} write if it
+     *   throws, nothing is written
+     * @returns {Promise<T>} what `write` returned, after the commit. Rejects with what `write` throws; with
+     *   `lock-lost` or `fenced`, if the lock was lost (nothing is written then); with `unavailable` for a
+     *   shared lock, or without IndexedDB; with `invalid-argument`, or an error of the store. After
+     *   `unknown-commit` it is not known whether the transaction was committed
      * @example
      * await tab.lock('cart').run((held) =>
      *     held.commit('carts', async (tx) => tx.put('carts', 'mine', [...((await tx.get('carts', 'mine')) ?? []), 'pen'])),
@@ -127,7 +138,9 @@ export class Held {
     }
 
     /**
-     * @param {string | TabacusError} reason an error that is to be reported as it is, or in one word
+     * Marks the lock as lost, and notifies whoever waits for that. Does nothing if the lock is not held.
+     *
+     * @param {string | TabacusError} reason one word for a `lock-lost` error, or the error itself
      * @internal
      */
     _lose(reason) {
@@ -141,7 +154,9 @@ export class Held {
     }
 
     /**
-     * @throws {TabacusError} why it was lost, if it was
+     * Throws if the lock was lost. Does not throw if it was released.
+     *
+     * @throws {TabacusError} why it was lost
      * @internal
      */
     _assertNotLost() {
@@ -149,7 +164,9 @@ export class Held {
     }
 
     /**
-     * @param {(reason: TabacusError) => void} listener called once, when it is lost before it is released
+     * Calls a listener, once, if the lock is lost before it is released.
+     *
+     * @param {(reason: TabacusError) => void} listener
      * @internal
      */
     _whenLost(listener) {

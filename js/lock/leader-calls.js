@@ -1,6 +1,6 @@
 /**
- * Calls to a leader that outlive it, as JavaScript has them: requests, handlers and answers. What is kept of
- * them, and when, is wasm/include/tabacus/lock/leader.hpp's.
+ * The JavaScript half of calls to a leader that outlive it: requests, handlers and answers.
+ * wasm/include/tabacus/lock/leader.hpp describes what is stored of a call, and when.
  */
 
 import { checkFunction, checkOptions } from '../common/check-arguments.js';
@@ -20,7 +20,7 @@ import { checkKey, checkStores, cloned } from './store-arguments.js';
 /** @typedef {(tx: import('./fenced-transaction.js').FencedTransaction) => unknown} Write */
 /** @typedef {{ stores: string[], write: Write }} Writes */
 
-/** What a handler of Term.answer() is given of a call. */
+/** A call, as a handler of Term.answer() gets it. */
 export class LeaderCall {
     /** @type {Writes[]} */
     #writes = [];
@@ -32,20 +32,23 @@ export class LeaderCall {
      * @internal
      */
     constructor(id, term, signal) {
-        /** The call's identifier, whichever leader runs it: for what must not happen twice elsewhere. */
+        /**
+         * The identifier of the call, the same for every leader that runs it. Use it as an idempotency key.
+         */
         this.id = id;
-        /** The number of the term that it runs in. */
+        /** The number of the term in which this run takes place. */
         this.term = term;
-        /** Aborts when the term is lost: another leader runs the call then. */
+        /** A signal that aborts if the term is lost. Another leader then runs the call again. */
         this.signal = signal;
     }
 
     /**
-     * `write` runs in the transaction that commits the answer: what it writes is kept exactly once, with the
-     * answer, or not at all.
+     * Registers a function that runs in the transaction that commits the answer. What it writes is committed
+     * together with the answer, and so exactly once. If the handler throws, the function does not run.
      *
-     * @param {string | string[]} stores
-     * @param {Write} write as of Held.commit()
+     * @param {string | string[]} stores names of your own stores, as for Held.commit()
+     * @param {Write} write may await nothing but the calls of `tx`, as for Held.commit()
+     * @throws {import('../common/errors.js').TabacusError} `invalid-argument`
      */
     write(stores, write) {
         const names = checkStores(stores);
@@ -59,6 +62,7 @@ export class LeaderCall {
     }
 }
 
+/** The calls of one leadership in this tab: those that it makes, and those that it answers. */
 export class LeaderCalls {
     #name;
     #locks;
@@ -73,8 +77,10 @@ export class LeaderCalls {
     }
 
     /**
+     * Implements Leader.call(): checks the arguments, and makes the call.
+     *
      * @param {unknown} request
-     * @param {unknown} given
+     * @param {unknown} given the options
      */
     async call(request, given = {}) {
         const options = checkOptions(given, ['key', 'signal', 'timeout']);
@@ -86,10 +92,12 @@ export class LeaderCalls {
     }
 
     /**
-     * @param {object} kept the request
+     * Stores a call, and waits for its answer.
+     *
+     * @param {object} kept an object with the request in it
      * @param {import('../core/generated/locks.js').LeaderCallOptions} options
      * @param {AbortSignal | undefined} signal
-     * @returns {Promise<any>} what the leader answers
+     * @returns {Promise<any>} the answer of the leader
      */
     async #call(kept, options, signal) {
         const locks = this.#locks;
@@ -114,7 +122,8 @@ export class LeaderCalls {
     }
 
     /**
-     * Answers what was called, and what is called, in its order, until the term ends.
+     * Implements Term.answer(): answers the stored calls and the new ones, in their order, until the term
+     * ends.
      *
      * @template T
      * @param {Held} term
@@ -139,6 +148,8 @@ export class LeaderCalls {
     }
 
     /**
+     * Runs the handler for a call, and commits its result or its error as the answer.
+     *
      * @param {import('./tab-locks.js').TabLocks} locks
      * @param {Held} term
      * @param {LeaderCall} call
@@ -162,9 +173,11 @@ export class LeaderCalls {
     }
 
     /**
+     * Waits for the first call that is not answered.
+     *
      * @param {import('./tab-locks.js').TabLocks} locks
      * @param {Held} term
-     * @returns {Promise<{ id: string, request: unknown } | undefined>} undefined: it was handed over
+     * @returns {Promise<{ id: string, request: unknown } | undefined>} undefined if the term was handed over
      */
     async #next(locks, term) {
         locks._assertOpen();
@@ -175,8 +188,8 @@ export class LeaderCalls {
     }
 
     /**
-     * One transaction, under the term's fence: the answer in place of the call, and what goes with it. Of a
-     * call that was taken back, nothing.
+     * Commits an answer in one transaction under the term's fence: it replaces the call by its answer, and
+     * runs the writes of the handler. Does nothing if the call was withdrawn.
      *
      * @param {import('./tab-locks.js').TabLocks} locks
      * @param {Held} term

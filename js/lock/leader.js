@@ -3,17 +3,19 @@ import { Successor } from '../common/successor.js';
 import { LeaderCalls } from './leader-calls.js';
 import { Lock } from './lock.js';
 
-/** `signal` and `timeout` end the wait. @typedef {Omit<import('./lock-options.js').LockOptions, 'mode' | 'ifAvailable'>} TermOptions */
+/** Options of a candidate: those of a lock, but for `mode`. @typedef {Omit<import('./lock-options.js').LockOptions, 'mode' | 'ifAvailable'>} TermOptions */
 
-/** Options of Lock that a term can have: a shared one would not be alone. */
+/** The names of these options. `mode` is not among them: a leader holds its lock exclusively. */
 const waits = /** @type {const} */ (['signal', 'timeout', 'maxHold', 'label', 'steal', 'within']);
 
 /**
- * One leader over all tabs of the origin that open the same namespace. Made by `tab.leader(name)`.
+ * A leadership, which one tab of all tabs of the origin and namespace has at a time. `tab.leader(name)`
+ * returns it.
  *
- * Leadership is the lock `leader/<name>`, and a term is its token: it rises with every leader, for ever,
- * so that a store or a server which refuses older terms refuses a leader that was deposed and does not
- * know it. A leader that dies, or is frozen, is followed by the candidate that has waited for longest.
+ * The leader is the holder of the lock `leader/<name>`, and the number of its term is the lock's fencing
+ * token. The number rises with every leader and never falls. A leader may have been deposed without knowing
+ * it. So a store or a server should remember the newest term that it has seen, and refuse writes of an older
+ * term. When a leader dies or is frozen, the candidate that has waited for longest becomes the leader.
  */
 export class Leader extends Successor {
     #lock;
@@ -33,12 +35,14 @@ export class Leader extends Successor {
     }
 
     /**
-     * Stands for leader, and leads while `lead` runs; its end hands over to the next.
+     * Becomes a candidate, and runs `lead` when this tab is the leader. The term ends when `lead` has ended:
+     * the next candidate then becomes the leader.
      *
      * @template T
      * @param {(term: Term) => T | Promise<T>} lead
      * @param {TermOptions} [options]
-     * @returns {Promise<T>} what `lead` returns. Rejects with `lock-lost` as soon as it leads no more
+     * @returns {Promise<T>} what `lead` returns. Rejects at once with `lock-lost` if the term is lost before
+     *   `lead` has ended, and else as Lock.run() does
      */
     async run(lead, options = {}) {
         checkFunction('lead', lead);
@@ -47,18 +51,19 @@ export class Leader extends Successor {
     }
 
     /**
-     * Stands for leader, for `await using term = await leader.lead()`.
+     * Becomes a candidate, and resolves with the term when this tab is the leader. `await using term = await
+     * leader.lead()` ends the term with the block.
      *
      * @overload
      * @param {TermOptions & { ifAvailable?: false }} [options]
-     * @returns {Promise<Term>} rejects as Lock.run()
+     * @returns {Promise<Term>} rejects as Lock.run() does
      */
     /**
-     * With `ifAvailable`, it never waits.
+     * With `ifAvailable`, the call never waits for another leader.
      *
      * @overload
      * @param {TermOptions & { ifAvailable?: boolean }} options
-     * @returns {Promise<Term | null>} null when it was asked for in vain
+     * @returns {Promise<Term | null>} null if there is a leader already
      */
     /**
      * @param {TermOptions & { ifAvailable?: any }} [options]
@@ -71,19 +76,23 @@ export class Leader extends Successor {
     }
 
     /**
-     * Asks the leader, in whatever tab, and gives its answer; waits where there is none. The call outlives
-     * the leader: it is kept in IndexedDB until it is answered, and the next leader takes up what the one
-     * before it left.
+     * Sends a request to the leader, in whichever tab it is, and resolves with its answer. While there is no
+     * leader, the call waits for one. The call outlives the leader: it is kept in IndexedDB until it is
+     * answered, and a new leader continues with the calls that the previous one did not answer.
      *
-     * Guarantee: of all runs of a call by one leader after another, exactly one commits its answer, with what
-     * LeaderCall.write() wrote. What a handler does elsewhere is done at least once, and may be done again
-     * after a leader's death: give `call.id` to it.
+     * Guarantee: several leaders may run a call, one after another, but exactly one run commits its answer,
+     * together with what it wrote by LeaderCall.write(). Anything else that a handler does is done at least
+     * once, and is repeated if a leader dies: pass `call.id` to the server, so that it can recognise a
+     * repetition. (The protocol is wasm/include/tabacus/lock/leader.hpp.)
      *
-     * @param {unknown} request what can be cloned (structuredClone)
-     * @param {{ key?: string, signal?: AbortSignal, timeout?: number }} [options] calls of one `key` are one
-     *   call, for an hour after its answer. `signal` and `timeout` take the call back, unless its answer was
-     *   committed before: then that is returned. A call with a key is not taken back, only left alone
-     * @returns {Promise<any>} what the handler returned; rejects with a clone of what it threw
+     * @param {unknown} request a value that structuredClone() and IndexedDB accept, or undefined
+     * @param {{ key?: string, signal?: AbortSignal, timeout?: number }} [options] `key`: all calls with the
+     *   same key are one call, until an hour after its answer; at most 1024 UTF-16 units. `signal`, and
+     *   `timeout` in milliseconds, end the wait and withdraw the call; if the answer is already committed, it
+     *   is returned instead. A call with a key is not withdrawn: only this wait for it ends
+     * @returns {Promise<any>} what the handler returned. Rejects with a clone of what the handler threw; with
+     *   the reason of `signal`, or a `TimeoutError`; with `unknown-commit` if the database was lost; and with
+     *   `invalid-argument`, `closed`, `unavailable` without IndexedDB, or an error of the store
      * @example
      * const receipt = await tab.leader('payments').call({ pay: 12 }, { key: order });
      */
@@ -92,18 +101,19 @@ export class Leader extends Successor {
     }
 
     /**
-     * The present leader.
-     * @returns {Promise<{ tab: string, label: string, since: number } | null>} null: nobody
+     * Returns the present leader: the identifier of its context, its label, and when its term began, in
+     * milliseconds since the Unix epoch.
+     * @returns {Promise<{ tab: string, label: string, since: number } | null>} null if there is no leader
      */
     async current() {
         return leaderOf(await this.#lock.query());
     }
 
     /**
-     * Calls `listener` with the result of current(), at once and whenever that has changed.
+     * Calls `listener` with the result of current(): as soon as that is known, and whenever it has changed.
      *
      * @param {(leader: { tab: string, label: string, since: number } | null) => void} listener
-     * @returns {() => void} ends it
+     * @returns {() => void} ends the subscription
      * @throws {import('../common/errors.js').TabacusError} `invalid-argument`, `closed`
      */
     subscribe(listener) {
@@ -113,7 +123,7 @@ export class Leader extends Successor {
         return this.#lock.subscribe((requests) => {
             const leader = leaderOf(requests);
             const text = JSON.stringify(leader);
-            if (text === last) return; // others wait, or do not any more
+            if (text === last) return; // only the candidates have changed
             last = text;
             listener(leader);
         });
@@ -123,7 +133,7 @@ export class Leader extends Successor {
 /** @type {typeof Symbol.asyncDispose} */
 const asyncDispose = /** @type {any} */ (Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose'));
 
-/** A term of office. */
+/** A term: the time for which one tab is the leader. */
 export class Term {
     #held;
     #calls;
@@ -136,21 +146,23 @@ export class Term {
     constructor(held, calls) {
         this.#held = held;
         this.#calls = calls;
-        /** Rises with every leader, for ever. */
+        /** The number of the term, which is greater than that of every earlier term of this name. */
         this.number = /** @type {number} */ (held.token);
     }
 
-    /** Whether it has not ended. */
+    /** Whether the term has not ended: neither handed over nor lost. */
     get leads() {
         return this.#held.held;
     }
 
-    /** Aborts, with a TabacusError `lock-lost`, when the term ends before it is handed over. */
+    /**
+     * A signal that aborts, with a TabacusError `lock-lost`, if the term is lost before it is handed over.
+     */
     get signal() {
         return this.#held.signal;
     }
 
-    /** Hands over to the next. */
+    /** Ends the term, so that the next candidate becomes the leader. Does nothing if it has ended. */
     handOver() {
         this.#held.release();
     }
@@ -160,12 +172,13 @@ export class Term {
     }
 
     /**
-     * Answers Leader.call(), one call after another in their order, until it hands over. Each runs under this
-     * term, and its answer is committed only while no newer leader exists.
+     * Answers the calls of Leader.call(), one after another in the order of the calls, until the term is
+     * handed over. The answer of each is committed only while no newer leader exists.
      *
-     * @param {(request: any, call: import('./leader-calls.js').LeaderCall) => unknown} handler what it returns,
-     *   or throws, is the answer
-     * @returns {Promise<void>} rejects with `lock-lost` when the term is lost
+     * @param {(request: any, call: import('./leader-calls.js').LeaderCall) => unknown} handler its result, or
+     *   the error that it throws, is the answer
+     * @returns {Promise<void>} resolves when the term is handed over. Rejects with `lock-lost` if the term is
+     *   lost, and with `invalid-argument`, `unavailable` without IndexedDB, or an error of the store
      * @example
      * await tab.leader('payments').run((term) =>
      *     term.answer(async ({ pay }, call) => {
@@ -180,19 +193,23 @@ export class Term {
     }
 
     /**
-     * Writes only while no newer leader exists; see Held.commit().
+     * Writes in a transaction that is committed only while no newer leader exists, as Held.commit() does.
      *
      * @template T
-     * @param {string | string[]} stores
+     * @param {string | string[]} stores names of your own stores
      * @param {(tx: import('./fenced-transaction.js').FencedTransaction) => T | Promise<T>} write
-     * @returns {Promise<T>}
+     * @returns {Promise<T>} what `write` returned; rejects as Held.commit() does
      */
     commit(stores, write) {
         return this.#held.commit(stores, write);
     }
 }
 
-/** @param {import('./tab-locks.js').LockRequestInfo[]} requests */
+/**
+ * Returns the holder among the requests for a leader's lock.
+ *
+ * @param {import('./tab-locks.js').LockRequestInfo[]} requests
+ */
 function leaderOf(requests) {
     const holder = requests.find(({ state }) => state === 'held');
     return holder ? { tab: holder.tab, label: holder.label, since: holder.since } : null;

@@ -1,4 +1,4 @@
-/** What the callers of a lock pass, checked before anything is done. */
+/** Checks of the options of locks, which are made before anything else is done. */
 
 import { invalid } from '../common/errors.js';
 import { checkOptions } from '../common/check-arguments.js';
@@ -7,28 +7,43 @@ import { isWellFormed } from '../common/well-formed.js';
 import { Held } from './held.js';
 
 /**
+ * The options of a request for a lock.
+ *
  * @typedef {object} LockOptions
- * @property {'exclusive' | 'shared'} [mode] the default is `exclusive`
- * @property {boolean} [ifAvailable] do not wait: null in place of a held lock
- * @property {boolean} [steal] take it from its holders, which are notified and can write nothing any more
- * @property {AbortSignal} [signal] ends the wait with its reason
- * @property {number} [timeout] milliseconds to wait at most; then a `TimeoutError`. 0: unless the lock is free
- * @property {number} [maxHold] milliseconds after which the lock is lost, also by a frozen or hung
- *   holder. An agreement of all who use the lock: pass the same everywhere
- * @property {string} [label] what query() and a DeadlockError call it, up to 256 UTF-16 units
- * @property {Held} [within] the held lock under which this is asked: of the same name, it is entered
- *   again; of another, a cycle of such waits ends in a DeadlockError
+ * @property {'exclusive' | 'shared'} [mode] `exclusive` by default
+ * @property {boolean} [ifAvailable] whether the request never waits: if the lock is not free, its result is
+ *   null in place of a held lock. `false` by default
+ * @property {boolean} [steal] whether the lock is stolen from its holders. Each previous holder is notified by
+ *   its `signal`, and its later commits are refused. `false` by default
+ * @property {AbortSignal} [signal] ends the wait: the request rejects with the signal's reason
+ * @property {number} [timeout] the longest wait, in milliseconds, from 0 to 2^31 − 1; the request then
+ *   rejects with a `TimeoutError`. With 0 it is granted only if the lock is free. It waits without limit by
+ *   default
+ * @property {number} [maxHold] the longest time for which the lock may be held, in milliseconds, from 1 to
+ *   2^31 − 1. Its holder then loses it, even if it is frozen or hung. All tabs must pass the same value for
+ *   the same lock. There is no limit by default
+ * @property {string} [label] names the request in query() and in a DeadlockError; at most 256 UTF-16 units,
+ *   empty by default
+ * @property {Held} [within] the held lock under which this one is requested. If it has the same name, it is
+ *   entered again. If it has another name, the wait takes part in deadlock detection: of a cycle of such
+ *   waits, one request rejects with a DeadlockError
  */
 
 const labelUnitsMax = 256;
 
-/** The longest that every engine's timers count. */
+/** The longest timer that every engine supports: 2^31−1 ms, 24 days. */
 const maxHoldMsMax = 2 ** 31 - 1;
 
-/** @param {string} message as Web Locks §3.2.1 refuses options that exclude each other */
+/**
+ * The error for options that exclude each other, as Web Locks §3.2.1 has it.
+ *
+ * @param {string} message
+ */
 const unsupported = (message) => new DOMException(message, 'NotSupportedError');
 
 /**
+ * Checks an optional boolean. Undefined is false.
+ *
  * @param {string} argument
  * @param {unknown} value
  */
@@ -37,7 +52,7 @@ function checkFlag(argument, value) {
     return value === true;
 }
 
-/** @param {unknown} label */
+/** Checks the option `label`, and returns it. @param {unknown} label */
 function checkLabel(label) {
     const good =
         typeof label === 'string' &&
@@ -53,7 +68,13 @@ function checkLabel(label) {
     return label;
 }
 
-/** @param {unknown} given */
+/**
+ * Checks the options of a lock, and returns them with their defaults.
+ *
+ * @param {unknown} given
+ * @throws {import('../common/errors.js').TabacusError} `invalid-argument`
+ * @throws {DOMException} `NotSupportedError` for options that exclude each other
+ */
 export function checkLockOptions(given = {}) {
     const options = checkOptions(given, [
         'mode',
@@ -90,7 +111,7 @@ export function checkLockOptions(given = {}) {
     };
 }
 
-/** @param {unknown} given */
+/** Checks the options of tab.once(), as checkLockOptions() does. @param {unknown} given */
 export function checkOnceOptions(given = {}) {
     const options = checkOptions(given, ['ttl', 'signal', 'timeout', 'maxHold']);
     const { ttl = 0, ...rest } = options;
@@ -98,6 +119,6 @@ export function checkOnceOptions(given = {}) {
     return { ttl, ...checkLockOptions(rest) };
 }
 
-/** @param {unknown} given */
+/** Checks the options of a semaphore, as checkLockOptions() does. @param {unknown} given */
 export const checkSemaphoreOptions = (given = {}) =>
     checkLockOptions(checkOptions(given, ['ifAvailable', 'signal', 'timeout', 'maxHold', 'label', 'within']));

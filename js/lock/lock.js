@@ -4,8 +4,8 @@ import { Successor } from '../common/successor.js';
 /** @typedef {import('../common/errors.js').TabacusError} TabacusError */
 
 /**
- * A lock over all tabs of the origin that open the same namespace. Made by `tab.lock(name)`; its
- * WebAssembly is loaded when it is first used.
+ * A lock over all tabs of the origin that open the same namespace. `tab.lock(name)` returns it. The
+ * WebAssembly of locks is loaded when a lock is first used. docs/locks.md states the guarantees.
  *
  * @example
  * await tab.lock('cart').run(async (held) => {
@@ -27,24 +27,27 @@ export class Lock extends Successor {
     }
 
     /**
-     * Runs `use` under the lock, and releases it.
+     * Acquires the lock, runs `use`, and releases the lock.
      *
      * @template T
      * @overload
      * @param {(held: import('./held.js').Held) => T | Promise<T>} use
      * @param {import('./lock-options.js').LockOptions & { ifAvailable?: false }} [options]
-     * @returns {Promise<T>} what `use` returns. Rejects at once with `lock-lost` when the lock is lost
-     *   meanwhile; with AbortError, TimeoutError or a DeadlockError when it was not granted
+     * @returns {Promise<T>} what `use` returns. Rejects with what `use` throws, and at once with `lock-lost`
+     *   if the lock is lost while `use` runs. If the lock is not granted, `use` does not run, and the call
+     *   rejects: with the reason of `signal` (an `AbortError` by default), with a `TimeoutError`, a
+     *   DeadlockError, or a `NotSupportedError` for options that exclude each other; or with a TabacusError,
+     *   such as `invalid-argument`, `closed`, `unavailable`, or `weaker-guarantee` where the browser has no
+     *   IndexedDB
      */
     /**
-     * With `ifAvailable`, it never waits.
+     * With `ifAvailable`, the call never waits: if the lock is not free, `use` gets null.
      *
      * @template T
      * @overload
-     * @param {(held: import('./held.js').Held | null) => T | Promise<T>} use given null when it was asked for
-     *   in vain
+     * @param {(held: import('./held.js').Held | null) => T | Promise<T>} use
      * @param {import('./lock-options.js').LockOptions} options
-     * @returns {Promise<T>}
+     * @returns {Promise<T>} what `use` returns
      */
     /**
      * @param {(held: any) => any} use
@@ -57,18 +60,19 @@ export class Lock extends Successor {
     }
 
     /**
-     * For `await using held = await lock.acquire()`.
+     * Acquires the lock. `await using held = await lock.acquire()` releases it at the end of the block;
+     * otherwise call `held.release()`.
      *
      * @overload
      * @param {import('./lock-options.js').LockOptions & { ifAvailable?: false }} [options]
-     * @returns {Promise<import('./held.js').Held>} rejects as run()
+     * @returns {Promise<import('./held.js').Held>} rejects as run() does if the lock is not granted
      */
     /**
-     * With `ifAvailable`, it never waits.
+     * With `ifAvailable`, the call never waits.
      *
      * @overload
      * @param {import('./lock-options.js').LockOptions} options
-     * @returns {Promise<import('./held.js').Held | null>} null when it was asked for in vain
+     * @returns {Promise<import('./held.js').Held | null>} null if the lock is not free
      */
     /**
      * @param {import('./lock-options.js').LockOptions} [options]
@@ -78,30 +82,36 @@ export class Lock extends Successor {
         return this.#locks.acquireOne(this.name, options);
     }
 
-    /** Whether anybody holds it, in any tab. */
+    /** Resolves with whether any tab holds the lock, exclusively or shared. */
     async isLocked() {
         return (await this.query()).some(({ state }) => state === 'held');
     }
 
     /**
-     * Resolves when nobody holds it.
-     * @param {{ signal?: AbortSignal, timeout?: number }} [options]
+     * Resolves when no tab holds the lock. Another tab may have acquired it by the time that the caller
+     * continues.
+     *
+     * @param {{ signal?: AbortSignal, timeout?: number }} [options] end the wait: with the signal's reason,
+     *   or with a `TimeoutError` after `timeout` milliseconds
      */
     async waitForUnlock(options) {
         return this.#locks.waitForUnlock(this.name, options);
     }
 
-    /** The requests that hold it and those that wait for it, in order. */
+    /**
+     * Resolves with the requests that hold the lock and then those that wait for it, in the order of the
+     * queue.
+     */
     async query() {
         return this.#locks.query(this.name);
     }
 
     /**
-     * Calls `listener` with the result of query(), at once and whenever a tab acquired, released or lost the
-     * lock.
+     * Calls `listener` with the result of query(): as soon as that is known, and whenever a tab has acquired,
+     * released or lost the lock.
      *
      * @param {(requests: import('./tab-locks.js').LockRequestInfo[]) => void} listener
-     * @returns {() => void} ends it
+     * @returns {() => void} ends the subscription
      * @throws {TabacusError} `invalid-argument`, `closed`
      */
     subscribe(listener) {

@@ -1,15 +1,27 @@
-/** Names as stores and other tabs have them: well-formed, and without U+0000, which ends a text in version 0.1.0. */
+/**
+ * Conversion of lock names. A DOMString may have lone surrogates and U+0000. The core, stores and other tabs
+ * need names that are well-formed and have no U+0000, which ends a text in version 0.1.0.
+ */
 
-/** Stands before the four digits of a unit that the core's names cannot have: itself, U+0000, lone surrogates. */
+/**
+ * An escape character: the four hexadecimal digits after it are a UTF-16 unit that a name of the core cannot
+ * have.
+ */
 const mark = '\uffff';
 
-/** @param {string} name any DOMString @returns {string} injective */
+/**
+ * Returns the core's name for a lock, in which U+0000, lone surrogates and the escape character itself are
+ * escaped. Different names have different results.
+ *
+ * @param {string} name any DOMString
+ * @returns {string}
+ */
 export const coreName = (name) =>
     name.replace(
         /[\0\uffff]|\p{Surrogate}/gu,
         (unit) => mark + unit.charCodeAt(0).toString(16).padStart(4, '0'),
     );
 
-/** The inverse. @param {string} name */
+/** Returns the lock name that coreName() has converted. @param {string} name */
 export const domName = (name) =>
     name.replace(/\uffff([0-9a-f]{4})/g, (_, digits) => String.fromCharCode(parseInt(digits, 16)));

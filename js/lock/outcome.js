@@ -1,13 +1,16 @@
-/** The outcome of a run that others wait for, as they receive it (once(), Leader.call()). */
+/**
+ * The outcome of a run for which other tabs wait (once(), Leader.call()): how it is sent to them, and what
+ * they receive.
+ */
 
 import { DeadlockError, TabacusError, TabacusRangeError } from '../common/errors.js';
 import { storable } from '../host/storable.js';
 
 /**
- * Its value, or what it threw.
+ * Returns the value of a run that succeeded. Throws the error of a run that failed.
  *
  * @param {boolean} succeeded
- * @param {any} result
+ * @param {any} result an object with the value, or what cloneError() returned
  */
 export function unwrapOutcome(succeeded, result) {
     const { value, name, message, code, dom, thrown, details } = result;
@@ -16,13 +19,14 @@ export function unwrapOutcome(succeeded, result) {
     const own = ownError(name, code, message, details);
     if (own) throw own;
     const error = thrown ?? (dom ? new DOMException(message, name) : new Error(message));
-    // A clone keeps the names of the platform's own errors only, and no code.
+    // A clone keeps its name only if that is the name of one of the platform's own errors, and it never keeps
+    // a code.
     if (error.name !== name) Object.defineProperty(error, 'name', { value: name, configurable: true });
     throw code === undefined || error instanceof DOMException ? error : Object.assign(error, { code });
 }
 
 /**
- * An error of ours, of its own class; undefined where it is none.
+ * Makes an error of tabacus, of the class that `name` names. Returns undefined if there is no such class.
  *
  * @param {string} name
  * @param {any} code
@@ -36,11 +40,12 @@ export function ownError(name, code, message, details) {
     return name === 'DeadlockError' ? new DeadlockError(message) : undefined;
 }
 
-/** Whether it is a DOMException, of any realm. @param {unknown} thrown */
+/** Whether a value is a DOMException, of any realm. @param {unknown} thrown */
 const isDom = (thrown) => Object.prototype.toString.call(thrown) === '[object DOMException]';
 
 /**
- * Its name, message and code, whatever it is: reading it may throw. A DOMException has its code by its name.
+ * Describes any thrown value by a name, a message and a code. It never throws, although reading the value
+ * may. The code of a DOMException is left out, because its name determines it.
  *
  * @param {unknown} thrown
  * @returns {{ name: string, message: string, code?: string | number, dom?: true }}
@@ -56,11 +61,11 @@ export function describeError(thrown) {
     }
 }
 
-/** @param {import('../common/errors.js').TabacusError} error What was refused, as far as it is a text. */
+/** Returns the details that are texts. @param {import('../common/errors.js').TabacusError} error */
 const detailsOf = ({ argument, allowed }) => ({ argument, allowed });
 
 /**
- * What others get of an error: its clone, with its name and code; at least its name and message.
+ * Returns what other tabs get of an error: its name, message and code, and a clone of it if it can be cloned.
  * @param {unknown} error
  */
 export function cloneError(error) {
@@ -70,7 +75,8 @@ export function cloneError(error) {
     };
     try {
         const thrown = storable(error);
-        // Where an engine clones a DOMException as an empty object, it is made again of its name and message.
+        // An engine may clone a DOMException as an empty object. Then it is made again from its name and
+        // message.
         return error instanceof Error && !(thrown instanceof Error) ? result : { ...result, thrown };
     } catch {
         return result;
@@ -78,13 +84,16 @@ export function cloneError(error) {
 }
 
 /**
- * @param {unknown} value its `then` may throw
+ * Whether a value is a promise or another thenable.
+ *
+ * @param {unknown} value reading its `then` may throw
  * @returns {value is PromiseLike<unknown>}
  */
 export const isThenable = (value) => typeof Object(value).then === 'function';
 
 /**
- * What `run` gives; rejects as soon as the lock is lost. It leaves nothing at the signal, which may live long.
+ * Resolves with what `run` returns. Rejects as soon as the lock is lost. It removes its listener from the
+ * signal, which may live for much longer.
  *
  * @template T
  * @param {import('./held.js').Held} held

@@ -2,8 +2,8 @@ import { checkFunction } from '../common/check-arguments.js';
 import { Successor } from '../common/successor.js';
 
 /**
- * At most `permits` at once, over all tabs of the origin that open the same namespace; first come, first
- * served. Made by `tab.semaphore(name, permits)`.
+ * A semaphore: at most `permits` callers hold it at once, over all tabs of the origin that open the same
+ * namespace. Requests are served first come, first served. `tab.semaphore(name, permits)` returns it.
  *
  * @example
  * await tab.semaphore('downloads', 3).run(async ({ signal }) => fetch(url, { signal }));
@@ -25,24 +25,23 @@ export class Semaphore extends Successor {
     }
 
     /**
-     * Runs `use` with a permit, and gives it back.
+     * Acquires a permit, runs `use`, and releases the permit.
      *
      * @template T
      * @overload
-     * @param {(held: import('./held.js').Held) => T | Promise<T>} use its token rises with every grant of the
-     *   same permit
+     * @param {(held: import('./held.js').Held) => T | Promise<T>} use `held.token` rises with every grant of
+     *   the same permit
      * @param {SemaphoreOptions & { ifAvailable?: false }} [options]
-     * @returns {Promise<T>} what `use` returns; rejects as Lock.run()
+     * @returns {Promise<T>} what `use` returns; rejects as Lock.run() does
      */
     /**
-     * With `ifAvailable`, it never waits.
+     * With `ifAvailable`, the call never waits: if no permit is free, `use` gets null.
      *
      * @template T
      * @overload
-     * @param {(held: import('./held.js').Held | null) => T | Promise<T>} use given null when it was asked for
-     *   in vain
+     * @param {(held: import('./held.js').Held | null) => T | Promise<T>} use
      * @param {SemaphoreOptions} options
-     * @returns {Promise<T>}
+     * @returns {Promise<T>} what `use` returns; rejects as Lock.run() does
      */
     /**
      * @param {(held: any) => any} use
@@ -56,18 +55,19 @@ export class Semaphore extends Successor {
     }
 
     /**
-     * For `await using held = await semaphore.acquire()`.
+     * Acquires a permit. `await using held = await semaphore.acquire()` releases it at the end of the block;
+     * otherwise call `held.release()`.
      *
      * @overload
      * @param {SemaphoreOptions & { ifAvailable?: false }} [options]
-     * @returns {Promise<import('./held.js').Held>} rejects as Lock.run()
+     * @returns {Promise<import('./held.js').Held>} rejects as Lock.run() does
      */
     /**
-     * With `ifAvailable`, it never waits.
+     * With `ifAvailable`, the call never waits.
      *
      * @overload
      * @param {SemaphoreOptions} options
-     * @returns {Promise<import('./held.js').Held | null>} null when it was asked for in vain
+     * @returns {Promise<import('./held.js').Held | null>} null if no permit is free
      */
     /**
      * @param {SemaphoreOptions} [options]

@@ -1,10 +1,11 @@
 import { checkFunction, checkOptions } from '../common/check-arguments.js';
 
 /**
- * A value that the interface shows at once while its mutations reach the server one after another, over
- * all tabs (optimistic updates). Made by `tab.serial(name, initial)`.
+ * A value that a user interface shows at once, while its mutations reach the server one after another, over
+ * all tabs (optimistic updates). `tab.serial(name, initial)` returns it.
  *
- * It shows the last value set that has not failed; when none is under way, the last that succeeded.
+ * While mutations are pending, the value shown is that of the latest pending call of set(). Otherwise it is
+ * that of the latest call that succeeded, or `initial` if none did.
  *
  * @template T
  * @example
@@ -16,14 +17,16 @@ export class Serial {
     #lock;
     #tab;
 
-    /** @type {T} */
+    /** The value of the latest mutation that succeeded. @type {T} */
     #settled;
 
-    /** Those that have not ended, as they came. @type {{ value: T }[]} */
+    /** The mutations that have not ended, in the order of their calls. @type {{ value: T }[]} */
     #pending = [];
 
-    /** How many mutations had begun when the settled value's did. */
+    /** The number of the call of set() that set the settled value; 0 for the initial value. */
     #settledAt = 0;
+
+    /** The number of calls of set(). */
     #begun = 0;
 
     /** @type {Set<{ listener: (value: T, pending: number) => void }>} */
@@ -43,25 +46,28 @@ export class Serial {
         this.#tab = tab;
     }
 
-    /** What the interface shows. @returns {T} */
+    /** The value to show. @returns {T} */
     get value() {
         const last = this.#pending[this.#pending.length - 1];
         return last ? last.value : this.#settled;
     }
 
-    /** How many mutations have not ended. */
+    /** The number of mutations that have not ended. */
     get pending() {
         return this.#pending.length;
     }
 
     /**
-     * Shows `value` now, and runs `mutate` when those before it have ended.
+     * Shows `value` at once, and runs `mutate` when all earlier mutations have ended, in all tabs.
      *
      * @template R
      * @param {T} value
-     * @param {(value: T, held: import('./held.js').Held) => R | Promise<R>} mutate
-     * @param {Omit<import('./lock-options.js').LockOptions, 'mode' | 'ifAvailable' | 'steal'>} [options] of the wait
-     * @returns {Promise<R>} what `mutate` returns. When it rejects, the value is not shown any more
+     * @param {(value: T, held: import('./held.js').Held) => R | Promise<R>} mutate runs under the lock
+     *   `serial/<name>`
+     * @param {Omit<import('./lock-options.js').LockOptions, 'mode' | 'ifAvailable' | 'steal'>} [options] of
+     *   the request for that lock
+     * @returns {Promise<R>} what `mutate` returns. Rejects with what `mutate` throws, with
+     *   `invalid-argument`, or as Lock.run() does. If it rejects, `value` is not shown any more
      */
     async set(value, mutate, options = {}) {
         checkFunction('mutate', mutate);
@@ -81,14 +87,16 @@ export class Serial {
     }
 
     /**
-     * Calls `listener` at once, and whenever what is shown or how much is pending may have changed.
+     * Calls `listener` with the value and the number of pending mutations: at once, and whenever one of them
+     * may have changed. An exception of `listener` is reported as an `error` event of the window.
      *
      * @param {(value: T, pending: number) => void} listener
-     * @returns {() => void} ends it
+     * @returns {() => void} ends the subscription
+     * @throws {import('../common/errors.js').TabacusError} `invalid-argument` if `listener` is no function
      */
     subscribe(listener) {
         checkFunction('listener', listener);
-        const own = { listener }; // the same function may be given twice
+        const own = { listener }; // a new object, because one function may be subscribed twice
         this.#listeners.add(own);
         this.#call(own);
         return () => void this.#listeners.delete(own);
@@ -98,7 +106,7 @@ export class Serial {
         for (const own of [...this.#listeners]) this.#call(own);
     }
 
-    /** @param {{ listener: (value: T, pending: number) => void }} own */
+    /** Calls a listener. @param {{ listener: (value: T, pending: number) => void }} own */
     #call({ listener }) {
         try {
             listener(this.value, this.pending);

@@ -1,15 +1,18 @@
-/** Checks of what the callers of a fenced write pass: names of stores, keys and values. */
+/** Checks of the arguments of fenced writes: names of stores, keys and values. */
 
 import { invalid, TabacusError } from '../common/errors.js';
 import { isWellFormed } from '../common/well-formed.js';
 import { storable } from '../host/storable.js';
 
-/** Stores of our own. */
+/** The names of tabacus' own stores begin with this. */
 const reserved = 'tabacus/';
 
 /**
+ * Checks one name of a store, or an array of names.
+ *
  * @param {unknown} stores
- * @returns {string[]} a name or names, as an array
+ * @returns {string[]} an array in either case
+ * @throws {TabacusError} `invalid-argument`
  */
 export function checkStores(stores) {
     const names = typeof stores === 'string' ? [stores] : stores;
@@ -23,9 +26,12 @@ export function checkStores(stores) {
 }
 
 /**
- * @param {string} argument
+ * Checks a key or the name of a store.
+ *
+ * @param {string} argument its name in error messages
  * @param {unknown} value
  * @returns {string}
+ * @throws {TabacusError} `invalid-argument`
  */
 export function checkKey(argument, value) {
     const good =
@@ -36,8 +42,11 @@ export function checkKey(argument, value) {
 }
 
 /**
- * @param {string} argument
+ * Returns a clone of a value that a store can keep.
+ *
+ * @param {string} argument its name in error messages
  * @param {unknown} value
+ * @throws {TabacusError} `invalid-argument` if it is undefined or cannot be cloned
  */
 export function cloned(argument, value) {
     try {

@@ -1,4 +1,7 @@
-/** The locks of a tab. */
+/**
+ * The locks, semaphores, leaders and single flights of a tab: the calls of the core behind their public
+ * objects.
+ */
 
 import { closedError, invalid, DeadlockError, TabacusError } from '../common/errors.js';
 import {
@@ -34,18 +37,21 @@ import { cloned } from './store-arguments.js';
 import { isThenable, cloneError, unwrapOutcome } from './outcome.js';
 
 /**
+ * A request for a lock, of any tab.
+ *
  * @typedef {object} LockRequestInfo
  * @property {'held' | 'waiting'} state
  * @property {'exclusive' | 'shared'} mode
- * @property {string} label
- * @property {number} since milliseconds since the Unix epoch
- * @property {string} tab names the context that asked
+ * @property {string} label the option `label` of the request
+ * @property {number} since when the lock was granted, or when it was requested: milliseconds since the Unix
+ *   epoch
+ * @property {string} tab identifies the context that made the request
  */
 
 /**
  * @typedef {object} LockCapabilities
- * @property {'web-locks' | 'lease' | 'page'} exclusion by the browser, by a lease in IndexedDB, or within
- *   this page only
+ * @property {'web-locks' | 'lease' | 'page'} exclusion how locks exclude other tabs: by Web Locks, by a lease
+ *   in IndexedDB, or not at all (`page`: they only hold within this page)
  * @property {boolean} fenced whether held.commit() works
  */
 
@@ -58,22 +64,30 @@ export class TabLocks {
     #host;
     #platform;
 
-    /** Why no call is taken any more. @type {TabacusError | undefined} */
+    /**
+     * Why calls are refused, if they are: the tab is closed, or the program has failed.
+     * @type {TabacusError | undefined}
+     */
     #closed;
+
+    /** Whether locks are fenced here, or the application allows weaker ones. */
     #allowed;
 
-    /** What is neither released nor forgotten, by its number. @type {Map<number, Held>} */
+    /** The locks that are not released, by their numbers in the core. @type {Map<number, Held>} */
     #held = new Map();
 
-    /** @type {Map<number, () => void>} */
+    /**
+     * Functions that report the requests of a lock to a listener, by the numbers of the watches.
+     * @type {Map<number, () => void>}
+     */
     #watches = new Map();
 
-    /** Withdraws what waits. @type {Set<() => void>} */
+    /** Functions that withdraw the waiting requests. @type {Set<() => void>} */
     #waiting = new Set();
 
     #owner;
 
-    /** Loads the piece of the program for once(), leaders and semaphores. @internal */
+    /** Loads the piece of the program that once(), leaders and semaphores need. @internal */
     _loadLeader;
 
     /**
@@ -95,7 +109,7 @@ export class TabLocks {
     }
 
     /**
-     * Makes an object that the tab has returned the lock, semaphore or leader that it stands for.
+     * Makes a deferred object the lock, semaphore or leader that it stands for.
      *
      * @param {{ name: string }} object
      * @param {string} kind
@@ -112,11 +126,13 @@ export class TabLocks {
     }
 
     /**
+     * Acquires locks, runs `use`, and releases them.
+     *
      * @template T
      * @param {string[]} names
      * @param {(held: any) => T | Promise<T>} use
      * @param {unknown} options
-     * @param {boolean} all whether `use` is given an array
+     * @param {boolean} all whether `use` gets an array
      * @returns {Promise<T>}
      */
     async run(names, use, options, all) {
@@ -124,6 +140,8 @@ export class TabLocks {
     }
 
     /**
+     * Implements tab.lockAll().
+     *
      * @param {string[]} names
      * @param {(held: Held[] | null) => unknown} use
      * @param {unknown} options
@@ -138,10 +156,12 @@ export class TabLocks {
     }
 
     /**
+     * Runs `use` under held locks, and releases them when it has ended or a lock is lost.
+     *
      * @template T
-     * @param {Held[]} held none: not available
+     * @param {Held[]} held empty if the locks were not available
      * @param {(held: any) => T | Promise<T>} use
-     * @param {boolean} all whether `use` is given an array
+     * @param {boolean} all whether `use` gets an array
      * @returns {T | Promise<T>}
      */
     use(held, use, all) {
@@ -157,7 +177,7 @@ export class TabLocks {
             release();
             throw error;
         }
-        // Before a function that does not wait has ended nothing can be lost but by its taking too long.
+        // While a function runs that does not wait, a lock can be lost in one way only: its maxHold passes.
         try {
             for (const one of held) one._checkMaxHold();
             for (const one of held) one._assertNotLost();
@@ -168,29 +188,35 @@ export class TabLocks {
     }
 
     /**
+     * Acquires locks.
+     *
      * @param {string[]} names
-     * @param {unknown} given
-     * @returns {Promise<Held[]>} none: not available
+     * @param {unknown} given the options
+     * @returns {Promise<Held[]>} empty if the locks were not available
      */
     async acquire(names, given) {
         return this.#acquireAll(names, given, (held) => held);
     }
 
     /**
+     * Acquires one lock.
+     *
      * @param {string} name any DOMString
-     * @param {unknown} given
-     * @returns {Promise<Held | null>} null: not available
+     * @param {unknown} given the options
+     * @returns {Promise<Held | null>} null if the lock was not available
      */
     async acquireOne(name, given) {
         return (await this.acquire([name], given))[0] ?? null;
     }
 
     /**
+     * Acquires locks, and calls `granted` with them.
+     *
      * @template T
      * @param {string[]} names
-     * @param {unknown} given
+     * @param {unknown} given the options
      * @param {(held: Held[]) => T | Promise<T>} granted
-     * @returns {Promise<T>}
+     * @returns {Promise<T>} what `granted` returns
      */
     #acquireAll(names, given, granted) {
         return this.#acquire(
@@ -202,10 +228,12 @@ export class TabLocks {
     }
 
     /**
+     * Acquires a permit of a semaphore.
+     *
      * @param {string} name
      * @param {number} permits
-     * @param {unknown} [given]
-     * @returns {Promise<Held[]>} none: not available
+     * @param {unknown} [given] the options
+     * @returns {Promise<Held[]>} empty if no permit was available
      */
     async permit(name, permits, given) {
         return this.#acquire(
@@ -218,17 +246,21 @@ export class TabLocks {
     }
 
     /**
+     * Makes an acquire request of the core.
+     *
      * @template T
      * @param {(names: string[], options: RequestOptions, within: number, request: number) => Promise<number[]>} start
+     *   calls the core, and resolves with the numbers of the held locks
      * @param {string[]} names
      * @param {ReturnType<typeof checkLockOptions>} options
-     * @param {(held: Held[]) => T | Promise<T>} granted called as soon as it is
-     * @returns {Promise<T>}
+     * @param {(held: Held[]) => T | Promise<T>} granted called in the microtask in which the core grants the
+     *   request
+     * @returns {Promise<T>} what `granted` returns
      */
     #acquire(start, names, options, granted) {
         this._assertAsked();
         const { within, maxHold_ms, label } = options;
-        if (within && !within._isOf(this)) throw invalid('within', within, 'what holds a lock of this tab');
+        if (within && !within._isOf(this)) throw invalid('within', within, 'a held lock of this tab');
         const limited = maxHold_ms !== undefined || within !== undefined;
         const known = names.map((name) => this._name(name));
         return this._wait(
@@ -245,11 +277,14 @@ export class TabLocks {
     }
 
     /**
+     * Implements tab.once().
+     *
      * @template T
      * @param {string} key
      * @param {(run: { signal: AbortSignal, token: number }) => T | Promise<T>} make
-     * @param {unknown} given
-     * @param {number} called_ms before this module was loaded: what finished since will do
+     * @param {unknown} given the options
+     * @param {number} called_ms when the application called, which may be before this module was loaded. The
+     *   outcome of a run that has finished since then is returned
      * @returns {Promise<T>}
      */
     async once(key, make, given, called_ms) {
@@ -289,6 +324,8 @@ export class TabLocks {
     }
 
     /**
+     * Stores the outcome of a run of once(), and releases its lock.
+     *
      * @param {string} key
      * @param {Held} held
      * @param {{ succeeded: boolean, result: object }} outcome
@@ -306,6 +343,8 @@ export class TabLocks {
     }
 
     /**
+     * Makes the public object of a granted lock.
+     *
      * @param {number} id
      * @param {string} name
      * @param {string} label
@@ -313,7 +352,7 @@ export class TabLocks {
      */
     #hold(id, name, label, limited) {
         const token = lockToken(this._bridge, id);
-        // Also one that was entered again as shared is what it is held as.
+        // A lock that is entered again keeps the mode in which it is held, whatever mode the request names.
         const mode = Number.isNaN(token) ? 'shared' : 'exclusive';
         const held = new Held(
             this,
@@ -327,7 +366,7 @@ export class TabLocks {
     }
 
     /**
-     * What was granted while this was being closed is let go.
+     * Releases the locks and throws if the tab was closed before they were granted.
      * @param {Held[]} held
      */
     #assertKept(held) {
@@ -336,12 +375,12 @@ export class TabLocks {
         throw this.#closed;
     }
 
-    /** Whether it has not been released. @param {number} id @internal */
+    /** Whether a lock has not been released. @param {number} id @internal */
     _holds(id) {
         return this.#held.has(id);
     }
 
-    /** Releases a lock. Does nothing if that was done. @param {number} id @internal */
+    /** Releases a lock. Does nothing if it is already released. @param {number} id @internal */
     _release(id) {
         if (!this.#held.delete(id)) return;
         this._bridge.listeners.lost.delete(id);
@@ -349,6 +388,8 @@ export class TabLocks {
     }
 
     /**
+     * Returns the requests for a lock: first the one or those that hold it, then those that wait, in order.
+     *
      * @param {string} name
      * @returns {Promise<LockRequestInfo[]>}
      */
@@ -356,14 +397,15 @@ export class TabLocks {
         return (await this.#requestsOf(name)).map(({ info }) => info);
     }
 
-    /** @param {string} name */
+    /** Returns the requests for a lock, with their exact times. @param {string} name */
     async #requestsOf(name) {
         this._assertAsked();
         return (await lockQuery(this._bridge, this._name(name))).map(requestFrom);
     }
 
     /**
-     * Returns the requests for all names of the namespace, held ones first, each in order.
+     * Returns the requests for all locks of the namespace: first those that hold a lock, then those that
+     * wait, both in the order of their times.
      * @returns {Promise<(LockRequestInfo & { name: string })[]>}
      */
     async queryAll() {
@@ -385,8 +427,10 @@ export class TabLocks {
     }
 
     /**
+     * Resolves when no tab holds the lock.
+     *
      * @param {string} name
-     * @param {unknown} given
+     * @param {unknown} given the options
      */
     async waitForUnlock(name, given = {}) {
         const { signal, timeout } = checkOptions(given, ['signal', 'timeout']);
@@ -401,9 +445,11 @@ export class TabLocks {
     }
 
     /**
+     * Implements Lock.subscribe(). If the lock cannot be watched, the tab emits a warning.
+     *
      * @param {string} name
      * @param {(requests: LockRequestInfo[]) => void} listener
-     * @returns {() => void}
+     * @returns {() => void} ends the subscription
      * @throws {TabacusError} `closed`
      */
     subscribe(name, listener) {
@@ -417,9 +463,12 @@ export class TabLocks {
     }
 
     /**
+     * Watches a lock. Changes that happen while the core answers a query are reported together by one more
+     * query.
+     *
      * @param {string} name
      * @param {(requests: LockRequestInfo[]) => void} listener
-     * @returns {() => void}
+     * @returns {() => void} ends the watch
      */
     #watch(name, listener) {
         this._assertOpen();
@@ -449,7 +498,7 @@ export class TabLocks {
         };
     }
 
-    /** Loses every lock, and withdraws what waits. */
+    /** Loses and releases every lock, and withdraws the waiting requests. */
     close() {
         if (this.#closed) return;
         this.#closed = new TabacusError('closed', 'the tab was closed before this was done');
@@ -463,7 +512,7 @@ export class TabLocks {
     }
 
     /**
-     * The program has failed, and is not called any more.
+     * Loses every lock because the program has failed, without calling the program.
      * @param {TabacusError} error
      */
     _fail(error) {
@@ -474,18 +523,23 @@ export class TabLocks {
         this.#watches.clear();
     }
 
-    /** Whether the program has failed, and is not called any more. */
+    /** Whether the program has failed, so that it must not be called. */
     #hasFailed() {
         return this.#closed?.code === 'internal';
     }
 
-    /** @param {number} watch */
+    /** Ends a watch. @param {number} watch */
     #unwatch(watch) {
         this._bridge.listeners.unlocked.delete(watch);
         if (!this.#hasFailed()) lockUnwatch(this._bridge, watch);
     }
 
-    /** A name as the core knows it, which keeps something of it. @param {string} name @internal */
+    /**
+     * Converts a name for the core, and checks that the core has memory for another name.
+     *
+     * @param {string} name
+     * @internal
+     */
     _name(name) {
         const known = coreName(name);
         this._bridge.admit(known);
@@ -493,6 +547,8 @@ export class TabLocks {
     }
 
     /**
+     * Implements Held.commit().
+     *
      * @template T
      * @param {number} held
      * @param {string[]} stores
@@ -508,6 +564,8 @@ export class TabLocks {
     }
 
     /**
+     * Runs `write` in a fenced transaction of the core, and ends the transaction if it fails.
+     *
      * @template T
      * @param {number} transaction
      * @param {string[]} stores
@@ -526,13 +584,14 @@ export class TabLocks {
     }
 
     /**
-     * A call of the core that a signal can end.
+     * Makes a call of the core that a signal, or the closing of the tab, can end.
      *
      * @template Answer, T
      * @param {AbortSignal | undefined} signal
-     * @param {(request: number) => Promise<Answer>} start
-     * @param {(answer: Answer) => T | Promise<T>} answered
-     * @returns {Promise<T>}
+     * @param {(request: number) => Promise<Answer>} start calls the core; `request` identifies the call in
+     *   lockAbort()
+     * @param {(answer: Answer) => T | Promise<T>} answered called in the microtask in which the core answers
+     * @returns {Promise<T>} what `answered` returns
      * @internal
      */
     _wait(signal, start, answered) {
@@ -560,15 +619,15 @@ export class TabLocks {
         );
     }
 
-    /** For calls of the application. @internal */
+    /** Checks, at the beginning of a call of the application, that locks can be used. @internal */
     _assertAsked() {
         if (this.#closed) throw closedError();
         this._assertOpen();
     }
 
-    /** For the steps of a call. @internal */
+    /** Checks, in a later step of a call, that locks can still be used. @internal */
     _assertOpen() {
-        if (this.#hasFailed()) throw this.#closed; // called before the program failed
+        if (this.#hasFailed()) throw this.#closed; // the application called before the program failed
         if (this.#closed) throw closedError();
         if (this.#allowed) return;
         throw new TabacusError(
@@ -579,26 +638,32 @@ export class TabLocks {
         );
     }
 
-    /** @param {string} what is kept in the store @internal */
+    /**
+     * Checks that there is a database.
+     *
+     * @param {string} what what is kept in the database, for the message
+     * @throws {TabacusError} `unavailable`
+     * @internal
+     */
     _assertStore(what) {
         if (!this.capabilities.fenced)
             throw new TabacusError('unavailable', `there is no IndexedDB here, in which ${what} are kept`);
     }
 
-    /** @param {number} watch */
+    /** Reports a change to the listener of a watch. @param {number} watch */
     #changed(watch) {
-        // Not from within the core: the listener may call it.
+        // The core is running here, and the listener may call it: so it is called in a later microtask.
         void Promise.resolve().then(() => this.#watches.get(watch)?.());
     }
 }
 
 /**
- * What `used` gives; rejects as soon as one of the locks is lost.
+ * Resolves with the value of `used`. Rejects as soon as one of the locks is lost.
  *
  * @template T
  * @param {Held[]} held
  * @param {T | PromiseLike<T>} used
- * @param {() => void} [ended] called before it is settled
+ * @param {() => void} [ended] called before the returned promise is settled
  * @returns {Promise<T>}
  */
 const unlessLost = (held, used, ended = () => {}) =>
@@ -617,7 +682,8 @@ const unlessLost = (held, used, ended = () => {}) =>
     });
 
 /**
- * Aborts and timeouts as the platform has them.
+ * Replaces the core's error of an abort, a timeout or a deadlock by the one that the application expects: the
+ * signal's reason, a DOMException, a DeadlockError.
  *
  * @param {TabacusError} error
  * @param {AbortSignal | undefined} signal
@@ -631,6 +697,8 @@ function platformError(error, signal) {
 }
 
 /**
+ * Makes the public description of a request, and keeps the exact time for sorting.
+ *
  * @param {import('../core/generated/locks.js').LockRequestInfo} request
  * @returns {{ since_ms: number, info: LockRequestInfo }}
  */

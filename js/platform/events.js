@@ -1,20 +1,23 @@
-/** Events that Node lacks, or makes otherwise than Web IDL specifies: an interface of its own for each global object. */
+/**
+ * Interfaces of events that Node lacks, or implements otherwise than Web IDL specifies. Each global object
+ * has its own.
+ */
 
 import { defineAttribute, forEachGlobal, idlInterface, onlyInternal, requireArguments } from './web-idl.js';
 import { isStorage } from './storage-interface.js';
 
 /** A member of an event and of its dictionary. @typedef {{ convert: (value: any) => unknown, initial: unknown }} Member */
 
-/** @type {Member} a nullable DOMString */
+/** A nullable DOMString. @type {Member} */
 const nullable = { convert: (value) => (value === null ? null : `${value}`), initial: null };
 
 /** @type {Member} */
 export const text = { convert: (value) => `${value}`, initial: '' };
 
-/** @type {Member} a USVString */
+/** A USVString. @type {Member} */
 export const usv = { convert: (value) => `${value}`.replace(/\p{Surrogate}/gu, '\ufffd'), initial: '' };
 
-/** @type {Member} an unsigned long */
+/** An unsigned long. @type {Member} */
 const number = { convert: (value) => value >>> 0, initial: 0 };
 
 /** @type {Member} */
@@ -27,7 +30,12 @@ const storage = {
     },
 };
 
-/** @param {string} name @param {unknown} given what stands for a dictionary */
+/**
+ * Checks an argument that is a dictionary.
+ *
+ * @param {string} name that of the interface
+ * @param {unknown} given
+ */
 function dictionary(name, given) {
     const good =
         given === undefined || given === null || typeof given === 'object' || typeof given === 'function';
@@ -35,26 +43,33 @@ function dictionary(name, given) {
     return given ?? {};
 }
 
-/** @param {Member} member @param {unknown} value */
+/** Converts the value of a member. @param {Member} member @param {unknown} value */
 const converted = ({ convert, initial }, value) => (value === undefined ? initial : convert(value));
 
-/** Dictionaries of events that are the user agent's own. @type {WeakSet<object>} */
+/** The dictionaries of events that are trusted: those that trusted() makes. @type {WeakSet<object>} */
 const ours = new WeakSet();
 
-/** EventInit (DOM §2.2), whose members come before those of the dictionaries that inherit it (Web IDL §3.2.17). @param {any} given */
+/**
+ * Converts EventInit (DOM §2.2). Its members precede those of dictionaries that inherit it (Web IDL §3.2.17).
+ *
+ * @param {any} given
+ */
 const eventInit = ({ bubbles, cancelable, composed }) => ({
     bubbles: Boolean(bubbles),
     cancelable: Boolean(cancelable),
     composed: Boolean(composed),
 });
 
-/** What reads and changes an event's members. */
+/** The key of the functions that read and change the members of an event. */
 const held = Symbol('held');
 
 /**
+ * Makes the interface of an event.
+ *
  * @param {string} name
- * @param {Record<string, Member>} members in the order of their names, which is that of conversion (Web IDL §3.2.17)
- * @param {string[]} [order] of the arguments of its legacy initialiser, init…Event(), beyond the first three
+ * @param {Record<string, Member>} members sorted by their names, which is the order of conversion (Web IDL
+ *   §3.2.17)
+ * @param {string[]} [order] the arguments of its legacy initialiser, init…Event(), after the first three
  * @returns {any}
  */
 export function eventInterface(name, members, order) {
@@ -103,8 +118,8 @@ export function eventInterface(name, members, order) {
 }
 
 /**
- * Web IDL §3.7.7: it is called on one of the interface's. Arguments are converted from left to right; DOM §2.2: and
- * then nothing, while the event is dispatched.
+ * Defines the legacy initialiser. It must be called on an event of the interface, and converts its arguments
+ * from left to right (Web IDL §3.7.7). While the event is dispatched, it has no other effect (DOM §2.2).
  *
  * @param {object} prototype
  * @param {string} operation
@@ -133,7 +148,7 @@ function defineInitialiser(prototype, operation, { read, write }, order) {
     });
 }
 
-/** HTML §12.2.4. */
+/** The interface StorageEvent (HTML §12.2.4). */
 export const storageEventInterface = /* @__PURE__ */ forEachGlobal(() =>
     eventInterface(
         'StorageEvent',
@@ -142,7 +157,7 @@ export const storageEventInterface = /* @__PURE__ */ forEachGlobal(() =>
     ),
 );
 
-/** HTML §8.1.4.3. */
+/** The interface ErrorEvent (HTML §8.1.4.3). */
 export const errorEventInterface = /* @__PURE__ */ forEachGlobal(() =>
     eventInterface('ErrorEvent', {
         colno: number,
@@ -153,12 +168,12 @@ export const errorEventInterface = /* @__PURE__ */ forEachGlobal(() =>
     }),
 );
 
-/** HTML §7.4.6.3. */
+/** The interface PageTransitionEvent (HTML §7.4.6.3). */
 export const pageTransitionEventInterface = /* @__PURE__ */ forEachGlobal(() =>
     eventInterface('PageTransitionEvent', { persisted: { convert: Boolean, initial: false } }),
 );
 
-/** HTML §7.4.3. @returns {any} */
+/** The interface BeforeUnloadEvent (HTML §7.4.3). @returns {any} */
 export const beforeUnloadEventInterface = () => {
     class BeforeUnloadEvent extends /** @type {any} */ (Event) {
         #returnValue = '';
@@ -180,8 +195,8 @@ export const beforeUnloadEventInterface = () => {
 };
 
 /**
- * An event that is the user agent's own, `isTrusted`: Node asks its dictionary for a symbol. A page's is not trusted,
- * whatever we do.
+ * Makes a trusted event, as if the user agent had made it. In Node `isTrusted` is then true, because Node
+ * reads a symbol of its own from the dictionary. In a browser it is always false.
  *
  * @param {new (type: any, init: any) => Event} Interface
  * @param {unknown} type
@@ -195,7 +210,12 @@ export function trusted(Interface, type, init = {}) {
     return new Interface(type, given);
 }
 
-/** A member of QuotaExceededErrorOptions (Web IDL §4.4). @param {any} value @param {string} member */
+/**
+ * Converts a member of QuotaExceededErrorOptions (Web IDL §4.4).
+ *
+ * @param {any} value
+ * @param {string} member
+ */
 function amount(value, member) {
     if (value === undefined) return null;
     const number = Number(value);
@@ -204,7 +224,7 @@ function amount(value, member) {
     return number;
 }
 
-/** Web IDL's QuotaExceededError, where the host has none (§4.4). */
+/** The class QuotaExceededError (Web IDL §4.4): that of the platform, if it has one. */
 export const QuotaExceededError =
     /** @type {any} */ (globalThis).QuotaExceededError ??
     idlInterface(

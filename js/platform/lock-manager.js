@@ -3,14 +3,14 @@
 import { forEachGlobal, idlInterface, onlyInternal } from './web-idl.js';
 
 /**
- * What stands behind a LockManager.
+ * The implementation behind a LockManager.
  *
  * @typedef {object} LockRequests
  * @property {(given: ArrayLike<any>) => Promise<unknown>} request takes the arguments of request()
  * @property {() => Promise<object>} query
  */
 
-/** §3.3, of which many are made: a class of its own for each global object. @returns {any} */
+/** Makes the interface Lock (§3.3). Each global object has a class of its own. @returns {any} */
 export const lockInterface = () => {
     class Lock {
         #name;
@@ -33,7 +33,7 @@ export const lockInterface = () => {
     return idlInterface(Lock, 'Lock');
 };
 
-/** §3.2 @type {() => any} */
+/** Makes the interface LockManager (§3.2). @type {() => any} */
 export const lockManagerInterface = /* @__PURE__ */ forEachGlobal(() => {
     class LockManager {
         /** @type {LockRequests} */
@@ -45,8 +45,8 @@ export const lockManagerInterface = /* @__PURE__ */ forEachGlobal(() => {
             this.#locks = locks;
         }
 
-        // Web IDL §3.7.7: an operation that returns a promise rejects where others throw.
-        /** @param {any} _name @param {any} _callback */
+        // An operation that returns a promise rejects where others throw (Web IDL §3.7.7).
+        /** Requests a lock (§3.2.1). @param {any} _name @param {any} _callback */
         request(_name, _callback) {
             try {
                 return this.#locks.request(arguments);

@@ -1,4 +1,7 @@
-/** What navigator.locks.request() makes of its arguments: Web IDL's conversions, and §3.2.1's refusals, with Chromium's messages. */
+/**
+ * The arguments of navigator.locks.request(): the conversions of Web IDL, and the checks of §3.2.1, with
+ * Chromium's messages.
+ */
 
 import { requireArguments } from './web-idl.js';
 import { isSignal } from '../common/check-arguments.js';
@@ -7,14 +10,16 @@ import { isSignal } from '../common/check-arguments.js';
 
 const request = "'request' on 'LockManager'";
 
-/** @param {string} why */
+/** Makes a message. @param {string} why */
 const failed = (why) => `Failed to execute ${request}: ${why}.`;
 
-/** The reason with which a stolen lock's previous holder is rejected. */
+/** The message with which the previous holder of a stolen lock is rejected. */
 export const stolenMessage = "Lock broken by another request with the 'steal' option.";
 
 /**
- * @param {ArrayLike<any>} given request(name, callback) or request(name, options, callback)
+ * Converts the arguments.
+ *
+ * @param {ArrayLike<any>} given those of request(name, callback) or request(name, options, callback)
  * @returns {{ name: string, options: RequestOptions, callback: (lock: any) => any }}
  */
 export function requestFrom(given) {
@@ -32,7 +37,8 @@ export function requestFrom(given) {
 const defaults = Object.freeze({ ifAvailable: false, mode: 'exclusive', signal: undefined, steal: false });
 
 /**
- * A dictionary: its members in the order of their names, each converted before the next is read.
+ * Converts the dictionary of options. Its members are read in the order of their names, and each is converted
+ * before the next is read.
  *
  * @param {any} given
  * @returns {RequestOptions}
@@ -51,7 +57,7 @@ function optionsFrom(given) {
     return { ifAvailable, mode, signal, steal: Boolean(given.steal) };
 }
 
-/** @param {any} given */
+/** Converts the option `mode`. @param {any} given */
 function modeFrom(given = 'exclusive') {
     const mode = `${given}`;
     if (mode !== 'exclusive' && mode !== 'shared') {
@@ -62,13 +68,13 @@ function modeFrom(given = 'exclusive') {
     return mode;
 }
 
-/** @param {string} why @returns {never} */
+/** Throws a NotSupportedError. @param {string} why @returns {never} */
 function refuse(why) {
     throw new DOMException(failed(why), 'NotSupportedError');
 }
 
 /**
- * §3.2.1, the refusals of request() in its order.
+ * Makes the checks of request() in the order of §3.2.1.
  *
  * @param {string} name
  * @param {RequestOptions} options
@@ -83,7 +89,8 @@ export function checkRequest(name, { mode, ifAvailable, steal, signal }) {
 }
 
 /**
- * §4.4: Web IDL's invocation of a callback that returns a promise: what it throws rejects.
+ * Calls the callback (§4.4). If it throws, the returned promise rejects, as Web IDL specifies for callbacks
+ * that return a promise.
  *
  * @param {(lock: any) => any} callback
  * @param {object | null} lock

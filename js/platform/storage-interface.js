@@ -1,19 +1,25 @@
-/** The Storage interface (HTML §12.2.1): a legacy platform object (Web IDL §3.9) over whatever keeps the items. */
+/**
+ * The Storage interface (HTML §12.2.1), for any container of items. A Storage is a legacy platform object
+ * (Web IDL §3.9).
+ */
 
 import { idlInterface, internal, onlyInternal, requireArguments } from './web-idl.js';
 
 /**
- * What a Storage object shows: keys and values are strings already.
+ * The container behind a Storage object. Its keys and values are strings.
  *
  * @typedef {object} Items
  * @property {(key: string) => string | null} get
- * @property {() => string[]} keys in one order for as long as no key comes or goes
- * @property {(key: string, value: string) => void} set throws what setItem throws
+ * @property {() => string[]} keys returns them in the same order until a key is added or removed
+ * @property {(key: string, value: string) => void} set throws what setItem() throws
  * @property {(key: string) => void} remove
  * @property {() => void} clear
  */
 
-/** Stamps a private field on any object, a Proxy among them. */
+/**
+ * A base class whose constructor returns its argument. So a derived class adds its private fields to any
+ * object, even a Proxy.
+ */
 const Stamped = /** @type {new (object: object) => object} */ (
     /** @type {unknown} */ (
         function (/** @type {object} */ object) {
@@ -22,13 +28,13 @@ const Stamped = /** @type {new (object: object) => object} */ (
     )
 );
 
-/** Which items stand behind a Storage object. */
+/** Adds to a Storage object a private field with its container. */
 class Behind extends Stamped {
     /** @type {Items} */
     #items;
 
     /**
-     * @param {object} object what scripts hold
+     * @param {object} object the Storage object
      * @param {Items} items
      */
     constructor(object, items) {
@@ -36,21 +42,32 @@ class Behind extends Stamped {
         this.#items = items;
     }
 
-    /** Throws a TypeError for what is none, as Web IDL has it. @param {any} storage @returns {Items} */
+    /**
+     * Returns the container.
+     *
+     * @param {any} storage
+     * @returns {Items}
+     * @throws {TypeError} if it is no Storage object
+     */
     static items(storage) {
         return storage.#items;
     }
 
-    /** @param {unknown} object */
+    /** Whether an object is a Storage object. @param {unknown} object */
     static is(object) {
         return typeof object === 'object' && object !== null && #items in object;
     }
 }
 
-/** @param {unknown} object @returns {boolean} */
+/** Whether a value is a Storage object. @param {unknown} object @returns {boolean} */
 export const isStorage = (object) => Behind.is(object);
 
-/** The object of the last call is remembered: to look into a Proxy takes engines as long as the rest of a call. @returns {(storage: any) => Items} */
+/**
+ * Returns a function that returns the container of a Storage object. It caches the last one, because engines
+ * take as long to read a private field of a Proxy as for the rest of a call.
+ *
+ * @returns {(storage: any) => Items}
+ */
 function lookup() {
     let last = {};
     /** @type {Items} */
@@ -65,8 +82,9 @@ function lookup() {
 }
 
 /**
- * A Storage interface of its own for each global object. Web IDL §3.7.7, "create an operation function": what it is
- * called on is looked at first, then how many arguments there are, and then what they are.
+ * Makes the interface Storage. Each global object has a class of its own. An operation first checks the
+ * object on which it is called, then the number of its arguments, and then converts them (Web IDL §3.7.7,
+ * "create an operation function").
  *
  * @returns {any}
  */
@@ -119,6 +137,8 @@ export const storageInterface = () => {
 };
 
 /**
+ * Makes a Storage object.
+ *
  * @param {Items} items
  * @param {new (key: symbol) => object} Storage
  * @returns {Storage}
@@ -131,12 +151,13 @@ export function makeStorage(items, Storage) {
         traps(() => storage, items),
     );
     new Behind(storage, items);
-    new Behind(target, items); // for what is called on it past the Proxy
+    new Behind(target, items); // accessors of the prototype may be called on the target
     return storage;
 }
 
 /**
- * Web IDL §3.9, the internal methods of a legacy platform object with a named getter, setter and deleter.
+ * Returns the internal methods of a legacy platform object with a named getter, setter and deleter (Web IDL
+ * §3.9).
  *
  * @param {() => any} self the Proxy
  * @param {Items} items
@@ -144,8 +165,9 @@ export function makeStorage(items, Storage) {
  */
 function traps(self, items) {
     /**
-     * §3.9.8's named property visibility: what an object has of its own, or inherits, shadows a name.
-     * @param {any} target @param {string | symbol} key @returns {string | null} the visible value
+     * Returns the value of a named property that is visible (§3.9.8): own and inherited properties shadow
+     * those of items.
+     * @param {any} target @param {string | symbol} key @returns {string | null}
      */
     const visible = (target, key) => (typeof key === 'symbol' || key in target ? null : items.get(key));
     /** @param {string} value */
@@ -156,7 +178,7 @@ function traps(self, items) {
             return items.get(key) ?? undefined;
         },
         has: (target, key) => visible(target, key) !== null || Reflect.has(target, key),
-        // §3.9.2: a string goes to the setter whatever it shadows.
+        // The named setter gets every string key, even one that a property shadows (§3.9.2).
         set(target, key, value, receiver) {
             if (receiver !== self() || typeof key === 'symbol')
                 return setPast(self(), target, key, value, receiver);
@@ -170,7 +192,8 @@ function traps(self, items) {
         defineProperty(target, key, given) {
             if (typeof key === 'symbol' || Object.hasOwn(target, key))
                 return Reflect.defineProperty(target, key, given);
-            // Nothing is written where a Proxy must not report success (ECMAScript §10.5.6).
+            // A Proxy must not report success for these descriptors (ECMAScript §10.5.6), so nothing is
+            // written.
             if (!('value' in given || 'writable' in given) || given.configurable === false) return false;
             items.set(key, `${given.value}`);
             return true;
@@ -181,13 +204,13 @@ function traps(self, items) {
             return true;
         },
         ownKeys: (target) => [...items.keys().filter((key) => !(key in target)), ...Reflect.ownKeys(target)],
-        // §3.9.5
+        // A legacy platform object cannot be made non-extensible (§3.9.5).
         preventExtensions: () => false,
     };
 }
 
 /**
- * §3.9.2 beyond the named setter: OrdinarySetWithOwnDescriptor, to which named properties do not exist.
+ * Sets an ordinary property (§3.9.2, OrdinarySetWithOwnDescriptor). Named properties do not exist for it.
  * @param {any} proxy @param {any} target @param {string | symbol} key @param {any} value @param {any} receiver
  */
 function setPast(proxy, target, key, value, receiver) {

@@ -1,22 +1,27 @@
-/** What Web IDL asks of an interface, and a JavaScript class does not do by itself. */
+/** The properties of a Web IDL interface that a JavaScript class does not have by itself. */
 
-/** Passed to constructors that scripts must not call. */
+/** The first argument of constructors that scripts must not call. */
 export const internal = Symbol('internal');
 
 /**
+ * Checks that a constructor was called by the package (Web IDL §3.7.1, an interface without a constructor
+ * operation).
+ *
  * @param {unknown} key
- * @throws {TypeError} Web IDL §3.7.1: the interface has no constructor operation
+ * @throws {TypeError} if `key` is not `internal`
  */
 export function onlyInternal(key) {
     if (key !== internal) throw new TypeError('Illegal constructor');
 }
 
 /**
- * Web IDL §3.7.1: overload resolution begins with the number of arguments. With Chromium's messages.
+ * Checks the number of arguments, which comes first in overload resolution (Web IDL §3.7.1). The messages are
+ * Chromium's.
  *
- * @param {string} act what is not done: `execute 'key' on 'Storage'`, `construct 'Worker'`
+ * @param {string} act the operation, for the message: `execute 'key' on 'Storage'`, `construct 'Worker'`
  * @param {ArrayLike<unknown>} given
  * @param {number} required
+ * @throws {TypeError}
  */
 export function requireArguments(act, given, required) {
     if (given.length >= required) return;
@@ -24,13 +29,13 @@ export function requireArguments(act, given, required) {
     throw new TypeError(`Failed to ${act}: ${count} required, but only ${given.length} present.`);
 }
 
-/** A property stays as it is, but for this. */
+/** A descriptor that makes a property enumerable, and changes nothing else of it. */
 const enumerable = { enumerable: true };
 
-/** Prototypes of platform objects. @type {WeakSet<object>} */
+/** The prototypes of the interfaces that this file has made. @type {WeakSet<object>} */
 const prototypes = new WeakSet();
 
-/** Web IDL §2.12: an object of an interface that was made here. @param {object} value */
+/** Whether a value is a platform object (Web IDL §2.12) of one of these interfaces. @param {object} value */
 export function isPlatformObject(value) {
     for (
         let prototype = Object.getPrototypeOf(value);
@@ -43,7 +48,8 @@ export function isPlatformObject(value) {
 }
 
 /**
- * Web IDL §3.7.3 and §3.7.7: members are enumerable; the prototype has a class string.
+ * Makes a class an interface: its members are enumerable (Web IDL §3.7.7), and its prototype has a class
+ * string (§3.7.3).
  *
  * @template {new (...given: any[]) => any} Interface
  * @param {Interface} Interface
@@ -66,8 +72,9 @@ export function idlInterface(Interface, name, { inherited = [], length = 0 } = {
 }
 
 /**
- * Web IDL §3.7.1: each global object has an interface object of its own. Those that differ in nothing else have their
- * members of one, made at the first call: so what is one global object's can be called on another's objects.
+ * Returns a function that makes an interface object for each global object (Web IDL §3.7.1). All of them
+ * share the members of one class, which the first call makes. So a method of one global object can be called
+ * on an object of another.
  *
  * @template {new (...given: any[]) => any} Interface
  * @param {() => Interface} make
@@ -79,7 +86,7 @@ export function forEachGlobal(make) {
     return () => (copy ??= copiesOf(make()))();
 }
 
-/** @param {any} Original */
+/** Returns a function that makes copies of a class with the same members. @param {any} Original */
 function copiesOf(Original) {
     const { prototype: original, name, length } = Original;
     const inherits = Object.getPrototypeOf(Original);
@@ -105,7 +112,8 @@ function copiesOf(Original) {
 }
 
 /**
- * Web IDL §3.7.7: a regular operation of a global object, with its name and how many arguments it requires.
+ * Makes a regular operation of a global object, with its name and its number of required arguments (Web IDL
+ * §3.7.7).
  *
  * @param {string} name
  * @param {number} required
@@ -120,9 +128,9 @@ export function operation(name, required, call) {
 }
 
 /**
- * Web IDL §3.7.6: an attribute, whose getter and setter have its name.
+ * Defines an attribute, and names its getter and its setter after it (Web IDL §3.7.6).
  *
- * @param {object} object where it is defined
+ * @param {object} object the object to define it on
  * @param {string} name
  * @param {{ get: () => unknown, set?: (value: any) => void }} accessors
  */
@@ -132,23 +140,24 @@ export function defineAttribute(object, name, { get, set }) {
     Object.defineProperty(object, name, { get, set, configurable: true, enumerable: true });
 }
 
-/** @typedef {(object: any) => boolean} Brand is it one of the interface's? */
+/** Whether an object is one of the interface. @typedef {(object: any) => boolean} Brand */
 
-/** How a handler is called. @typedef {(handler: Function, target: EventTarget, event: any) => void} Processing */
+/** Calls an event handler. @typedef {(handler: Function, target: EventTarget, event: any) => void} Processing */
 
-/** @type {Processing} false cancels */
+/** Calls a handler in the usual way: if it returns false, the event is cancelled. @type {Processing} */
 export const plainly = (handler, target, event) => {
     if (handler.call(target, event) === false) event.preventDefault();
 };
 
 /**
- * HTML §8.1.8.1, event handler IDL attributes: the listener keeps the position of the first handler that was
- * set, until null takes it away; what is no object is null.
+ * Defines event handler IDL attributes (HTML §8.1.8.1). When the first handler is set, it gets a position
+ * among the listeners; later handlers keep that position, until the attribute is set to null. A value that is
+ * no object counts as null.
  *
- * @param {object} object where the attributes are defined
- * @param {readonly string[]} types
- * @param {Record<string, Processing>} [particular] types whose handlers are called otherwise
- * @param {Brand} [isOne]
+ * @param {object} object the object to define the attributes on
+ * @param {readonly string[]} types the types of the events
+ * @param {Record<string, Processing>} [particular] for some types, another way to call the handler
+ * @param {Brand} [isOne] whether an object may have such a handler
  */
 export function defineHandlers(object, types, particular = {}, isOne = () => true) {
     const check = (/** @type {unknown} */ one) => {
@@ -176,6 +185,8 @@ export function defineHandlers(object, types, particular = {}, isOne = () => tru
 /** @typedef {{ handler: any, listener: (event: Event) => void }} Entry */
 
 /**
+ * Sets an event handler.
+ *
  * @param {WeakMap<EventTarget, Entry>} handlers
  * @param {EventTarget} target
  * @param {{ type: string, process: Processing }} how

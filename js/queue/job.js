@@ -1,67 +1,78 @@
-/** What users see of jobs and of a queue's state, made of what the core returns. */
+/**
+ * The public descriptions of jobs and of a queue's state, and how they are made from the records of the core.
+ */
 
 import { errorFrom } from './payloads.js';
 
 /**
+ * A job of a queue.
+ *
  * @typedef {object} Job
- * @property {string} id
- * @property {string | undefined} key
- * @property {string} kind
+ * @property {string} id identifies the job
+ * @property {string | undefined} key the option `key` of enqueue()
+ * @property {string} kind the option `kind` of enqueue(), or an empty string
  * @property {any} payload
- * @property {number} priority
- * @property {boolean} optional
+ * @property {number} priority the option `priority` of enqueue()
+ * @property {boolean} optional the option `optional` of enqueue()
  * @property {'at-least-once' | 'at-most-once'} delivery
  * @property {'queued' | 'delayed' | 'running' | 'dead'} state
- * @property {number} attempt the attempt that runs or comes next, from 1; of a dead letter, how many there were
- * @property {number} lostWorkers how many tabs were lost that had claimed it, but for those that exited cleanly
- * @property {number} enqueued milliseconds since the Unix epoch
- * @property {number | undefined} due of a delayed job: when it may run; of a dead letter: since when it is one
- * @property {unknown} error of the last attempt that failed
- * @property {string | undefined} tab of a running job: names the context that runs it
+ * @property {number} attempt the number, from 1, of the attempt that runs or comes next. For a dead letter:
+ *   the number of attempts that were made
+ * @property {number} lostWorkers how many tabs died or hung while they had claimed the job. Tabs that exited
+ *   cleanly do not count
+ * @property {number} enqueued when it was enqueued: milliseconds since the Unix epoch, as `due`
+ * @property {number | undefined} due for a delayed job: when it may run. For a dead letter: when it became
+ *   one
+ * @property {unknown} error the error of the last attempt that failed
+ * @property {string | undefined} tab for a running job: identifies the context that runs it
  */
 
 /**
- * A job that was given up.
+ * A job that has failed for good. `retry()` enqueues it again, `discard()` removes it; each resolves with
+ * false if the queue does not have the dead letter any more.
  *
  * @typedef {Job & { retry: () => Promise<boolean>, discard: () => Promise<boolean> }} DeadLetter
  */
 
 /**
+ * A job that runs in some tab.
+ *
  * @typedef {object} RunningJob
  * @property {string} id
  * @property {string | undefined} key
  * @property {string} kind
- * @property {string} tab where
- * @property {number} attempt
- * @property {number | undefined} fraction of its last progress, from 0 to 1
- * @property {string | undefined} note
+ * @property {string} tab identifies the context that runs it
+ * @property {number} attempt the number of the attempt, from 1
+ * @property {number | undefined} fraction the fraction of its last progress report, from 0 to 1
+ * @property {string | undefined} note the note of its last progress report
  */
 
 /**
- * The state of the queue, and what has just happened: to the job `id`, where it happened to one.
+ * The state of a queue, and the event that led to it. If the event concerns one job, `id`, `key` and `kind`
+ * identify the job.
  *
  * @typedef {object} QueueState
  * @property {'state' | 'queued' | 'running' | 'progress' | 'done' | 'failed' | 'returned' | 'cancelled' | 'paused'
- *   | 'resumed' | 'changed'} type
- * @property {number} size jobs in the queue
- * @property {number} queued of them, those that do not run
+ *   | 'resumed' | 'changed'} type the event; `state` in the first call of a listener
+ * @property {number} size the number of jobs in the queue
+ * @property {number} queued how many of them are not running
  * @property {RunningJob[]} running
- * @property {number} done jobs done since this tab receives events
- * @property {number} failed attempts that failed since then
+ * @property {number} done how many jobs were done since this tab listens to the queue
+ * @property {number} failed how many attempts have failed since then
  * @property {boolean} paused
  * @property {string} [id]
  * @property {string} [key]
  * @property {string} [kind]
- * @property {string} [tab] whose doing it was
+ * @property {string} [tab] identifies the context that caused the event
  * @property {number} [attempt]
  * @property {number} [fraction]
  * @property {string} [note]
  * @property {unknown} [error]
- * @property {boolean} [final] of `failed`: it is not tried again
+ * @property {boolean} [final] for `failed`: whether the job is not tried again
  */
 
 /**
- * A job as the program describes it, without its payload.
+ * Makes the public description of a job from the core's record. The payload is left out.
  *
  * @param {import('../core/generated/queues.js').JobInfo} info
  * @returns {Job}

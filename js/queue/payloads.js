@@ -1,23 +1,25 @@
 /**
- * Payloads and results, as texts: JSON of what is the same after it, `u` of undefined. All others are kept as
- * IndexedDB keeps them, by structured clone, and the core knows them by a number.
+ * Payloads and results as the core keeps them. A value that is the same after JSON is kept as JSON text, and
+ * undefined as the text `u`. Every other value is kept by the host as a structured clone, and the core has a
+ * number for it.
  */
 
 import { storable } from '../host/storable.js';
 import { show, TabacusError } from '../common/errors.js';
 import { describeError, ownError } from '../lock/outcome.js';
 
-/** What is nested deeper may be a cycle. */
+/** A value that is nested deeper is not written as JSON: it may have a cycle. */
 const depthMax = 32;
 
 /** @typedef {import('../core/generated/queues.js').QueueValue} QueueValue */
 
 /**
- * Whether JSON gives it back as it is.
+ * Whether a value is the same after it was written as JSON and read again.
  *
  * @param {unknown} value
- * @param {number} depth
- * @param {Set<unknown>} [seen] what is there twice is one thing, in a clone too
+ * @param {number} depth the deepest nesting allowed
+ * @param {Set<unknown>} [seen] the objects found so far. An object that occurs twice does not survive: JSON
+ *   makes two of it, a structured clone keeps it one
  * @returns {boolean}
  */
 function survives(value, depth, seen = new Set()) {
@@ -43,15 +45,18 @@ function survives(value, depth, seen = new Set()) {
 }
 
 /**
- * @param {string} argument
+ * Converts a value for the core.
+ *
+ * @param {string} argument its name in error messages
  * @param {unknown} value
- * @param {import('../host/values.js').Values} values keeps what is no text
+ * @param {import('../host/values.js').Values} values keeps a value that is not written as text
  * @returns {QueueValue}
+ * @throws {TabacusError} `not-cloneable`
  */
 export function packed(argument, value, values) {
     if (value === undefined) return { text: 'u', byValue: false };
     try {
-        // A getter of it may throw.
+        // A getter of the value may throw here.
         if (survives(value, depthMax)) return { text: JSON.stringify(value), byValue: false };
         return { text: values.keep(storable(value)), byValue: true };
     } catch (cause) {
@@ -67,6 +72,8 @@ export function packed(argument, value, values) {
 }
 
 /**
+ * Returns the value that packed() has converted.
+ *
  * @param {QueueValue} value
  * @param {import('../host/values.js').Values} values
  * @returns {any}
@@ -77,7 +84,8 @@ export function unpacked({ text, byValue }, values) {
 }
 
 /**
- * What others get of an error: its name, message and code; what is no error, as it is where JSON can tell.
+ * Writes the error of a job as text. An Error is described by its name, message and code. Any other thrown
+ * value is written as JSON if it survives that, and is described in the same way otherwise.
  * @param {unknown} error
  */
 export function errorText(error) {
@@ -85,15 +93,17 @@ export function errorText(error) {
     try {
         if (!(error instanceof Error) && survives(error, depthMax)) return JSON.stringify({ value: error });
     } catch {
-        // It can be described only.
+        // A getter of the value has thrown: it is described below.
     }
     return JSON.stringify(describeError(error));
 }
 
-/** The classes of errors that every context has. @type {Record<string, ErrorConstructor>} */
+/** The classes of errors that every realm has. @type {Record<string, ErrorConstructor>} */
 const classes = { RangeError, TypeError, SyntaxError, ReferenceError, EvalError, URIError };
 
 /**
+ * Makes an error, of the same class where that is known, from the text that errorText() returned.
+ *
  * @param {string} text
  * @returns {unknown}
  */
@@ -111,7 +121,7 @@ export function errorFrom(text) {
     if (dom) return new DOMException(message, name);
     const own = ownError(name, code, message);
     if (own) return own;
-    const known = Object.hasOwn(classes, name) ? classes[name] : undefined; // not what every object inherits
+    const known = Object.hasOwn(classes, name) ? classes[name] : undefined; // `classes` inherits names from Object.prototype
     const error = new (known ?? Error)(String(message));
     if (error.name !== name) Object.defineProperty(error, 'name', { value: name, configurable: true });
     return code === undefined ? error : Object.assign(error, { code });

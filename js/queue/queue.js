@@ -13,8 +13,10 @@ import { addHandler } from './queue-options.js';
 /** @typedef {import('./job.js').QueueState} QueueState */
 
 /**
- * Jobs that any tab or worker of the origin enqueues, and that `concurrency` at a time run over all of
- * them. What does it is loaded by the first queue of a tab, and waited for by what is asked of it.
+ * A queue of jobs. Any tab or Worker of the origin may enqueue jobs and handle them; at most `concurrency`
+ * jobs run at a time over all of them. `tab.queue(name, options)` returns it. The WebAssembly of queues is
+ * loaded by the first queue of a tab, and the calls of the queue wait for it. docs/queue.md states the
+ * guarantees.
  */
 export class Queue extends Successor {
     #open;
@@ -25,7 +27,7 @@ export class Queue extends Successor {
     /** @type {Set<import('./queue-options.js').Handled>} */
     #handled = new Set();
 
-    /** What ends the handlers and listeners that are there. @type {Set<() => void>} */
+    /** Functions that end the registered handlers and listeners. @type {Set<() => void>} */
     #ends = new Set();
 
     /**
@@ -40,32 +42,38 @@ export class Queue extends Successor {
     }
 
     /**
-     * Takes a job in. It is kept, in every case, when the promise is resolved.
+     * Adds a job to the queue. When the promise resolves, the job is stored, as durably as the queue's option
+     * `durability` asks for, and no crash of a tab loses it.
      *
-     * @param {unknown} [payload] anything that structuredClone() takes
+     * @param {unknown} [payload] any value that structuredClone() and IndexedDB accept
      * @param {EnqueueOptions} [options]
-     * @returns {Promise<Receipt>} rejects with `invalid-argument`; `not-cloneable` of the payload; `queue-full`
-     *   (the queue's limit); `quota-exceeded` (a full disk), or another error of the store: nothing was
-     *   enqueued, except that with `unknown-commit` the outcome is unknown
+     * @returns {Promise<Receipt>} rejects with `invalid-argument`, with `not-cloneable` if the payload cannot
+     *   be cloned, with `queue-full` if the queue's `limit` is reached, with `quota-exceeded` if the disk is
+     *   full, with `closed` or `unavailable`, or with another error of the store. Nothing is enqueued then;
+     *   only after `unknown-commit` the outcome is unknown
      */
     async enqueue(payload, options) {
         return this.#openQueue().enqueue(payload, options);
     }
 
     /**
-     * Takes part in the work. Of one kind, of several (`kinds`), or of all.
+     * Registers a handler, so that this tab runs jobs of the queue: those of the `kinds`, or of all kinds if
+     * none are given.
      *
      * @overload
      * @param {Handler} handler
      * @param {{ kinds?: string[] }} [options]
-     * @returns {() => void} ends it; what runs runs on
-     * @throws {TabacusError} `invalid-argument`, also of a kind that another handler of this tab has; `closed`
+     * @returns {() => void} removes the handler; a job that is running runs to its end
+     * @throws {TabacusError} `invalid-argument`, also if another handler of this tab has one of the kinds;
+     *   `closed`
      */
     /**
+     * Registers a handler of one kind of jobs.
+     *
      * @overload
      * @param {string} kind
      * @param {Handler} handler
-     * @returns {() => void}
+     * @returns {() => void} removes the handler; a job that is running runs to its end
      */
     /**
      * @param {string | Handler} first
@@ -82,70 +90,88 @@ export class Queue extends Successor {
         );
     }
 
-    /** No further job begins, in any tab, until resume(); those that run go on. @returns {Promise<void>} */
+    /**
+     * Pauses the queue in all tabs: no job begins until resume() is called. Running jobs go on.
+     *
+     * @returns {Promise<void>} resolves when the pause is stored; rejects with `closed` or an error of the
+     *   store
+     */
     async pause() {
         await this.#openQueue().pause();
     }
 
-    /** @returns {Promise<void>} */
+    /**
+     * Ends the pause of the queue, in all tabs.
+     *
+     * @returns {Promise<void>} resolves when that is stored; rejects with `closed` or an error of the store
+     */
     async resume() {
         await this.#openQueue().resume();
     }
 
     /**
-     * Removes the job of that key. If it runs, its `signal` aborts and nothing of what it does is kept.
+     * Removes the job of a key. If the job is running, its `signal` aborts, and its result and the jobs that
+     * it enqueues are dropped.
      *
-     * @param {string} key
-     * @returns {Promise<boolean>} false: there is none
+     * @param {string} key the option `key` of enqueue()
+     * @returns {Promise<boolean>} false if no job has the key
      */
     async cancel(key) {
         return this.#openQueue().cancel(key);
     }
 
-    /** Removes all jobs, but dead letters. @returns {Promise<number>} how many */
+    /** Removes all jobs, but not the dead letters. @returns {Promise<number>} the number of removed jobs */
     async clear() {
         return this.#openQueue().clear();
     }
 
-    /** Jobs in the queue, running ones among them, as this tab last learnt. */
+    /**
+     * The number of jobs in the queue, including the running ones, as far as this tab knows without waiting.
+     */
     get size() {
         return this.#open.size;
     }
 
-    /** In the order in which they will run: running ones, then those that wait, then delayed ones. @returns {Promise<Job[]>} */
+    /**
+     * Lists the jobs in the order in which they run: the running ones, then those that wait, then the delayed
+     * ones.
+     *
+     * @returns {Promise<Job[]>}
+     */
     async jobs() {
         return this.#openQueue().jobs();
     }
 
-    /** Those that failed for good, oldest first. @returns {Promise<DeadLetter[]>} */
+    /** Lists the jobs that have failed for good, the oldest first. @returns {Promise<DeadLetter[]>} */
     async deadLetters() {
         return this.#openQueue().deadLetters();
     }
 
-    /** When nothing is queued or running in any tab. @returns {Promise<void>} */
+    /** Resolves when no job is queued or running in any tab. @returns {Promise<void>} */
     async onIdle() {
         await this.#openQueue().idle();
     }
 
     /**
-     * Calls the listener with the state at once, and with each change with what happened.
+     * Calls the listener with the state of the queue: as soon as the store was read, and after each change,
+     * together with the event that caused it.
      *
      * @param {(state: QueueState) => void} listener
-     * @returns {() => void} ends it
-     * @throws {TabacusError} `invalid-argument`, `closed`
+     * @returns {() => void} ends the subscription
+     * @throws {TabacusError} `invalid-argument` if `listener` is no function, `closed`
      */
     subscribe(listener) {
         checkFunction('listener', listener);
         return this.#until(this.#openQueue().subscribe(listener));
     }
 
-    /** @throws {TabacusError} `closed` */
+    /** Returns the queue behind this object. @throws {TabacusError} `closed` */
     #openQueue() {
         if (this.#closed) throw closedError();
         return this.#open;
     }
 
-    /** @param {() => void} stop */
+    /** Makes a function that calls `stop` once. _close() calls it, too. @param {() => void} stop */
     #until(stop) {
         const end = () => {
             if (this.#ends.delete(end)) stop();
@@ -159,7 +185,7 @@ export class Queue extends Successor {
         this.#closed = true;
     }
 
-    /** For the tab: its handlers and listeners are there no more. @internal */
+    /** Ends all handlers and listeners. Called by the tab when it closes. @internal */
     _close() {
         for (const end of [...this.#ends]) end();
     }

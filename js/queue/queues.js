@@ -5,10 +5,12 @@ import { queuesClose, queuesOnline } from '../core/generated/queues.js';
 import { OpenQueue } from './open-queue.js';
 import { Queue } from './queue.js';
 
-/** The options of a queue, all of them; 0 for Infinity. @typedef {Required<import('./queue-options.js').QueueOptions>} QueueValues */
+/** All options of a queue, with their defaults; 0 stands for Infinity. @typedef {Required<import('./queue-options.js').QueueOptions>} QueueValues */
 
+/** The longest time for which close() waits for calls that are not settled. */
 const closeWait_ms = 2_000;
 
+/** The queues of an engine. All its handles share them. */
 export class Queues {
     #bridge;
     #platform;
@@ -34,7 +36,7 @@ export class Queues {
     }
 
     /**
-     * Makes an object that a tab has returned the queue that it stands for.
+     * Makes a deferred object the queue that it stands for.
      *
      * @param {{ name: string }} object
      * @param {string} _kind
@@ -46,10 +48,11 @@ export class Queues {
     }
 
     /**
-     * The one of that name, which the tabs of an engine share.
+     * Returns the open queue of that name, which all handles of the engine share.
      *
      * @param {string} name
-     * @param {QueueValues} options of the first who opens it
+     * @param {QueueValues} options those of the queue's first user in this engine
+     * @throws {TabacusError} `unavailable` without IndexedDB
      */
     #open(name, options) {
         if (!this.#bridge.host.database.available)
@@ -61,7 +64,7 @@ export class Queues {
     }
 
     /**
-     * The program has failed: what runs has lost its claim.
+     * Closes the queues because the program has failed. Running jobs lose their claims.
      * @param {TabacusError} error
      */
     _fail(error) {
@@ -69,7 +72,10 @@ export class Queues {
         for (const queue of this.#opened.values()) queue._close(error);
     }
 
-    /** Ends when what was asked for before is done, or after `closeWait_ms` if the page is stopped or gone. */
+    /**
+     * Closes the queues, once earlier calls are settled; after `closeWait_ms` at the latest, as the page may
+     * be stopped.
+     */
     close() {
         this.#closing ??= this.#close();
         return this.#closing;
@@ -88,7 +94,7 @@ export class Queues {
     }
 }
 
-/** @param {QueueValues} options */
+/** Converts the options of a queue for the core. @param {QueueValues} options */
 const coreOptions = ({ order, onFailure, backOff, ...others }) => ({
     ...others,
     lifo: order === 'lifo',

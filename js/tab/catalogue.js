@@ -1,4 +1,4 @@
-/** The strategies beside the default one: for the first counter that needs one. */
+/** The strategies other than the default. This file is loaded by the first counter that uses one of them. */
 
 import { catalogueClose, catalogueCounter } from '../core/generated/coordination.js';
 
@@ -11,6 +11,8 @@ export class Catalogue {
     }
 
     /**
+     * Makes the counter of the core that `counter` stands for, and connects the two.
+     *
      * @param {import('./counter.js').StoredCounter} counter
      * @param {string} name
      * @param {import('../core/generated/coordination.js').CounterOptions} options
@@ -24,7 +26,7 @@ export class Catalogue {
         counter._attach(this.#bridge, address, end);
     }
 
-    /** Flushes every counter, and lets its locks go, whether the last commits succeed or not. */
+    /** Flushes every counter and then releases its locks, even if a last commit fails. */
     async close() {
         await catalogueClose(this.#bridge);
     }

@@ -1,6 +1,7 @@
 /**
- * A counter over tabs. One class for each way to add: the default strategy adds at once, all others
- * when their store has answered.
+ * Counters over tabs. There are two classes, because add() differs: a ReplicatedCounter (the default
+ * strategy) returns the new value at once, and a StoredCounter (every other strategy) returns a promise,
+ * since its store has to answer first.
  */
 
 import { tabCounter } from '../core/generated/counters.js';
@@ -19,7 +20,7 @@ const checkAmount = (n) => {
     if (!Number.isSafeInteger(n)) throw invalid('n', n, 'an integer within ±(2^53 − 1)');
 };
 
-/** @param {number} n */
+/** The error of an increment that would leave the exact integers. @param {number} n */
 const leaves = (n) =>
     new TabacusRangeError('the counter would leave ±(2^53 − 1); nothing was added', {
         argument: 'n',
@@ -32,7 +33,7 @@ const refuse = () => {
     throw new TabacusError('closed', 'the tab of this counter is closed: open() another');
 };
 
-/** Replaces the core when the tab is closed, so that no call pays for asking whether it is. */
+/** Replaces the core when the tab is closed. So the calls of an open counter need not check for that. */
 const closed = /** @type {import('../core/program.js').Glue} */ (
     /** @type {unknown} */ ({
         count_increment: refuse,
@@ -43,21 +44,25 @@ const closed = /** @type {import('../core/program.js').Glue} */ (
     })
 );
 
-/** Replaces the module until it is loaded: nothing is known yet, and nothing else is asked of it. */
+/**
+ * Replaces the core until catalogue.wasm is loaded. Only the value is read from it, which is 0 as long as
+ * nothing is known.
+ */
 const loading = /** @type {import('../core/program.js').Glue} */ (
     /** @type {unknown} */ ({ count_value: () => 0 })
 );
 
-/** What all strategies share. */
+/** The part of a counter that all strategies share. */
 class TabCounter {
     /**
-     * Not private (#): add() of the class below is the hot path.
+     * The exports of the program. It is not a private field (#), because ReplicatedCounter.add() reads it,
+     * and must be fast.
      * @protected
      */
     _core;
 
     /**
-     * Where the core has it.
+     * The address of the counter in the program's memory.
      * @protected
      */
     _address;
@@ -65,10 +70,10 @@ class TabCounter {
     /** @type {import('../core/promises.js').Promises} @protected */
     _promises;
 
-    /** @protected */
+    /** The tab of this counter. @protected */
     _owner;
 
-    /** Ends the calls of _changed(). @protected */
+    /** Stops the core from calling _changed(). @protected */
     _end = () => {};
 
     /** @type {Set<(value: number) => void>} */
@@ -97,13 +102,14 @@ class TabCounter {
         this.#guarantee = guarantee;
     }
 
-    /** What it was opened as. */
+    /** The name that was passed to tab.counter(). */
     get name() {
         return this.#name;
     }
 
     /**
-     * What this counter promises here: when an increment can be lost, what a read may miss.
+     * What this counter promises in this browser, as data: when an increment can be lost, what a read may
+     * miss.
      *
      * @returns {Readonly<Guarantee>}
      */
@@ -112,12 +118,13 @@ class TabCounter {
     }
 
     /**
-     * The best-known value, without waiting: what the store held when it was last read, what other tabs
-     * have announced since, and all of this tab's own increments. Until the store was first read, which is
-     * under way when the counter is made, that is the own increments only.
+     * The best-known value, without waiting. It is the sum of what the store held when this tab last read it,
+     * of what other tabs have announced since then, and of all of this tab's own increments. The first read
+     * of the store begins when the counter is made; until it ends, the value consists of this tab's own
+     * increments only.
      *
      * @returns {number} an integer within ±(2^53 − 1)
-     * @throws {TabacusRangeError} when the tabs' totals add up to more than that
+     * @throws {TabacusRangeError} if the sum is beyond ±(2^53 − 1)
      * @throws {TabacusError} `closed`
      */
     get value() {
@@ -127,11 +134,13 @@ class TabCounter {
     }
 
     /**
-     * What the store holds, with this tab's own increments: every increment of any tab whose `flush`
-     * resolved before the call is in it (but see `guarantee.accuracy`).
+     * Reads the store, and resolves with what it holds together with this tab's own increments. If an
+     * increment of any tab was flushed before the call, that is, if its `flush()` had resolved, then the
+     * result contains it. `guarantee.accuracy` states the exceptions.
      *
-     * @returns {Promise<number>} rejects with `store-failed` when the store cannot be read, `closed`
-     *   when the tab is or gets closed, and a TabacusRangeError beyond ±(2^53 − 1)
+     * @returns {Promise<number>} an integer within ±(2^53 − 1). Rejects with `store-failed` if the store
+     *   cannot be read, with `closed` if the tab is closed before or during the call, and with a
+     *   TabacusRangeError if the value is beyond ±(2^53 − 1)
      * @example
      * const total = await tab.counter('visits').read();
      */
@@ -145,9 +154,10 @@ class TabCounter {
      * Resolves when every increment that this tab made before the call is committed, as durably as
      * `guarantee.durability` promises.
      *
-     * @returns {Promise<void>} rejects with `quota-exceeded`, `store-failed`, `fenced` or `unavailable` when
-     *   the store refuses (the increments stay, and are tried again), with `unknown-commit` when a commit was
-     *   cut off and its outcome is unknown (these increments are not tried again), and `closed`
+     * @returns {Promise<void>} rejects with `quota-exceeded`, `store-failed`, `fenced` or `unavailable` if
+     *   the store refuses the commit: the tab keeps these increments and tries to commit them again. Rejects
+     *   with `unknown-commit` if a commit was cut off and its outcome is unknown: these increments are not
+     *   tried again. Rejects with `closed` if the tab is closed
      * @example
      * counter.add(1);
      * await counter.flush();  // from here on a crash cannot lose it
@@ -157,11 +167,13 @@ class TabCounter {
     }
 
     /**
-     * Calls `subscriber` with the value: at once (before it returns), and after each change, at most once
-     * a turn of the event loop. What it throws is reported as an `error` event of the window and disturbs nobody.
+     * Calls `subscriber` with the value at once, before subscribe() returns, and then after each change, at
+     * most once in a turn of the event loop. An exception of `subscriber` is reported as an `error` event of
+     * the window, and affects no other subscriber.
      *
      * @param {(value: number) => void} subscriber
-     * @returns {() => void} ends it; may be called again
+     * @returns {() => void} ends the subscription; calling it again does nothing
+     * @throws {TabacusError} `invalid-argument` if `subscriber` is no function, `closed`
      * @example
      * const stop = counter.subscribe((value) => (output.textContent = String(value)));
      */
@@ -182,9 +194,11 @@ class TabCounter {
     }
 
     /**
-     * The current value, then the latest one after each change, until the tab is closed.
+     * Iterates over the current value, and then over the latest value after each change, until the tab is
+     * closed. A loop that is slower than the changes skips values in between, but never the last one.
      *
      * @returns {AsyncIterableIterator<number>}
+     * @throws {TabacusError} `closed`
      * @example
      * for await (const value of counter) console.log(value);
      */
@@ -201,16 +215,18 @@ class TabCounter {
     }
 
     /**
-     * For the tab: nothing reaches the core from here on.
+     * Disconnects the counter from the core, after a last call of its subscribers. Called by the tab when it
+     * closes.
      * @internal
      */
     _close() {
-        this._changed(); // what the end of this turn would have reported
+        this._changed(); // the core would report this change only at the end of this turn
         this._fail();
     }
 
     /**
-     * For the tab: the core is not to be asked any more.
+     * Disconnects the counter from the core without reading a value from it. Called by the tab when the
+     * program has failed.
      * @internal
      */
     _fail() {
@@ -221,7 +237,7 @@ class TabCounter {
     }
 
     /**
-     * The core has it, from here on.
+     * Connects the counter to its core, once that is loaded.
      *
      * @param {import('../core/program.js').Glue} core
      * @param {import('../core/promises.js').Promises} promises
@@ -236,7 +252,8 @@ class TabCounter {
     }
 
     /**
-     * For the tab: called from within the core, which is not to meet an exception of ours.
+     * Calls the subscribers with the value. The core calls this at the end of a turn in which the value
+     * changed. It never throws, because an exception must not pass through the core.
      * @internal
      */
     _changed() {
@@ -253,6 +270,8 @@ class TabCounter {
     }
 
     /**
+     * Calls a subscriber, and reports what it throws.
+     *
      * @param {(value: number) => void} subscriber
      * @param {number} value
      */
@@ -265,7 +284,10 @@ class TabCounter {
     }
 }
 
-/** The default: exact, never blocking, and never losing what was flushed. */
+/**
+ * A counter of the default strategy. It is exact, add() never blocks, and flushed increments survive a crash
+ * of the tab. `guarantee.losses` lists the faults that may lose some.
+ */
 export class ReplicatedCounter extends TabCounter {
     /**
      * @param {string} name
@@ -285,13 +307,13 @@ export class ReplicatedCounter extends TabCounter {
     }
 
     /**
-     * Adds at once, without waiting for anything: the commit and the news to other tabs follow by
-     * themselves. `flush()` resolves when it is committed.
+     * Adds `n` at once, without waiting for anything. The tab commits the increment and announces it to other
+     * tabs by itself; `flush()` resolves when it is committed.
      *
-     * @param {number} [n] an integer within ±(2^53 − 1)
-     * @returns {number} the value then known
-     * @throws {TabacusRangeError} when the value would leave ±(2^53 − 1); nothing was added then
-     * @throws {TabacusError} `invalid-argument` when n is no such integer, `closed`
+     * @param {number} [n] an integer within ±(2^53 − 1); 1 by default
+     * @returns {number} the best-known value after it, as `value` returns it
+     * @throws {TabacusRangeError} if the value would leave ±(2^53 − 1); nothing is added then
+     * @throws {TabacusError} `invalid-argument` if `n` is no such integer, `closed`
      * @example
      * const likes = tab.counter('likes').add();
      */
@@ -303,11 +325,12 @@ export class ReplicatedCounter extends TabCounter {
     }
 
     /**
-     * What is committed of this counter, by tabs here and by devices that were merged, with all that this
-     * tab has added: for the application's own server, and from there for merge() on other devices. It may be
-     * written as JSON, and any part of its rows is a state, too.
+     * Flushes this tab's increments, and resolves with all committed rows of this counter: those of the tabs
+     * of this browser, and those of other devices that were merged. The application sends the state to its
+     * own server, and from there to merge() on other devices. A state can be written as JSON, and any subset
+     * of its rows is a state, too.
      *
-     * @returns {Promise<import('../limits/transfer.js').CounterState>} rejects as `flush` does, and with
+     * @returns {Promise<import('../limits/transfer.js').CounterState>} rejects as `flush()` does, and with
      *   `unavailable` or `weaker-guarantee` where there is no IndexedDB
      * @example
      * await fetch('/counters/visits', { method: 'POST', body: JSON.stringify(await visits.state()) });
@@ -318,26 +341,28 @@ export class ReplicatedCounter extends TabCounter {
     }
 
     /**
-     * Counts the rows of a state from here on, in all tabs: in any order, and any number of times. Resolves when
-     * it is committed.
+     * Merges the rows of a state into this counter, for all tabs, and resolves when they are committed.
+     * States may be merged in any order, and a state that is merged several times counts once.
      *
      * @param {import('../limits/transfer.js').MergedState} state
-     * @returns {Promise<void>} rejects, and nothing is merged, with `invalid-argument` when it is no state, and
-     *   with a TabacusRangeError when the counter would leave ±(2^53 − 1); as state()
+     * @returns {Promise<void>} rejects with `invalid-argument` if `state` is no state, with a
+     *   TabacusRangeError if the counter would leave ±(2^53 − 1), and as state() does; nothing is merged then
      */
     async merge(state) {
-        await this.flush(); // what is not committed counts towards the limits, too
+        await this.flush(); // increments that are not committed count towards ±(2^53 − 1), too
         await this._owner._ask('limits', 'merge', this.name, state, this._owner._allowWeaker);
         await this.read();
     }
 }
 
-/** Any other strategy: its module has to be loaded, and its store to answer, first. */
+/**
+ * A counter of any other strategy. Each call waits until catalogue.wasm is loaded and the store has answered.
+ */
 export class StoredCounter extends TabCounter {
     /** @type {Lazy<void>} */
     #attached;
 
-    /** What was asked for and is not answered. @type {Set<Promise<unknown>>} */
+    /** The calls that are not settled. @type {Set<Promise<unknown>>} */
     #open = new Set();
 
     #ended = false;
@@ -346,8 +371,9 @@ export class StoredCounter extends TabCounter {
      * @param {string} name
      * @param {Readonly<Guarantee>} guarantee
      * @param {Tab} owner
-     * @param {(counter: StoredCounter) => Promise<void>} load resolves when it is attached
-     * @param {(begin: () => void) => void} whenLoaded calls `begin` when its module is loaded after all
+     * @param {(counter: StoredCounter) => Promise<void>} load resolves when the counter is attached to the
+     *   core
+     * @param {(begin: () => void) => void} whenLoaded calls `begin` if its module is loaded after a failure
      */
     constructor(name, guarantee, owner, load, whenLoaded) {
         super(name, loading, new Promises(), 0, guarantee, owner);
@@ -356,12 +382,12 @@ export class StoredCounter extends TabCounter {
     }
 
     /**
-     * Adds, and resolves with the value then known.
+     * Adds `n`, and resolves with the best-known value after it.
      *
-     * @param {number} [n] an integer within ±(2^53 − 1)
-     * @returns {Promise<number>} rejects with a TabacusRangeError when the value would leave ±(2^53 − 1)
-     *   (nothing was added then), `invalid-argument`, `closed`, `quota-exceeded` or `store-failed`, with
-     *   `unknown-commit` when the connection died during the commit, and with `unavailable` when
+     * @param {number} [n] an integer within ±(2^53 − 1); 1 by default
+     * @returns {Promise<number>} rejects with a TabacusRangeError if the value would leave ±(2^53 − 1)
+     *   (nothing is added then), with `invalid-argument`, `closed`, `quota-exceeded` or `store-failed`, with
+     *   `unknown-commit` if the connection to the database died during the commit, and with `unavailable` if
      *   catalogue.wasm cannot be loaded
      * @example
      * const next = await tab.counter('orders', { strategy: 'transactional' }).add(1);
@@ -386,7 +412,7 @@ export class StoredCounter extends TabCounter {
     }
 
     /**
-     * Only totals of the default strategy travel to other devices.
+     * Rejects, because only a counter of the default strategy has a state that other devices can merge.
      *
      * @returns {Promise<never>} rejects with `unavailable`
      */
@@ -398,15 +424,18 @@ export class StoredCounter extends TabCounter {
     }
 
     /**
+     * Rejects, as state() does.
+     *
      * @param {import('../limits/transfer.js').MergedState} _state
-     * @returns {Promise<never>} as state()
+     * @returns {Promise<never>} rejects with `unavailable`
      */
     async merge(_state) {
         return this.state();
     }
 
     /**
-     * For the tab: takes nothing on from here on, and resolves when all that it has is done.
+     * Refuses further calls, and resolves when all earlier calls are settled. Called by the tab when it
+     * closes.
      * @internal
      */
     async _finish() {
@@ -415,6 +444,8 @@ export class StoredCounter extends TabCounter {
     }
 
     /**
+     * Makes a call once the counter is attached.
+     *
      * @template Result
      * @param {() => Promise<Result>} start
      * @returns {Promise<Result>}
@@ -431,11 +462,11 @@ export class StoredCounter extends TabCounter {
     }
 
     /**
-     * For the catalogue: the module has it, from here on.
+     * Connects the counter to its core. Called by the catalogue.
      *
      * @param {import('../core/bridge.js').Bridge} bridge
      * @param {number} address
-     * @param {() => void} end ends the calls of _changed()
+     * @param {() => void} end stops the core from calling _changed()
      * @internal
      */
     _attach(bridge, address, end) {

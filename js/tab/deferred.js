@@ -1,6 +1,7 @@
 /**
- * Objects that a tab returns at once, while their class is not loaded. Such an object passes each call on as soon as the
- * class is there, and from then on it is an instance of that class: no call goes through here any more.
+ * Deferred objects: the locks, queues and limits that a tab returns at once, before their class is loaded. A
+ * deferred object keeps its calls until the class is loaded. Then it becomes an instance of that class, and
+ * later calls go directly to the class.
  */
 
 import {
@@ -13,10 +14,14 @@ import {
 import { Successor } from '../common/successor.js';
 import { addHandler } from '../queue/queue-options.js';
 
-/** @typedef {'locks' | 'leader' | 'queues' | 'limits'} PartName */
-/** @typedef {import('../common/lazy.js').Lazy<any>} Part what makes an object an instance of its class, in adopt() */
+/** The parts of the package that are loaded when they are first used. @typedef {'locks' | 'leader' | 'queues' | 'limits'} PartName */
+/** @typedef {import('../common/lazy.js').Lazy<any>} Part its adopt() makes a deferred object an instance of its class */
 
-/** @param {unknown} value one that cannot be cloned is returned, for a later check to refuse */
+/**
+ * Returns a clone. A value that cannot be cloned is returned itself: a later check refuses it.
+ *
+ * @param {unknown} value
+ */
 function cloned(value) {
     try {
         return structuredClone(value);
@@ -25,12 +30,13 @@ function cloned(value) {
     }
 }
 
-/** @param {any} object @param {string} method @param {any[]} args */
+/** Calls a method. @param {any} object @param {string} method @param {any[]} args */
 const invoke = (object, method, args) => Reflect.apply(object[method], object, args);
 
 /**
- * Calls a method of a part of the package, or of an object that the part adopts, once the part is loaded, with the
- * arguments as they are now. All calls wait for one promise, so that they keep their order.
+ * Calls a method of a part of the package, or of an object that the part adopts, once the part is loaded. The
+ * method gets the arguments as they are at this moment. All calls wait for the same promise, so they keep
+ * their order.
  *
  * @param {import('./tab.js').Tab} tab
  * @param {Part} part
@@ -41,11 +47,12 @@ const invoke = (object, method, args) => Reflect.apply(object[method], object, a
  */
 export async function ask(tab, part, method, [first, ...rest], receiver = (loaded) => loaded) {
     tab._assertOpen();
-    // The first argument of these is a value of the application, not options.
+    // The first argument of enqueue() and of call() is a value of the application, not options.
     const kept = [(/enqueue|call/.test(method) ? cloned : asPassed)(first), ...rest.map(asPassed)];
     return invoke(receiver(part.value ?? (await part.get())), method, kept);
 }
 
+/** A deferred object: its methods wait for the class that it then becomes an instance of. */
 export class Deferred {
     #tab;
     #part;
@@ -67,10 +74,12 @@ export class Deferred {
             return this;
         };
         if (kind !== 'queue') Object.assign(this, options);
-        if ('size' in this || 'available' in this) this._register(); // so that it is known soon
+        if ('size' in this || 'available' in this) this._register(); // loads the class
     }
 
     /**
+     * Calls a method of the class, once it is loaded.
+     *
      * @param {string} method
      * @param {any[]} args
      */
@@ -79,9 +88,11 @@ export class Deferred {
     }
 
     /**
-     * Registers a function, as soon as the class is loaded after all if that fails now.
+     * Registers a handler or a listener once the class is loaded. If loading fails, the tab warns, and the
+     * function is registered when a later attempt to load succeeds.
      *
-     * @param {string} [method] returns a function that ends it; without one, the class is loaded, and no more
+     * @param {string} [method] registers it, and returns a function that ends the registration; without a
+     *   method, this only loads the class
      * @param {any[]} args
      */
     _register(method, ...args) {
@@ -107,7 +118,7 @@ export class Deferred {
         };
     }
 
-    /** Ends it once what was asked of it has been passed on. */
+    /** Ends the object after its earlier calls have been passed on. */
     async _end() {
         await this.#part.started?.catch(() => {}); // reported by its calls
         if (this instanceof Successor) this._end();
@@ -117,8 +128,9 @@ export class Deferred {
 /**
  * Adds methods to a class of deferred objects.
  *
- * @param {string} methods their names: all public methods of the class that is loaded later
- * @param {typeof Deferred} [type] may have some of them
+ * @param {string} methods the names of all public methods of the class that is loaded later, separated by
+ *   spaces
+ * @param {typeof Deferred} [type] methods that it has already are kept
  */
 function deferring(methods, type = class extends Deferred {}) {
     /** @type {any} */
@@ -143,12 +155,17 @@ class DeferredQueue extends Deferred {
     /** @type {Set<import('../queue/queue-options.js').Handled>} */
     #handled = new Set();
 
-    /** The queue is not loaded, so no jobs of it are known. */
+    /** Returns 0: no job is known before the queue is loaded. */
     get size() {
         return 0;
     }
 
-    /** @param {unknown} first @param {unknown} second */
+    /**
+     * Registers a handler, after its arguments are checked.
+     *
+     * @param {unknown} first
+     * @param {unknown} second
+     */
     handle(first, second) {
         return addHandler(this.#handled, (...own) => this._register('handle', ...own), first, second);
     }
@@ -160,19 +177,20 @@ class DeferredBudget extends Deferred {
     }
 }
 
-/** What the core counts with. */
+/** The largest value of C++'s `int`, in which the core keeps these options. */
 const integerMax = 2 ** 31 - 1;
 
 /**
- * What an option may be: one of some values, of which the first is the default; or an integer from `least` to `most`.
- * Where this is Infinity, so may the option be, which the core knows as 0; a number is one that the core counts with.
+ * What an option may be: one of a list of values, the first of which is the default; or an integer from
+ * `least` to `most`. If `most` is Infinity, the option may be an integer up to `integerMax`, or Infinity,
+ * which the core gets as 0.
  *
  * @typedef {readonly string[] | readonly boolean[] | readonly [byDefault: number | undefined, least: number, most: number]} Range
  */
 
 /**
- * The kinds of these objects: the part that each is loaded with, its class until then, and its options, which are an
- * agreement of all tabs.
+ * The kinds of deferred objects: the part that each is loaded with, its class until then, and the ranges of
+ * its options. All tabs must pass the same options for one name.
  *
  * @satisfies {Record<string, [part: PartName, type: typeof Deferred, options?: Record<string, Range>]>}
  */
@@ -211,8 +229,12 @@ export const kinds = {
 };
 
 /**
+ * Checks the options of a deferred object, and returns all of them, with the defaults for those that are not
+ * given.
+ *
  * @param {unknown} given
  * @param {Record<string, Range>} [ranges]
+ * @throws {import('../common/errors.js').TabacusError} `invalid-argument`
  */
 export function checkAgreement(given, ranges = {}) {
     const options = checkOptions(given, Object.keys(ranges));

@@ -1,6 +1,6 @@
 /**
- * An engine: what runs in one context for one namespace. It has the host, and the program, whose pieces are loaded when
- * they are first used. All handles that open() returns for the namespace share it.
+ * An engine runs one namespace in one context. It owns the host and the program, and loads each piece of the
+ * program when the piece is first used. All handles that open() returns for the namespace share one engine.
  */
 
 import { Bridge } from '../core/bridge.js';
@@ -17,7 +17,9 @@ import { Host } from '../host/host.js';
 
 /** @template T @typedef {() => Promise<T>} Load */
 
-/** The JavaScript that is loaded when it is first used. A service worker has imported it already. */
+/**
+ * The JavaScript modules that are loaded at their first use. A service worker has imported them beforehand.
+ */
 const modules = {
     /** @type {Load<typeof import('../core/load-coordination.js')>} */
     coordination: async () =>
@@ -32,7 +34,10 @@ const modules = {
     catalogue: async () => moduleRegistry.get('catalogue') ?? (await import('./catalogue.js')),
 };
 
-/** The JavaScript and the pieces of what open() may load ahead. @type {Record<import('./tab-options.js').Feature, { module: () => Promise<unknown>, pieces: PieceName[] }>} */
+/**
+ * The JavaScript module and the pieces of each feature that open() can preload.
+ * @type {Record<import('./tab-options.js').Feature, { module: () => Promise<unknown>, pieces: PieceName[] }>}
+ */
 const featureParts = {
     locks: { module: modules.locks, pieces: ['locks'] },
     leader: { module: modules.locks, pieces: ['locks', 'leader'] },
@@ -45,8 +50,10 @@ const featureParts = {
  * How an engine notifies its handles.
  *
  * @typedef {object} EngineUser
- * @property {(notice: import('../core/bridge.js').Notice) => void} _notice
- * @property {(error: TabacusError) => void} _fail the engine has ended by itself; nothing is to be asked of it
+ * @property {(notice: import('../core/bridge.js').Notice) => void} _notice a warning, or the loss of the
+ *   store
+ * @property {(error: TabacusError) => void} _fail the engine has ended by itself; it must not be called any
+ *   more
  */
 
 export { modules };
@@ -55,7 +62,10 @@ export class Engine {
     /** @type {Set<EngineUser>} */
     #users = new Set();
 
-    /** Notices of what opening has found, for the first user. @type {import('../core/bridge.js').Notice[]} */
+    /**
+     * Notices that came before the first user joined, which gets them.
+     * @type {import('../core/bridge.js').Notice[]}
+     */
     #early = [];
 
     /** The options that the first user of a name passed, by kind and name. @type {Map<string, string>} */
@@ -71,22 +81,26 @@ export class Engine {
     /** The pieces of the program beside the first. @type {Map<PieceName, Lazy<void>>} */
     #pieces = new Map();
 
-    /** What locks, queues, limits and the other strategies are built on; ends it. @type {Lazy<() => void>} */
+    /**
+     * Coordination (js/core/load-coordination.js), on which locks, queues, limits and the catalogue are built.
+     * Its value is the function that ends it.
+     * @type {Lazy<() => void>}
+     */
     #coordination;
 
-    /** Why it has ended by itself. @type {TabacusError | undefined} */
+    /** Why the engine has ended by itself, if it has. @type {TabacusError | undefined} */
     #failure;
 
-    /** Loads again what has failed to load. @param {() => void} again */
+    /** Registers a load that has failed, to be repeated later. @param {() => void} again */
     #retry = (again) => this.retries.add(again);
 
-    /** The other strategies. */
+    /** All strategies but the default. */
     catalogue = new Lazy(
         () => this.loadPart('catalogue', modules.catalogue(), ({ Catalogue }) => new Catalogue(this.bridge)),
         this.#retry,
     );
 
-    /** Sequences, budgets, rate limits. */
+    /** The sequences, budgets and rate limits. */
     limits = new Lazy(
         () => this.loadPart('limits', modules.limits(), ({ Limits }) => new Limits(this.bridge)),
         this.#retry,
@@ -102,7 +116,7 @@ export class Engine {
      * @param {Map<PieceName, Promise<WebAssembly.Module>>} ahead pieces that are being compiled ahead of their use
      * @param {Host} host
      * @param {ReturnType<typeof import('./tab-options.js').checkOpenOptions>} options
-     * @param {() => void} failed called when it has ended by itself
+     * @param {() => void} failed called when the engine has ended by itself
      */
     constructor(program, ahead, host, options, failed) {
         const { namespace, platform } = options;
@@ -125,15 +139,17 @@ export class Engine {
     }
 
     /**
+     * Starts the program and opens the store.
+     *
      * @param {ReturnType<typeof import('./tab-options.js').checkOpenOptions>} options
-     * @param {() => void} failed
+     * @param {() => void} failed called when the engine has ended by itself
      */
     static async open(options, failed) {
-        // The fetches and the opening of the database begin here; all else has the time that they take.
+        // The slow steps begin first: the fetches here, and the opening of the database with the host.
         const starting = compilePiece('counters', options.wasm.counters).then((module) =>
             Program.start(module).catch(pieceNotStarted('counters', options.wasm.counters)),
         );
-        starting.catch(() => {}); // thrown below
+        starting.catch(() => {}); // `await starting` below throws it
         const { wasm, preload } = options;
         /** @type {Map<PieceName, Promise<WebAssembly.Module>>} */
         const ahead = new Map();
@@ -147,9 +163,10 @@ export class Engine {
         let engine;
         try {
             engine = new Engine(await starting, ahead, host, options, failed);
-            // Before all else: the core finds out what the platform has.
+            // This comes first, since in it the core finds out what the platform has.
             await tabOpen(engine.bridge);
-            // Where rows are in localStorage, the first counter needs this piece, and no call of it can wait.
+            // Where localStorage holds the rows, the first counter needs this piece, and its calls cannot
+            // wait for it.
             if (tabCapabilities(engine.bridge).store === 'localstorage') await engine.load('storage');
             await host.probe();
             return engine;
@@ -160,21 +177,25 @@ export class Engine {
         }
     }
 
-    /** @param {EngineUser} user */
+    /**
+     * Adds a handle, which gets the notices that came before any handle was there.
+     *
+     * @param {EngineUser} user
+     */
     join(user) {
         this.#users.add(user);
         for (const notice of this.#early.splice(0)) user._notice(notice);
         if (this.#failure) user._fail(this.#failure);
     }
 
-    /** @param {EngineUser} user */
+    /** Removes a handle. @param {EngineUser} user */
     remove(user) {
         this.#users.delete(user);
     }
 
     /**
-     * Loads a piece of the program, unless it is loaded. A call that finds it on its way fetches it again if that fails:
-     * the cause may have gone meanwhile.
+     * Loads a piece of the program, unless it is loaded. If another call is loading it and fails, this call
+     * tries once more, because the cause may have gone meanwhile.
      *
      * @param {PieceName} name
      * @returns {Promise<void>}
@@ -184,16 +205,16 @@ export class Engine {
         return piece.started ? piece.get().catch(() => piece.get()) : piece.get();
     }
 
-    /** @param {PieceName} name */
+    /** Returns a piece, which its get() loads. @param {PieceName} name */
     #piece(name) {
         const known = this.#pieces.get(name);
         if (known) return known;
         /** @type {Lazy<void>} */
         const piece = new Lazy(async () => {
             const compiling = this.#ahead.get(name) ?? compilePiece(name, this.#options.wasm[name]);
-            this.#ahead.delete(name); // if it fails, the next call fetches it again
+            this.#ahead.delete(name); // if this fails, the next call has to fetch the piece again
             const module = await compiling;
-            // All but these two import functions of that one.
+            // Each other piece imports functions of `locks`.
             if (name !== 'locks' && name !== 'storage') await this.#piece('locks').get();
             this.bridge.contain(
                 await this.#program.add(name, module).catch(pieceNotStarted(name, this.#options.wasm[name])),
@@ -203,13 +224,14 @@ export class Engine {
         return piece;
     }
 
-    /** Loads ahead of their use. @param {import('./tab-options.js').Feature[]} features */
+    /** Loads features ahead of their first use. @param {import('./tab-options.js').Feature[]} features */
     preload(features) {
         loadAhead(features, (piece) => this.load(piece));
     }
 
     /**
-     * Makes a part of the engine: `module`, the piece that it needs and what all parts need are fetched at once.
+     * Makes a part of the engine. `module`, the piece that the part needs, and what all parts need are
+     * fetched at the same time.
      *
      * @template Module, Part
      * @param {PieceName} piece
@@ -229,11 +251,12 @@ export class Engine {
     }
 
     /**
-     * What the first user of a name has asked for: all tabs of the engine use what is behind it.
+     * Returns the options that the first user of a name passed. They hold for all handles of the engine,
+     * since these share the object of that name.
      *
      * @param {string} kind
      * @param {string} name
-     * @param {string} asked what is asked of it, as text
+     * @param {string} asked the options that this user passes, as JSON
      */
     agreed(kind, name, asked) {
         const key = `${kind}/${name}`;
@@ -244,11 +267,11 @@ export class Engine {
     }
 
     /**
-     * Commits what is pending, and lets everything go.
+     * Commits what is pending, releases everything, and ends the program.
      *
-     * @param {Promise<unknown>} asked resolves when all that was asked for has been passed on
-     * @param {() => void} done called before the program is let go
-     * @returns {Promise<void>} rejects as `flush` does when the last commit of a counter fails
+     * @param {Promise<unknown>} asked resolves when all earlier calls of the application have been passed on
+     * @param {() => void} done called before the program ends
+     * @returns {Promise<void>} rejects as a counter's `flush()` does if its last commit fails
      */
     async close(asked, done) {
         try {
@@ -261,7 +284,9 @@ export class Engine {
         }
     }
 
-    /** A load that failed was already reported to the call that caused it. */
+    /**
+     * Closes what has been loaded. A load that failed is ignored: the call that caused it has reported it.
+     */
     async #closeCoordination() {
         const catalogue = this.catalogue.started?.catch(() => undefined).then((loaded) => loaded?.close());
         await Promise.allSettled([
@@ -272,7 +297,7 @@ export class Engine {
         await catalogue;
     }
 
-    /** Queues give back their claims under their locks, so the lock table closes after them. */
+    /** Closes the queues, and then the lock table: a queue gives its claims back under its locks. */
     async #closeQueues() {
         await this.queues.started?.then((queues) => queues.close()).catch(() => {});
         const end = await this.#coordination.started?.catch(() => undefined);
@@ -280,8 +305,8 @@ export class Engine {
     }
 
     /**
-     * The program has trapped, and is in no state that can be relied on. What was flushed is in the store, as if the tab
-     * had crashed.
+     * Ends the engine after a trap of the program, whose state cannot be relied on then. The outcome is that
+     * of a crash of the tab: what was flushed is in the store.
      *
      * @param {TabacusError} error
      */
@@ -295,16 +320,21 @@ export class Engine {
         this.limits.value?._fail();
     }
 
-    /** @param {TabacusError} error what is open is rejected with it */
+    /** Ends the host and the bridge. @param {TabacusError} error rejects the calls that are not settled */
     #end(error) {
         this.retries.end();
         this.host.dispose();
         this.bridge.end(error);
     }
 
-    /** @param {import('../core/bridge.js').Notice} notice */
+    /**
+     * Passes a notice to the handles, or keeps it for the first one.
+     *
+     * @param {import('../core/bridge.js').Notice} notice
+     */
     #notice(notice) {
-        // The counters bring back what they can, and the store watch reports the loss of all else: it is one loss.
+        // Both the counters and the store watch report the loss of a store. The handles are notified of it
+        // once.
         if (notice.lost && notice.subject) {
             if (this.#lost.has(notice.subject)) return;
             this.#lost.add(notice.subject);
@@ -315,7 +345,7 @@ export class Engine {
 }
 
 /**
- * Begins to load what a call of open() names. Its first use reports why something failed to load.
+ * Begins to load features. A failure is not reported here: the first use of the feature reports it.
  *
  * @param {import('./tab-options.js').Feature[]} features
  * @param {(piece: PieceName) => Promise<unknown>} load

@@ -3,44 +3,51 @@ import { namesIn } from '../core/packed.js';
 import { common, guarantees } from './generated/guarantees.js';
 
 /**
- * What a counter promises here, as data.
+ * What a counter promises in this browser, as data. docs/guarantees.md explains it. `npm run matrix` explores
+ * schedules and faults for every strategy, and fails if a declared guarantee is not kept.
  *
  * @typedef {object} Guarantee
  * @property {import('../common/strategies.js').Strategy} strategy
- * @property {string} lost when an increment can be lost
- * @property {Readonly<Record<StorageModel, readonly LossCause[]>>} losses the same as data: what may make
- *   the value end below all that was flushed. Empty: nothing does. What is not listed is promised under
- *   every schedule
- * @property {Readonly<Record<StorageModel, readonly LossCause[]>>} excesses what may make it end above all
- *   that was added
- * @property {boolean} flushNeeded whether an increment may die with its tab until `flush` has resolved;
- *   otherwise `add` has stored it when it resolves
+ * @property {string} lost when an increment can be lost, in words
+ * @property {Readonly<Record<StorageModel, readonly LossCause[]>>} losses when an increment can be lost, as
+ *   data: the faults that may make the final value smaller than the sum of all flushed increments. An empty
+ *   list means that nothing does. A fault that is not listed loses nothing under any schedule
+ * @property {Readonly<Record<StorageModel, readonly LossCause[]>>} excesses the faults that may make the
+ *   final value larger than the sum of all increments
+ * @property {boolean} flushNeeded whether a tab that dies may lose increments that it has not flushed; if
+ *   false, `add` resolves once the increment is stored
  * @property {string} readsWait what a read waits for
- * @property {string} accuracy what a read may miss, or see too early
+ * @property {string} accuracy which increments a read may miss, or see before they are committed
  * @property {string} rowsPerCounter what is stored for one counter
- * @property {readonly Need[]} needs the parts of the platform that it needs
- * @property {import('./tab-options.js').Durability} durability what an increment has reached when `flush`
+ * @property {readonly Need[]} needs the parts of the platform that the strategy needs
+ * @property {import('./tab-options.js').Durability} durability what an increment has reached when `flush()`
  *   has resolved
  */
 
 /** @typedef {'storage' | 'indexeddb' | 'web-locks'} Need `storage` is localStorage */
 
 /**
- * When a tab sees what others wrote to localStorage: a turn of the event loop is atomic, as HTML's storage mutex had it
- * (`mutexed`); each operation is (`interleaved`); each process has a copy of its own, as browsers do it
- * (`cached`).
+ * When a tab sees what other tabs wrote to localStorage. `mutexed`: a turn of the event loop is atomic, as
+ * HTML's storage mutex specified it. `interleaved`: each operation is atomic. `cached`: each process has a
+ * copy of its own, as browsers implement it.
  * @typedef {'mutexed' | 'interleaved' | 'cached'} StorageModel
  */
 
 /** @typedef {import('../core/generated/enums/fault-class.js').FaultClassName} LossCause */
 
-/** @param {number[]} sets of faults, a bit for each, by storage model */
+/**
+ * Names the faults of each storage model.
+ *
+ * @param {number[]} sets one for each model, with a bit for each fault
+ */
 function byModel(sets) {
     const [mutexed, interleaved, cached] = sets.map((bits) => Object.freeze(namesIn(faultClassNames, bits)));
     return Object.freeze({ mutexed, interleaved, cached });
 }
 
 /**
+ * Makes the public form of a guarantee from the core's record of it.
+ *
  * @param {import('../core/generated/coordination.js').Guarantee} record
  * @returns {Readonly<Guarantee>}
  */
@@ -56,7 +63,8 @@ export function guaranteeFrom({ rows, losses, excesses, needs, ...plain }) {
 }
 
 /**
- * What a counter promises.
+ * Returns what a counter promises, without asking the program: the build writes the guarantees into this
+ * package.
  *
  * @param {import('../common/strategies.js').Strategy} strategy
  * @param {'relaxed' | 'strict'} durability

@@ -9,28 +9,33 @@ import { Tab } from './tab.js';
 /** @typedef {import('./tab-options.js').Feature} Feature */
 
 /**
+ * The options of open().
+ *
  * @typedef {object} OpenOptions
- * @property {string} [namespace] keeps counters of one name apart; `default` if it is not given.
- *   A well-formed string of 1 to 128 UTF-16 units
- * @property {WasmSource | Partial<Record<PieceName, WasmSource>>} [wasm] where the pieces of the program are, if not
- *   beside the package's modules: by their names, or `counters` alone. `open()` loads `storage` where there is no
- *   IndexedDB. Each other is loaded by the first use of what needs it: `locks` by all but replicated counters, `leader`
- *   by leaders, semaphores and `once`, `lease` by locks where the browser has none, `queue`, `limits`, and `catalogue`
- *   by a counter of a strategy but the default
- * @property {WasmSource} [locks] deprecated: `wasm.locks`
- * @property {WasmSource} [queue] deprecated: `wasm.queue`
- * @property {WasmSource} [limits] deprecated: `wasm.limits`
- * @property {WasmSource} [catalogue] deprecated: `wasm.catalogue`
- * @property {Feature[]} [preload] what is loaded ahead of its first use
- * @property {boolean} [allowWeaker] whether counters may be less durable than was asked for, and locks
- *   exclude or fence less than they promise
+ * @property {string} [namespace] separates counters, locks and queues of the same name: those of another
+ *   namespace are different ones. A well-formed string of 1 to 128 UTF-16 units; `default` by default
+ * @property {WasmSource | Partial<Record<PieceName, WasmSource>>} [wasm] where the pieces of the program are,
+ *   if they are not beside the package's modules: an object with a source for each piece, or one source,
+ *   which is that of `counters`. `open()` loads `counters`, and `storage` where there is no IndexedDB. Each
+ *   other piece is loaded when it is first needed: `locks` by everything but replicated counters; `leader` by
+ *   leaders, semaphores and `once`; `lease` by locks in a browser without Web Locks; `queue` by queues;
+ *   `limits` by sequences, budgets, rate limits, and state() and merge() of counters; `catalogue` by a
+ *   counter of another strategy than the default
+ * @property {WasmSource} [locks] deprecated: use `wasm.locks`
+ * @property {WasmSource} [queue] deprecated: use `wasm.queue`
+ * @property {WasmSource} [limits] deprecated: use `wasm.limits`
+ * @property {WasmSource} [catalogue] deprecated: use `wasm.catalogue`
+ * @property {Feature[]} [preload] features to load ahead of their first use
+ * @property {boolean} [allowWeaker] whether this browser may give less than was asked for: counters that are
+ *   less durable, and locks that exclude other tabs or fence writes less than docs/locks.md promises. `false`
+ *   by default: such a request is rejected with `weaker-guarantee`
  * @property {object} [window] the platform to use instead of `globalThis`
  */
 
 /** @typedef {ReturnType<typeof checkOpenOptions>} Checked */
 
 /**
- * An engine that runs, or is being opened, and how many handles of it are open.
+ * An engine that runs or is being opened, with the number of its open handles.
  * @typedef {{ engine: Promise<Engine>, options: Checked, handles: number, forget: () => void }} Running
  */
 
@@ -38,14 +43,14 @@ import { Tab } from './tab.js';
 const everywhere = new WeakMap();
 
 /**
- * Opens a namespace in this context (a page, a worker, Node). Everything under it is shared with all
- * contexts of the same origin that open the same namespace. Within a context, all who open it share one
- * engine; it is closed when the last of them has closed what it got.
+ * Opens a namespace in this context (a page, a Worker, a process of Node). All contexts of the same origin
+ * that open the same namespace share what is in it. Within a context, all calls of open() for the namespace
+ * share one engine, which is closed when the last of the returned tabs is closed.
  *
  * @param {OpenOptions} [options]
- * @returns {Promise<Tab>} rejects with `invalid-argument`, `unavailable` when the core cannot be loaded,
- *   `out-of-memory` when the platform gives it no memory, and `kind-mismatch` when the namespace is open here
- *   with other options
+ * @returns {Promise<Tab>} rejects with `invalid-argument`, with `unavailable` if the program cannot be loaded
+ *   or the platform lacks what it needs, with `out-of-memory` if the platform gives it no memory, and with
+ *   `kind-mismatch` if the namespace is already open in this context with other options
  * @example
  * import { open } from 'tabacus';
  * const tab = await open({ namespace: 'shop' });
@@ -73,33 +78,35 @@ export async function open(options = {}) {
         return new Tab(await entry.engine, checked.allowWeaker ?? false, leave);
     } catch (error) {
         leave();
-        // Its options were another's.
+        // The engine that failed was started with the options of another call. These options may succeed.
         if (running) return open(options);
         throw error;
     }
 }
 
 /**
- * Adds to a running engine what another call of open() asks for.
+ * Adds to a running engine the sources and the features that another call of open() names.
  *
  * @param {Running} running
  * @param {Checked} asked
  */
 function addTo({ options, engine }, { wasm, preload }) {
     for (const [piece, source] of Object.entries(wasm)) {
-        // The counters are loaded already, or on their way.
+        // The piece `counters` is loaded already, or is being loaded.
         if (piece !== 'counters') options.wasm[/** @type {PieceName} */ (piece)] ??= source;
     }
     engine.then((opened) => opened.preload(preload)).catch(() => {}); // thrown by open()
 }
 
 /**
+ * Starts an engine, and adds it to the running ones.
+ *
  * @param {Checked} options
  * @param {Map<string, Running>} engines
  * @returns {Running}
  */
 function start(options, engines) {
-    /** The next open() starts another. Another may have been started since. */
+    /** Makes the next open() start another engine. Does nothing if another has been started already. */
     const forget = () => {
         if (engines.get(options.namespace) === entry) engines.delete(options.namespace);
     };
@@ -110,18 +117,22 @@ function start(options, engines) {
     return entry;
 }
 
-/** @param {unknown} value an option */
+/** Describes an option in an error message. @param {unknown} value */
 const named = (value) => show(value instanceof URL ? value.href : value);
 
 /**
+ * Whether two values of an option are equal. URLs are compared by their addresses.
+ *
  * @param {unknown} a
  * @param {unknown} b
  */
 const same = (a, b) => a === b || (a instanceof URL ? a.href : a) === (b instanceof URL ? b.href : b);
 
 /**
+ * Checks that a call of open() asks for no other options than those of the running engine.
+ *
  * @param {Checked} has
- * @param {Checked} asked an option that is not given contradicts nothing
+ * @param {Checked} asked an option that is not given agrees with any value
  * @throws {TabacusError} `kind-mismatch`
  */
 function assertSame(has, asked) {

@@ -1,4 +1,4 @@
-/** What the callers of a tab pass, checked before anything is done. */
+/** Checks of the options of open() and of tab.counter(), which are made before anything else is done. */
 
 import { invalid } from '../common/errors.js';
 import { STRATEGIES, strategyOptions } from '../common/strategies.js';
@@ -14,15 +14,15 @@ import {
 /** @typedef {import('../common/strategies.js').Strategy} Strategy */
 
 /**
- * What a commit has reached: `strict`, the disk; `relaxed`, the operating system; `memory`, this
- * context only.
+ * How far a commit has got: `strict` to the disk, `relaxed` to the operating system, `memory` to the memory
+ * of this context only.
  * @typedef {'memory' | 'relaxed' | 'strict'} Durability
  */
 
-/** From the weakest. */
+/** The durabilities, the weakest first. */
 const durabilities = ['memory', 'relaxed', 'strict'];
 
-/** @param {unknown} value */
+/** Checks the option `window`. @param {unknown} value */
 function checkWindow(value) {
     if (typeof value !== 'object' || value === null)
         throw invalid('window', value, 'an object like globalThis');
@@ -30,18 +30,20 @@ function checkWindow(value) {
 }
 
 /**
- * What is loaded by its first use, or ahead of it by `preload`.
+ * A part of the package that is loaded by its first use, or ahead of that by the option `preload`.
  * @typedef {typeof features[number]} Feature
  */
 const features = /** @type {const} */ (['locks', 'leader', 'queue', 'limits', 'catalogue']);
 
-/** Options that version 0.1.0 had, which stand for those of `wasm`. */
+/** Options of version 0.1.0. Each stands for the property of `wasm` that has its name. */
 const deprecatedPieces = ['locks', 'queue', 'limits', 'catalogue'];
 
 /** @type {import('../core/program.js').PieceName[]} */
 const pieceNames = ['counters', 'storage', 'lease', ...features];
 
 /**
+ * Checks the option `wasm`.
+ *
  * @param {unknown} value
  * @returns {Partial<Record<import('../core/program.js').PieceName, import('../core/module.js').WasmSource>>}
  */
@@ -53,8 +55,10 @@ function checkPieces(value) {
 }
 
 /**
+ * Checks the sources of pieces that are given.
+ *
  * @param {Record<string, unknown>} given
- * @param {string} prefix of the arguments' names
+ * @param {string} prefix of the arguments' names in error messages
  * @returns {Partial<Record<import('../core/program.js').PieceName, import('../core/module.js').WasmSource>>}
  */
 const sourcesOf = (given, prefix) =>
@@ -64,16 +68,17 @@ const sourcesOf = (given, prefix) =>
             .map(([piece, source]) => [piece, checkWasm(source, `${prefix}${piece}`)]),
     );
 
-/** @param {unknown} value @returns {Feature[]} */
+/** Checks the option `preload`. @param {unknown} value @returns {Feature[]} */
 function checkPreload(value) {
     if (value === undefined) return [];
     if (!Array.isArray(value)) throw invalid('preload', value, `an array of ${features.join(', ')}`);
     return value.map((feature) => /** @type {Feature} */ (checkOneOf('preload', feature, features)));
 }
 
-/** @param {unknown} given */
+/** Checks the options of open(), and returns them with their defaults. @param {unknown} given */
 export function checkOpenOptions(given) {
-    // Defaults stand for undefined only: null is a mistake, and may not mix two applications' counters.
+    // A default replaces undefined only. A namespace of null is refused: with the default instead, an
+    // application that passes null by mistake would count in another application's counters.
     const {
         namespace = 'default',
         wasm,
@@ -95,8 +100,9 @@ export function checkOpenOptions(given) {
  * @typedef {object} CheckedCounterOptions
  * @property {Strategy} strategy
  * @property {Durability} durability
- * @property {boolean} demanded the caller named the durability, so that less is an error
- * @property {import('../core/generated/coordination.js').StrategyTimes} times of the strategy, as far as given
+ * @property {boolean} demanded whether the caller named the durability, so that a weaker one is an error
+ * @property {import('../core/generated/coordination.js').StrategyTimes} times the options of the strategy
+ *   that are given
  */
 
 /**
@@ -129,6 +135,8 @@ export function checkCounterOptions(given) {
 }
 
 /**
+ * Whether one durability is weaker than another.
+ *
  * @param {string} durability
  * @param {Durability} than
  */

@@ -13,15 +13,18 @@ import { guaranteeOf } from './guarantee.js';
 import { checkCounterOptions, isWeaker } from './tab-options.js';
 
 /**
- * What this context has.
+ * What tabacus can use in this context.
  *
  * @typedef {object} Capabilities
  * @property {'indexeddb' | 'localstorage' | 'memory'} store where counters are kept
- * @property {'web-locks' | 'lease' | 'none'} exclusion how tabs keep out of each other's way: by the
- *   browser's locks, or, where it has none, locks by a lease in IndexedDB
- * @property {import('./tab-options.js').Durability} durability the best there is
- * @property {boolean} mirror whether totals are kept in localStorage too, against a lost database
- * @property {boolean} channel whether other tabs learn of an increment at once (BroadcastChannel)
+ * @property {'web-locks' | 'lease' | 'none'} exclusion how tabs exclude each other: by Web Locks; in a
+ *   browser without them by a lease in IndexedDB; `none` if it has neither
+ * @property {import('./tab-options.js').Durability} durability the strongest durability that counters can
+ *   have
+ * @property {boolean} mirror whether the totals of counters are also kept in localStorage, from which they
+ *   are recovered if the database is lost
+ * @property {boolean} channel whether there is a BroadcastChannel, by which other tabs learn of an increment
+ *   at once
  */
 
 /** @typedef {ReplicatedCounter | StoredCounter} Counter */
@@ -35,25 +38,28 @@ import { checkCounterOptions, isWeaker } from './tab-options.js';
 /** @typedef {import('../queue/queue.js').Queue} Queue */
 
 /**
+ * The options of tab.counter().
+ *
  * @typedef {object} CounterOptions
  * @property {import('../common/strategies.js').Strategy} [strategy] `replicated` by default
- * @property {import('./tab-options.js').Durability} [durability] `relaxed` by default. Where it
- *   is given and cannot be had, that is an error (`weaker-guarantee`), unless the tab was opened with
- *   `allowWeaker`
- * @property {number} [delay] `lamport`: how long to wait, after another has shown up, before checking
- *   whether the lock is one's own. The options from here on are whole milliseconds, from 0 to 60 000; 50
- *   by default
- * @property {number} [backOff] `lamport`: how long to wait while another holds the lock, from 1 to
- *   60 000; 50 by default. `optimistic`: a loser waits a random time up to this, from 0 to
- *   60 000; 10 by default
- * @property {number} [forceAfter] `lamport`: a lock older than this is taken from its owner, from 100 to
- *   3 600 000; 5 000 by default
- * @property {number} [foldAfter] `log`: how long after an increment the entries of tabs that are gone are
- *   folded; without Web Locks also how old these must be. From 100 to 3 600 000; 10 000 by default
- * @property {number} [threshold] `deltas`: a sum older than this is counted again, from 0 (at every read)
- *   to 3 600 000; 1 000 by default
- * @property {number} [interval] `batched`: how long increments are gathered, and so how much of the past a
- *   tab that dies may lose. From 1 to 3 600 000; 1 000 by default
+ * @property {import('./tab-options.js').Durability} [durability] `relaxed` by default. If the durability is
+ *   given and this context only has a weaker one, tab.counter() throws `weaker-guarantee`, unless the tab was
+ *   opened with `allowWeaker`
+ * @property {number} [delay] of `lamport`: how long a tab that has met a competitor waits before it checks
+ *   whether it has the lock. In milliseconds, as are all options below: an integer from 0 to 60 000; 50 by
+ *   default
+ * @property {number} [backOff] of `lamport`: how long a tab waits while another tab holds the lock; an
+ *   integer from 1 to 60 000, 50 by default. Of `optimistic`: the longest random time for which a tab waits
+ *   after a conflict; an integer from 0 to 60 000, 10 by default
+ * @property {number} [forceAfter] of `lamport`: the age from which a lock is taken from its owner; an integer
+ *   from 100 to 3 600 000, 5 000 by default
+ * @property {number} [foldAfter] of `log`: how long after an increment a tab folds the entries of tabs that
+ *   have exited; without Web Locks also how old these entries must be. An integer from 100 to 3 600 000;
+ *   10 000 by default
+ * @property {number} [threshold] of `deltas`: the age from which a stored sum is computed again; an integer
+ *   from 0 (at every read) to 3 600 000, 1 000 by default
+ * @property {number} [interval] of `batched`: how long increments are gathered before they are written, and
+ *   so the time whose increments a tab that dies may lose; an integer from 1 to 3 600 000, 1 000 by default
  */
 
 /**
@@ -61,16 +67,22 @@ import { checkCounterOptions, isWeaker } from './tab-options.js';
  * @typedef {Strategy extends undefined | 'replicated' ? ReplicatedCounter : StoredCounter} CounterBy
  */
 
-/** How many events are kept for a first listener. A store with more faults than that has one fault. */
+/**
+ * How many events are kept for the first listener. If a store fails more often, these show why; later ones
+ * are dropped.
+ */
 const keptEventsMax = 64;
 
 /** @type {typeof Symbol.asyncDispose} */
 const asyncDispose = /** @type {any} */ (Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose'));
 
-/** What tab.queue() takes without options: those that the first user of its name has passed. */
+/**
+ * Stands for options that are not given: tab.queue() without options returns the queue with those of its
+ * first user.
+ */
 const anyOptions = {};
 
-/** One namespace in one context. Made by `open()`. */
+/** One namespace in one context. `open()` returns it. */
 export class Tab extends EventTarget {
     #engine;
     /** @internal */
@@ -78,7 +90,7 @@ export class Tab extends EventTarget {
     #leave;
     #found;
 
-    /** Undefined before they are first asked for. @type {Readonly<Capabilities> | undefined} */
+    /** Undefined before their first use. @type {Readonly<Capabilities> | undefined} */
     #capabilities;
 
     /** @type {Map<string, Counter>} */
@@ -88,19 +100,19 @@ export class Tab extends EventTarget {
     #closing;
 
     /**
-     * What js/tab/deferred.js defers is made by these. The locks are of this handle, which may close before other
-     * handles of the engine.
+     * The parts that make deferred objects (js/tab/deferred.js) instances of their classes. The locks belong
+     * to this handle alone, because it may close before other handles of the engine.
      *
      * @type {Record<import('./deferred.js').PartName, Lazy<any>>}
      */
     #parts;
 
-    /** By kind and name. @type {Map<string, any>} */
+    /** The deferred objects, by kind and name. @type {Map<string, any>} */
     #handles = new Map();
 
     /**
-     * Events of types that have had no listener yet: the loss of a store that open() finds must not be
-     * missed because it came too early.
+     * Events of types that have had no listener yet. They are kept, because open() may find that a store is
+     * lost before the application can listen.
      * @type {TabacusEvent[]}
      */
     #undelivered = [];
@@ -114,7 +126,8 @@ export class Tab extends EventTarget {
     /**
      * @param {import('./engine.js').Engine} engine
      * @param {boolean} allowWeaker
-     * @param {() => boolean} leave called when it is closed; returns whether no other handle of the engine is open
+     * @param {() => boolean} leave called when the tab is closed; returns whether no other handle of the
+     *   engine is open
      * @internal
      */
     constructor(engine, allowWeaker, leave) {
@@ -134,12 +147,13 @@ export class Tab extends EventTarget {
     }
 
     /**
-     * What this context has, as data: where counters are kept, how durable that is at best.
+     * What tabacus can use in this context: where counters are kept, how durable they can be, how tabs
+     * exclude each other.
      *
      * @returns {Readonly<Capabilities>}
      */
     get capabilities() {
-        const { storage } = this.#engine.host; // its first use waits, so open() leaves it out
+        const { storage } = this.#engine.host; // the first use of localStorage blocks, so open() does without it
         const found = /** @type {Omit<Capabilities, 'mirror'>} */ (this.#found);
         this.#capabilities ??= Object.freeze({
             ...found,
@@ -149,16 +163,16 @@ export class Tab extends EventTarget {
     }
 
     /**
-     * The counter of that name and strategy, shared by all tabs of the origin and namespace. The same
-     * object for the same arguments. A strategy but the default is loaded by the first call that names
-     * one, and what is asked of its counter waits for that.
+     * Returns the counter of that name and strategy, which all tabs of the origin and namespace share. The
+     * same arguments give the same object. A strategy other than the default is loaded by the first call that
+     * names one, and the calls of its counter wait until it is loaded.
      *
      * @template {CounterOptions} [Options={}]
      * @param {string} name a well-formed string of 1 to 128 UTF-16 units
      * @param {Options} [options]
      * @returns {'strategy' extends keyof Options ? CounterBy<Options['strategy']> : ReplicatedCounter}
-     * @throws {TabacusError} `invalid-argument`; `closed`; `unavailable` when the strategy needs what the
-     *   platform lacks; `weaker-guarantee` when the durability asked for cannot be had
+     * @throws {TabacusError} `invalid-argument`; `closed`; `unavailable` if the platform lacks what the
+     *   strategy needs; `weaker-guarantee` if the counter cannot be as durable as `options.durability`
      * @example
      * const clicks = tab.counter('clicks');
      * clicks.add(1);
@@ -169,13 +183,14 @@ export class Tab extends EventTarget {
         const key = JSON.stringify([checkName(name), strategy, durability, times]);
         this._assertOpen();
         const counter = this.#counters.get(key) ?? this.#make(name, checked);
-        this.#counters.set(key, counter); // kept even if refused: the core has it until the tab closes
+        this.#counters.set(key, counter); // kept even if refused below: the core has it until the tab closes
         if (checked.demanded) this.#checkDurability(counter, checked.durability);
         return /** @type {any} */ (counter);
     }
 
     /**
-     * The lock of that name, over all tabs of the origin and namespace.
+     * Returns the lock of that name. Its holder excludes all other tabs of the origin and namespace, and all
+     * other callers in this tab.
      *
      * @param {string} name a well-formed string of 1 to 128 UTF-16 units
      * @returns {Lock}
@@ -188,22 +203,27 @@ export class Tab extends EventTarget {
     }
 
     /**
-     * At most `permits` at once, over all tabs of the origin and namespace.
+     * Returns the semaphore of that name, which lets at most `permits` callers run at once, over all tabs of
+     * the origin and namespace.
      *
      * @param {string} name a well-formed string of 1 to 128 UTF-16 units
-     * @param {number} permits an agreement of all who use it, from 1 to 64: a request waits for all of them
-     * @returns {Semaphore}
-     * @throws {TabacusError} `invalid-argument`; `kind-mismatch`: this tab has it with others
+     * @param {number} permits an integer from 1 to 64; all tabs must pass the same number. It is small
+     *   because each waiting request queues for every permit
+     * @returns {Semaphore} the same object for the same name
+     * @throws {TabacusError} `invalid-argument`; `kind-mismatch` if this tab has the semaphore with another
+     *   number
      */
     semaphore(name, permits) {
         return this.#handle('semaphore', name, { permits });
     }
 
     /**
-     * One leader over all tabs of the origin and namespace: the lock `leader/<name>`, in terms that rise.
+     * Returns the leadership of that name, which one tab of the origin and namespace has at a time. It is the
+     * lock `leader/<name>`, and its terms are numbered in rising order.
      *
      * @param {string} name a well-formed string of 1 to 128 UTF-16 units
-     * @returns {Leader}
+     * @returns {Leader} the same object for the same name
+     * @throws {TabacusError} `invalid-argument`
      * @example
      * await tab.leader('sync').run(async ({ number, signal }) => poll({ term: number, signal }));
      */
@@ -212,13 +232,14 @@ export class Tab extends EventTarget {
     }
 
     /**
-     * A value that is shown at once while its mutations run one after another, over all tabs: under the
-     * lock `serial/<name>`.
+     * Returns a value that is shown at once while its mutations run one after another, over all tabs, under
+     * the lock `serial/<name>` (optimistic updates).
      *
      * @template T
      * @param {string} name a well-formed string of 1 to 128 UTF-16 units
      * @param {T} initial what is shown before the first mutation
-     * @returns {Serial<T>}
+     * @returns {Serial<T>} a new object for each call
+     * @throws {TabacusError} `invalid-argument`
      */
     serial(name, initial) {
         const lock = this.#deferred('lock', `serial/${checkName(name)}`);
@@ -226,12 +247,14 @@ export class Tab extends EventTarget {
     }
 
     /**
-     * The queue of that name, over all tabs of the origin and namespace. The same object for the same name.
+     * Returns the queue of that name, which all tabs of the origin and namespace share.
      *
      * @param {string} name a well-formed string of 1 to 128 UTF-16 units
-     * @param {import('../queue/queue-options.js').QueueOptions} [options] an agreement of all tabs
-     * @returns {Queue}
-     * @throws {TabacusError} `invalid-argument`; `closed`; `kind-mismatch`: this tab has it with other options
+     * @param {import('../queue/queue-options.js').QueueOptions} [options] all tabs must pass the same.
+     *   Without options the call returns the queue with the options of an earlier call
+     * @returns {Queue} the same object for the same name
+     * @throws {TabacusError} `invalid-argument`; `closed`; `kind-mismatch` if this tab has the queue with
+     *   other options
      * @example
      * const pages = tab.queue('pages', { order: 'lifo', onFailure: 'pause' });
      * pages.handle(async ({ payload, signal }) => download(payload, signal));
@@ -243,16 +266,21 @@ export class Tab extends EventTarget {
     }
 
     /**
-     * Single flight over all tabs: of those who call while none has finished, one runs `make`, and all
-     * get its value, or what it threw, by structured clone. If the runner dies, another runs.
+     * Single flight over all tabs: of concurrent callers with one key, one runs `make`, and all callers get a
+     * clone of its value, or of the error that it throws. If the tab that runs `make` dies, another caller
+     * runs its own.
      *
      * @template T
      * @param {string} key a well-formed string of 1 to 128 UTF-16 units
-     * @param {(run: { signal: AbortSignal, token: number }) => T | Promise<T>} make its value must be one
-     *   that can be cloned. `signal` aborts when another may run in its stead
-     * @param {{ ttl?: number, signal?: AbortSignal, timeout?: number, maxHold?: number }} [options] `ttl`:
-     *   a value not older than so many milliseconds will do; `signal` and `timeout` end the wait
-     * @returns {Promise<T>}
+     * @param {(run: { signal: AbortSignal, token: number }) => T | Promise<T>} make returns a value that can
+     *   be cloned. `signal` aborts when another caller may run in its place; `token` is the fencing token of
+     *   this run
+     * @param {{ ttl?: number, signal?: AbortSignal, timeout?: number, maxHold?: number }} [options] all times
+     *   are in milliseconds. `ttl`: a stored value that is not older than this is returned without a run; 0
+     *   by default. `signal` and `timeout` end the wait; `maxHold` limits the run, as that of a lock
+     * @returns {Promise<T>} rejects with what `make` throws; with the reason of `signal`, or a
+     *   `TimeoutError`; and with `invalid-argument`, `closed`, `unavailable` without IndexedDB, or an error
+     *   of the store
      * @example
      * const token = await tab.once('token', async ({ signal }) => (await fetch('/refresh', { signal })).json());
      */
@@ -261,27 +289,27 @@ export class Tab extends EventTarget {
     }
 
     /**
-     * Several locks at once: all or none, in one order for everybody, so that no two lockAll() wait for
-     * each other.
+     * Runs `use` under several locks, and releases them. The locks are acquired all or none, and always in
+     * the same order, so that two calls of lockAll() never wait for each other in a cycle.
      *
      * @template T
      * @overload
-     * @param {string[]} names different ones
-     * @param {(held: import('../lock/held.js').Held[]) => T | Promise<T>} use in the order of `names`
+     * @param {string[]} names one or more names, all different
+     * @param {(held: import('../lock/held.js').Held[]) => T | Promise<T>} use gets the held locks in the
+     *   order of `names`
      * @param {import('../lock/lock-options.js').LockOptions & { ifAvailable?: false }} [options]
-     * @returns {Promise<T>} what `use` returns. Rejects as Lock.run(), also with `lock-lost` when one is lost
-     *   before all were granted
+     * @returns {Promise<T>} what `use` returns. Rejects as Lock.run() does, and with `lock-lost` if a lock is
+     *   lost before all are granted
      */
     /**
-     * With `ifAvailable`, it never waits.
+     * With `ifAvailable`, the call never waits: if not all locks are free, `use` gets null.
      *
      * @template T
      * @overload
-     * @param {string[]} names different ones
-     * @param {(held: import('../lock/held.js').Held[] | null) => T | Promise<T>} use given null when they were
-     *   asked for in vain
+     * @param {string[]} names one or more names, all different
+     * @param {(held: import('../lock/held.js').Held[] | null) => T | Promise<T>} use
      * @param {import('../lock/lock-options.js').LockOptions} options
-     * @returns {Promise<T>}
+     * @returns {Promise<T>} what `use` returns
      */
     /**
      * @param {string[]} names
@@ -294,47 +322,53 @@ export class Tab extends EventTarget {
     }
 
     /**
-     * Numbers that no two tabs of the origin and namespace get, and that rise in each.
+     * Returns the sequence of that name. It gives each number once over all tabs of the origin and namespace,
+     * and the numbers that one tab gets rise.
      *
      * @param {string} name a well-formed string of 1 to 128 UTF-16 units
-     * @param {import('../limits/handles.js').SequenceOptions} [options]
+     * @param {import('../limits/handles.js').SequenceOptions} [options] all tabs must pass the same
      * @returns {Sequence} the same object for the same name
-     * @throws {TabacusError} `invalid-argument`; `kind-mismatch`: this tab has it with other options
+     * @throws {TabacusError} `invalid-argument`; `kind-mismatch` if this tab has the sequence with other
+     *   options
      */
     sequence(name, options = {}) {
         return this.#handle('sequence', name, options);
     }
 
     /**
-     * So much over all tabs of the origin and namespace, and never more.
+     * Returns the budget of that name: an amount of `limit` that all tabs of the origin and namespace take
+     * from, and never exceed together.
      *
      * @param {string} name a well-formed string of 1 to 128 UTF-16 units
-     * @param {import('../limits/handles.js').BudgetOptions} options
+     * @param {import('../limits/handles.js').BudgetOptions} options all tabs must pass the same
      * @returns {Budget} the same object for the same name
-     * @throws {TabacusError} `invalid-argument`; `kind-mismatch`: this tab has it with other options
+     * @throws {TabacusError} `invalid-argument`; `kind-mismatch` if this tab has the budget with another
+     *   limit
      */
     budget(name, options) {
         return this.#handle('budget', name, options);
     }
 
     /**
-     * At most `limit` in any span of `interval` milliseconds, over all tabs of the origin and namespace.
+     * Returns the rate limit of that name, which allows at most `limit` turns in any span of `interval`
+     * milliseconds, over all tabs of the origin and namespace.
      *
      * @param {string} name a well-formed string of 1 to 128 UTF-16 units
-     * @param {import('../limits/handles.js').RateLimitOptions} options
+     * @param {import('../limits/handles.js').RateLimitOptions} options all tabs must pass the same
      * @returns {RateLimit} the same object for the same name
-     * @throws {TabacusError} `invalid-argument`; `kind-mismatch`: this tab has it with other options
+     * @throws {TabacusError} `invalid-argument`; `kind-mismatch` if this tab has the rate limit with other
+     *   options
      */
     rateLimit(name, options) {
         return this.#handle('rateLimit', name, options);
     }
 
     /**
-     * The handle of that kind and name.
+     * Returns the object of that kind and name, with options that agree with those of its first user.
      *
      * @param {keyof typeof kinds} kind
      * @param {string} name
-     * @param {unknown} options an agreement of all who use the name
+     * @param {unknown} options
      * @returns {any}
      * @throws {TabacusError} `invalid-argument`, `kind-mismatch`
      */
@@ -353,21 +387,24 @@ export class Tab extends EventTarget {
     }
 
     /**
+     * Makes an object of that kind, which is a deferred one while its class is not loaded.
+     *
      * @param {keyof typeof kinds} kind
-     * @param {string} name which may be longer than an application's
+     * @param {string} name with a prefix it may be longer than the name that an application may choose
      * @param {Record<string, any>} [options]
      * @returns {any}
      */
     #deferred(kind, name, options = {}) {
         const [partName, Type] = kinds[kind];
         const part = this.#parts[partName];
-        // An application may ask for a lock at each use; all else is made once.
+        // Once the locks are loaded, a Lock is made without a deferred object, since an application may call
+        // tab.lock() at each use. The objects of other kinds are made once for each name.
         if (part.value && kind === 'lock') return part.value.adopt({ name }, kind, options);
         return new Type(this, part, kind, name, options);
     }
 
     /**
-     * Calls a method of the locks or of the limits, with its arguments as they are now.
+     * Calls a method of the locks or of the limits, with its arguments as they are at this moment.
      *
      * @param {import('./deferred.js').PartName} part
      * @param {keyof import('../lock/tab-locks.js').TabLocks | keyof import('../limits/limits.js').Limits} method
@@ -380,7 +417,7 @@ export class Tab extends EventTarget {
     }
 
     /**
-     * A lock of any name, for js/compat and js/threads.
+     * Acquires a lock of any name, also of one that tab.lock() refuses. Called by js/compat and js/threads.
      *
      * @param {string} name
      * @param {import('../lock/lock-options.js').LockOptions} options
@@ -392,26 +429,28 @@ export class Tab extends EventTarget {
     }
 
     /**
-     * Commits what is pending, lets everything go, and ends every iteration and every call that is still
-     * open. The tab is closed even where this rejects. While another handle of the namespace is open in this
-     * context, only what belongs to this handle is let go: its counters are flushed, its locks released, its
-     * handlers and listeners removed; a turn of a rate limit that it waits for, and a job that it runs, go on.
+     * Closes the tab: commits what is pending, releases its locks, and ends its iterations and the calls that
+     * are not settled. The tab is closed even if this rejects.
      *
-     * @returns {Promise<void>} rejects as `flush` does when the last commit fails
+     * If another handle of the namespace is open in this context, only what belongs to this handle ends: its
+     * counters are flushed, its locks are released, and its handlers and listeners are removed. A job that it
+     * runs goes on, and so does its wait for a rate limit.
+     *
+     * @returns {Promise<void>} rejects as a counter's `flush()` does if the last commit fails
      */
     close() {
         this.#closing ??= this.#close();
         return this.#closing;
     }
 
-    /** `await using tab = await open()` closes it. */
+    /** Closes the tab at the end of the block of `await using tab = await open()`. */
     [asyncDispose]() {
         return this.close();
     }
 
     /**
-     * `warning` and `storelost`. What happened before anybody listened to a type is kept for the first
-     * who does.
+     * Adds a listener of `warning` or `storelost` events. Events that happened before a type had a listener
+     * are kept, up to 64 of them, and the first listener of the type gets them.
      *
      * @overload
      * @param {'warning'} type
@@ -448,6 +487,8 @@ export class Tab extends EventTarget {
     }
 
     /**
+     * Makes a counter.
+     *
      * @param {string} name
      * @param {import('./tab-options.js').CheckedCounterOptions} options
      * @returns {Counter}
@@ -466,7 +507,11 @@ export class Tab extends EventTarget {
         return new ReplicatedCounter(name, this.#engine.bridge, durability, guarantee, this);
     }
 
-    /** @param {Readonly<import('./guarantee.js').Guarantee>} guarantee */
+    /**
+     * Checks that the platform has what a strategy needs.
+     *
+     * @param {Readonly<import('./guarantee.js').Guarantee>} guarantee
+     */
     #checkNeeds({ strategy, needs }) {
         const { storage, locks } = this.#engine.host;
         /** @type {Record<import('./guarantee.js').Need, [available: boolean, name: string]>} */
@@ -482,6 +527,8 @@ export class Tab extends EventTarget {
     }
 
     /**
+     * Checks that a counter is as durable as the caller demands.
+     *
      * @param {Counter} counter
      * @param {import('./tab-options.js').Durability} durability
      */
@@ -500,7 +547,8 @@ export class Tab extends EventTarget {
      *
      * @param {any} error
      * @param {string} name
-     * @param {boolean} [waits] whether it will be, once the module is loaded after all
+     * @param {boolean} [waits] whether it is registered as soon as a later attempt to load the module
+     *   succeeds
      * @internal
      */
     _refused({ code = 'unavailable', message }, name, waits) {
@@ -509,7 +557,7 @@ export class Tab extends EventTarget {
         this._emit('warning', { code, message: `${message}${more}`, subject: name });
     }
 
-    /** @param {unknown} error that a function of the application has thrown @internal */
+    /** Reports an error that a function of the application has thrown. @param {unknown} error @internal */
     _report(error) {
         reportTo(this.#engine.platform, error);
     }
@@ -526,7 +574,8 @@ export class Tab extends EventTarget {
         const stored = counters.filter((counter) => counter instanceof StoredCounter);
         const handles = [...this.#handles.values()];
         if (this.#parts.locks.value) this.#parts.locks.value.close();
-        // Those that are being loaded take requests that were made before this call, and then refuse them.
+        // Locks that are still being loaded get the requests that were made before this call, and then reject
+        // them.
         else this.#parts.locks.started?.then((locks) => locks.close()).catch(() => {});
         const flushed = last ? undefined : flushAll(counters);
         const asked = Promise.all([
@@ -545,7 +594,7 @@ export class Tab extends EventTarget {
     }
 
     /**
-     * For the engine.
+     * Emits a notice of the engine as an event.
      * @param {import('../core/bridge.js').Notice} notice
      * @internal
      */
@@ -555,7 +604,7 @@ export class Tab extends EventTarget {
     }
 
     /**
-     * For the engine, which has ended by itself.
+     * Closes the tab because the engine has ended by itself. Called by the engine.
      * @param {TabacusError} error
      * @internal
      */
@@ -570,6 +619,8 @@ export class Tab extends EventTarget {
     }
 
     /**
+     * Emits an event, or keeps it for the first listener of its type.
+     *
      * @param {string} type
      * @param {import('./tabacus-event.js').WarningDetail | import('./tabacus-event.js').StoreLostDetail} detail
      * @internal
@@ -580,17 +631,17 @@ export class Tab extends EventTarget {
             if (this.#undelivered.length < keptEventsMax) this.#undelivered.push(event);
             return;
         }
-        // Not from within the core: a listener may call it.
+        // The core may be running here, and a listener may call it: so it is called in a later microtask.
         void Promise.resolve().then(() => this.dispatchEvent(event));
     }
 }
 
 /**
- * Flushes the counters of a handle that closes while others are open. Those that could not be loaded have nothing
- * to flush.
+ * Flushes the counters of a handle that closes while other handles are open. A counter that could not be
+ * loaded has nothing to flush, so its error is ignored.
  *
  * @param {Counter[]} counters
- * @returns {Promise<void>} rejects as `flush` does
+ * @returns {Promise<void>} rejects as a counter's `flush()` does
  */
 async function flushAll(counters) {
     const flushed = await Promise.allSettled(counters.map((counter) => counter.flush()));

@@ -1,31 +1,34 @@
 /**
- * What went wrong without being the fault of a call.
+ * A problem that no call of the application caused.
  *
  * @typedef {object} WarningDetail
- * @property {string} code for programs: `corrupt-record` (a record that cannot be read was moved to quarantine,
- *   all others count), `degraded` (a weaker store is used than the browser has), `slot-lost` (a stranger
- *   stole this tab's lock; it goes on under another), `unknown-commit` (a commit was cut off, and it is
- *   not known whether it happened), `out-of-range` (a counter's records add up beyond ±(2^53 − 1)), `max-hold`
- *   (a lock was held for longer than that, and lost), `hung-holder` (this tab evicted one that did not answer), and for
- *   a commit that failed and is tried again what it failed with: `quota-exceeded`, `store-failed`,
- *   `fenced`, `unavailable`. `unavailable` also tells that a file did not load, and that handlers or listeners wait for
- *   it, and `internal` that the program has failed and the tab is closed
+ * @property {string} code identifies the problem, for programs:
+ *   - `corrupt-record`: a record that cannot be read was moved to quarantine; all other records still count
+ *   - `degraded`: the tab uses a weaker store than the browser has
+ *   - `slot-lost`: another script stole the lock of this tab's slot; the tab takes another slot
+ *   - `unknown-commit`: a commit was cut off, and it is not known whether it happened
+ *   - `out-of-range`: the records of a counter add up to a value beyond ±(2^53 − 1)
+ *   - `max-hold`: this tab lost a lock, because it held it for longer than `maxHold`
+ *   - `hung-holder`: this tab evicted the holder of a lock that did not answer
+ *   - `quota-exceeded`, `store-failed`, `fenced`, `unavailable`: a commit failed with this error; it is tried again
+ *   - `unavailable` also: a file could not be loaded, and handlers or listeners wait for it
+ *   - `internal`: the program has failed, and the tab is closed
  * @property {string} message one sentence for a person
- * @property {string} subject the record, counter or cause that it is about
+ * @property {string} subject the record, the counter or the cause that the warning is about
  */
 
 /**
- * A store that vanished: the browser threw it away, or somebody deleted it.
+ * The loss of the store: the browser discarded the database, or somebody deleted it.
  *
  * @typedef {object} StoreLostDetail
- * @property {string} generation the id of the store that replaces it
- * @property {string} previous the id of the one that vanished, or empty where nobody remembers it
- * @property {number} healed how many rows were brought back, from open tabs and the backup in localStorage
+ * @property {string} generation the id of the store that replaces the lost one
+ * @property {string} previous the id of the lost store, or an empty string if it is not known
+ * @property {number} healed how many rows were recovered, from open tabs and from the backup in localStorage
  * @property {string} reason one sentence for a person
  */
 
 /**
- * `warning` and `storelost` events of a tab; `detail` has their content.
+ * A `warning` or `storelost` event of a tab; `detail` describes what happened.
  *
  * @template [Detail=WarningDetail | StoreLostDetail]
  */

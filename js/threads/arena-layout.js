@@ -1,10 +1,12 @@
-/** What wasm/include/tabacus/sync/arena.hpp fixes: numbers that JavaScript and C++ agree on. */
+/** The layout of an arena: numbers that JavaScript and C++ (wasm/include/tabacus/sync/arena.hpp) share. */
 
 /**
- * - `atomic`: one cell, added to atomically.
- * - `mutexed`: load, add and store inside a mutex.
- * - `striped`: a cell per few threads, summed on read.
- * - `unsynchronised`: load, add and store. Loses updates; it is the lesson.
+ * How a counter in shared memory adds:
+ * - `atomic`: by an atomic addition to one cell.
+ * - `mutexed`: by a load, an addition and a store under a mutex.
+ * - `striped`: by an atomic addition to one of several cells, each for a few threads. A read sums the cells.
+ * - `unsynchronised`: by a load, an addition and a store without a mutex. It loses updates, and exists to
+ *   show that.
  *
  * @typedef {'atomic' | 'mutexed' | 'striped' | 'unsynchronised'} CounterKind
  */
@@ -18,7 +20,7 @@ export const kindNumbers = Object.freeze({
     mutex: 5,
 });
 
-/** @param {number} number */
+/** Returns the kind of a number. @param {number} number */
 export const kindNamed = (number) =>
     /** @type {CounterKind | 'mutex'} */ (
         Object.entries(kindNumbers).find(([, candidate]) => candidate === number)?.[0] ?? 'mutex'
@@ -28,7 +30,7 @@ export const arenaMagic = 0x7abac005;
 export const arenaVersion = 4;
 export const lineBytes = 128;
 
-/** Offsets in bytes, from the arena's root, an agent and an entry. */
+/** Offsets of fields, in bytes from the beginning of the arena, of an agent, of an entry and of a hammer. */
 export const arenaFields = Object.freeze({ magic: 0, version: 4, wanted: 32 });
 export const agentFields = Object.freeze({ id: 0, outcome: 8, name: 16, end: 4096 });
 export const entryFields = Object.freeze({ kind: 0, object: 4 });

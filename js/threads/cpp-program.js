@@ -1,4 +1,7 @@
-/** The program of C++ threads, threads.wasm: loaded by the first call that needs it, into memory that has an arena. */
+/**
+ * The program of C++ threads, threads.wasm. The first call that needs it loads it, into a memory that has an
+ * arena already.
+ */
 
 import { instantiated, notStarted } from '../core/module.js';
 import { hammer } from './cpp-threads.js';
@@ -12,6 +15,7 @@ import start from './threads.js';
  * @typedef {import('./cpp-threads.js').HammerOps & { _segment_alloc(bytes: number): number, PThread: { terminateAllThreads(): void } }} CppExports
  */
 
+/** The running program. */
 export class CppProgram {
     #exports;
     #workers;
@@ -26,6 +30,8 @@ export class CppProgram {
     }
 
     /**
+     * Runs hammer().
+     *
      * @param {import('./thread-core.js').ThreadCore} core
      * @param {ReturnType<typeof import('./hammer-options.js').checkHammer>} asked
      */
@@ -33,21 +39,32 @@ export class CppProgram {
         return hammer(core, this.#exports, this.#workers, asked);
     }
 
-    /** Memory for a segment, which is never given back. @param {number} bytes @returns {number} 0 if there is none left */
+    /**
+     * Allocates memory for a segment. It is never freed.
+     *
+     * @param {number} bytes
+     * @returns {number} the address; 0 if there is no memory
+     */
     allocate(bytes) {
         return this.#exports._segment_alloc(bytes);
     }
 
-    /** The Workers of C++ threads that are done wait for more of them, and would keep the memory. */
+    /**
+     * Terminates the idle Workers of C++ threads. Otherwise they would wait for other threads, and keep the
+     * memory.
+     */
     endThreads() {
         this.#exports.PThread.terminateAllThreads();
     }
 }
 
 /**
+ * Starts the program.
+ *
  * @param {WebAssembly.Module} module threads.wasm
  * @param {WebAssembly.Memory} memory
- * @param {import('../core/module.js').WasmSource | undefined} wasm where the module is from, unless from the package
+ * @param {import('../core/module.js').WasmSource | undefined} wasm the source of the module; undefined for
+ *   the package's
  * @returns {Promise<CppProgram>} rejects with `unavailable`, `out-of-memory` or `invalid-argument`
  */
 export async function startProgram(module, memory, wasm) {

@@ -2,7 +2,10 @@ import { invalid, TabacusError, TabacusRangeError } from '../common/errors.js';
 import { hammerFields } from './arena-layout.js';
 import { sleepAsync } from './waiting.js';
 
-/** How often hammer() looks whether a Worker has failed, which wakes nobody. */
+/**
+ * The interval at which hammer() checks whether a Worker has failed. Such a failure does not notify the
+ * sleeping thread.
+ */
 const failuresEvery_ms = 250;
 
 /**
@@ -15,6 +18,8 @@ const failuresEvery_ms = 250;
  */
 
 /**
+ * Runs hammer(), and resolves when all threads are done.
+ *
  * @param {import('./thread-core.js').ThreadCore} core
  * @param {HammerOps} hammers
  * @param {import('./thread-workers.js').ThreadWorkers} workers
@@ -28,7 +33,8 @@ export async function hammer(core, hammers, workers, { kind, at, threads, adds, 
     try {
         await finished(core, address, workers);
     } finally {
-        // Threads that run on, beside one whose Worker failed, use both.
+        // If one Worker has failed, other threads may still run, and use the hammer and the request: then
+        // both are kept.
         if (Atomics.load(core.words, (address + hammerFields.running) >> 2) === 0) {
             hammers._hammer_end(address);
             if (request && !core.closed) core.ops.request_close(core.root, request);
@@ -37,17 +43,22 @@ export async function hammer(core, hammers, workers, { kind, at, threads, adds, 
 }
 
 /**
+ * Returns the address of a request for a lock, for use by the C++ threads.
+ *
  * @param {import('./thread-core.js').ThreadCore} core
  * @param {unknown} lock
  * @returns {number}
+ * @throws {TabacusError} `invalid-argument`
  */
 function lent(core, lock) {
     const request = Object(lock)._lend?.(core);
-    if (request === undefined) throw invalid('lock', lock, 'a lock that tabLock() of this memory has given');
+    if (request === undefined) throw invalid('lock', lock, 'a lock that tabLock() of this memory returned');
     return request;
 }
 
 /**
+ * Waits until all threads are done. Throws if one of them has failed.
+ *
  * @param {import('./thread-core.js').ThreadCore} core
  * @param {number} address
  * @param {import('./thread-workers.js').ThreadWorkers} workers

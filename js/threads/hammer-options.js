@@ -1,20 +1,27 @@
-/** What hammer() is asked for, checked before the program of C++ threads is loaded. */
+/** Checks of the arguments of hammer(), which are made before the program of C++ threads is loaded. */
 
 import { checkInteger, checkOptions } from '../common/check-arguments.js';
 import { SharedCounter } from './shared-counter.js';
 
-/** Each thread has a Worker and a stack of 64 KiB; more than this is a mistake. */
+/**
+ * The most C++ threads. Each has a Worker and a stack of 64 KiB, so a larger number is taken for a mistake.
+ */
 const threadsMax = 64;
 
 /**
+ * The options of hammer().
+ *
  * @typedef {object} HammerOptions
- * @property {number} threads how many, 1 to 64
- * @property {number} adds how often each adds
- * @property {number} [amount] what it adds; a safe integer
- * @property {import('./tab-lock/shared-tab-lock.js').SharedTabLock} [lock] held for each add, by `tabacus::TabMutex`
+ * @property {number} threads the number of threads: an integer from 1 to 64
+ * @property {number} adds how many times each thread adds: an integer from 0 to 2^32 − 1
+ * @property {number} [amount] the amount of each add: an integer within ±(2^53 − 1); 1 by default
+ * @property {import('./tab-lock/shared-tab-lock.js').SharedTabLock} [lock] a lock that a thread holds during
+ *   each add, by means of `tabacus::TabMutex`
  */
 
 /**
+ * Checks the arguments of hammer(), and returns them with their defaults.
+ *
  * @param {import('./thread-core.js').ThreadCore} core
  * @param {unknown} counter
  * @param {unknown} options

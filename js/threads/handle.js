@@ -2,23 +2,26 @@ import { invalid, TabacusError } from '../common/errors.js';
 import { arenaFields, arenaMagic, arenaVersion, lineBytes } from './arena-layout.js';
 
 /**
- * What another thread needs to attach. Post it as it is; it only makes sense within the page (or the
- * Node process) that it comes from.
+ * A handle: the data that another thread needs to attach to a shared memory. It is posted to the thread
+ * unchanged, and is valid only within the page or the process of Node that made it.
  *
  * @typedef {object} SharedHandle
  * @property {WebAssembly.Memory} memory
- * @property {WebAssembly.Module} module attach.wasm, compiled: a worker has nothing to fetch
- * @property {number} root where in the memory the arena begins
- * @property {number} version of the arena's layout
- * @property {string} [livenessPrefix] of a memory that was made with a tab: the prefix of the names of its threads'
- *   liveness locks
+ * @property {WebAssembly.Module} module the compiled attach.wasm, so that a Worker has nothing to fetch
+ * @property {number} root the address of the arena
+ * @property {number} version the version of the arena's layout
+ * @property {string} [livenessPrefix] if the memory was made with a tab: the prefix of the names of its
+ *   threads' liveness locks
  */
 
 const allowed = 'the handle of a SharedMemory, posted unchanged by its page';
 
 /**
+ * Checks a handle, and returns a copy of it.
+ *
  * @param {unknown} handle
  * @returns {SharedHandle}
+ * @throws {TabacusError} `invalid-argument`
  */
 export function checkHandle(handle) {
     if (typeof handle !== 'object' || handle === null) throw invalid('handle', handle, allowed);
@@ -38,7 +41,8 @@ export function checkHandle(handle) {
 }
 
 /**
- * Checked before the module runs: the start function of another module would run on our memory.
+ * Whether a module is attach.wasm. This is checked before it is instantiated, because the start function of
+ * another module would run on the memory.
  *
  * @param {WebAssembly.Module} module
  */
@@ -46,7 +50,7 @@ export const isAttachModule = (module) =>
     WebAssembly.Module.exports(module).some(({ name }) => name === 'agent_enter');
 
 /**
- * The memory itself must agree with the handle.
+ * Checks that the memory contains an arena of this version, at the address that the handle names.
  *
  * @param {SharedHandle} handle
  */

@@ -8,15 +8,17 @@ import { kindNumbers, outcomes } from './arena-layout.js';
  *
  * @typedef {object} SharedGuarantee
  * @property {CounterKind} strategy
- * @property {'never' | 'concurrent updates'} lost when updates are lost
+ * @property {'never' | 'concurrent updates'} lost which updates may be lost
  * @property {boolean} readsWait whether a read may wait for another thread
  * @property {boolean} addsWait whether an add may wait for another thread
  * @property {string} accuracy what a read may see
  * @property {readonly string[]} needs what the platform must have
- * @property {'memory'} durability the value ends with the page
+ * @property {'memory'} durability the value exists as long as the page
  */
 
 /**
+ * Makes a guarantee.
+ *
  * @param {CounterKind} strategy
  * @param {Omit<SharedGuarantee, 'strategy' | 'needs' | 'durability'>} promise
  * @returns {Readonly<SharedGuarantee>}
@@ -62,10 +64,11 @@ const int64Least = -(2n ** 63n);
 const int64Most = 2n ** 63n - 1n;
 
 /**
- * A 64-bit counter in shared memory, the same one in every thread that opens its name.
+ * A 64-bit counter in shared memory. All threads that open the same name get the same counter.
+ * `shared.counter(name)` returns it.
  *
- * Numbers are exact up to ±(2^53−1): an add that would lead beyond is a `TabacusRangeError` and
- * changes nothing. The methods named `…BigInt` have all 64 bits.
+ * Numbers are exact within ±(2^53−1): an add that would leave this range throws a `TabacusRangeError` and
+ * changes nothing. The methods named `…BigInt` use all 64 bits.
  *
  * @example
  * const clicks = shared.counter('clicks');
@@ -87,20 +90,24 @@ export class SharedCounter {
         this.#core = core;
         this.#number = kindNumbers[kind];
         this.#at = at;
-        /** The name it was opened by. */
+        /** The name that was passed to shared.counter(). */
         this.name = name;
-        /** How it keeps its threads apart. */
+        /** How it adds. */
         this.kind = kind;
-        /** What that promises, as frozen data. */
+        /** What its kind promises, as frozen data. */
         this.guarantee = guarantees[kind];
         Object.freeze(this);
     }
 
     /**
-     * Adds, and returns the value after it. (`unsynchronised`: the value it believes to be after it.)
+     * Adds `n`, and returns the value after it. (For an `unsynchronised` counter this is the value that the
+     * thread stored, which may lack the updates of other threads.)
      *
-     * @param {number} [n] a safe integer
-     * @returns {number}
+     * @param {number} [n] an integer within ±(2^53−1); 1 by default
+     * @returns {number} an integer within ±(2^53−1)
+     * @throws {TabacusRangeError} if the value would leave ±(2^53−1); nothing is added then
+     * @throws {TabacusError} `invalid-argument`; `would-block` for a `mutexed` counter on a main thread,
+     *   while another thread adds; `closed`
      */
     add(n = 1) {
         if (typeof n === 'number') {
@@ -112,11 +119,12 @@ export class SharedCounter {
     }
 
     /**
-     * Adds, and does not read the value. A `striped` counter is fast at this, since its value is a sum over the
-     * cells of other threads. For the other kinds the same as `add`.
+     * Adds `n` without reading the value. A `striped` counter is faster at this than at `add`, because its
+     * value is a sum over the cells of other threads. For the other kinds it does what `add` does.
      *
-     * @param {number} [n] a safe integer
+     * @param {number} [n] an integer within ±(2^53−1); 1 by default
      * @returns {void}
+     * @throws as `add` does
      */
     bump(n = 1) {
         if (typeof n === 'number') {
@@ -126,7 +134,13 @@ export class SharedCounter {
         this.#explain(n);
     }
 
-    /** The value. A `TabacusRangeError` where it has been brought beyond ±(2^53−1) by BigInts. */
+    /**
+     * The value.
+     *
+     * @returns {number} an integer within ±(2^53−1)
+     * @throws {TabacusRangeError} if addBigInt() has brought the value beyond ±(2^53−1)
+     * @throws {TabacusError} `closed`
+     */
     get value() {
         const value = this.#core.ops.counter_value(this.#number, this.#at);
         if (!Number.isNaN(value)) return value;
@@ -137,10 +151,12 @@ export class SharedCounter {
     }
 
     /**
-     * As `add`, exact over all 64 bits.
+     * Adds `n`, with all 64 bits, and returns the value after it.
      *
-     * @param {bigint} [n] from −2^63 to 2^63−1
-     * @returns {bigint}
+     * @param {bigint} [n] from −2^63 to 2^63−1; 1n by default
+     * @returns {bigint} from −2^63 to 2^63−1
+     * @throws {TabacusRangeError} if the value would leave this range; nothing is added then
+     * @throws {TabacusError} as `add` does
      */
     addBigInt(n = 1n) {
         const core = this.#core;
@@ -153,14 +169,14 @@ export class SharedCounter {
         return value;
     }
 
-    /** The value, exact over all 64 bits. */
+    /** The value, with all 64 bits. @throws {TabacusError} `closed` */
     get valueBigInt() {
         this.#core.assertOpen();
         return this.#core.ops.counter_value_exact(this.#number, this.#at);
     }
 
     /**
-     * Where this counter is, for C++ threads of the same memory.
+     * Returns the kind and the address of a counter, for C++ threads of the same memory.
      *
      * @param {unknown} candidate
      * @param {import('./thread-core.js').ThreadCore} core
@@ -174,7 +190,7 @@ export class SharedCounter {
     }
 
     /**
-     * Why an add was not done.
+     * Throws the error of an add that was not done.
      *
      * @param {unknown} n
      * @returns {never}
@@ -186,8 +202,10 @@ export class SharedCounter {
     }
 
     /**
+     * Makes the error of an add that the memory refused.
+     *
      * @param {unknown} n
-     * @param {string} limit
+     * @param {string} limit the range of the value, for the message
      */
     #refusal(n, limit) {
         if (this.#core.outcome === outcomes.wouldBlock) {

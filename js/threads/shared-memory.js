@@ -15,20 +15,24 @@ import { slotFields, segmentSlots, mirrorStates, segmentFields } from './segment
 const counterKinds = Object.keys(kindNumbers).filter((kind) => kind !== 'mutex');
 
 /**
- * @typedef {object} StorageChanges of what `storage()` gives
- * @property {string | null} key null: all of it was cleared
+ * A change of the shared storage.
+ *
+ * @typedef {object} StorageChanges
+ * @property {string | null} key null if the whole storage was cleared, or if changes were missed
  * @property {string | null} oldValue
  * @property {string | null} newValue
  * @property {string} url
- * @property {import('../host/storage-like.js').StorageLike | null} storageArea
+ * @property {import('../host/storage-like.js').StorageLike | null} storageArea the object that `storage()`
+ *   returns
  */
 
-/** @typedef {Event & Readonly<StorageChanges>} SharedStorageEvent another thread, or another tab, has changed it */
+/** The event of a change that another thread or another tab has made. @typedef {Event & Readonly<StorageChanges>} SharedStorageEvent */
 
 /** @typedef {{ addEventListener(type: 'storage', listener: ((event: SharedStorageEvent) => void) | null, options?: boolean | AddEventListenerOptions): void }} StorageEventTarget */
 
 /**
- * Read from the memory itself: only the page has localStorage, and any thread may have asked for the storage.
+ * Returns the capabilities of a memory. They are read from the memory itself, because only the page has
+ * localStorage, and any thread may be the first to use the storage.
  *
  * @param {import('./thread-core.js').ThreadCore} core
  */
@@ -42,8 +46,8 @@ const capabilitiesOf = ({ words, root }) => ({
 });
 
 /**
- * One thread's view of the shared memory: counters, mutexes and locks over tabs by their names, a storage.
- * Once the thread has called `storage()`, this is the target of its `storage` events.
+ * One thread's view of the shared memory: counters, mutexes and locks over tabs by their names, and a
+ * storage. After the thread has called `storage()`, this object is a target of `storage` events.
  */
 export class SharedMemory extends /** @type {new () => StorageEventTarget & EventTarget} */ (EventTarget) {
     #core;
@@ -57,8 +61,9 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
     #tabLocks = new Map();
 
     /**
-     * `storage`: how localStorage relates to the shared storage, once any thread has called `storage()`: `mirrored`;
-     * `behind`, if one of the two has no space for what is in the other; `memory`, if there is no localStorage.
+     * `storage`: how localStorage relates to the shared storage, once any thread has called `storage()`.
+     * `mirrored`: both have the same items. `behind`: one of the two has no space for an item of the other.
+     * `memory`: there is no localStorage.
      *
      * @type {{ readonly storage?: typeof mirrorStates[number] }}
      * @readonly
@@ -66,10 +71,10 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
     capabilities;
 
     /**
-     * Locks for the threads of this memory, by the rules of `navigator.locks`: exclusive or shared, in one queue
-     * for each name. What a thread holds or waits for is gone with its attachment. It is gone, too, when
-     * the thread exits, where there are Web Locks, and in Node for Workers that the page started after it has
-     * called `threads()`.
+     * Locks for the threads of this memory, by the rules of `navigator.locks`: exclusive or shared, in one
+     * queue for each name. When a thread closes its attachment, its locks are released and its requests are
+     * withdrawn. In a browser with Web Locks the same happens when a thread exits. In Node it happens when a
+     * Worker exits that was started after the call of `threads()`.
      *
      * @readonly
      */
@@ -78,8 +83,8 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
     /**
      * @param {import('./thread-core.js').ThreadCore} core
      * @param {import('./handle.js').SharedHandle} handle
-     * @param {typeof import('./tab-lock/shared-tab-lock.js').SharedTabLock} [TabLock] of a memory that was made with a tab:
-     *   loaded for these only
+     * @param {typeof import('./tab-lock/shared-tab-lock.js').SharedTabLock} [TabLock] the class of locks over
+     *   tabs, which is only loaded if the memory was made with a tab
      */
     constructor(core, handle, TabLock) {
         super();
@@ -89,18 +94,21 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
         this.#handle = Object.freeze(handle);
     }
 
-    /** Post it to a Worker, which calls `attach(handle)` of `tabacus/worker`. */
+    /** The handle of the memory. Post it to a Worker, which calls `attach(handle)` of `tabacus/worker`. */
     get handle() {
         return this.#handle;
     }
 
     /**
-     * The counter of that name, made if there is none. Without `kind` an existing one is taken as it
-     * is, and a new one is `atomic`; an existing object of another kind is a `kind-mismatch` error.
+     * Returns the counter of that name, and makes it if there is none.
      *
-     * @param {string} name 1 to 128 UTF-16 units, well-formed
-     * @param {{ kind?: CounterKind }} [options]
-     * @returns {SharedCounter}
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
+     * @param {{ kind?: CounterKind }} [options] `kind`: how the counter adds. Without it, an existing counter
+     *   of any kind is returned, and a new one is `atomic`
+     * @returns {SharedCounter} the same object for the same name
+     * @throws {TabacusError} `invalid-argument`; `kind-mismatch` if the name belongs to a counter of another
+     *   kind or to a mutex; `out-of-memory`; `would-block` on a main thread while another thread makes an
+     *   object; `closed`
      */
     counter(name, options = {}) {
         const { kind } = checkOptions(options, ['kind']);
@@ -114,10 +122,11 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
     }
 
     /**
-     * The mutex of that name, made if there is none.
+     * Returns the mutex of that name, and makes it if there is none.
      *
-     * @param {string} name 1 to 128 UTF-16 units, well-formed
-     * @returns {SharedMutex}
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
+     * @returns {SharedMutex} the same object for the same name
+     * @throws {TabacusError} as counter() does; `kind-mismatch` if the name belongs to a counter
      */
     mutex(name) {
         const found = this.#open(name, 'mutex');
@@ -126,12 +135,13 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
     }
 
     /**
-     * The lock of that name over all tabs of the origin: the same as `tab.lock(name)` of the tab that the
-     * memory was made with. A Worker takes it blocking.
+     * Returns the lock of that name over all tabs of the origin. It is the same lock as `tab.lock(name)` of
+     * the tab with which the memory was made. A Worker can block until it holds the lock.
      *
-     * @param {string} name 1 to 128 UTF-16 units, well-formed; counters and mutexes have names of their own
-     * @returns {SharedTabLock}
-     * @throws {TabacusError} `unavailable` of a memory that was made without a tab
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units. A counter or a mutex may have the
+     *   same name
+     * @returns {SharedTabLock} the same object for the same name
+     * @throws {TabacusError} `invalid-argument`; `unavailable` if the memory was made without a tab; `closed`
      */
     tabLock(name) {
         checkName(name);
@@ -148,25 +158,32 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
     }
 
     /**
-     * The Storage of the memory: the same items in every thread, to be used synchronously, as localStorage is.
-     * The page writes what is set to its localStorage, and reads from there what it holds at first and what
-     * other tabs write; a page that has none, and Node, keeps it in memory: `capabilities.storage`. Every
-     * change notifies all other threads that have called this, by a `storage` event of their memory object
-     * and, in a Worker, of its global object.
+     * Returns the Storage of the memory. It has the same items in every thread, and its methods are
+     * synchronous, as those of localStorage.
      *
-     * @param {{ quota_bytes?: number }} [options] of keys and values together, two bytes a unit, 0 to 2^24: 10 MiB
-     *   unless the first call of all threads has another; a different one is a `kind-mismatch` error then
-     * @returns {Promise<import('../host/storage-like.js').StorageLike>} one object for each thread
-     * @throws {TabacusError} `unavailable` where store.wasm is not beside the modules, or the page has closed the memory
-     *   before it was asked; `out-of-memory`; `closed`
+     * The page copies every change to its localStorage. From there it reads the first items and the changes
+     * of other tabs. A page without localStorage, and Node, keep the items in memory only; see
+     * `capabilities.storage`.
+     *
+     * Every change notifies all other threads that have called storage(): by a `storage` event of their
+     * memory object and, in a Worker, of its global object.
+     *
+     * @param {{ quota_bytes?: number }} [options] `quota_bytes`: the most bytes of all keys and values
+     *   together, with two bytes for each UTF-16 unit. An integer from 0 to 2^24; 10 MiB by default. The
+     *   first call of all threads decides it
+     * @returns {Promise<import('../host/storage-like.js').StorageLike>} the same object for each call of a
+     *   thread. Rejects with `invalid-argument`; with `kind-mismatch` if an earlier call chose another quota;
+     *   with `unavailable` if store.wasm is not beside the modules, or if the page has closed the memory;
+     *   with `out-of-memory` or `closed`
      */
     async storage(options) {
         return (await this.#load()).storage(options);
     }
 
     /**
-     * This thread leaves: what it has opened answers with `closed` errors. The objects themselves live
-     * as long as the memory. Unlock first what you hold; locks over tabs are released.
+     * Closes this thread's attachment: the objects that this thread has opened throw `closed` from here on.
+     * The counters and mutexes themselves live as long as the memory. Locks over tabs are released; a mutex
+     * that the thread holds stays locked, so unlock it before.
      */
     close() {
         for (const lock of this.#tabLocks.values()) lock._close();
@@ -174,14 +191,19 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
         this.#core.close();
     }
 
-    /** Loaded only by threads that share more than counters and mutexes. */
+    /**
+     * Loads the code for the storage and the locks, which threads that only share counters and mutexes do not
+     * need.
+     */
     async #load() {
         return (await imported(import('./segment/thread-segments.js'))).segmentsOf(this.#core, this);
     }
 
     /**
+     * Returns the object of that name, whatever its kind.
+     *
      * @param {string} name
-     * @param {CounterKind | 'mutex'} kindIfNew
+     * @param {CounterKind | 'mutex'} kindIfNew the kind if it has to be made
      */
     #open(name, kindIfNew) {
         checkName(name);
@@ -199,9 +221,11 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
 }
 
 /**
+ * Makes the error of an object that has another kind.
+ *
  * @param {string} name
- * @param {string} is
- * @param {string} asked
+ * @param {string} is its kind
+ * @param {string} asked the kind that was asked for
  */
 const mismatch = (name, is, asked) =>
     new TabacusError('kind-mismatch', `${show(name)} is of kind ${is} already, not ${asked}`, {

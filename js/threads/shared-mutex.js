@@ -5,30 +5,35 @@ import { checkSignal, checkTimeout } from '../common/check-waits.js';
 import { locks, unlocks } from './arena-layout.js';
 import { orAborted, sleepAsync } from './waiting.js';
 
-/** The longest single sleep: PlatformCells::sleep_max_ns. */
+/** The longest single sleep, the same as PlatformCells::sleep_max_ns of C++. */
 const sleepMax_ms = 100;
 
 /**
- * A mutex in shared memory, the same one in every thread that opens its name. Blocking and
- * asynchronous waiters wait in one queue.
+ * A mutex in shared memory. All threads that open the same name get the same mutex. Blocking and asynchronous
+ * waiters wait in one queue. `shared.mutex(name)` returns it.
  *
- * Its holder is a thread, after `lock` or `tryLock`; or one grant, after `lockAsync`. Two grants of one
- * thread exclude each other like two threads do. `unlock()` releases what this thread holds, be it by
- * `lock` or by a grant. It is not fair: a running thread may overtake a sleeping one. A thread that is
- * terminated while it holds the mutex leaves it locked; one that is terminated while it waits may take a wake-up
- * along, so that the next waiter sleeps for up to a tenth of a second longer.
+ * After `lock` or `tryLock`, the thread holds the mutex; after `lockAsync`, one grant holds it. Two grants of
+ * one thread exclude each other as two threads do. `unlock()` releases the mutex in both cases.
+ *
+ * The mutex is not fair: a running thread may overtake a sleeping one. If a thread is terminated while it
+ * holds the mutex, the mutex stays locked. If a thread is terminated while it waits, a wake-up may be lost
+ * with it, so that the next waiter sleeps for up to 100 ms longer.
  *
  * @example
  * const held = await mutex.lockAsync({ timeout: 1000 });
- * try { … } finally { held.unlock(); }
+ * try {
+ *     work();
+ * } finally {
+ *     held.unlock();
+ * }
  */
 export class SharedMutex {
     #core;
     #at;
 
     /**
-     * The grant by which this thread holds the mutex, if it does by one. The mutex's word names the thread;
-     * this field names the grant, and so the task, that holds it: a thread has one object for one name.
+     * The grant that holds the mutex, if a grant of this thread does. The word of the mutex only names the
+     * thread; this field names the grant. That is sufficient, because a thread has one object for each name.
      * @type {Grant | undefined}
      */
     #grant;
@@ -41,16 +46,18 @@ export class SharedMutex {
     constructor(core, name, at) {
         this.#core = core;
         this.#at = at;
-        /** The name it was opened by. */
+        /** The name that was passed to shared.mutex(). */
         this.name = name;
     }
 
     /**
-     * Blocks until the mutex is this thread's. On a page's main thread a `would-block` error, always: a
-     * page must not hang. A `would-deadlock` error if this thread holds it already.
+     * Blocks until this thread holds the mutex.
      *
-     * @param {{ timeout?: number }} [options] `timeout` in milliseconds; then a `TimeoutError`
+     * @param {{ timeout?: number }} [options] `timeout`: the longest wait in milliseconds, from 0 to 2^31 − 1
      * @returns {void}
+     * @throws {TabacusError} `would-block` on a page's main thread, even if the mutex is free, because a page
+     *   must not hang; `would-deadlock` if this thread holds the mutex already; `invalid-argument`; `closed`
+     * @throws {DOMException} `TimeoutError`
      */
     lock(options) {
         const core = this.#core;
@@ -65,9 +72,10 @@ export class SharedMutex {
     }
 
     /**
-     * Takes the mutex if it is free.
+     * Acquires the mutex if it is free. It never blocks.
      *
-     * @returns {boolean} whether it has taken it
+     * @returns {boolean} whether it has acquired the mutex
+     * @throws {TabacusError} `closed`
      */
     tryLock() {
         this.#core.assertOpen();
@@ -75,11 +83,13 @@ export class SharedMutex {
     }
 
     /**
-     * Waits without blocking. Resolves to a grant; rejects with the signal's reason when aborted, with a
-     * `TimeoutError` when the time is over, and then has left the queue without delaying others.
+     * Acquires the mutex without blocking the thread. If the wait ends without a grant, it does not delay
+     * other waiters.
      *
-     * @param {{ signal?: AbortSignal, timeout?: number }} [options] `timeout` in milliseconds
-     * @returns {Promise<Grant>}
+     * @param {{ signal?: AbortSignal, timeout?: number }} [options] end the wait; `timeout` is in
+     *   milliseconds, from 0 to 2^31 − 1
+     * @returns {Promise<Grant>} rejects with the signal's reason, with a `TimeoutError`, or with
+     *   `invalid-argument` or `closed`
      */
     async lockAsync(options = {}) {
         this.#core.assertOpen();
@@ -90,25 +100,30 @@ export class SharedMutex {
         return this.#acquire(deadline_ms, signal);
     }
 
-    /** Releases what this thread holds; a `not-owner` error, and no change, if that is nothing. */
+    /** Releases the mutex. @throws {TabacusError} `not-owner` if this thread does not hold it; `closed` */
     unlock() {
         this.#core.assertOpen();
         if (this.#grant) this.release(this.#grant);
         else this.#unlock();
     }
 
-    /** Whether anybody holds it. It may have changed by the time you use the answer. */
+    /** Whether any thread holds the mutex. That may have changed by the time the caller uses the answer. */
     get locked() {
         this.#core.assertOpen();
         return Atomics.load(this.#core.words, this.#at >> 2) !== 0;
     }
 
-    /** Whether `grant` holds it. @param {Grant} grant */
+    /** Whether a grant holds the mutex. @param {Grant} grant */
     heldBy(grant) {
         return this.#grant === grant;
     }
 
-    /** @param {Grant} grant */
+    /**
+     * Releases the mutex.
+     *
+     * @param {Grant} grant
+     * @throws {TabacusError} `not-owner` if the grant does not hold it
+     */
     release(grant) {
         this.#core.assertOpen();
         if (this.#grant !== grant) throw this.#notOwner();
@@ -121,8 +136,8 @@ export class SharedMutex {
     }
 
     /**
-     * `step` and sleep a slice, blocking, and give up only after a step: see mutex.hpp. The clock is here,
-     * since attach.wasm has none.
+     * Acquires the mutex within a time. It repeats the step of mutex.hpp and a short blocking sleep, and it
+     * gives up only after a step. It is in JavaScript, because attach.wasm has no clock.
      *
      * @param {number} timeout_ms
      */
@@ -141,14 +156,17 @@ export class SharedMutex {
     }
 
     /**
-     * `step` and sleep, asynchronously. `mutex_leave_async` comes only when the last promise has
-     * settled, since an abandoned waiter, which would keep the memory, stays in the queue until it is
-     * woken with all others. Until then an unlock wakes everybody, so that this waiter takes the mutex
-     * without having to think of others asleep.
+     * Acquires the mutex asynchronously, by steps of mutex.hpp and asynchronous sleeps.
+     *
+     * An `Atomics.waitAsync` cannot be cancelled. So if the wait ends early, its promise is abandoned: the
+     * waiter stays in the queue of the platform, and keeps the memory, until it is notified together with all
+     * others. `mutex_leave_async` is called only when that promise has settled. Until then each unlock wakes
+     * all waiters, so that no wake-up is lost to an abandoned one, and this waiter need not record that
+     * others sleep.
      *
      * @param {number} deadline_ms
      * @param {AbortSignal | undefined} signal
-     * @returns {Promise<Grant>} known to `unlock` from the moment on in which the mutex was taken
+     * @returns {Promise<Grant>} the grant, which `unlock` knows as soon as the mutex is acquired
      */
     async #acquire(deadline_ms, signal) {
         const { ops, words, id } = this.#core;
@@ -191,13 +209,16 @@ export class SharedMutex {
     }
 }
 
-/** @param {string} name */
+/** Makes the error of a wait that took too long. @param {string} name */
 const timedOut = (name) => new DOMException(`${show(name)} was not free in time`, 'TimeoutError');
 
 /** @type {typeof Symbol.dispose} */
 const dispose = /** @type {any} */ (Symbol.dispose ?? Symbol.for('Symbol.dispose'));
 
-/** One asynchronous acquisition of a mutex. `unlock()` once; leaving a `using` scope does it, too. */
+/**
+ * One asynchronous acquisition of a mutex. It is released by `unlock()`, or at the end of the block of a
+ * `using`.
+ */
 export class Grant {
     #mutex;
 
@@ -207,12 +228,12 @@ export class Grant {
         Object.freeze(this);
     }
 
-    /** Whether it holds the mutex still. */
+    /** Whether this grant holds the mutex. */
     get held() {
         return this.#mutex.heldBy(this);
     }
 
-    /** A `not-owner` error if it was released before. */
+    /** Releases the mutex. @throws {TabacusError} `not-owner` if this grant is already released; `closed` */
     unlock() {
         this.#mutex.release(this);
     }

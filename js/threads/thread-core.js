@@ -1,6 +1,6 @@
 /**
- * One thread's access to an arena: attach.wasm, this thread's agent in the arena, and views of the memory. The page
- * and Workers have the same.
+ * One thread's access to an arena: an instance of attach.wasm, the thread's agent in the arena, and views of
+ * the memory. The page and Workers use the same class.
  */
 
 import { TabacusError } from '../common/errors.js';
@@ -42,9 +42,10 @@ import { maySleep } from './waiting.js';
 
 /** An instance of attach.wasm. @typedef {Ops & { __stack_pointer: { value: number }, arena_make: () => number }} AttachExports */
 
+/** The result of object_open while another thread makes an object, in a thread that may not wait. */
 const busy = -1;
 
-/** What request_open returns. */
+/** The same result of request_open. */
 const tabBusy = 1;
 
 const registryBusy = () =>
@@ -57,19 +58,27 @@ const arenaFull = () => new TabacusError('out-of-memory', 'the shared memory has
 
 const closedError = () => new TabacusError('closed', 'this attachment to the shared memory is closed');
 
+/** This thread's attachment to an arena. */
 export class ThreadCore {
     closed = false;
 
     /** Whether the page learns when this thread exits. */
     watched = false;
 
-    /** Whether this thread answers requests for locks over tabs, and must not wait for itself. */
+    /**
+     * Whether this thread answers requests for locks over tabs. Such a thread must not wait for one by
+     * blocking.
+     */
     answers = false;
 
-    /** What keeps localStorage equal to the storage, on a page that has localStorage, once threads share one. @type {{ push: () => void } | undefined} */
+    /**
+     * Keeps localStorage equal to the shared storage. Only a page with localStorage has it, once threads
+     * share a storage.
+     * @type {{ push: () => void } | undefined}
+     */
     mirror;
 
-    /** Aborted by close(), for whoever waits. */
+    /** Aborted by close(). Every wait of this thread ends with it. */
     #ending = new AbortController();
     ending = this.#ending.signal;
 
@@ -95,31 +104,34 @@ export class ThreadCore {
                     'ends without close() stays attached',
             );
         }
-        // The stack is in the agent's block, and grows down from its end. Until here the stack pointer was
-        // 0, with which whatever touches the stack traps: entering the arena does not.
+        // The stack is in the agent's block, and grows down from its end. Up to this line the stack pointer
+        // is 0, so that any use of the stack traps. agent_enter() does not use it.
         exports.__stack_pointer.value = this.agent + agentFields.end;
         this.id = this.#word(this.agent + agentFields.id);
     }
 
-    /** @param {number} address */
+    /** Reads a word of the memory. @param {number} address */
     #word(address) {
         return /** @type {number} */ (this.words[address >> 2]);
     }
 
-    /** Outcome of this thread's last add that was not done. */
+    /** Why this thread's last add that failed was not done: one of `outcomes`. */
     get outcome() {
         return this.#word(this.agent + agentFields.outcome);
     }
 
+    /** @throws {TabacusError} `closed` */
     assertOpen() {
         if (this.closed) throw closedError();
     }
 
     /**
-     * The object of that name, made if there is none.
+     * Finds the object of that name, and makes it if there is none. Returns its kind and its address.
      *
      * @param {string} name
-     * @param {import('./arena-layout.js').CounterKind | 'mutex'} kind for one that has to be made
+     * @param {import('./arena-layout.js').CounterKind | 'mutex'} kind the kind of an object that has to be
+     *   made
+     * @throws {TabacusError} `would-block`, `out-of-memory`, `closed`
      */
     open(name, kind) {
         this.assertOpen();
@@ -135,11 +147,12 @@ export class ThreadCore {
     }
 
     /**
-     * A request of this thread for a lock over tabs.
+     * Makes a request of this thread for a lock over tabs.
      *
      * @param {string} name
-     * @param {boolean} [watched] whether the page shall free it when this thread exits
+     * @param {boolean} [watched] whether the page frees the request when this thread exits
      * @returns {number} its address
+     * @throws {TabacusError} `would-block`, `out-of-memory`, `closed`
      */
     openRequest(name, watched = this.watched) {
         this.assertOpen();
@@ -150,20 +163,20 @@ export class ThreadCore {
         return request;
     }
 
-    /** @param {string} name */
+    /** Writes a name into the agent's block, from where C++ reads it. @param {string} name */
     #write(name) {
         const at = (this.agent + agentFields.name) >> 1;
         for (let i = 0; i < name.length; i++) this.units[at + i] = name.charCodeAt(i);
     }
 
-    /** Gives the agent's block back; nothing of this thread may be used afterwards. */
+    /** Gives the agent's block back. The objects of this thread must not be used after this. */
     close() {
         if (this.closed) return;
         this.closed = true;
         this.#ending.abort(closedError());
         this.ops.agent_leave(this.root, this.agent);
-        // The hot paths do not check whether we are open: what they call returns "not done", and the
-        // error path finds it closed.
+        // The hot paths do not check whether the attachment is open. The functions that they call return "not
+        // done" instead, and the error path then finds that it is closed.
         this.ops = {
             ...this.ops,
             counter_add: () => NaN,

@@ -1,29 +1,35 @@
 /**
- * How threads.wasm gets the Workers of its C++ threads. Its glue calls start() and failed(), which the build writes
- * into it (scripts/lib/glue.js).
+ * The Workers of the C++ threads of threads.wasm. Its glue calls start() and failed(): the build inserts
+ * these calls (scripts/lib/glue.js).
  */
 
 import { TabacusError } from '../common/errors.js';
 import { requirePlatform } from '../common/require-platform.js';
 
-/** The Trusted Types policy that a page may have to allow. README names it. */
+/** The name of the Trusted Types policy, which a page may have to allow. README states it. */
 const policyName = 'tabacus';
 
 const cure =
     "allow its address in worker-src of the page's Content-Security-Policy, or copy threads-worker.js there";
 
+/** Starts the Workers, and records their failures. */
 export class ThreadWorkers {
-    /** Why the last one that failed did. @type {TabacusError | undefined} */
+    /** The latest failure of a Worker. @type {TabacusError | undefined} */
     failure;
 
-    /** How many have failed. */
+    /** The number of failures. */
     failures = 0;
 
-    /** Makes an address a trusted one, on a page that demands it. @type {((address: string) => unknown) | undefined} */
+    /**
+     * Makes a trusted address, on a page that requires Trusted Types.
+     * @type {((address: string) => unknown) | undefined}
+     */
     #trust;
 
     /**
-     * @param {() => Worker} make has the literal `new Worker(new URL(…))` that bundlers look for
+     * Starts a Worker.
+     *
+     * @param {() => Worker} make contains the literal `new Worker(new URL(…))` that bundlers look for
      * @returns {Worker}
      */
     start(make) {
@@ -40,12 +46,12 @@ export class ThreadWorkers {
     }
 
     /**
-     * Takes the failure of a Worker that was not started, or that runs no more.
+     * Records the failure of a Worker that could not be started, or that has stopped.
      *
      * @param {any} cause an error, or the event of a Worker
      */
     failed(cause) {
-        cause?.preventDefault?.(); // it is reported here
+        cause?.preventDefault?.(); // hammer() reports the failure
         const message = cause?.message || 'the browser did not start it';
         this.failure =
             cause instanceof TabacusError
@@ -58,8 +64,11 @@ export class ThreadWorkers {
 }
 
 /**
+ * Returns a function that makes trusted addresses.
+ *
  * @param {any} trustedTypes
  * @returns {(address: string) => unknown}
+ * @throws {TabacusError} `unavailable` if the page does not allow the policy
  */
 function trustOf(trustedTypes) {
     try {
@@ -78,8 +87,8 @@ function trustOf(trustedTypes) {
 }
 
 /**
- * Calls `make` with a `Worker` that takes trusted addresses: what `make` contains must stay as bundlers know it.
- * Nothing else runs meanwhile.
+ * Calls `make` while the global `Worker` is replaced by one that makes its addresses trusted ones. `make`
+ * itself must keep the form that bundlers look for. No other code runs meanwhile.
  *
  * @param {(address: string) => unknown} trust
  * @param {() => Worker} make

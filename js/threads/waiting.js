@@ -1,10 +1,10 @@
 /**
- * Sleeping on a word of shared memory: blocking where this thread may, as a promise everywhere.
+ * Sleeping on a word of shared memory. A `Woken` is the result of a sleep.
  *
  * @typedef {'ok' | 'not-equal' | 'timed-out'} Woken
  */
 
-/** May this thread block? The platform itself is asked: a main thread refuses even a failing wait. */
+/** Whether this thread may block. It finds out by a wait that ends at once, which throws on a main thread. */
 export function maySleep() {
     try {
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 1, 0);
@@ -14,14 +14,16 @@ export function maySleep() {
     }
 }
 
-/** Where there is no `Atomics.waitAsync` the word is looked at again and again, ever more seldom. */
+/** The first and the longest pause between two reads of a word, on a platform without `Atomics.waitAsync`. */
 const pollFirst_ms = 1;
 const pollMax_ms = 16;
 
-/** @param {number} delay_ms */
+/** Resolves after a delay. @param {number} delay_ms */
 const delay = (delay_ms) => new Promise((resolve) => void setTimeout(resolve, delay_ms));
 
 /**
+ * Does what sleepAsync() does, by reading the word repeatedly, with pauses that become longer.
+ *
  * @param {Int32Array<SharedArrayBuffer>} words
  * @param {number} index
  * @param {number} value
@@ -42,23 +44,24 @@ async function poll(words, index, value, timeout_ms, ending) {
 }
 
 /**
- * WebKit ends an `Atomics.waitAsync` whose time is over only when its Worker runs again for another reason, and a
- * single timer is none. So an interval timer wakes the Worker, with a period within these bounds.
+ * The bounds for the period of an interval timer that runs during a sleep. WebKit ends an `Atomics.waitAsync`
+ * after its timeout only when its Worker runs for another reason, and a single timer is not enough for that.
+ * An interval timer is enough.
  */
 const timerMin_ms = 16;
 const timerMax_ms = 250;
 const timersPerSleep = 8;
 
 /**
- * Resolves when the word at `index` is notified, is not `value`, or the time is over. Cannot be
- * cancelled, the platform has no way to; and keeps the memory until then.
+ * Resolves when the word at `index` is notified, when it differs from `value`, or after a timeout. The
+ * platform cannot cancel such a wait, and keeps the memory until the wait has ended.
  *
  * @param {Int32Array<SharedArrayBuffer>} words
  * @param {number} index
  * @param {number} value
  * @param {number} [timeout_ms]
- * @param {AbortSignal} [ending] of who only listens: then it is over, with a notify for all who sleep there; and
- *   it keeps no process alive that has nothing else to do
+ * @param {AbortSignal} [ending] ends the wait, by a notification of all that sleep on the word. It is passed
+ *   by listeners that run until the attachment is closed: their sleeps do not keep a process of Node alive
  * @returns {Promise<Woken>}
  */
 export async function sleepAsync(words, index, value, timeout_ms = Infinity, ending) {
@@ -67,7 +70,7 @@ export async function sleepAsync(words, index, value, timeout_ms = Infinity, end
     const wait = Atomics.waitAsync(words, index, value, timeout_ms);
     const wake = () => Atomics.notify(words, index);
     ending?.addEventListener('abort', wake);
-    // Node ends a process whose only hope is such a promise; a timer keeps it.
+    // Node ends a process that waits for nothing but such a promise. A timer keeps the process alive.
     const timer_ms =
         timeout_ms < Infinity
             ? Math.min(Math.max(timeout_ms / timersPerSleep, timerMin_ms), timerMax_ms)
@@ -82,10 +85,12 @@ export async function sleepAsync(words, index, value, timeout_ms = Infinity, end
 }
 
 /**
+ * Settles as `promise` does, but rejects with the signal's reason as soon as the signal aborts.
+ *
  * @template T
  * @param {Promise<T>} promise
  * @param {AbortSignal | undefined} signal
- * @returns {Promise<T>} rejected with the signal's reason as soon as it aborts
+ * @returns {Promise<T>}
  */
 export function orAborted(promise, signal) {
     if (!signal) return promise;

@@ -1,23 +1,28 @@
-/** A thread's liveness lock: a Web Lock, which the browser releases when the thread exits, for whatever reason. */
+/**
+ * A thread's liveness lock: a Web Lock that the thread holds. The browser releases it when the thread exits
+ * for any reason.
+ */
 
 /**
- * @param {string} prefix the memory's, or a segment's
- * @param {number} id the thread's
+ * Returns the name of a liveness lock.
+ *
+ * @param {string} prefix the prefix of the memory or of the segment
+ * @param {number} id the number of the thread
  */
 const nameOf = (prefix, id) => `${prefix}/${id}`;
 
-/** What is asked of `navigator.locks`. @typedef {Pick<LockManager, 'request'>} Locks */
+/** The part of `navigator.locks` that is used. @typedef {Pick<LockManager, 'request'>} Locks */
 
-/** @returns {Locks | undefined} */
+/** Returns `navigator.locks`, if the platform has it. @returns {Locks | undefined} */
 const platformLocks = () => /** @type {any} */ (globalThis).navigator?.locks;
 
 /**
- * Takes the liveness lock of this thread. Resolves once it is held, to the function that releases it; to
- * undefined where there are no Web Locks.
+ * Acquires the liveness lock of this thread.
  *
  * @param {string} prefix
  * @param {number} id
- * @returns {Promise<(() => void) | undefined>}
+ * @returns {Promise<(() => void) | undefined>} resolves once the lock is held, with a function that releases
+ *   it; with undefined if there are no Web Locks
  */
 export function holdLivenessLock(prefix, id) {
     const locks = platformLocks();
@@ -25,7 +30,7 @@ export function holdLivenessLock(prefix, id) {
     return new Promise((resolve) => {
         const hold = () =>
             new Promise((/** @type {(value?: undefined) => void} */ end) => resolve(() => end()));
-        // Refused (SecurityError) in a context without storage.
+        // In a context without storage the request is refused with a SecurityError.
         locks.request(nameOf(prefix, id), hold).catch(() => resolve(undefined));
     });
 }
@@ -40,5 +45,5 @@ export function holdLivenessLock(prefix, id) {
 export function watchExit(prefix, id, onExit) {
     platformLocks()
         ?.request(nameOf(prefix, id), onExit)
-        .catch(() => {}); // the page itself is going
+        .catch(() => {}); // the request fails when the page itself is closed
 }

@@ -1,15 +1,22 @@
-/** Node reports the exit of a Worker to the thread that started it, if that thread was listening when it started it. */
+/**
+ * Watches the Workers of Node. Node reports the exit of a Worker to the thread that started it, if that
+ * thread was listening at that time.
+ */
 
-/** The callbacks for the exit of each Worker that runs. @type {Map<number, Set<() => void>>} */
+/** The callbacks for the exit of each running Worker, by its number. @type {Map<number, Set<() => void>>} */
 export const running = new Map();
 
-/** The latest Workers that have exited: Node gives no number twice. @type {Set<number>} */
+/**
+ * The numbers of the Workers that have exited, the latest `exitedMax`. Node uses no number twice.
+ * @type {Set<number>}
+ */
 export const exited = new Set();
 
 const exitedMax = 1024;
 
 let begun = false;
 
+/** Begins to watch the Workers that this thread starts from here on. */
 export function watchWorkers() {
     if (begun) return;
     begun = true;

@@ -1,2 +1,2 @@
-/** Does nothing: each thread holds its liveness lock by itself. */
+/** Does nothing, because each thread holds a liveness lock (liveness-lock.js). */
 export const watchWorkers = () => {};

@@ -1,16 +1,23 @@
-/** How the page learns that a thread has exited: from the `exit` event of its Worker. */
+/** Detects the exit of a thread in Node: by the `exit` event of its Worker. */
 
 import { threadId } from 'node:worker_threads';
 import { exited, running } from './watch-workers.node.js';
 
-/** The platform's number for this thread. The first thread is 0; when it exits, all others do, too. */
+/**
+ * Returns Node's number of this thread. The first thread has the number 0; when it exits, all others exit,
+ * too.
+ */
 export const threadNumber = () => threadId;
 
-/** Does nothing: a thread's number is enough to watch for its exit. @returns {Promise<(() => void) | undefined>} */
+/**
+ * Does nothing, because the number of a thread is sufficient to watch for its exit.
+ *
+ * @returns {Promise<(() => void) | undefined>}
+ */
 export const holdLivenessLock = async () => undefined;
 
 /**
- * Calls `onExit` once the thread has exited, at once if it has before.
+ * Calls `onExit` once the thread has exited; at once if it has exited already.
  *
  * @param {string} _prefix
  * @param {number} _id

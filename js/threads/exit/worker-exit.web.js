@@ -1,6 +1,9 @@
-/** How the page learns that a thread has exited: it is granted the thread's liveness lock (liveness-lock.js). */
+/**
+ * Detects the exit of a thread in browsers: the page requests the thread's liveness lock, and is granted it
+ * (liveness-lock.js).
+ */
 
 export { holdLivenessLock, watchExit } from './liveness-lock.js';
 
-/** What the platform calls this thread: nothing. */
+/** Returns 0: browsers have no numbers for threads. */
 export const threadNumber = () => 0;

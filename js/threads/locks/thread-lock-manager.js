@@ -1,4 +1,7 @@
-/** `shared.locks` (W3C Web Locks API §3 and §4) over the requests that threads share: shared_lock_table.hpp. */
+/**
+ * `shared.locks`: the Web Locks API (W3C, §3 and §4) for threads. The requests are in shared memory
+ * (shared_lock_table.hpp).
+ */
 
 import { checkRequest, invoked, requestFrom, stolenMessage } from '../../platform/lock-request.js';
 import { internal } from '../../platform/web-idl.js';
@@ -24,11 +27,14 @@ import { sleepAsync } from '../waiting.js';
 
 const SharedLock = /* @__PURE__ */ lockInterface();
 
-/** How long to sleep on a request's word: without waitAsync nobody is woken, and that of a freed request may never change. */
+/**
+ * Returns the longest sleep on the word of a request. Without `Atomics.waitAsync` no sleep is notified, and
+ * the word of a freed request may never change: so it is limited there.
+ */
 const sleepMax_ms = () => ('waitAsync' in Atomics ? Infinity : 1000);
 
 /**
- * A request, from request() until its promise is settled for good.
+ * A request, from the call of request() until its promise is settled.
  *
  * @typedef {object} Request
  * @property {string} name
@@ -36,9 +42,10 @@ const sleepMax_ms = () => ('waitAsync' in Atomics ? Infinity : 1000);
  * @property {(lock: object | null) => unknown} callback
  * @property {(value: any) => void} resolve
  * @property {(reason: any) => void} reject
- * @property {number} block its block in the segment; 0 before and after
+ * @property {number} block its block in the segment; 0 before it has one, and after that is freed
  */
 
+/** The locks of one thread. */
 export class ThreadLockManager {
     #core;
     #ops;
@@ -61,7 +68,12 @@ export class ThreadLockManager {
         core.ending.addEventListener('abort', () => this.#end());
     }
 
-    /** §3.2.1 @param {ArrayLike<any>} given @returns {Promise<unknown>} */
+    /**
+     * Implements LockManager.request() (§3.2.1).
+     *
+     * @param {ArrayLike<any>} given its arguments
+     * @returns {Promise<unknown>}
+     */
     request(given) {
         const { name, options, callback } = requestFrom(given);
         this.#core.assertOpen();
@@ -73,7 +85,7 @@ export class ThreadLockManager {
         });
     }
 
-    /** §3.2.2 @returns {{ held: LockInfo[], pending: LockInfo[] }} */
+    /** Implements LockManager.query() (§3.2.2). @returns {{ held: LockInfo[], pending: LockInfo[] }} */
     query() {
         this.#core.assertOpen();
         return this.#inside(() => {
@@ -84,7 +96,11 @@ export class ThreadLockManager {
         });
     }
 
-    /** @returns {Generator<[number, LockInfo]>} */
+    /**
+     * Reads all requests of all threads. Requires that this thread is inside.
+     *
+     * @returns {Generator<[number, LockInfo]>} state and description
+     */
     *#infos() {
         const word = (/** @type {number} */ block, /** @type {number} */ field) =>
             this.#texts.word(block, field);
@@ -100,7 +116,7 @@ export class ThreadLockManager {
         }
     }
 
-    /** §4.1, and what follows from it. @param {Request} request */
+    /** Requests a lock (§4.1), waits for the grant, and runs the callback. @param {Request} request */
     async #ask(request) {
         const { options } = request;
         const block = this.#enqueue(request);
@@ -122,7 +138,12 @@ export class ThreadLockManager {
         if (request.block !== 0) await this.#hold(request, block);
     }
 
-    /** @param {Request} request @returns {number} */
+    /**
+     * Adds a request to the segment.
+     *
+     * @param {Request} request
+     * @returns {number} its block, or `notAvailable`
+     */
     #enqueue({ name, options: { mode, ifAvailable, steal } }) {
         const how = steal ? lockHow.steal : ifAvailable ? lockHow.ifAvailable : lockHow.wait;
         const { id } = this.#core;
@@ -142,7 +163,12 @@ export class ThreadLockManager {
         return block;
     }
 
-    /** The lock is held until what the callback returns is settled. @param {Request} request @param {number} block */
+    /**
+     * Runs the callback, and releases the lock when the promise of the callback is settled.
+     *
+     * @param {Request} request
+     * @param {number} block
+     */
     async #hold(request, block) {
         void this.#watch(request, block);
         const waiting = invoked(
@@ -151,12 +177,18 @@ export class ThreadLockManager {
         );
         await waiting.catch(() => {});
         if (this.#core.closed) return;
-        // §4.2: released first. Whether the lock was stolen before is decided in the segment, not by which thread is woken first.
+        // The lock is released before the promise is settled (§4.2). The segment decides whether the lock was
+        // stolen before that, so that the order in which threads are woken does not matter.
         const stolen = this.#drop(request) === lockStates.stolen;
         this.#forget(request, () => (stolen ? this.#rejectStolen(request) : request.resolve(waiting)));
     }
 
-    /** §4.1: the previous holder of a stolen lock is notified at once. @param {Request} request @param {number} block */
+    /**
+     * Rejects the request as soon as its lock is stolen (§4.1).
+     *
+     * @param {Request} request
+     * @param {number} block
+     */
     async #watch(request, block) {
         while (request.block !== 0 && this.#state(block) === lockStates.held) {
             await sleepAsync(
@@ -170,12 +202,12 @@ export class ThreadLockManager {
         if (request.block !== 0) this.#rejectStolen(request);
     }
 
-    /** @param {Request} request */
+    /** Rejects a request because its lock was stolen. @param {Request} request */
     #rejectStolen({ reject }) {
         reject(new DOMException(stolenMessage, 'AbortError'));
     }
 
-    /** §4.3; after close() nothing of it is left. @param {Request} request */
+    /** Aborts a request that waits (§4.3). Does nothing after close(). @param {Request} request */
     #abort(request) {
         if (request.block === 0) return;
         this.#drop(request);
@@ -191,17 +223,17 @@ export class ThreadLockManager {
             this.#ops.locks_release(this.#segment, block);
             return before;
         });
-        Atomics.notify(this.#core.words, this.#wordOf(block)); // #watch() may sleep on it still
+        Atomics.notify(this.#core.words, this.#wordOf(block)); // #watch() may sleep on the word
         return state;
     }
 
-    /** @param {Request} request @param {() => void} settle */
+    /** Settles a request, and forgets it. @param {Request} request @param {() => void} settle */
     #forget(request, settle) {
         this.#requests.delete(request);
         settle();
     }
 
-    /** The attachment is closed: what it held was released. */
+    /** Rejects all requests, because the attachment is closed. Its locks are already released. */
     #end() {
         const { words, ending } = this.#core;
         for (const request of this.#requests) {
@@ -213,17 +245,19 @@ export class ThreadLockManager {
         this.#requests.clear();
     }
 
-    /** @param {number} block */
+    /** Returns the index of the word with the state of a request. @param {number} block */
     #wordOf(block) {
         return (this.#segment + block * blockBytes + requestFields.state) >> 2;
     }
 
-    /** @param {number} block */
+    /** Reads the state of a request. @param {number} block */
     #state(block) {
         return Atomics.load(this.#core.words, this.#wordOf(block));
     }
 
     /**
+     * Calls `work` inside the segment, that is, under its mutex.
+     *
      * @template T
      * @param {() => T} work
      * @returns {T}
@@ -240,6 +274,8 @@ export class ThreadLockManager {
 }
 
 /**
+ * Opens the locks of the memory for this thread.
+ *
  * @param {import('../thread-core.js').ThreadCore} core
  * @param {import('../segment/open-segment.js').StoreOps} ops
  */

@@ -1,4 +1,7 @@
-/** How a thread opens a segment (segment.hpp): it asks the page for it, waits until it is made, and joins. */
+/**
+ * Opens a segment (segment.hpp) for a thread: requests it from the page, waits until the page has made it,
+ * and joins it.
+ */
 
 import { TabacusError } from '../../common/errors.js';
 import { startFailure } from '../../core/compile-wasm.js';
@@ -45,7 +48,7 @@ import { orAborted, sleepAsync } from '../waiting.js';
  */
 
 /**
- * store.wasm over this thread's memory.
+ * Instantiates store.wasm with this thread's memory.
  *
  * @param {import('../thread-core.js').ThreadCore} core
  * @returns {Promise<StoreOps>}
@@ -54,7 +57,8 @@ export async function instantiateStore({ memory, agent }) {
     const module = await storeModule();
     try {
         const { exports } = await WebAssembly.instantiate(module, { env: { memory } });
-        // The stack is in the agent's block; nothing there calls into the thread's other module.
+        // Both modules of the thread use the stack in the agent's block. They can, because neither calls the
+        // other.
         const stackPointer = /** @type {WebAssembly.Global} */ (exports.__stack_pointer);
         stackPointer.value = agent + agentFields.end;
         return /** @type {any} */ (exports);
@@ -64,7 +68,7 @@ export async function instantiateStore({ memory, agent }) {
 }
 
 /**
- * Resolves to the address of a slot's segment, once the page has made it.
+ * Requests the segment of a slot, and resolves with its address once the page has made it.
  *
  * @param {import('../thread-core.js').ThreadCore} core
  * @param {number} slot
@@ -102,7 +106,7 @@ export async function openSegment(core, slot, quota_bytes) {
 }
 
 /**
- * The prefix of the names of the liveness locks of a segment's threads.
+ * Returns the prefix of the names of the liveness locks of a segment's threads.
  *
  * @param {Int32Array} words
  * @param {number} segment
@@ -113,7 +117,7 @@ export function livenessPrefix(words, segment) {
 }
 
 /**
- * From here on the page learns when this thread exits, as far as the platform reports it.
+ * Joins a segment: from then on the page learns when this thread exits, as far as the platform reports that.
  *
  * @param {import('../thread-core.js').ThreadCore} core
  * @param {StoreOps} ops

@@ -1,10 +1,13 @@
-/** Refuses segments that the page does not make: apart, since it is also used if the module that makes them does not load. */
+/**
+ * Refuses segments that the page does not make. It is a file of its own, because it is also needed if the
+ * module that makes segments cannot be loaded.
+ */
 
 import { slotFields, segmentSlots, noModule } from './segment-layout.js';
 
 /**
- * Writes why into slots without a segment: `noPage` into all of them, which is final; `noModule` into those that
- * are wanted.
+ * Writes the reason into the slots that have no segment: `noPage` into all of them, which is final;
+ * `noModule` into those that a thread has requested.
  *
  * @param {import('../thread-core.js').ThreadCore} core
  * @param {number} why

@@ -1,18 +1,24 @@
-/** What segment.hpp, storage_table.hpp and arena.hpp fix: apart, since only threads that share a storage or locks load it. */
+/**
+ * The layout of segments: numbers that JavaScript and C++ (segment.hpp, storage_table.hpp, arena.hpp) share.
+ * It is a file of its own, because only threads that share a storage or locks load it.
+ */
 
 export const blockBytes = 64;
 
-/** Where the arena's slot for each segment is, and the fields of a slot. */
+/** The offsets of the arena's slots for segments, and of the fields of a slot. */
 export const segmentSlots = Object.freeze({ storage: 8, locks: 20 });
 export const slotFields = Object.freeze({ wanted: 0, segment: 4, quota: 8 });
 
-/** What a slot holds when there was no memory for its segment. */
+/** The value of a slot if there was no memory for its segment. */
 export const noMemory = -1;
 
-/** What a slot holds when the page that makes segments is closed. */
+/** The value of a slot if the page that makes segments is closed. */
 export const noPage = -2;
 
-/** What a slot holds when the page could not load what makes segments. The next thread that wants one makes it try again. */
+/**
+ * The value of a slot if the page could not load the module that makes segments. The next request makes it
+ * try again.
+ */
 export const noModule = -3;
 
 export const segmentFields = Object.freeze({
@@ -36,7 +42,7 @@ export const changeFields = Object.freeze({ writer: 0, key: 4, oldValue: 8, newV
 
 export const stored = Object.freeze({ changed: 0, unchanged: 1, full: 2 });
 
-/** What shared_lock_table.hpp fixes. */
+/** The layout of lock requests, which shared_lock_table.hpp defines. */
 export const requestFields = Object.freeze({ next: 0, state: 4, client: 8, name: 12, mode: 16 });
 export const lockStates = Object.freeze({ pending: 1, held: 2, stolen: 3 });
 export const lockModes = /** @type {const} */ (['exclusive', 'shared']);
@@ -44,8 +50,8 @@ export const lockHow = Object.freeze({ wait: 0, ifAvailable: 1, steal: 2 });
 export const notAvailable = 0;
 export const noRequest = 0xffffffff;
 
-/** The writer of what the page received from other tabs. */
+/** The number of the writer, for changes that other tabs have made. */
 export const otherTabs = 0;
 
-/** How localStorage relates to the storage, by the number in `mirror`. */
+/** How localStorage relates to the shared storage, by the number in the field `mirror`. */
 export const mirrorStates = /** @type {const} */ (['memory', 'mirrored', 'behind']);

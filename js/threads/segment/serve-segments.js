@@ -1,4 +1,7 @@
-/** The page's part in segments (segment.hpp): it makes them when a thread wants one, and watches for exits of threads. */
+/**
+ * The page's part in segments (segment.hpp): it makes the segments that threads request, and watches for
+ * exits of threads.
+ */
 
 import { watchExit } from '../exit/worker-exit.web.js';
 import { arenaFields, lineBytes } from '../arena-layout.js';
@@ -17,17 +20,22 @@ import { instantiateStore, livenessPrefix } from './open-segment.js';
 import { StorageArea } from '../storage/storage-area.js';
 import { sleepAsync } from '../waiting.js';
 
-/** What Chromium's localStorage takes: 5 Mi units. */
+/** The default quota: the same as that of Chromium's localStorage, 5 Mi UTF-16 units. */
 const quotaDefault_bytes = 10 * 2 ** 20;
 
 /** @typedef {'storage' | 'locks'} Kind */
 
-/** A segment's id, for the names of its threads' liveness locks. @returns {[number, number]} */
+/**
+ * Makes the id of a segment, which is part of the names of its threads' liveness locks.
+ *
+ * @returns {[number, number]}
+ */
 const newId = () =>
     /** @type {[number, number]} */ (/** @type {unknown} */ (crypto.getRandomValues(new Uint32Array(2))));
 
-/** The program whose memory segments take. @typedef {Pick<import('../cpp-program.js').CppProgram, 'allocate'>} SegmentAllocator */
+/** The part of the program that allocates memory for segments. @typedef {Pick<import('../cpp-program.js').CppProgram, 'allocate'>} SegmentAllocator */
 
+/** Makes segments, and watches their threads. */
 class SegmentServer {
     #core;
     #allocator;
@@ -44,7 +52,7 @@ class SegmentServer {
         this.#ops = ops;
     }
 
-    /** For as long as the memory is open. */
+    /** Makes segments on request, until the memory is closed. */
     async serve() {
         const { words, root } = this.#core;
         const wanted = (root + arenaFields.wanted) >> 2;
@@ -56,7 +64,7 @@ class SegmentServer {
         }
     }
 
-    /** @param {Kind} kind */
+    /** Makes a segment, if a thread has requested it and it is not made. @param {Kind} kind */
     #open(kind) {
         const { words, root } = this.#core;
         const at = (root + segmentSlots[kind]) >> 2;
@@ -72,7 +80,11 @@ class SegmentServer {
         if (segment !== 0) void this.#watchAll(kind, segment);
     }
 
-    /** @param {number} asked 0, or the quota and 1 */
+    /**
+     * Makes the segment of the storage.
+     *
+     * @param {number} asked the quota in bytes plus 1; 0 for the default
+     */
     #makeStorage(asked) {
         const quota_bytes = asked === 0 ? quotaDefault_bytes : asked - 1;
         const bytes = this.#ops.storage_segment_bytes(quota_bytes);
@@ -83,25 +95,33 @@ class SegmentServer {
         return segment;
     }
 
+    /** Makes the segment of the locks. */
     #makeLocks() {
         const at = this.#allocate(this.#ops.locks_segment_bytes());
         return at === 0 ? 0 : this.#ops.locks_make(at, ...newId());
     }
 
-    /** @param {number} bytes @returns {number} where lines begin; 0 if there is no memory */
+    /**
+     * Allocates memory that begins with a cache line.
+     *
+     * @param {number} bytes
+     * @returns {number} 0 if there is no memory
+     */
     #allocate(bytes) {
         const taken = this.#allocator.allocate(bytes + lineBytes);
         return Math.ceil(taken / lineBytes) * lineBytes;
     }
 
     /**
+     * Watches the threads of a segment for their exits, until the memory is closed.
+     *
      * @param {Kind} kind
      * @param {number} segment
      */
     async #watchAll(kind, segment) {
         const { words } = this.#core;
         const joined = (segment + segmentFields.joined) >> 2;
-        /** Threads that are watched, and how to stop watching each. @type {Map<number, () => void>} */
+        /** The watched threads, each with a function that ends the watch. @type {Map<number, () => void>} */
         let watched = new Map();
         while (!this.#core.closed) {
             const seen = Atomics.load(words, joined);
@@ -118,7 +138,7 @@ class SegmentServer {
     }
 
     /**
-     * The others that work there, by id and thread.
+     * Returns the other threads that have joined a segment: for each its id and the platform's number.
      *
      * @param {number} segment
      * @returns {[number, number][]}
@@ -137,14 +157,17 @@ class SegmentServer {
                         Atomics.load(words, at + (memberFields.thread >> 2)),
                     ]),
             )
-            .filter(([member]) => member > 0 && member !== id); // 0: nobody; below: is being written
+            .filter(([member]) => member > 0 && member !== id); // 0: empty; negative: being written
     }
 
     /**
+     * Watches a thread for its exit, and reports the exit to the segment, which repairs what the thread has
+     * left undone.
+     *
      * @param {Kind} kind
      * @param {number} segment
-     * @param {number} member
-     * @param {number} thread
+     * @param {number} member the id of the thread
+     * @param {number} thread the platform's number of the thread
      * @returns {() => void} stops watching
      */
     #watch(kind, segment, member, thread) {
@@ -152,7 +175,8 @@ class SegmentServer {
         const reportExit = () =>
             this.#core.closed ||
             /** @type {any} */ (this.#ops)[`${kind}_exit`](segment, member, id, maySleep ? 1 : 0);
-        // Node identifies a thread by its number, and browsers by the segment's id.
+        // Node identifies a thread by its number. Browsers identify it by its liveness lock, which the
+        // segment's id names.
         return (
             /** @type {(...given: any[]) => (() => void) | void} */ (watchExit)(
                 livenessPrefix(words, segment),
@@ -165,14 +189,15 @@ class SegmentServer {
 }
 
 /**
- * Rejects if it cannot begin, and may be called again.
+ * Makes segments on request until the memory is closed. Rejects if it cannot begin; it may then be called
+ * again.
  *
  * @param {import('../thread-core.js').ThreadCore} core
  * @param {SegmentAllocator} allocator
  */
 export async function serveSegments(core, allocator) {
     const ops = core.closed ? undefined : await instantiateStore(core);
-    // A thread that wants a segment which nobody will make gets an error.
+    // When the memory is closed, no segment is made any more: threads that request one get an error.
     const refuse = () => refuseSegments(core, noPage);
     core.ending.addEventListener('abort', refuse);
     if (!ops || core.closed) refuse();

@@ -1,10 +1,13 @@
-/** Texts in a segment's blocks: see segment.hpp. They are read and written only inside. */
+/** Texts in the blocks of a segment (segment.hpp). */
 
 import { blockBytes, textFields, textUnits } from './segment-layout.js';
 
-/** Units that one call of String.fromCharCode may be given. */
+/** The most UTF-16 units for one call of String.fromCharCode(). */
 const unitsMax = 8192;
 
+/**
+ * Reads and writes texts. Requires that the thread is inside the segment: that it holds the segment's mutex.
+ */
 export class Texts {
     #words;
     #units;
@@ -21,6 +24,8 @@ export class Texts {
     }
 
     /**
+     * Reads a field of a block.
+     *
      * @param {number} block
      * @param {number} field
      * @returns {number}
@@ -29,7 +34,12 @@ export class Texts {
         return /** @type {number} */ (this.#words[(this.#segment + block * blockBytes + field) >> 2]);
     }
 
-    /** @param {number} text of the length of `from` @param {string} from */
+    /**
+     * Writes a text.
+     *
+     * @param {number} text the first of its blocks, which have the length of `from`
+     * @param {string} from
+     */
     write(text, from) {
         const units = this.#units;
         this.#pieces(text, from.length, (at, count, done) => {
@@ -37,7 +47,7 @@ export class Texts {
         });
     }
 
-    /** @param {number} text */
+    /** Reads a text. @param {number} text the first of its blocks */
     read(text) {
         const all = this.word(text, textFields.units);
         const copy = new Uint16Array(all);
@@ -48,15 +58,18 @@ export class Texts {
         return read;
     }
 
-    /** @param {number} text @returns {string | null} null for none */
+    /** Reads a text, if there is one. @param {number} text @returns {string | null} null if `text` is 0 */
     readIf(text) {
         return text === 0 ? null : this.read(text);
     }
 
     /**
-     * @param {number} text
-     * @param {number} all
-     * @param {(at: number, count: number, done: number) => void} piece
+     * Calls `piece` for each block of a text.
+     *
+     * @param {number} text the first block
+     * @param {number} all the length of the text in units
+     * @param {(at: number, count: number, done: number) => void} piece gets the index of the first unit in
+     *   the memory, the number of units in the block, and the number of units before them
      */
     #pieces(text, all, piece) {
         let [offset, most] = [textFields.head, textUnits.head];

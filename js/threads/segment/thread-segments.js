@@ -1,4 +1,4 @@
-/** One thread's use of the segments: loaded with the first storage or lock that it shares. */
+/** One thread's use of the segments. It is loaded when the thread first uses a shared storage or lock. */
 
 import { idlInterface } from '../../platform/web-idl.js';
 import { show, TabacusError } from '../../common/errors.js';
@@ -8,16 +8,17 @@ import { openLocks } from '../locks/thread-lock-manager.js';
 import { instantiateStore } from './open-segment.js';
 import { openStorage } from '../storage/thread-storage.js';
 
-/** The memory of a page has 32 MiB in all. */
+/** The largest quota of a storage: half of the 32 MiB of a memory. */
 const quotaMax_bytes = 2 ** 24;
 
+/** The storage and the locks of one thread. */
 class ThreadSegments {
     #core;
     #ops;
     #storage;
     #locks;
 
-    /** What the first call asked for. @type {number | undefined} */
+    /** The quota that this thread asked for first. @type {number | undefined} */
     #quota_bytes;
 
     /**
@@ -25,7 +26,7 @@ class ThreadSegments {
      * @param {import('../shared-memory.js').SharedMemory} shared
      */
     constructor(core, shared) {
-        // Gives the class what a platform's interface has and a class has not.
+        // Gives the class the properties that a platform's interface has, and a class of JavaScript lacks.
         idlInterface(/** @type {any} */ (shared.locks).constructor, 'LockManager');
         this.#core = core;
         this.#ops = new Lazy(() => instantiateStore(core));
@@ -35,13 +36,13 @@ class ThreadSegments {
         this.#locks = new Lazy(async () => openLocks(core, await this.#ops.get()));
     }
 
-    /** @returns {Promise<import('../locks/thread-lock-manager.js').ThreadLockManager>} */
+    /** Opens the locks. @returns {Promise<import('../locks/thread-lock-manager.js').ThreadLockManager>} */
     async locks() {
         this.#core.assertOpen();
         return this.#locks.get();
     }
 
-    /** @param {{ quota_bytes?: number }} [options] */
+    /** Implements SharedMemory.storage(). @param {{ quota_bytes?: number }} [options] */
     async storage(options = {}) {
         const { quota_bytes } = checkOptions(options, ['quota_bytes']);
         const quota =
@@ -68,9 +69,11 @@ class ThreadSegments {
 const known = new WeakMap();
 
 /**
+ * Returns the segments of a thread.
+ *
  * @param {import('../thread-core.js').ThreadCore} core
  * @param {import('../shared-memory.js').SharedMemory} shared
- * @returns {ThreadSegments} the same one for the same thread
+ * @returns {ThreadSegments} the same object for the same thread
  */
 export function segmentsOf(core, shared) {
     const segments = known.get(core) ?? new ThreadSegments(core, shared);

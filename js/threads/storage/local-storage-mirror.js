@@ -1,30 +1,39 @@
 /**
- * The page's part in the storage that threads share: what they write goes to localStorage, in the one order
- * in which it was written; what other tabs write there comes back.
+ * The page's part in the storage that threads share. It writes the changes of threads to localStorage, in
+ * their order (push), and reads the changes of other tabs from there (pull).
  *
- * The two are equal whenever nothing is on its way. Where a thread and another tab have written one key at
- * once, localStorage decides: what the threads wrote is written there first, and what is there then is read.
+ * The two have the same items whenever no change is pending. If a thread and another tab write one key at the
+ * same time, localStorage decides: the threads' changes are written there first, and then its value is read.
  */
 
 import { mirrorStates, otherTabs, segmentFields } from '../segment/segment-layout.js';
 import { nextMacrotask } from '../../common/macrotask.js';
 import { sleepAsync } from '../waiting.js';
 
-/** The page's localStorage; undefined where there is none, or it is forbidden. @returns {Storage | undefined} */
+/**
+ * Returns the page's localStorage; undefined if there is none or the page may not use it.
+ *
+ * @returns {Storage | undefined}
+ */
 function localStorageOf() {
     try {
         return globalThis.window?.localStorage ?? undefined;
     } catch {
-        return undefined; // SecurityError: no access
+        return undefined; // a SecurityError: the page may not use it
     }
 }
 
-/** Object.keys would leave out those that the prototype shadows. @param {Storage} storage */
+/**
+ * Returns all keys. Object.keys() would leave out keys with the names of properties of the prototype.
+ *
+ * @param {Storage} storage
+ */
 const keysOf = (storage) => Array.from({ length: storage.length }, (_, index) => String(storage.key(index)));
 
-/** @param {import('./storage-area.js').Change} change */
+/** Whether a change makes the storage smaller. @param {import('./storage-area.js').Change} change */
 const isLess = ({ oldValue, newValue }) => newValue === null || newValue.length < (oldValue?.length ?? 0);
 
+/** Keeps localStorage and the shared storage equal. */
 class LocalStorageMirror {
     #core;
     #segment;
@@ -34,22 +43,25 @@ class LocalStorageMirror {
     /** The number of the last change that was written to localStorage. */
     #pushed = 0;
 
-    /** The value of each key when both were last equal: the one that differs from it has changed it. @type {Map<string, string>} */
+    /**
+     * The value of each key when both last had the same. A side with another value has changed the key since.
+     * @type {Map<string, string>}
+     */
     #common = new Map();
 
-    /** Changes that are being written. @type {import('./storage-area.js').Change[]} */
+    /** The changes that #replay() has still to write. @type {import('./storage-area.js').Change[]} */
     #writing = [];
 
-    /** Counts what was written. */
+    /** The number of calls of #write(). */
     #turn = 0;
 
-    /** Keys whose newer value did not fit into localStorage. @type {Set<string>} */
+    /** The keys for which localStorage had no space. @type {Set<string>} */
     #unwritten = new Set();
 
-    /** Keys whose value in localStorage did not fit into the storage. @type {Set<string>} */
+    /** The keys of localStorage for which the shared storage had no space. @type {Set<string>} */
     #unfit = new Set();
 
-    /** Whether the storage has become smaller since, so that they may fit. */
+    /** Whether the shared storage has become smaller since then, so that these keys may fit. */
     #shrunk = false;
 
     /**
@@ -65,6 +77,7 @@ class LocalStorageMirror {
         this.#local = local;
     }
 
+    /** Reads all items of localStorage, and begins to watch for changes of both. */
     begin() {
         this.#pullAll();
         this.#pushed = this.#area.listen();
@@ -77,6 +90,7 @@ class LocalStorageMirror {
         void this.#listen();
     }
 
+    /** Writes the changes of threads to localStorage until the attachment is closed. */
     async #listen() {
         while (!this.#core.closed) {
             await this.#area.unoccupied();
@@ -97,10 +111,11 @@ class LocalStorageMirror {
         }
     }
 
-    /** Writes to localStorage what is not there yet. */
+    /** Writes the pending changes of threads to localStorage. */
     push() {
         if (this.#core.closed) return;
-        // Not what comes meanwhile: threads that write without a pause must not keep the page here.
+        // Later changes are left for the next call: otherwise threads that write without a pause would keep
+        // the page here.
         const { latest } = this.#area;
         while (((latest - this.#pushed) | 0) > 0) this.#pushSome();
         for (const key of [...this.#unwritten]) this.#write(key, this.#area.get(key));
@@ -108,19 +123,26 @@ class LocalStorageMirror {
         this.#updateState();
     }
 
+    /** Reads the keys again for which the shared storage had no space, if it has become smaller. */
     #retry() {
         if (!this.#shrunk) return;
         this.#shrunk = false;
         for (const key of [...this.#unfit]) this.#pull(key);
     }
 
+    /** Writes the next batch of changes to localStorage. */
     #pushSome() {
         const { changes, last } = this.#area.changes(this.#pushed, otherTabs);
         this.#pushed = last;
         this.#replay(changes);
     }
 
-    /** @param {import('./storage-area.js').Change[] | undefined} changes undefined: nobody knows them any more */
+    /**
+     * Writes changes to localStorage.
+     *
+     * @param {import('./storage-area.js').Change[] | undefined} changes undefined if they are not recorded
+     *   any more: then all items are compared
+     */
     #replay(changes) {
         this.#shrunk ||= !changes || changes.some(isLess);
         if (!changes) {
@@ -129,21 +151,33 @@ class LocalStorageMirror {
             return;
         }
         this.#writing.push(...changes);
-        // Firefox may dispatch `pagehide` within setItem(), which brings us here again, with what is newer.
+        // Firefox may dispatch `pagehide` within setItem(), whose listener calls this method again with newer
+        // changes.
         for (let change; (change = this.#writing.shift());) this.#write(change.key, change.newValue);
     }
 
-    /** @param {string | null} key @param {string | null} value */
+    /**
+     * Writes one item to localStorage, or clears it if `key` is null.
+     *
+     * @param {string | null} key
+     * @param {string | null} value
+     */
     #write(key, value) {
         const turn = ++this.#turn;
         this.#put(key, value);
         if (turn === this.#turn) return;
-        // Within it newer things were written (#replay), which it has overwritten.
+        // Newer changes were written within #put() (see #replay), and #put() may have overwritten them: write
+        // them again.
         if (key === null) this.#pushAll();
         else this.#write(key, this.#area.get(key));
     }
 
-    /** @param {string | null} key @param {string | null} value */
+    /**
+     * Writes one item, and records whether it fits.
+     *
+     * @param {string | null} key
+     * @param {string | null} value
+     */
     #put(key, value) {
         if (key === null) {
             this.#local.clear();
@@ -159,17 +193,20 @@ class LocalStorageMirror {
             else this.#local.setItem(key, value);
             this.#agree(key, value);
         } catch {
-            this.#unwritten.add(key); // QuotaExceededError: tried again at the next push()
+            this.#unwritten.add(key); // a QuotaExceededError: the next push() tries again
         }
     }
 
-    /** @param {string} key @param {string | null} value */
+    /** Records that both have the same value of a key. @param {string} key @param {string | null} value */
     #agree(key, value) {
         if (value === null) this.#common.delete(key);
         else this.#common.set(key, value);
     }
 
-    /** Writes what threads have changed, and nothing else: a change by another tab stays, though its event is yet to come. */
+    /**
+     * Writes every item that threads have changed to localStorage, and no other: a change by another tab must
+     * stay, even if its event has not arrived yet.
+     */
     #pushAll() {
         for (const key of new Set([...this.#common.keys(), ...this.#area.keys()])) {
             const value = this.#area.get(key);
@@ -179,7 +216,7 @@ class LocalStorageMirror {
         }
     }
 
-    /** @param {StorageEvent} event */
+    /** Reads the change of another tab. @param {StorageEvent} event */
     #onStorage({ storageArea, key }) {
         if (storageArea !== this.#local) return;
         this.push();
@@ -188,12 +225,14 @@ class LocalStorageMirror {
         this.#updateState();
     }
 
+    /** Exchanges all changes that were made while the page was in the back/forward cache. */
     #catchUp() {
         this.push();
         this.#pullAll();
         this.#updateState();
     }
 
+    /** Reads all items of localStorage. */
     #pullAll() {
         this.#unfit.clear();
         const keys = keysOf(this.#local);
@@ -203,7 +242,9 @@ class LocalStorageMirror {
     }
 
     /**
-     * What threads have written since the last push comes before it, here as in the storage.
+     * Reads the value of a key from localStorage. Changes that threads have made since the last push precede
+     * it, here as in the shared storage: so they are written to localStorage, and then the value is written
+     * there again.
      *
      * @param {string} key
      */
@@ -223,6 +264,7 @@ class LocalStorageMirror {
         if (!full && this.#local.getItem(key) !== value) this.#write(key, value);
     }
 
+    /** Publishes, for all threads, whether both have the same items. */
     #updateState() {
         const state = this.#unwritten.size > 0 || this.#unfit.size > 0 ? 'behind' : 'mirrored';
         Atomics.store(
@@ -234,12 +276,12 @@ class LocalStorageMirror {
 }
 
 /**
- * Begins with what localStorage holds.
+ * Copies the items of localStorage into the shared storage, and keeps both equal from then on.
  *
  * @param {import('../thread-core.js').ThreadCore} core
  * @param {number} segment
  * @param {import('./storage-area.js').StorageArea} area
- * @returns {LocalStorageMirror | undefined} undefined where there is no localStorage
+ * @returns {LocalStorageMirror | undefined} undefined if there is no localStorage
  */
 export function startMirror(core, segment, area) {
     const local = localStorageOf();

@@ -1,4 +1,7 @@
-/** The items of the storage that threads share (storage_table.hpp), as one thread sees them. */
+/**
+ * The items of the storage that threads share (storage_table.hpp), as one thread accesses them. A thread is
+ * *inside* the segment while it holds the segment's mutex; one thread is inside at a time.
+ */
 
 import { TabacusError } from '../../common/errors.js';
 import { QuotaExceededError } from '../../platform/events.js';
@@ -11,18 +14,22 @@ import { Texts } from '../segment/texts.js';
  * @typedef {{ key: string | null, oldValue: string | null, newValue: string | null }} Change
  */
 
-/** Each takes a millisecond or a few. While threads write without a pause, it is luck to find none inside. */
+/**
+ * The most checks whether the segment is free. Each takes a millisecond or a few. While threads write without
+ * a pause, a check may never find the segment free.
+ */
 const checksMax = 50;
 
-/** So many changes are read before others may go inside. */
+/** The most changes that are read at once, before other threads may go inside. */
 const batchMax = 64;
 
 /** @typedef {import('../../platform/storage-interface.js').Items} Items */
 
 /**
- * Some changes, and the number of the last change that was read.
+ * Some changes, and the number of the last change that was read. `changes` is undefined if the changes are
+ * not recorded any more.
  *
- * @typedef {{ changes: Change[] | undefined, last: number }} ChangeBatch undefined: no longer known
+ * @typedef {{ changes: Change[] | undefined, last: number }} ChangeBatch
  */
 
 /** @implements {Items} */
@@ -33,17 +40,17 @@ export class StorageArea {
     #texts;
     #version;
 
-    /** What was read, at `#readVersion`: of keys that are there. @type {Map<string, string>} */
+    /** The values that were read at the version `#readVersion`, by key. @type {Map<string, string>} */
     #values = new Map();
 
-    /** @type {string[] | null} */
+    /** The keys, if they were read at that version. @type {string[] | null} */
     #keys = null;
     #readVersion = -1;
 
     /** The number of the last change that this thread was notified of, once it listens. @type {number | undefined} */
     seen;
 
-    /** Called after each change that is made here. */
+    /** Called after each change that this thread makes. */
     onWrite = () => {};
 
     /**
@@ -59,7 +66,7 @@ export class StorageArea {
         this.#version = (segment + segmentFields.version) >> 2;
     }
 
-    /** @param {string} key */
+    /** Returns the value of a key, or null. @param {string} key */
     get(key) {
         this.#refresh();
         const known = this.#values.get(key);
@@ -69,6 +76,7 @@ export class StorageArea {
         return value;
     }
 
+    /** Returns all keys. */
     keys() {
         this.#refresh();
         this.#keys ??= this.#inside(() => {
@@ -82,31 +90,33 @@ export class StorageArea {
         return this.#keys;
     }
 
-    /** @param {string} key @param {string} value */
+    /** Sets the value of a key. @param {string} key @param {string} value @throws {QuotaExceededError} */
     set(key, value) {
         if (this.#write(key, value) === stored.full) throw new QuotaExceededError('the storage is full');
         this.onWrite();
     }
 
-    /** @param {string} key */
+    /** Removes a key. @param {string} key */
     remove(key) {
         this.#write(key, null);
         this.onWrite();
     }
 
+    /** Removes all keys. */
     clear() {
         this.#own(() => this.#ops.storage_clear(this.#segment, this.#core.id));
         this.onWrite();
     }
 
     /**
-     * Writes what the page received from another tab, and reads what threads have changed before that, with
-     * nothing in between.
+     * Writes the change of another tab, and reads the changes that threads have made before, in one atomic
+     * step.
      *
      * @param {number} after the number of a change
      * @param {string} key
-     * @param {string | null} value null removes
-     * @returns {ChangeBatch & { full: boolean }} the changes after that one, but for this one
+     * @param {string | null} value null removes the key
+     * @returns {ChangeBatch & { full: boolean }} the changes of threads after `after`; `full` if there was no
+     *   space for the value
      */
     writeOther(after, key, value) {
         return this.#inside(() => {
@@ -116,12 +126,23 @@ export class StorageArea {
         });
     }
 
-    /** @param {string} key @param {string | null} value */
+    /**
+     * Writes a change of this thread.
+     *
+     * @param {string} key
+     * @param {string | null} value
+     * @returns {number} one of `stored`
+     */
     #write(key, value) {
         return this.#own(() => this.#put(key, value, this.#core.id));
     }
 
-    /** Writes. This thread is not notified of what it writes itself. @param {() => number} work @returns {number} of stored */
+    /**
+     * Makes a change inside. This thread is not notified of its own change.
+     *
+     * @param {() => number} work
+     * @returns {number} one of `stored`
+     */
     #own(work) {
         return this.#inside(() => {
             const before = this.latest;
@@ -132,12 +153,12 @@ export class StorageArea {
     }
 
     /**
-     * Inside.
+     * Writes a change. Requires that this thread is inside.
      *
      * @param {string} key
-     * @param {string | null} value null removes
-     * @param {number} writer
-     * @returns {number} of stored
+     * @param {string | null} value null removes the key
+     * @param {number} writer the number of the thread that makes the change, or `otherTabs`
+     * @returns {number} one of `stored`
      */
     #put(key, value, writer) {
         const name = this.#text(key);
@@ -150,7 +171,11 @@ export class StorageArea {
         return stored.full;
     }
 
-    /** From here on changes are kept for some time. @returns {number} of the last one */
+    /**
+     * Makes the storage record its changes for some time, from here on.
+     *
+     * @returns {number} the number of the last change
+     */
     listen() {
         return this.#inside(() => {
             this.#ops.storage_listen(this.#segment);
@@ -159,8 +184,8 @@ export class StorageArea {
     }
 
     /**
-     * Resolves when this thread can probably go inside without waiting. The page must not block there for a thread
-     * that never leaves: it could not learn of that thread's exit meanwhile.
+     * Resolves when this thread can probably go inside without waiting. The page must not block for a thread
+     * that was terminated inside, because a blocked page does not learn of that thread's exit.
      */
     async unoccupied() {
         for (let checks = 0; checks < checksMax; checks++) {
@@ -174,15 +199,16 @@ export class StorageArea {
         return Atomics.load(this.#core.words, this.latestWord);
     }
 
+    /** The index of the word with that number. */
     get latestWord() {
         return (this.#segment + segmentFields.lastChange) >> 2;
     }
 
     /**
-     * What others than `self` have changed after the change of that number, some of it.
+     * Reads the next changes that others than `self` have made, at most `batchMax` of them.
      *
-     * @param {number} after
-     * @param {number} self
+     * @param {number} after the number of the change after which to begin
+     * @param {number} self the number of a thread, or `otherTabs`
      * @returns {ChangeBatch}
      */
     changes(after, self) {
@@ -211,7 +237,7 @@ export class StorageArea {
         return { changes, last: number };
     }
 
-    /** @param {number} change @returns {Change} */
+    /** Reads a change. Requires that this thread is inside. @param {number} change @returns {Change} */
     #read(change) {
         const text = (/** @type {number} */ field) => this.#texts.readIf(this.#texts.word(change, field));
         return {
@@ -221,7 +247,7 @@ export class StorageArea {
         };
     }
 
-    /** What was read stays known until anything is written. */
+    /** Forgets the values that were read, if the storage has changed since. */
     #refresh() {
         this.#core.assertOpen();
         const version = Atomics.load(this.#core.words, this.#version);
@@ -231,16 +257,21 @@ export class StorageArea {
         this.#values.clear();
     }
 
-    /** @param {string} key */
+    /** Finds the value of a key. Requires that this thread is inside. @param {string} key */
     #find(key) {
         const text = this.#text(key);
-        if (text === 0) return null; // too long for any that is here
+        if (text === 0) return null; // longer than any key of the storage
         const item = this.#ops.storage_find(this.#segment, text);
         this.#ops.storage_free(this.#segment, text);
         return item === 0 ? null : this.#texts.read(this.#texts.word(item, itemFields.value));
     }
 
-    /** @param {string} from */
+    /**
+     * Writes a text into blocks of the segment.
+     *
+     * @param {string} from
+     * @returns its first block; 0 if there is no space
+     */
     #text(from) {
         this.#assertInside();
         const text = this.#ops.storage_text(this.#segment, from.length);
@@ -249,6 +280,8 @@ export class StorageArea {
     }
 
     /**
+     * Goes inside, and calls `work` there.
+     *
      * @template T
      * @param {() => T} work
      * @returns {T}
@@ -264,6 +297,7 @@ export class StorageArea {
         }
     }
 
+    /** Checks that this thread is still inside: if it was stopped for too long, it was presumed dead. */
     #assertInside() {
         if (this.#ops.storage_inside(this.#segment, this.#core.id)) return;
         throw new TabacusError('lock-lost', 'this thread stopped inside the storage, and was presumed dead');

@@ -1,4 +1,4 @@
-/** `shared.storage()`: one Storage object a thread, and the events of what the others change. */
+/** `shared.storage()`: the Storage object of a thread, and the events of changes that others make. */
 
 import { storageEventInterface } from '../../platform/events.js';
 import { makeStorage, storageInterface } from '../../platform/storage-interface.js';
@@ -11,7 +11,7 @@ import { sleepAsync } from '../waiting.js';
 const SharedStorage = /* @__PURE__ */ storageInterface();
 const SharedStorageEvent = /* @__PURE__ */ storageEventInterface();
 
-/** A Worker's global object, which is a target of events as a window is. */
+/** Returns the global object of a Worker, which gets storage events as a window does; undefined elsewhere. */
 const workerScope = () => {
     const { WorkerGlobalScope } = /** @type {any} */ (globalThis);
     return WorkerGlobalScope && globalThis instanceof WorkerGlobalScope
@@ -19,6 +19,7 @@ const workerScope = () => {
         : undefined;
 };
 
+/** A thread's Storage object, with the dispatch of its events. */
 export class ThreadStorage {
     #core;
     #targets;
@@ -26,7 +27,7 @@ export class ThreadStorage {
     /**
      * @param {import('../thread-core.js').ThreadCore} core
      * @param {StorageArea} area
-     * @param {import('../shared-memory.js').SharedMemory} shared where its events go
+     * @param {import('../shared-memory.js').SharedMemory} shared a target of its events
      * @param {number} quota_bytes
      */
     constructor(core, area, shared, quota_bytes) {
@@ -40,7 +41,7 @@ export class ThreadStorage {
         void this.#listen();
     }
 
-    /** As long as the attachment is open. */
+    /** Dispatches the events of changes by others, until the attachment is closed. */
     async #listen() {
         const { words, id, ending } = this.#core;
         for (;;) {
@@ -49,14 +50,15 @@ export class ThreadStorage {
             if (this.#core.closed) return;
             const { changes, last } = this.area.changes(Number(this.area.seen), id);
             this.area.seen = last;
-            // What was missed may be anything: an event without a key, as after clear().
+            // If changes were missed, any key may have changed. An event without a key reports that, as after
+            // clear().
             for (const change of changes ?? [{ key: null, oldValue: null, newValue: null }])
                 this.#dispatch(change);
             if (last !== this.area.latest) await nextMacrotask();
         }
     }
 
-    /** @param {import('./storage-area.js').Change} change */
+    /** Dispatches the event of a change. @param {import('./storage-area.js').Change} change */
     #dispatch(change) {
         for (const target of this.#targets) {
             target?.dispatchEvent(
@@ -67,7 +69,7 @@ export class ThreadStorage {
 }
 
 /**
- * Opens the storage, which has the quota that the first thread asked for.
+ * Opens the storage for this thread. Its quota is the one that the first thread has chosen.
  *
  * @param {import('../thread-core.js').ThreadCore} core
  * @param {import('../segment/open-segment.js').StoreOps} ops

@@ -1,28 +1,31 @@
-/** The page's side of the locks over tabs that threads ask for: see tab_request.hpp. */
+/** The page's side of the locks over tabs that threads request. tab_request.hpp describes the protocol. */
 
 import { requestFields, tabHas, tabReasons, tabTasks } from './tab-request-layout.js';
 import { watchExit } from '../exit/liveness-lock.js';
 import { sleepAsync } from '../waiting.js';
 
 /**
- * What the page has for a request.
+ * The page's state of a request.
  *
  * @typedef {object} Record
- * @property {number} has of tabHas
- * @property {AbortController} abort ends the wait
- * @property {import('../../lock/held.js').Held} [held]
+ * @property {number} has one of tabHas
+ * @property {AbortController} abort ends the wait for the lock
+ * @property {import('../../lock/held.js').Held} [held] the lock, once it is granted
  */
 
 /** @typedef {import('../../lock/lock-options.js').LockOptions} LockOptions */
 /** @typedef {import('../../lock/held.js').Held} Held */
 
 /**
- * A tab, as far as its locks are needed.
+ * The part of a tab that the broker uses.
  *
  * @typedef {object} LockSource
  * @property {(name: string, options: LockOptions) => Promise<Held | null>} _acquire
  */
 
+/**
+ * Acquires and releases locks over tabs on behalf of threads, which write their requests into shared memory.
+ */
 export class Broker {
     #core;
     #ops;
@@ -33,7 +36,7 @@ export class Broker {
     /** @type {Map<number, Record>} */
     #records = new Map();
 
-    /** Threads whose exit is watched for. @type {Set<number>} */
+    /** The threads that are watched for their exit. @type {Set<number>} */
     #watched = new Set();
 
     #closed = false;
@@ -52,34 +55,39 @@ export class Broker {
         this.#bell = core.ops.request_bell(core.root) >> 2;
     }
 
-    /** Answers until this thread's attachment is closed. */
+    /** Answers requests until this thread's attachment is closed. */
     serve() {
         this.#core.ending.addEventListener('abort', () => this.#close());
         void this.#listen();
     }
 
-    /** What is held is lost; what waits is refused, and whatever is asked from now on. */
+    /** Ends the broker: held locks are lost, and waiting and later requests are refused. */
     #close() {
         this.#closed = true;
         this.#ops.request_end(this.#core.root);
         for (const request of this.#requests()) this.#dismiss(request);
     }
 
+    /**
+     * Processes all requests whenever the bell changes, which is a word that threads increment with each
+     * request.
+     */
     async #listen() {
         const { words, ending } = this.#core;
         while (!this.#closed) {
-            const rung = Atomics.load(words, this.#bell);
+            const seen = Atomics.load(words, this.#bell);
             for (const request of this.#requests()) this.#process(request);
-            await sleepAsync(words, this.#bell, rung, Infinity, ending);
+            await sleepAsync(words, this.#bell, seen, Infinity, ending);
         }
     }
 
+    /** Iterates over the addresses of all requests. */
     *#requests() {
         const { root } = this.#core;
         for (let request = 0; (request = this.#ops.request_next(root, request)) !== 0;) yield request;
     }
 
-    /** @param {number} request */
+    /** Does what a request needs, as request_task() of C++ decides. @param {number} request */
     #process(request) {
         for (;;) {
             const has = this.#records.get(request)?.has ?? tabHas.nothing;
@@ -91,8 +99,10 @@ export class Broker {
     }
 
     /**
+     * Requests the lock from the tab.
+     *
      * @param {number} request
-     * @param {boolean} tries
+     * @param {boolean} tries whether the request does not wait
      */
     #begin(request, tries) {
         const agent = this.#field(request, requestFields.agent);
@@ -112,13 +122,15 @@ export class Broker {
     }
 
     /**
+     * Passes the tab's answer on to the thread.
+     *
      * @param {number} request
      * @param {Record} record
      * @param {import('../../lock/held.js').Held | null} held
      */
     #answer(request, record, held) {
         if (this.#records.get(request) !== record) {
-            held?.release(); // given up meanwhile
+            held?.release(); // the thread has withdrawn its request
             return;
         }
         if (!held) {
@@ -137,9 +149,11 @@ export class Broker {
     }
 
     /**
+     * Refuses a request.
+     *
      * @param {number} request
      * @param {Record} record
-     * @param {string} code
+     * @param {string} code the code of the tab's error; empty if the lock was not available
      */
     #refuse(request, record, code) {
         if (this.#records.get(request) !== record) return;
@@ -148,7 +162,7 @@ export class Broker {
         this.#process(request);
     }
 
-    /** @param {number} request */
+    /** Releases the lock of a request, or withdraws the request from the tab. @param {number} request */
     #drop(request) {
         const record = this.#records.get(request);
         this.#records.delete(request);
@@ -156,20 +170,24 @@ export class Broker {
         record?.held?.release();
     }
 
-    /** @param {number} request */
+    /** Takes the lock from a request, or ends its wait. @param {number} request */
     #dismiss(request) {
         this.#drop(request);
         this.#ops.request_lose(request);
         this.#process(request);
     }
 
-    /** @param {number} agent 0 of a thread whose exit cannot be watched for, or that cannot exit alone */
+    /**
+     * Watches for the exit of a thread, which frees its requests.
+     *
+     * @param {number} agent 0 for a thread that cannot be watched, or that exits only with the page
+     */
     #watch(agent) {
         if (agent === 0 || this.#watched.has(agent)) return;
         this.#watched.add(agent);
         watchExit(this.#livenessPrefix, agent, () => {
             this.#watched.delete(agent);
-            if (this.#closed) return; // this thread's stack is given back
+            if (this.#closed) return; // C++ must not be called: the stack of this thread is given back
             for (const request of this.#requests()) {
                 if (this.#field(request, requestFields.agent) !== agent) continue;
                 this.#drop(request);
@@ -178,7 +196,7 @@ export class Broker {
         });
     }
 
-    /** @param {number} request */
+    /** Reads the name of the lock that a request asks for. @param {number} request */
     #nameOf(request) {
         const at = (request + requestFields.name) >> 1;
         const units = this.#core.units.subarray(at, at + this.#field(request, requestFields.nameUnits));
@@ -186,6 +204,8 @@ export class Broker {
     }
 
     /**
+     * Reads a field of a request.
+     *
      * @param {number} request
      * @param {number} field
      */
@@ -194,7 +214,7 @@ export class Broker {
     }
 }
 
-/** @param {string} code */
+/** Returns the number of a reason. @param {string} code */
 const reasonOf = (code) => {
     const reason = tabReasons.indexOf(/** @type {(typeof tabReasons)[number]} */ (code));
     return reason < 0 ? tabReasons.indexOf('unavailable') : reason;

@@ -1,10 +1,14 @@
-/** What an attaching thread needs for locks over tabs: loaded only where the memory was made with a tab. */
+/**
+ * The code that a thread needs to attach to a memory with locks over tabs. It is only loaded if there is such
+ * a memory.
+ */
 
 import { holdLivenessLock } from '../exit/liveness-lock.js';
 import { SharedTabLock } from './shared-tab-lock.js';
 
 /**
- * Holds the thread's liveness lock until the attachment is closed.
+ * Makes this thread hold its liveness lock until the attachment is closed, and returns the class of its locks
+ * over tabs.
  *
  * @param {import('../thread-core.js').ThreadCore} core
  * @param {string} livenessPrefix

@@ -6,31 +6,40 @@ import { requestFields, tabReasons, tabStates } from './tab-request-layout.js';
 import { orAborted, sleepAsync } from '../waiting.js';
 
 /**
- * A lock over all tabs of the origin, for a thread: the page asks the browser, the thread sleeps on
- * shared memory. The same lock as `tab.lock(name)`; first come, first served with everybody in all tabs.
+ * A lock over all tabs of the origin, for a thread. It is the same lock as `tab.lock(name)`, and requests of
+ * all threads and tabs are served first come, first served. The page acquires the lock on behalf of the
+ * thread, which meanwhile sleeps on shared memory. `shared.tabLock(name)` returns it.
  *
- * Its holder is this thread, after `lock` or `tryLock`; or one grant, after `lockAsync`. A Worker that
- * is terminated, or closes its attachment, releases it. A held lock can be lost (stolen, the page frozen
- * or hidden in the back/forward cache): then `held` is false and `unlock()` throws, and what is written
- * elsewhere must carry `token`.
+ * After `lock` or `tryLock`, the thread holds the lock; after `lockAsync`, one grant holds it. If a Worker is
+ * terminated or closes its attachment, its lock is released. A held lock can be lost: another tab may steal
+ * it, and the browser may freeze the page or put it in the back/forward cache. Then `held` is false and
+ * `unlock()` throws. Writes to other stores must therefore carry `token`, so that the store can refuse those
+ * of a previous holder.
  *
- * The page answers from its event loop: a page that is busy answers late.
+ * The page answers requests in its event loop, so a page that is busy answers late.
  *
  * @example
  * const lock = shared.tabLock('report');
- * const token = lock.lock({ timeout: 1000 });
- * try { … } finally { lock.unlock(); }
+ * const token = lock.lock({ timeout: 1000 }); // in a Worker
+ * try {
+ *     work(token);
+ * } finally {
+ *     lock.unlock();
+ * }
  */
 export class SharedTabLock {
     #core;
 
-    /** Requests of this thread for this lock that nothing uses. @type {number[]} */
+    /** The addresses of this thread's requests that are not in use. @type {number[]} */
     #idle = [];
 
-    /** Those that wait, hold, or have lost it. @type {Set<number>} */
+    /** The addresses of the requests that wait for the lock, hold it, or have lost it. @type {Set<number>} */
     #used = new Set();
 
-    /** What this thread holds or has lost, and has not unlocked. @type {TabGrant | undefined} */
+    /**
+     * The grant of this thread that holds or has lost the lock, and is not released.
+     * @type {TabGrant | undefined}
+     */
     #grant;
 
     /**
@@ -39,19 +48,22 @@ export class SharedTabLock {
      */
     constructor(core, name) {
         this.#core = core;
-        /** The name it was opened by. */
+        /** The name that was passed to shared.tabLock(). */
         this.name = name;
     }
 
     /**
-     * Blocks until the lock is this thread's. On the thread that made the memory, and on any main thread, a
-     * `would-block` error, always: a page must not hang, and it is the page that answers. A `would-deadlock` error if this thread holds
-     * the lock already, or awaits it.
+     * Blocks until this thread holds the lock.
      *
-     * @param {{ timeout?: number }} [options] `timeout` in milliseconds; then a `TimeoutError`. 0: once the
-     *   page has answered
-     * @returns {number} the fencing token: it rises with every grant of the name, in all tabs, for ever
-     * @throws {TabacusError} what kept the page from taking it: `closed`, `weaker-guarantee`, …
+     * @param {{ timeout?: number }} [options] `timeout`: the longest wait in milliseconds, from 0 to 2^31 −
+     *   1. With 0 the thread waits only for the page's answer whether the lock is free
+     * @returns {number} the fencing token, which is greater than that of every earlier grant of the name in
+     *   all tabs
+     * @throws {TabacusError} `would-block` on any main thread, and on the thread that made the memory,
+     *   because that thread answers requests and must not hang; `would-deadlock` if this thread holds the
+     *   lock or waits for it already; the code of the page's error if the page cannot acquire the lock, such
+     *   as `closed` or `weaker-guarantee`
+     * @throws {DOMException} `TimeoutError`
      */
     lock(options = {}) {
         const timeout_ms = checkTimeout(checkOptions(options, ['timeout']).timeout) ?? Infinity;
@@ -64,10 +76,10 @@ export class SharedTabLock {
     }
 
     /**
-     * Takes the lock if it is available at once, in all tabs. It waits for the page's answer: a `would-block`
-     * error where `lock` has one.
+     * Acquires the lock if no tab holds it. It blocks until the page has answered.
      *
-     * @returns {boolean} whether it has taken it
+     * @returns {boolean} whether it has acquired the lock
+     * @throws {TabacusError} `would-block` where lock() throws it, or the code of the page's error
      */
     tryLock() {
         this.#assertMayBlock();
@@ -81,16 +93,16 @@ export class SharedTabLock {
     }
 
     /**
-     * Waits without blocking. Resolves to a grant; rejects with the signal's reason when aborted, with a
-     * `TimeoutError` when the time is over, and then has left the queue. Two grants of one thread exclude
-     * each other.
+     * Acquires the lock without blocking the thread. Two grants of one thread exclude each other.
      *
-     * A thread that blocks elsewhere while it awaits a lock may have been given it without knowing, and
-     * keeps the others out meanwhile.
+     * Do not block the thread elsewhere while it waits for a lock: it may be granted the lock, which then
+     * excludes all others until the thread runs again.
      *
-     * @param {{ signal?: AbortSignal, timeout?: number }} [options] `timeout` in milliseconds; 0: once the page
-     *   has answered
-     * @returns {Promise<TabGrant>}
+     * @param {{ signal?: AbortSignal, timeout?: number }} [options] end the wait; `timeout` is in
+     *   milliseconds, from 0 to 2^31 − 1. With 0 the call waits only for the page's answer whether the lock
+     *   is free
+     * @returns {Promise<TabGrant>} rejects with the signal's reason or a `TimeoutError`, after the request is
+     *   withdrawn; or with `invalid-argument`, `closed` or the code of the page's error
      */
     async lockAsync(options = {}) {
         const given = checkOptions(options, ['signal', 'timeout']);
@@ -119,10 +131,10 @@ export class SharedTabLock {
     }
 
     /**
-     * Releases what this thread holds.
+     * Releases the lock.
      *
-     * @throws {TabacusError} `not-owner` if that is nothing; `lock-lost` if it was lost before: it is
-     *   released, and another holder may have been at work since
+     * @throws {TabacusError} `not-owner` if this thread does not hold the lock; `lock-lost` if the lock was
+     *   lost, so that another tab may have held it meanwhile (it is released all the same); `closed`
      */
     unlock() {
         this.#core.assertOpen();
@@ -130,17 +142,19 @@ export class SharedTabLock {
         this.#grant.unlock();
     }
 
-    /** Whether this thread holds it: false, too, once it is lost. */
+    /** Whether this thread holds the lock. It is false once the lock is lost. */
     get held() {
         return this.#grant !== undefined && this._holds(this.#grant);
     }
 
-    /** The fencing token of what this thread holds. Undefined if that is nothing. */
+    /** The fencing token of this thread's grant; undefined if there is none, or if it is released. */
     get token() {
         return this.#grant?.token;
     }
 
     /**
+     * Whether a grant holds the lock.
+     *
      * @param {TabGrant} grant
      * @internal
      */
@@ -150,8 +164,11 @@ export class SharedTabLock {
     }
 
     /**
+     * Releases a grant.
+     *
      * @param {TabGrant} grant
-     * @returns {boolean} whether it was held until then, and not lost
+     * @returns {boolean} whether the grant held the lock; false if it had lost it
+     * @throws {TabacusError} `not-owner`, `closed`
      * @internal
      */
     _release(grant) {
@@ -163,34 +180,35 @@ export class SharedTabLock {
     }
 
     /**
-     * A request of its own for C++ threads, which does not end when this thread exits.
+     * Makes a request for use by C++ threads, which does not end when this thread exits.
      *
      * @param {import('../thread-core.js').ThreadCore} core
-     * @returns {number | undefined} undefined if it is of another memory
+     * @returns {number | undefined} its address; undefined if the lock belongs to another memory
      * @internal
      */
     _lend(core) {
         return core === this.#core ? core.openRequest(this.name, false) : undefined;
     }
 
-    /** @internal */
+    /** Whether this thread's attachment is closed. @internal */
     get _closed() {
         return this.#core.closed;
     }
 
-    /** @internal */
+    /** Releases the lock and withdraws the requests of this thread, when its attachment closes. @internal */
     _close() {
         const { ops, root, words, closed } = this.#core;
         if (closed) return;
         for (const request of [...this.#idle, ...this.#used]) {
             ops.request_close(root, request);
-            Atomics.notify(words, this.#wordOf(request)); // a promise of this thread that is abandoned
+            Atomics.notify(words, this.#wordOf(request)); // settles an abandoned sleep of this thread
         }
         this.#idle = [];
         this.#used.clear();
         this.#grant = undefined;
     }
 
+    /** @throws {TabacusError} `would-block` if this thread must not block; `closed` */
     #assertMayBlock() {
         this.#core.assertOpen();
         if (this.#core.maySleep && !this.#core.answers) return;
@@ -200,7 +218,12 @@ export class SharedTabLock {
         );
     }
 
-    /** @param {number} how */
+    /**
+     * Makes a request of the page.
+     *
+     * @param {number} how the state of the request: asked or trying
+     * @returns {number} its address
+     */
     #ask(how) {
         const core = this.#core;
         const request = this.#idle.pop() ?? core.openRequest(this.name);
@@ -210,7 +233,7 @@ export class SharedTabLock {
     }
 
     /**
-     * Sleeps until the page has answered, or gives up.
+     * Sleeps until the page has answered. Gives up after the timeout.
      *
      * @param {number} request
      * @param {number} timeout_ms
@@ -227,7 +250,9 @@ export class SharedTabLock {
     }
 
     /**
-     * @param {number} request answered
+     * Returns the grant of a request that the page has answered. Throws the page's error if it was refused.
+     *
+     * @param {number} request
      * @returns {TabGrant}
      */
     #granted(request) {
@@ -245,47 +270,61 @@ export class SharedTabLock {
         return (this.#grant = new TabGrant(this, request, high * 2 ** 32 + (low >>> 0)));
     }
 
-    /** @param {number} request */
+    /**
+     * Returns why the page has refused a request; empty if the lock was not available.
+     *
+     * @param {number} request
+     */
     #reason(request) {
         return tabReasons[Number(this.#core.words[(request + requestFields.reason) >> 2])] ?? '';
     }
 
-    /** @param {number} request tried @returns {boolean} whether it was not free */
+    /**
+     * Whether a request that did not wait was refused because the lock was not free.
+     *
+     * @param {number} request
+     * @returns {boolean}
+     */
     #isRefused(request) {
         return this.#state(request) === tabStates.refused && this.#reason(request) === '';
     }
 
-    /** @param {number} request */
+    /** Returns the index of the word with the state of a request. @param {number} request */
     #wordOf(request) {
         return (request + requestFields.state) >> 2;
     }
 
-    /** @param {number} request */
+    /** Reads the state of a request. @param {number} request */
     #state(request) {
         return Atomics.load(this.#core.words, this.#wordOf(request));
     }
 
-    /** @param {number} request */
+    /**
+     * Withdraws a request, unless it is answered. Returns whether it is withdrawn.
+     *
+     * @param {number} request
+     */
     #giveUp(request) {
         return this.#core.ops.request_give_up(this.#core.root, request) !== 0;
     }
 
     /**
-     * Asks and holds nothing any more. Nothing is done to one that _close() has given back.
+     * Ends the use of a request: releases its lock, or withdraws it. Does nothing if _close() has given the
+     * request back.
      *
      * @param {number} request
-     * @returns {number | undefined} the state that it was in
+     * @returns {number | undefined} the state in which it was
      */
     #retire(request) {
         if (!this.#used.delete(request)) return undefined;
         this.#idle.push(request);
         const { ops, root, words } = this.#core;
         const was = ops.request_release(root, request);
-        Atomics.notify(words, this.#wordOf(request)); // a promise of this thread that was abandoned
+        Atomics.notify(words, this.#wordOf(request)); // settles an abandoned sleep of this thread
         return was;
     }
 
-    /** @param {number} request */
+    /** Ends the use of a request, and returns the error of a timeout. @param {number} request */
     #timedOut(request) {
         this.#retire(request);
         return new DOMException(`${show(this.name)} was not free in time`, 'TimeoutError');
@@ -306,13 +345,16 @@ export class SharedTabLock {
     }
 }
 
-/** @param {number} state */
+/** Whether a request in this state waits for the page's answer. @param {number} state */
 const isAsked = (state) => state === tabStates.asked || state === tabStates.trying;
 
 /** @type {typeof Symbol.dispose} */
 const dispose = /** @type {any} */ (Symbol.dispose ?? Symbol.for('Symbol.dispose'));
 
-/** One acquisition by `lockAsync`. `unlock()` once; leaving a `using` scope does it, too. */
+/**
+ * One acquisition of a lock by `lockAsync`. It is released by `unlock()`, or at the end of the block of a
+ * `using`.
+ */
 export class TabGrant {
     #lock;
 
@@ -329,16 +371,21 @@ export class TabGrant {
         this.#lock = lock;
         /** @internal */
         this._request = request;
-        /** The fencing token: it rises with every grant of the name, in all tabs, for ever. */
+        /** The fencing token, which is greater than that of every earlier grant of the name in all tabs. */
         this.token = token;
     }
 
-    /** Whether it holds the lock still: false, too, once it is lost. */
+    /** Whether this grant holds the lock. It is false once the lock is lost. */
     get held() {
         return !this._released && this.#lock._holds(this);
     }
 
-    /** @throws {TabacusError} `not-owner` if it was released before; `lock-lost` if it was lost */
+    /**
+     * Releases the lock.
+     *
+     * @throws {TabacusError} `not-owner` if this grant is already released; `lock-lost` if the lock was lost;
+     *   `closed`
+     */
     unlock() {
         if (this.#lock._release(this)) return;
         throw new TabacusError(
@@ -347,7 +394,10 @@ export class TabGrant {
         );
     }
 
-    /** Releases it, also if it was lost. */
+    /**
+     * Releases the lock at the end of a `using` block. Does not throw if the lock was lost or is already
+     * released.
+     */
     [dispose]() {
         if (!this._released && !this.#lock._closed) this.#lock._release(this);
     }

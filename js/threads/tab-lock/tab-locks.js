@@ -1,4 +1,7 @@
-/** Locks over tabs of a memory that was made with a tab, for the page and for its Workers: loaded where there is one. */
+/**
+ * The module of locks over tabs, for the page and for its Workers. It is only loaded if a memory was made
+ * with a tab.
+ */
 
 export { Broker } from './broker.js';
 export { joinTabLocks } from './join-tab-locks.js';

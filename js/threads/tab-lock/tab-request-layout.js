@@ -1,6 +1,13 @@
-/** What wasm/include/tabacus/sync/tab_request.hpp fixes; apart, since only threads that use locks over tabs load it. */
+/**
+ * The layout of requests for locks over tabs: numbers that JavaScript and C++
+ * (wasm/include/tabacus/sync/tab_request.hpp) share. It is a file of its own, because only threads that use
+ * these locks load it.
+ */
 
-/** Of tab_request.hpp: a request's fields, its states, what a page has for it, and what it must do. */
+/**
+ * The offsets of a request's fields, in bytes. Below: its states, the page's states of it, and the page's
+ * tasks.
+ */
 export const requestFields = Object.freeze({
     state: 0,
     agent: 4,
@@ -14,7 +21,8 @@ export const tabHas = Object.freeze({ nothing: 0, waiting: 1, trying: 2, holding
 export const tabTasks = Object.freeze({ nothing: 0, wait: 1, attempt: 2, drop: 3 });
 
 /**
- * Why a page refuses a lock, by number: it is not available, or the code of the page's error.
+ * The reasons for which a page refuses a request, by their numbers: empty if the lock is not available,
+ * otherwise the code of the page's error.
  *
  * @type {readonly (import('../../common/errors.js').TabacusErrorCode | '')[]}
  */

@@ -1,4 +1,4 @@
 import { compileWasm } from '../../core/compile-wasm.js';
 
-/** @returns {Promise<WebAssembly.Module>} attach.wasm from beside this package's modules */
+/** Compiles the attach.wasm beside the package's modules. @returns {Promise<WebAssembly.Module>} */
 export const attachModule = () => compileWasm(new URL('./attach.wasm', import.meta.url), 'attach.wasm');

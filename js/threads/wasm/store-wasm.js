@@ -1,4 +1,4 @@
 import { compileWasm } from '../../core/compile-wasm.js';
 
-/** @returns {Promise<WebAssembly.Module>} store.wasm from beside this package's modules */
+/** Compiles the store.wasm beside the package's modules. @returns {Promise<WebAssembly.Module>} */
 export const storeModule = () => compileWasm(new URL('./store.wasm', import.meta.url), 'store.wasm');

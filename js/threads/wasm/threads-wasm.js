@@ -1,4 +1,4 @@
 import { compileWasm } from '../../core/compile-wasm.js';
 
-/** @returns {Promise<WebAssembly.Module>} threads.wasm from beside this package's modules */
+/** Compiles the threads.wasm beside the package's modules. @returns {Promise<WebAssembly.Module>} */
 export const threadsModule = () => compileWasm(new URL('./threads.wasm', import.meta.url), 'threads.wasm');
