@@ -521,7 +521,7 @@ const LOCKS = [
         fault: 'a tab behind the own position keeps the own readers out',
         find: 'is_next ? OtherWaiters::behind_us : OtherWaiters::ahead_of_us',
         replace: 'OtherWaiters::ahead_of_us',
-        test: 'lock: a reader does not wait for a tab behind its own tab’s position',
+        test: "lock: a reader does not wait for a tab behind its own tab's position",
     },
     {
         ...of('lock/fair_order.cpp'),
@@ -529,7 +529,7 @@ const LOCKS = [
         fault: 'a tab behind the own position is taken for gone',
         find: 'waiting == OtherWaiters::behind_us && contender.after_position >= position->number',
         replace: 'waiting == OtherWaiters::behind_us && contender.after_position == 0',
-        test: 'lock: a reader does not wait for a tab behind its own tab’s position',
+        test: "lock: a reader does not wait for a tab behind its own tab's position",
     },
     {
         ...of('lock/fair_order.cpp'),
@@ -545,7 +545,7 @@ const LOCKS = [
         fault: 'a tab whose tokens are spent lets a later tab have the lock',
         find: 'came_late(*request) || !co_await',
         replace: '!contenders_.empty() || !co_await',
-        test: 'lease: what a tab asked for before another tab did comes before it',
+        test: "lease: a tab's requests are granted before those that another tab made later",
     },
     {
         ...of('lock/hand_over.cpp'),
@@ -561,7 +561,7 @@ const LOCKS = [
         fault: 'a tab goes on for ever before a tab behind its position that could not announce itself',
         find: 'waiting != OtherWaiters::none || !contenders_.empty()',
         replace: 'waiting == OtherWaiters::ahead_of_us || !contenders_.empty()',
-        test: 'lock: a tab without a channel waits for one slice of the tab before it at most',
+        test: 'lock: a tab without a channel waits for at most one slice of the tab before it',
     },
     {
         ...of('lock/epochs.cpp'),
@@ -569,7 +569,7 @@ const LOCKS = [
         fault: 'a holder that slept through its lease writes although a newer grant has begun',
         find: '|| row->fence > tokens.first ||',
         replace: '||',
-        test: 'lease: a holder that slept through its lease is refused and notified',
+        test: 'lease: a holder that was suspended past its lease is refused and notified',
     },
     {
         ...of('lock/leader.cpp'),
