@@ -632,7 +632,7 @@ const EMULATOR = [
         fault: 'every tab gets the events of a sessionStorage',
         find: 'if (id != 0 && receiver.session != id) continue;',
         replace: '',
-        test: "a session is its tab's and its frames', and copied once (HTML 12.2.2)",
+        test: 'a tab shares its session with its frames, and an opened tab copies it once (HTML 12.2.2)',
     },
     {
         ...EMULATED,
@@ -656,7 +656,7 @@ const EMULATOR = [
         fault: 'a frozen tab goes on',
         find: 'if (!runner.active || runner.cached) continue;',
         replace: 'if (runner.cached) continue;',
-        test: 'a frozen tab receives later, a cached one never what was posted meanwhile (HTML 9.5)',
+        test: 'a frozen tab receives messages later, and a cached page never does (HTML 9.5)',
     },
     {
         ...EMULATED,
@@ -664,7 +664,7 @@ const EMULATOR = [
         fault: 'a page in the back/forward cache receives later what was posted meanwhile',
         find: 'if (agent(receiver).cached) continue;',
         replace: '',
-        test: 'a frozen tab receives later, a cached one never what was posted meanwhile (HTML 9.5)',
+        test: 'a frozen tab receives messages later, and a cached page never does (HTML 9.5)',
     },
     {
         ...EMULATED,
@@ -680,7 +680,7 @@ const EMULATOR = [
         fault: 'by default, what was begun last happens first',
         find: '? a.cause < b.cause :',
         replace: '? a.cause > b.cause :',
-        test: 'default schedule: the oldest first, and time passes when nothing else can happen',
+        test: 'the default schedule takes the oldest event; time passes when nothing else can happen',
     },
 ];
 
@@ -692,7 +692,7 @@ const QUEUES = [
         fault: 'a job to run at most once is given back when its worker is lost',
         find: 'if (last.at_most_once || last.lost_workers',
         replace: 'if (last.lost_workers',
-        test: 'queue: at most once, no job begins twice, whoever dies',
+        test: 'queue: a job to run at most once never begins twice, whichever tabs die',
     },
     {
         ...of('queue/turn.cpp'),
@@ -716,7 +716,7 @@ const QUEUES = [
         fault: 'jobs that another slot runs leave with those around them',
         find: 'const bool ranges = held_slot.gapless && !edited;',
         replace: 'const bool ranges = !edited;',
-        test: 'queue: what is claimed together leaves together, and nothing that runs between it',
+        test: 'queue: jobs claimed together are removed together, and none that runs between them',
     },
     {
         ...of('queue/rows.cpp'),
@@ -724,7 +724,7 @@ const QUEUES = [
         fault: 'claims pass over a job that comes before those that were there',
         find: 'kind->first = std::min(kind->first, position.substr(position.size() - order_digits));',
         replace: '',
-        test: 'queue: short jobs in two slots, some failing, delayed or cancelled, end once each',
+        test: 'queue: each short job in two slots ends once, even if some fail, wait or are cancelled',
     },
     {
         ...of('queue/turn.cpp'),
@@ -740,7 +740,7 @@ const QUEUES = [
         fault: 'a claim takes jobs of one kind that are behind those of another of which it has not read all',
         find: 'if (horizon) std::erase_if',
         replace: 'if (false) std::erase_if',
-        test: 'queue: a claim of several kinds passes over none, however many rows each has',
+        test: 'queue: a claim of several kinds passes over no job, however many rows each kind has',
     },
     {
         ...of('queue/run.cpp'),
@@ -756,7 +756,7 @@ const QUEUES = [
         fault: 'a worker that is disturbed again and again claims as much as ever',
         find: ': interrupted ? std::min(held_slot.ahead, begun * 2)',
         replace: '',
-        test: 'queue: while jobs come one by one, little is claimed to be given back',
+        test: 'queue: while jobs come one by one, few jobs are claimed only to be given back',
     },
     {
         ...of('queue/turn.cpp'),
@@ -764,7 +764,7 @@ const QUEUES = [
         fault: 'a claim is bounded by the number of its jobs alone',
         find: 'return std::clamp<std::size_t>(ahead_bytes / row_bytes, 1, many);',
         replace: 'return many;',
-        test: 'queue: of large jobs no more are claimed at once than fit',
+        test: 'queue: a claim takes no more large jobs at once than fit',
     },
     {
         ...of('queue/turn.cpp'),
@@ -780,7 +780,7 @@ const QUEUES = [
         fault: 'the first of what is claimed together is taken to run',
         find: 'slot.entries.size() == 1;',
         replace: '&entry == slot.entries.data();',
-        test: 'queue: of jobs claimed together the first takes what is newer, too',
+        test: 'queue: the first of jobs claimed together takes a newer payload, too',
     },
     {
         ...of('queue/rows.cpp'),
@@ -788,7 +788,7 @@ const QUEUES = [
         fault: 'kinds are counted without those that are about to be written',
         find: '    put_fresh();  // or their kinds would not be counted\n    auto there',
         replace: '    auto there',
-        test: 'queue: what follows a job is found, however many kinds there are',
+        test: 'queue: a job that follows another is found, however many kinds there are',
     },
     {
         ...of('queue/work.cpp'),
@@ -804,7 +804,7 @@ const QUEUES = [
         fault: 'what a lost worker had claimed is claimed one by one',
         find: 'return job.lost_workers > 1 ||',
         replace: 'return job.lost_workers > 0 ||',
-        test: 'queue: what a killed tab had claimed and not begun is claimed by many again',
+        test: 'queue: jobs that a killed tab had not begun are again claimed many at a time',
     },
     {
         ...of('queue/work.cpp'),
@@ -829,7 +829,7 @@ const QUEUES = [
         fault: 'a job that failed and keeps its position is removed with those around it',
         find: 'if (job.due_ms == 0) ++head.edits;',
         replace: '',
-        test: 'queue: what failed on a full disk is not removed with those around it',
+        test: 'queue: a job that failed on a full disk is not removed with those around it',
     },
     {
         ...of('queue/rows.cpp'),
@@ -845,7 +845,7 @@ const QUEUES = [
         fault: 'what has ended worker after worker is claimed with others all the same',
         find: 'return job.lost_workers > 1 || job',
         replace: 'return job',
-        test: 'queue: of one that kills its worker among many, the others are done',
+        test: 'queue: the jobs beside one that kills its workers are done',
     },
     {
         ...of('queue/work.cpp'),
@@ -853,7 +853,7 @@ const QUEUES = [
         fault: 'a worker that leaves does not wait until what had ended is settled',
         find: 'while (!slots_.empty()) {\n        const Completer<Unit> signal;\n        left_',
         replace: 'while (false) {\n        const Completer<Unit> signal;\n        left_',
-        test: 'queue: a worker that leaves settles what had ended, and gives back all else',
+        test: 'queue: a worker that leaves settles all jobs that had ended, and gives back the others',
     },
 ];
 
