@@ -46,7 +46,7 @@ const SEGMENTS = [
         fault: 'a full storage has no room to look a key up',
         find: 'if (enough()) return true;',
         replace: 'if (make_space(count)) return true;',
-        test: 'storage table: however full it is, what is there is found and can be removed',
+        test: 'storage table: however full it is, its items are found and can be removed',
     },
     {
         ...segment('storage_table.hpp', 'storage'),
@@ -114,7 +114,7 @@ const SHARED_MEMORY = [
         fault: 'an unlock wakes one only, although asynchronous waiters are queued',
         find: 'Parks::unpark_all(word_);',
         replace: 'Parks::unpark_one(word_);',
-        test: 'with asynchronous waiters queued an unlock wakes everybody',
+        test: 'with asynchronous waiters queued an unlock wakes all waiters',
     },
     {
         ...counters('checked.hpp'),
@@ -321,7 +321,7 @@ const PROTOCOLS = [
         fault: 'increments beyond the exact integers are taken',
         find: 'if (value > value_max || value < -value_max) return false;',
         replace: '',
-        test: 'out of range: refused at both ends, and nothing changes',
+        test: 'out of range: an add beyond either end is refused and changes nothing',
     },
     {
         ...of('strategy/transactional.cpp'),
