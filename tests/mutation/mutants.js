@@ -467,7 +467,7 @@ const LIMITS = [
         fault: 'a tab that makes a row ignores other tabs that have seen one',
         find: 'if (seen) seen_.insert(key);',
         replace: '(void)seen;',
-        test: 'limits: no schedule of two tabs repeats an id or overspends, nor with a fault',
+        test: 'limits: no schedule of two tabs, with or without a fault, repeats an id or overspends',
     },
     {
         file: 'wasm/include/tabacus/common/world.hpp',
@@ -497,7 +497,7 @@ const LOCKS = [
         fault: 'a request goes to the head of its tab’s queue, which breaks the promise of serial()',
         find: 'waiting_.push_back(request);',
         replace: 'waiting_.push_front(request);',
-        test: 'lock: three tabs with two requests each get it, in their orders, one at a time',
+        test: 'lock: three tabs with two requests each get it in their orders, one at a time',
     },
     {
         ...of('lock/fair_order.cpp'),
@@ -553,7 +553,7 @@ const LOCKS = [
         fault: 'a tab in its barging window goes on waiting for its caller to ask again',
         find: '--*steps_left;\n        wake();',
         replace: '--*steps_left;',
-        test: 'lock: three tabs with two requests each get it, in their orders, one at a time',
+        test: 'lock: three tabs with two requests each get it in their orders, one at a time',
     },
     {
         ...of('lock/hand_over.cpp'),
