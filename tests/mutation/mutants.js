@@ -169,7 +169,7 @@ const PROTOCOLS = [
         fault: 'an adoption does not raise the epoch',
         find: 'co_return first + random;',
         replace: 'co_return std::max<std::int64_t>(epoch, 1) + 0 * (first + random);',
-        test: 'replicated: a stolen slot fences its former owner, and nothing counts twice',
+        test: 'replicated: a stolen slot fences its former owner, and no increment counts twice',
     },
     {
         ...of('replica/replica_slot.cpp'),
@@ -233,7 +233,7 @@ const PROTOCOLS = [
         fault: 'a replica that rests does not learn of the new owner of its row',
         find: 'if (epoch <= row_epoch_ || !resting()',
         replace: 'if (epoch <= row_epoch_ || resting()',
-        test: 'replicated: a page that rests learns who adopted its slot, and takes another',
+        test: 'replicated: a rested page learns that another tab adopted its slot, and takes another one',
     },
     {
         ...of('replica/replica_slot.cpp'),
@@ -257,7 +257,7 @@ const PROTOCOLS = [
         fault: "an adopted slot's row begins again at zero",
         find: 'base = record->totals;',
         replace: 'base = {};',
-        test: 'replicated: a tab killed at any moment loses nothing flushed, nothing counts twice',
+        test: 'replicated: a tab killed at any moment loses nothing flushed and counts nothing twice',
     },
     {
         ...of('replica/replica_commit.cpp'),
@@ -273,7 +273,7 @@ const PROTOCOLS = [
         fault: 'the backup is added to the row instead of taken where it is larger',
         find: 'if (backup) base = larger(base, backup->totals);',
         replace: 'if (backup) base = base + backup->totals;',
-        test: 'replicated: a tab killed at any moment loses nothing flushed, nothing counts twice',
+        test: 'replicated: a tab killed at any moment loses nothing flushed and counts nothing twice',
     },
     {
         ...of('replica/replica_commit.cpp'),
@@ -281,7 +281,7 @@ const PROTOCOLS = [
         fault: 'flush waits for no commit',
         find: 'if (state.committed_through >= target) co_return;',
         replace: 'co_return;',
-        test: 'replicated: a tab killed at any moment loses nothing flushed, nothing counts twice',
+        test: 'replicated: a tab killed at any moment loses nothing flushed and counts nothing twice',
     },
     {
         ...of('replica/replica_commit.cpp'),
@@ -297,7 +297,7 @@ const PROTOCOLS = [
         fault: 'what was announced and never stored is believed for ever',
         find: 'if (++row.checks >= checks_max) {',
         replace: 'if (false) {',
-        test: 'hostile messages: never a lasting wrong value, and never stored',
+        test: 'hostile messages never cause a lasting wrong value, and are never stored',
     },
     {
         ...of('replica/replica_news.cpp'),
@@ -305,7 +305,7 @@ const PROTOCOLS = [
         fault: "a stranger may announce totals of this tab's own row",
         find: 'if (own && !give_up_row(message.record.epoch)) return;',
         replace: '',
-        test: 'hostile messages: never a lasting wrong value, and never stored',
+        test: 'hostile messages never cause a lasting wrong value, and are never stored',
     },
     {
         ...of('replica/replica_recover.cpp'),
@@ -313,7 +313,7 @@ const PROTOCOLS = [
         fault: 'a vanished database is not reported: its generation is not compared',
         find: 'if (other || browser_reports) {',
         replace: 'if (false) {',
-        test: 'lost database: every tab that knew the former one is notified',
+        test: 'lost database: every tab that knew the former database is notified',
     },
     {
         ...of('replica/replica.cpp'),
@@ -329,11 +329,11 @@ const PROTOCOLS = [
         fault: 'the transactional counter adds to what it saw last',
         find: 'checked_add(current.value_or(0), n)',
         replace: 'checked_add(value(), n)',
-        test: 'transactional never loses, and every read is exact',
+        test: 'transactional never loses an increment, and every read is exact',
     },
 ];
 
-const COMPETING = 'what a strategy promises it keeps while tabs only compete';
+const COMPETING = 'every strategy keeps its promises while tabs only compete';
 
 /** @type {Mutant[]} */
 const CATALOGUE = [
@@ -367,7 +367,7 @@ const CATALOGUE = [
         fault: 'entries that a fold covers are counted beside it',
         find: 'tab.entries.upper_bound(covered); entry != tab.entries.end(); ++entry) {\n        sum',
         replace: 'tab.entries.begin(); entry != tab.entries.end(); ++entry) {\n        sum',
-        test: 'log: folding and counting at once loses nothing and counts nothing twice',
+        test: 'log: folding during counting loses nothing and counts nothing twice',
     },
     {
         ...of('strategy/log.cpp'),
@@ -375,7 +375,7 @@ const CATALOGUE = [
         fault: 'an entry that the fold does not cover is removed',
         find: 'if (number <= covered) co_await',
         replace: 'if (number <= covered + 1) co_await',
-        test: 'log: folding and counting at once loses nothing and counts nothing twice',
+        test: 'log: folding during counting loses nothing and counts nothing twice',
     },
     {
         ...of('strategy/log.cpp'),
@@ -407,7 +407,7 @@ const CATALOGUE = [
         fault: 'a page that is left takes what it gathered with it',
         find: 'event == LifecycleEvent::page_hide) {',
         replace: 'false) {',
-        test: 'batched writes what it gathered when its page is hidden or left',
+        test: 'batched writes the increments that it gathered when its page is hidden or left',
     },
     {
         ...of('strategy/batched.cpp'),
@@ -415,7 +415,7 @@ const CATALOGUE = [
         fault: 'what a full store refused is dropped',
         find: 'gathered_ += n;\n            failure',
         replace: 'failure',
-        test: 'batched keeps what a full store refused, and warns',
+        test: 'batched keeps increments that a full store refused, and writes them later',
     },
 ];
 
@@ -427,7 +427,7 @@ const LIMITS = [
         fault: 'a sequence whose row vanished begins at 1 again',
         find: 'if (found.vanished) base = co_await floor();',
         replace: '',
-        test: 'limits: a sequence outlives its database, as long as localStorage or a tab does',
+        test: 'limits: a sequence outlives its database as long as localStorage or a tab survives',
     },
     {
         ...of('limit/budget.cpp'),
