@@ -27,8 +27,7 @@ class CounterJudge {
     }
 
     [[nodiscard]] Reading begin_read() const { return acknowledged_; }
-    void end_read(const Reading& reading, std::int64_t value,
-                  const std::string& reader) {
+    void end_read(const Reading& reading, std::int64_t value, const std::string& reader) {
         const auto min = reading.plus - attempted_.minus;
         const auto max = attempted_.plus - reading.minus;
         ++reads_;

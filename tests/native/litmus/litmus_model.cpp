@@ -120,7 +120,7 @@ class LitmusTab {
         } else if (verb == "turn") {
             co_await turn();
         } else {
-            throw std::invalid_argument("no operation of a litmus program: " + verb);
+            throw std::invalid_argument("unknown operation in a litmus program: " + verb);
         }
     }
 

@@ -55,7 +55,7 @@ inline void read_litmus_line(const std::string& line, LitmusProgram& program) {
     } else if (head == "forbid") {
         program.forbidden.push_back(std::move(words));
     } else {
-        throw std::invalid_argument("not a line of a litmus program: " + line);
+        throw std::invalid_argument("unknown line in a litmus program: " + line);
     }
 }
 

@@ -82,8 +82,8 @@ TEMPLATE_TEST_CASE("an add beyond a limit is refused and changes nothing", "[syn
     }
 }
 
-TEMPLATE_TEST_CASE("a value that is beyond a limit can only be brought back within it",
-                   "[sync]", AtomicCounter, MutexedCounter, StripedCounter, UnsynchronisedCounter) {
+TEMPLATE_TEST_CASE("a value that is beyond a limit can only be brought back within it", "[sync]",
+                   AtomicCounter, MutexedCounter, StripedCounter, UnsynchronisedCounter) {
     TestType counter;
     add(counter, number_most + 10);
     CHECK(add(counter, -5, number_limit).outcome == Outcome::out_of_range);
