@@ -497,7 +497,7 @@ const LOCKS = [
         fault: 'a request goes to the head of its tab’s queue, which breaks the promise of serial()',
         find: 'waiting_.push_back(request);',
         replace: 'waiting_.push_front(request);',
-        test: 'lock: three tabs with two requests each get it in their orders, one at a time',
+        test: 'lock: three tabs with two requests each get the lock in their orders, one at a time',
     },
     {
         ...of('lock/fair_order.cpp'),
@@ -553,7 +553,7 @@ const LOCKS = [
         fault: 'a tab in its barging window goes on waiting for its caller to ask again',
         find: '--*steps_left;\n        wake();',
         replace: '--*steps_left;',
-        test: 'lock: three tabs with two requests each get it in their orders, one at a time',
+        test: 'lock: three tabs with two requests each get the lock in their orders, one at a time',
     },
     {
         ...of('lock/hand_over.cpp'),

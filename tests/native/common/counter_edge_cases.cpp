@@ -30,7 +30,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("quota: a full localStorage, and so no backup, does no harm to the counter") {
+TEST_CASE("quota: a full localStorage prevents the backup, and does no harm to the counter") {
     Scene scene(1);
     scene.origin.storage().set_quota(10);
     const auto page = scene.ready();

@@ -24,7 +24,7 @@ struct Seen {
     std::map<std::uint64_t, std::string> ends;
     std::map<std::uint64_t, std::uint64_t> ways;  // the way by which a state was first reached
     std::uint64_t other_ways = 0;                 // how often a state was reached by another way
-    std::uint64_t differs = 0;                    // how often a state showed something else again
+    std::uint64_t differs = 0;  // how often a state showed something else than before
 
     template <typename Map, typename Key, typename Value>
     void compare(Map& map, const Key& key, const Value& value) {

@@ -1,4 +1,4 @@
-// From a request to a verdict: shrinking, seeds, traces and diagrams.
+// The explorer, from a request to a verdict: shrinking, seeds, traces and diagrams.
 #include <algorithm>
 #include <array>
 #include <catch2/catch_test_macros.hpp>
@@ -75,7 +75,7 @@ TEST_CASE("too large a program is explored within few preemptions, and then by s
     auto request = request_for("replicated", StorageModel::cached, {Fault::kill});
     request.setup.counting = {.tabs = 2, .adds = 1};
     request.schedules_max = 2'000;
-    request.preemptions_max = 0;  // with one there are 150, and 22,420 with a death
+    request.preemptions_max = 0;  // with one: 150 schedules, and 22,420 with a death
     request.seeds = 300;
     const auto report = explore(request);
     CHECK(report.failure.empty());

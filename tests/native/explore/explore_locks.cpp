@@ -274,7 +274,7 @@ TEST_CASE("lock, leader: a search that rewinds and one that replays report the s
     }
 }
 
-TEST_CASE("lock: three tabs with two requests each get it in their orders, one at a time") {
+TEST_CASE("lock: three tabs with two requests each get the lock in their orders, one at a time") {
     locks({}).exhaust({.preemptions = 0});
     locks({.tabs = 2}).exhaust({.preemptions = 1});
     locks({.limited = false}).sample(explored_seeds);

@@ -50,7 +50,7 @@ TEST_CASE("matrix: a declared loss is found, and contradicts nothing") {
 }
 
 TEST_CASE(
-    "matrix: a declared loss that is not found is reported, and one that is not declared fails") {
+    "matrix: a declared loss that is not found is reported, and an undeclared one contradicts") {
     auto report = computed({"locked", StorageModel::cached, FaultClass::none});
     report.may_lose = false;
     CHECK(report.contradicts());

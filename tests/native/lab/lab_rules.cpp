@@ -1,4 +1,5 @@
-// The laboratory's rules, each against the sentence of the specification that it obeys.
+// The rules of the laboratory, each tested against the sentence of the specification that it
+// follows.
 #include <catch2/catch_test_macros.hpp>
 #include <set>
 
@@ -67,7 +68,7 @@ TEST_CASE("locks: a steal takes the lock from every holder and passes the queue"
     stealer.steal = true;
     locks.request(stealer);
     CHECK(log.take() == Texts{"granted 1", "granted 2", "stolen 1", "stolen 2", "granted 4"});
-    locks.release(1);  // not held any more
+    locks.release(1);  // without effect: request 1 has lost the lock
     CHECK(log.take().empty());
     locks.release(4);
     CHECK(log.take() == Texts{"granted 3"});
@@ -170,7 +171,7 @@ TEST_CASE("storage: a key whose write is under way outlives another process's cl
     CHECK(area.get(2, "k") == "b");
 }
 
-TEST_CASE("storage: the copies of all processes end equal") {
+TEST_CASE("storage: the copies of all processes become equal in the end") {
     StorageArea area(StorageModel::cached, recorder);
     area.start(1);
     area.start(2);
@@ -342,7 +343,7 @@ TEST_CASE(
           Texts{"commit 1 quota-exceeded", "get nothing", "commit 2 store-failed"});
 }
 
-TEST_CASE("database: a crash keeps strict commits, and of later relaxed ones only the first few") {
+TEST_CASE("database: a crash keeps strict commits, and only the first few of later relaxed ones") {
     bool kept = false;
     bool lost = false;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {

@@ -315,8 +315,8 @@ TEST_CASE(
             auto& member = scene.any();
             member.page->pass(1, true);
             const auto began_ms = member.page->true_ms();
-            // The first commit takes longer than the limit allows for. The second one takes as long
-            // again, or no time.
+            // The first commit is 50 ms late, longer than the rate limit allows for. The second one
+            // is 400 ms late, or on time.
             const auto done = [&] { return member.page->running == 0; };
             for (const double late_ms : {50.0, seed % 2 == 0 ? 400.0 : 0.0}) {
                 scene.origin.run_until([&] { return scene.committing() || done(); });

@@ -1,7 +1,7 @@
 // Checks that tests/litmus/allowed.json has the outcomes that the model allows. Browsers may show
 // no others. tests/node/litmus.test.js checks that no program forbids any of them.
 //
-// tabacus_tests "[write-litmus]"   writes that file anew
+// `tabacus_tests "[write-litmus]"` writes that file anew.
 
 #include <algorithm>
 #include <array>

@@ -167,7 +167,7 @@ class Dependence {
         return source.kind == Kind::change && !waits_for_change_.at(source.tab - 1);
     }
     std::vector<bool> waits_for_change_;
-    const std::vector<LitmusTab*>& tabs_;  // of the schedule under way
+    const std::vector<LitmusTab*>& tabs_;  // the tabs of the present schedule
 };
 
 std::string outcome_of(const LitmusProgram& program, Origin& origin,

@@ -1,4 +1,5 @@
-// Locks without faults: exclusion, tokens, order, one outcome, nothing left behind.
+// Locks without faults: exclusion, tokens, order, one outcome for each request, nothing left
+// behind.
 #include <catch2/catch_test_macros.hpp>
 
 #include "lock_scene.hpp"

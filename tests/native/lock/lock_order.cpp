@@ -1,5 +1,5 @@
-// The order of locks over tabs: who asked first is served first, whatever the tabs have, wait for,
-// or give up.
+// The order of locks over tabs: the tab that asks first is served first, whatever the tabs hold,
+// wait for or give up.
 #include <catch2/catch_test_macros.hpp>
 
 #include "lock_order_scene.hpp"

@@ -89,7 +89,7 @@ class PlantedMutex {
             const auto parked = Parker::park(word_, word, timeout_ns);
             if (parked == sync::Parked::timed_out) return false;
             slept |= parked == sync::Parked::notified;
-            // The deadline may have passed by the time it wakes.
+            // The deadline may have passed by the time the thread wakes.
             if (fault == MutexFault::timeout_swallows_wake && timeout_ns >= 0) return false;
         }
     }

@@ -658,7 +658,7 @@ TEST_CASE("queue: rows that cannot be read are quarantined, and all other jobs a
         bool idle = false;
         page.when_idle([&] { idle = true; });
         page.work();
-        // The queue counts its jobs right, although it does not know how many jobs were lost.
+        // The queue counts its three effects, although it does not know how many jobs were lost.
         scene.until([&] { return scene.all_settled() && page.queue().count() == 3; });
         CHECK(scene.judge.order == Names{"a", "e", "f"});
         CHECK(page.notices.size() >= (head_too ? 2 : 1));

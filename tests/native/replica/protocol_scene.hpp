@@ -20,7 +20,7 @@
 
 namespace tabacus::test {
 
-/// Returns each storage model by turns.
+/// Returns one of the three storage models, by turns over the seeds.
 inline lab::StorageModel model_of(std::uint64_t seed) {
     return static_cast<lab::StorageModel>(seed % 3);
 }

@@ -40,7 +40,7 @@ OpenResult open(Arena& arena, Agent& agent, std::u16string_view name, Kind kind)
 
 }  // namespace
 
-TEST_CASE("a name opens the same object for everybody", "[sync]") {
+TEST_CASE("a name opens the same object for every thread", "[sync]") {
     TestArena test;
     Agent& one = *test.arena.enter(true);
     Agent& two = *test.arena.enter(true);

@@ -138,8 +138,8 @@ TEMPLATE_TEST_CASE("refused adds leave no trace under contention", "[sync]", Ato
     CHECK(strays.load() == 0);
 }
 
-TEMPLATE_TEST_CASE("at its limit a counter takes what fits, from all threads together", "[sync]",
-                   AtomicCounter, MutexedCounter, StripedCounter) {
+TEMPLATE_TEST_CASE("at its limit a counter accepts as many adds as fit, from all threads together",
+                   "[sync]", AtomicCounter, MutexedCounter, StripedCounter) {
     for (const std::int64_t sign : {1, -1}) {
         TestType counter;
         constexpr std::int64_t headroom = 20'000;

@@ -1,4 +1,4 @@
-// Locks in shared memory, used by C++ threads, also by threads that die.
+// Locks in shared memory, used by C++ threads, some of which die.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -168,7 +168,8 @@ TEST_CASE("storage table: changes are dropped for new values and for later chang
     const SharedTable shared;
     shared->listen();
     SharedStorage storage = shared.storage(1);
-    // Each set leaves its old value in a change. All of them have many times the segment's size.
+    // Each set leaves its old value in a change. Together the changes have many times the size of
+    // the segment.
     for (std::uint32_t i = 0; i < 3 * StorageTable::changes_max; ++i) {
         REQUIRE(storage.set(u"k", std::u16string(1000, u'a' + i % 2)));
     }
