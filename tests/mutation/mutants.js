@@ -302,7 +302,7 @@ const PROTOCOLS = [
     {
         ...of('replica/replica_news.cpp'),
         name: 'own-row-from-the-channel',
-        fault: "a stranger may announce totals of this tab's own row",
+        fault: "a foreign script may announce totals of this tab's own row",
         find: 'if (own && !give_up_row(message.record.epoch)) return;',
         replace: '',
         test: 'hostile messages never cause a lasting wrong value, and are never stored',
@@ -485,7 +485,7 @@ const LIMITS = [
         find: 'auto entry_lock = std::exchange(entry_lock_, nullptr);\n    if (!taken) {',
         replace:
             'std::unique_ptr<HeldLock> entry_lock;\n    if (taken) entry_lock = std::exchange(entry_lock_, nullptr);\n    if (!taken) {',
-        test: 'lock: a request that cannot get a token fails, and keeps nobody from the lock',
+        test: 'lock: a request that cannot get a token fails, and keeps no other tab from the lock',
     },
 ];
 

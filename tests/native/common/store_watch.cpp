@@ -111,7 +111,7 @@ TEST_CASE("store watch: a page that was away checks when it is back") {
     CHECK(tabs.each_received(1));
 }
 
-TEST_CASE("store watch: it notifies nobody after stop()") {
+TEST_CASE("store watch: it sends no notice after stop()") {
     Scene tabs(1);
     for (const auto& one : tabs.all) one.page->watch.stop();
     tabs.origin.lose_database();

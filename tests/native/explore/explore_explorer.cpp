@@ -35,7 +35,7 @@ ExploreRequest request_for(std::string strategy, StorageModel model, Faults faul
 
 }  // namespace
 
-TEST_CASE("a strategy is proved, and the report says for which schedules") {
+TEST_CASE("a strategy is proved, and the report names the schedules") {
     const auto report = explore(request_for("transactional", StorageModel::cached));
     CHECK(report.verdict == Verdict::proved);
     CHECK(report.bound == "every schedule");

@@ -116,7 +116,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("lock: a request that gives up loses its position, and strands nobody") {
+TEST_CASE("lock: a request that gives up loses its position, and strands no other request") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));

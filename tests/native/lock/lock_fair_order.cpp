@@ -23,7 +23,7 @@ void each_scene(const std::function<void(LockOrderScene&)>& play) {
 
 }  // namespace
 
-TEST_CASE("lock: a tab that asks anew and gives up its old request overtakes nobody") {
+TEST_CASE("lock: a tab that asks anew and gives up its old request overtakes no other tab") {
     for (const bool queued : {false, true}) {
         each_scene([&](LockOrderScene& queue) {
             // Whether the old request has a position of its own, behind a request of another tab

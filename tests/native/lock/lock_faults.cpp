@@ -271,7 +271,7 @@ TEST_CASE("lock: a tab that hangs while it waits is passed, wherever it is in th
     }
 }
 
-TEST_CASE("lock: a tab that receives no messages evicts nobody, however long it waits") {
+TEST_CASE("lock: a tab that receives no messages evicts no holder, however long it waits") {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -371,7 +371,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("lock: a request that cannot get a token fails, and keeps nobody from the lock") {
+TEST_CASE("lock: a request that cannot get a token fails, and keeps no other tab from the lock") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));

@@ -85,7 +85,7 @@ TEST_CASE("once: one of many tabs that ask refreshes the token, and all get it")
     }
 }
 
-TEST_CASE("once: when the runner is killed another runs, and nobody waits for ever") {
+TEST_CASE("once: when the runner is killed another tab runs, and no caller waits for ever") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));

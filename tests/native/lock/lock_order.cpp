@@ -244,7 +244,7 @@ TEST_CASE("lock: after two tabs steal at once, the previous holder sees that the
     }
 }
 
-TEST_CASE("lock: a steal under way ends with its tab, and shuts nobody out") {
+TEST_CASE("lock: a steal under way ends with its tab, and keeps no other tab from the lock") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);
