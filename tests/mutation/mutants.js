@@ -585,7 +585,7 @@ const LOCKS = [
         fault: 'a leader takes the newest call first',
         find: 'found = LeaderCall{std::move(id), std::move(request->value)};\n                break;',
         replace: 'found = LeaderCall{std::move(id), std::move(request->value)};\n                continue;',
-        test: 'lock leader: calls are answered in their order, and their rows are cleared away',
+        test: 'lock leader: calls are answered in their order, and their rows are removed',
     },
     {
         ...of('lock/leader.cpp'),

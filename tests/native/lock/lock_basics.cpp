@@ -12,7 +12,7 @@ using Failures = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("lock: tabs increment a row under the lock, exactly, with tokens that rise") {
+TEST_CASE("lock: tabs that increment a row under the lock lose nothing, and their tokens rise") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -65,7 +65,7 @@ TEST_CASE("lock: with mixed modes a writer is alone, and a stream of readers sta
     }
 }
 
-TEST_CASE("lock: requests of different tabs are granted as they came") {
+TEST_CASE("lock: requests of different tabs are granted in the order in which they came") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));

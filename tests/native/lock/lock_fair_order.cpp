@@ -98,7 +98,7 @@ TEST_CASE("lock: positions are taken anew after a freeze, and after the entry lo
     }
 }
 
-TEST_CASE("lock: a position is inherited over a request that does not wait") {
+TEST_CASE("lock: a request inherits a position across one that does not wait") {
     each_scene([](LockOrderScene& queue) {
         const auto holder = queue.ask(0);
         const auto first = queue.ask(2);

@@ -28,7 +28,7 @@ struct LeaderScene {
 
 }  // namespace
 
-TEST_CASE("lock leader: calls are answered in their order, and their rows are cleared away") {
+TEST_CASE("lock leader: calls are answered in their order, and their rows are removed") {
     for (std::uint64_t seed = 0; seed < leader_seeds; ++seed) {
         CAPTURE(seed);
         LeaderScene all(seed, 3, std::make_unique<TimeLastChooser>(seed));

@@ -13,7 +13,7 @@ using RequestPtr = LockPage::RequestPtr;
 
 }  // namespace
 
-TEST_CASE("lock: a reader asks behind a writer of a tab that reads, and waits for it") {
+TEST_CASE("lock: a reader of another tab waits for a writer whose tab already reads") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);
