@@ -1,4 +1,4 @@
-/** What a program was seen to end with, beside what the model allows and forbids. */
+/** Compares the outcomes that a litmus program has shown with those that are allowed and forbidden. */
 
 /** @typedef {import('./programs.js').Program} Program */
 
@@ -12,7 +12,7 @@
  */
 
 /**
- * One round's outcome in words, as tests/native/litmus/litmus_model.cpp writes it.
+ * Returns one round's outcome as a text, in the form that tests/native/litmus/litmus_model.cpp writes.
  *
  * @param {Program} program
  * @param {Witness[]} tabs
@@ -28,6 +28,8 @@ export function outcomeOf(program, tabs) {
 }
 
 /**
+ * Counts how often each outcome was seen.
+ *
  * @param {Program} program
  * @param {Witness[][]} witnesses  tab → round
  * @returns {Map<string, number>} outcome → how often
@@ -44,13 +46,15 @@ export function countOutcomes(program, witnesses) {
     return seen;
 }
 
-/** @param {string} outcome @param {string[]} parts */
+/** Whether an outcome has all these parts. @param {string} outcome @param {string[]} parts */
 export const hasAll = (outcome, parts) => {
     const all = new Set(outcome.split(' '));
     return parts.every((part) => all.has(part));
 };
 
 /**
+ * Compares the outcomes that were seen with the allowed and the forbidden ones.
+ *
  * @param {Program} program
  * @param {Map<string, number>} seen
  * @param {string[]} allowed
@@ -74,11 +78,11 @@ export function judge(program, seen, allowed) {
 
 /** @typedef {ReturnType<typeof judge>} Judged */
 
-/** True when everything seen is allowed, and nothing forbidden was seen. @param {Judged} judged */
+/** Whether all outcomes that were seen are allowed, and none is forbidden. @param {Judged} judged */
 export const isSound = ({ strangers, forbidden }) =>
     strangers.length === 0 && forbidden.every(({ seen }) => !seen);
 
-/** @param {Judged} judged @returns {string} for a terminal */
+/** @param {Judged} judged @returns {string} the result as lines for a terminal */
 export function report({ name, asks, rounds, allowed, strangers, forbidden }) {
     /** @param {number} times */
     const count = (times) => (times === 0 ? 'never seen' : `${times} ×`).padStart(12);
@@ -93,7 +97,7 @@ export function report({ name, asks, rounds, allowed, strangers, forbidden }) {
     ].join('\n');
 }
 
-/** @param {Judged[]} all @returns {string} as a table in Markdown */
+/** @param {Judged[]} all @returns {string} the results as a table in Markdown */
 export function markdown(all) {
     const rows = all.map(({ name, asks, allowed, strangers, forbidden, rounds }) => {
         const seen = [...allowed, ...strangers]

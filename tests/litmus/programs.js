@@ -5,12 +5,12 @@ import { readFileSync } from 'node:fs';
 /**
  * @typedef {object} Program
  * @property {string} name
- * @property {string} asks  in words
+ * @property {string} asks  the question that it asks
  * @property {[key: string, value: string][]} init
  * @property {string[][][]} tabs  the operations of each tab, each as words
  * @property {string[]} finally
  * @property {string[]} events
- * @property {string[][]} forbidden  parts of outcomes that are never to be seen together
+ * @property {string[][]} forbidden  sets of parts; no outcome may have all parts of a set
  */
 
 /** @param {string} text */
@@ -28,7 +28,7 @@ const LINES = {
     forbid: ({ forbidden }, rest) => void forbidden.push(words(rest)),
 };
 
-/** @param {string} text @returns {Program[]} */
+/** Parses programs. Throws if a line has an unknown first word. @param {string} text @returns {Program[]} */
 export function parsePrograms(text) {
     /** @type {Program[]} */
     const programs = [];
@@ -40,7 +40,7 @@ export function parsePrograms(text) {
         const read = LINES[head];
         if (head === 'program') programs.push(empty(rest, lines.shift() ?? ''));
         else if (read && program) read(program, rest);
-        else throw new Error(`not a line of a litmus program: ${line}`);
+        else throw new Error(`unknown line in a litmus program: ${line}`);
     }
     return programs;
 }
@@ -54,12 +54,12 @@ const read = (name) => readFileSync(new URL(name, import.meta.url), 'utf8');
 export const PROGRAMS = Object.freeze(parsePrograms(read('programs.litmus')));
 
 /**
- * What the laboratory's model allows, by what a vendor makes of equal writes (`EqualWrites` in
+ * The outcomes that the laboratory's model allows, by how a browser treats equal writes (`EqualWrites` in
  * wasm/src/lab/rules/storage_area.hpp): program → outcomes.
  *
  * @type {Record<'sent' | 'dropped', Record<string, string[]>>}
  */
 export const ALLOWED = JSON.parse(read('allowed.json'));
 
-/** @param {string} engine  its name @returns {Record<string, string[]>} */
+/** The outcomes allowed in a browser. @param {string} engine  its name @returns {Record<string, string[]>} */
 export const allowedIn = (engine) => (engine === 'Chromium' ? ALLOWED.sent : ALLOWED.dropped);

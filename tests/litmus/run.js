@@ -6,17 +6,19 @@ import { judge, countOutcomes } from './outcomes.js';
 /** @typedef {import('../browser/harness/tab.js').Tab} Tab */
 /** @typedef {import('./programs.js').Program} Program */
 
-/** A round takes some milliseconds; a busy machine may make it a hundred times as long. */
+/** The time for one round. It takes some milliseconds, and a hundred times as long on a busy machine. */
 const ROUND_MAX_MS = 200;
-/** Asking disturbs. */
+/** The pause between two questions whether a tab has ended, because each question disturbs the tab. */
 const LOOK_MS = 100;
 
 /** @param {string} name @param {unknown[]} args @returns {any} */
 const callPage = (name, args) => /** @type {any} */ (globalThis).litmus[name](...args);
 
 /**
+ * Waits until a tab has ended its rounds, and resolves with what it reports.
+ *
  * @param {Tab} tab
- * @param {string} what  names the run, for what a hang is called
+ * @param {string} what  the name of the run in the error of a hang
  * @param {number} rounds
  * @returns {Promise<import('./outcomes.js').Witness[]>}
  */
@@ -28,6 +30,8 @@ const result = (tab, what, rounds) =>
     );
 
 /**
+ * Runs a program in the tabs, and resolves with its outcomes, compared with those that are allowed.
+ *
  * @param {Tab[]} tabs  as many as the program has, or more
  * @param {Program} program
  * @param {{ rounds: number, seed: number, allowed: Record<string, string[]> }} options
@@ -43,6 +47,8 @@ export async function runProgram(tabs, program, { rounds, seed, allowed }) {
 }
 
 /**
+ * Opens as many tabs as the largest program has. Rejects if two of them share a process.
+ *
  * @param {() => Promise<Tab>} openTab
  * @param {readonly Program[]} programs
  */

@@ -1,4 +1,7 @@
-/** Faults planted in the emulator's JavaScript, each with the test file that must kill it (`node scripts/plant.js`). */
+/**
+ * Faults planted in the emulator's JavaScript, each with the test file that must kill it.
+ * `node scripts/plant.js` plants them.
+ */
 
 /* eslint no-template-curly-in-string: off -- the texts are code */
 
@@ -36,7 +39,7 @@ export const PLANTED = [
     ),
     area('a full storage is silent', 'throw context.quotaExceeded();', 'return;'),
     area(
-        'what is too big is read all the same',
+        'a value that is too big is read all the same',
         'if (!context.rules.set(context.id, this.#area, key, value)) throw context.quotaExceeded();',
         'this.#values.set(key, value); if (!context.rules.set(context.id, this.#area, key, value)) { this.#version = context.rules.version; throw context.quotaExceeded(); }',
     ),
@@ -46,11 +49,11 @@ export const PLANTED = [
         '',
     ),
     storage(
-        'it can be frozen',
+        'a storage can be frozen',
         'preventExtensions: () => false',
         'preventExtensions: (target) => Reflect.preventExtensions(target)',
     ),
-    storage('an inheriting object writes through', 'if (receiver !== self() || ', 'if ('),
+    storage('an object that inherits from a storage writes to it', 'if (receiver !== self() || ', 'if ('),
     storage('key() takes numbers as they are', 'const at = index >>> 0;', 'const at = Number(index);'),
     storage(
         'the value is converted before the key',
@@ -64,14 +67,14 @@ export const PLANTED = [
     ),
     area('a stale copy is kept', 'this.#values.clear();', ''),
     area(
-        'the order of keys is kept after a key came',
+        'a new key does not change the order of keys',
         'this.#keys = isNew ? null : keys;',
         'this.#keys = keys;',
     ),
     {
         ...storage('', '', ''),
         file: 'js/platform/web-idl.js',
-        fault: 'members are not enumerable',
+        fault: 'members of interfaces are not enumerable',
         find: "if (key !== 'constructor' && !inherited.includes(key)) Object.defineProperty(prototype, key, enumerable);",
         replace: '',
     },
@@ -92,30 +95,30 @@ export const PLANTED = [
     {
         ...storage('', '', ''),
         file: 'js/platform/events.js',
-        fault: 'undefined is a text',
+        fault: 'undefined becomes a text',
         find: 'value === undefined ? initial : convert(value)',
         replace: 'convert(value)',
     },
     {
         ...storage('', '', ''),
         file: 'js/platform/events.js',
-        fault: 'anything can be initialised',
+        fault: 'an initialiser accepts an object that is no event',
         find: "read(this, '');",
         replace: '',
     },
     {
         ...storage('', '', ''),
         file: 'js/platform/events.js',
-        fault: 'the host reads the dictionary',
+        fault: 'the host reads the dictionary of an event',
         find: 'ours.has(given) ? given : eventInit(given)',
         replace: 'given',
     },
     of('dom/window-open', 'frames')(
-        'a pop-up has its tab for its opener',
+        'the opener of a pop-up is the tab and not the frame',
         'if (!alone) opened.openedBy = context;',
         '',
     ),
-    of('context', 'frames')('window.event stays', 'this.event = outer;', ''),
+    of('context', 'frames')('window.event stays set', 'this.event = outer;', ''),
     of('dom/element', 'frames')(
         'a body has handlers of its own',
         'Node.contextOf(this).window[name] = value;',
@@ -158,7 +161,7 @@ export const PLANTED = [
         'if (false) {',
     ),
     locks(
-        'an abort does not leave the queue',
+        'an aborted request stays in the queue',
         'this.#context.rules.calls.abortLock(this.#context.id, number);',
         '',
     ),
@@ -173,11 +176,11 @@ export const PLANTED = [
         'request.resolve(request.outcome);',
     ),
     locks(
-        'what the callback throws does not reject',
+        'an error of the callback does not reject the promise',
         'request.settle = request.reject;',
         'request.settle = request.resolve;',
     ),
-    locks('a removed frame may ask', 'if (!this.#context.fullyActive) throw', 'if (false) throw'),
+    locks('a removed frame may request a lock', 'if (!this.#context.fullyActive) throw', 'if (false) throw'),
     locks(
         'pending requests are reported as held',
         '{ held: infos(held), pending: infos(pending) }',
@@ -190,7 +193,7 @@ export const PLANTED = [
     clock('nested timers are not clamped', 'nesting > nestingMax ?', 'false ?'),
     clock('an interval runs once', 'if (repeats && this.#timers.has(id))', 'if (false)'),
     clock(
-        'a loop waits for ever',
+        'a loop that waits for the clock never ends',
         'if (this.virtual && ++this.#reads > readsMax) this.#rules.calls.jump(1);',
         'if (++this.#reads > 1e7) throw new Error("it hangs");',
     ),
@@ -213,10 +216,14 @@ export const PLANTED = [
         "!(key in globalThis) && key !== 'eval' && !(lent",
     ),
     explore('a run that hangs is no failure', 'if (stuck.length > 0)', 'if (false)'),
-    explore('what a tab throws is no failure', 'tab.closed || this.fail(', 'tab || this.fail('),
-    explore('nothing is shrunk', 'if (shrinking.runsLeft-- <= 0) return false;', 'return false;'),
+    explore('an error that a tab throws is no failure', 'tab.closed || this.fail(', 'tab || this.fail('),
+    explore('no failing schedule is shrunk', 'if (shrinking.runsLeft-- <= 0) return false;', 'return false;'),
     explore('a replay is a random walk', 'if (run.schedule) calls.runBy([...run.schedule]);', 'if (false) ;'),
-    of('global/context-storage', 'edges')('a dead tab is asked', 'if (!context.active) return null;', ''),
+    of('global/context-storage', 'edges')(
+        'a dead tab reads its storage',
+        'if (!context.active) return null;',
+        '',
+    ),
     of('global/clock', 'edges')(
         'setting the clock moves the monotonic one',
         'this.#ahead_ms = wall_ms - this.now();',
@@ -228,12 +235,12 @@ export const PLANTED = [
         'known.handler = null; handlers.set(target, known); return;',
     ),
     of('messages/post-message', 'edges')(
-        'what the target is called counts for nothing',
+        'the target origin of a message is ignored',
         'return new URL(target).origin;',
         "return '*';",
     ),
     of('messages/post-message', 'edges')(
-        'nothing is transferred',
+        'no object is transferred',
         'marks: [...marks.values()] }, { transfer: rest })',
         'marks: [...marks.values()] }, {})',
     ),
@@ -243,7 +250,7 @@ export const PLANTED = [
         'if (protocol) return true;',
     ),
     of('dom/window-open', 'edges')(
-        'a stranger has an opener',
+        'a window without a referrer has an opener',
         "const alone = featured(wanted, 'noopener') || featured(wanted, 'noreferrer');",
         "const alone = featured(wanted, 'noopener');",
     ),

@@ -1,6 +1,6 @@
 /**
- * Planted faults, each with the one test that must kill it. A weakened test, or a code change that hides
- * a fault, shows up here. `npm run mutate` runs them.
+ * Planted faults, each with the one test that must kill it. A fault survives if its test was weakened, or if
+ * a change of the code hides the fault. `npm run mutate` plants them.
  */
 
 const SYNC = 'wasm/include/tabacus/sync';
@@ -8,7 +8,7 @@ const PROTOCOL = 'wasm/src/protocol';
 
 /** @typedef {import('../../scripts/lib/mutant.js').Mutant} Mutant */
 
-/** A lock's or counter's header, tried by the tests of its kind. */
+/** Headers of locks and counters, each tried by the tests of its kind. */
 const MUTEX = { file: `${SYNC}/mutex.hpp`, compiles: ['tests/native/sync/sync_mutex.cpp'] };
 /** @param {string} header */
 const counters = (header) => ({
@@ -16,7 +16,7 @@ const counters = (header) => ({
     compiles: ['tests/native/sync/sync_counters.cpp'],
 });
 
-/** The storage and locks of threads, in shared memory segments. @param {string} header @param {string} test */
+/** Headers of the storage and the locks that threads share, in segments. @param {string} header @param {string} test */
 const segment = (header, test) => ({
     file: `${SYNC}/${header}`,
     compiles: [`tests/native/sync/sync_${test}.cpp`],
@@ -27,7 +27,7 @@ const SEGMENTS = [
     {
         ...segment('segment.hpp', 'storage'),
         name: 'segment-without-repair',
-        fault: 'what an exited thread left undone stays so',
+        fault: 'a table that an exited thread left half changed is not repaired',
         find: 'if (mutex_.take_over(exited, self)) {\n            table().repair();',
         replace: 'if (mutex_.take_over(exited, self)) {',
         test: 'storage table: a thread killed inside leaves it whole for the next one',
@@ -43,10 +43,10 @@ const SEGMENTS = [
     {
         ...segment('storage_table.hpp', 'storage'),
         name: 'storage-full-to-the-last-block',
-        fault: 'a full storage has no room to look a key up',
+        fault: 'a full storage has no block left to look a key up',
         find: 'if (enough()) return true;',
         replace: 'if (make_space(count)) return true;',
-        test: 'storage table: however full it is, what is there is found and can be removed',
+        test: 'storage table: however full it is, its items are found and can be removed',
     },
     {
         ...segment('storage_table.hpp', 'storage'),
@@ -59,7 +59,7 @@ const SEGMENTS = [
     {
         ...segment('shared_lock_table.hpp', 'locks'),
         name: 'locks-of-exited-threads',
-        fault: 'the locks of an exited thread are released, and nobody is granted them',
+        fault: 'the locks of an exited thread are released, and no waiter is granted them',
         find: 'at_ref = next;\n        }\n        process_all();',
         replace: 'at_ref = next;\n        }',
         test: 'shared locks: the exit of a thread releases its locks and withdraws its requests',
@@ -79,7 +79,7 @@ const SHARED_MEMORY = [
     {
         ...MUTEX,
         name: 'relock-as-uncontended',
-        fault: 'a woken waiter takes the mutex as if nobody else slept',
+        fault: 'a woken waiter takes the mutex as if no other thread slept',
         find: 'const std::uint32_t mine = slept ? held(self) | contended_bit : held(self);',
         replace: 'const std::uint32_t mine = held(self);',
         test: 'a step after sleeping takes the mutex as contended',
@@ -103,7 +103,7 @@ const SHARED_MEMORY = [
     {
         ...MUTEX,
         name: 'unlock-by-anybody',
-        fault: 'an unlock does not ask who the owner is',
+        fault: 'an unlock does not check the owner',
         find: 'if (word != (held(self) | contended_bit)) return UnlockResult::not_owner;',
         replace: '',
         test: 'a thread that does not hold the mutex cannot unlock it',
@@ -111,10 +111,10 @@ const SHARED_MEMORY = [
     {
         ...MUTEX,
         name: 'wake-one-of-two-queues',
-        fault: 'an unlock wakes one only, although asynchronous waiters are queued',
+        fault: 'an unlock wakes one waiter only, although asynchronous waiters are queued',
         find: 'Parks::unpark_all(word_);',
         replace: 'Parks::unpark_one(word_);',
-        test: 'with asynchronous waiters queued an unlock wakes everybody',
+        test: 'with asynchronous waiters queued an unlock wakes all waiters',
     },
     {
         ...counters('checked.hpp'),
@@ -127,7 +127,7 @@ const SHARED_MEMORY = [
     {
         ...counters('atomic_counter.hpp'),
         name: 'store-in-place-of-exchange',
-        fault: 'an add stores what it has read, whatever came between',
+        fault: 'an add stores its sum, whatever other adds have stored meanwhile',
         find: 'if (value_.compare_exchange_weak(value, next.value)) return next;',
         replace: 'return value_.store(next.value), next;',
         test: "the article's program is exact - AtomicCounter",
@@ -169,7 +169,7 @@ const PROTOCOLS = [
         fault: 'an adoption does not raise the epoch',
         find: 'co_return first + random;',
         replace: 'co_return std::max<std::int64_t>(epoch, 1) + 0 * (first + random);',
-        test: 'replicated: a stolen slot fences its former owner, and nothing counts twice',
+        test: 'replicated: a stolen slot fences its former owner, and no increment counts twice',
     },
     {
         ...of('replica/replica_slot.cpp'),
@@ -182,7 +182,7 @@ const PROTOCOLS = [
     {
         ...of('replica/replica_slot.cpp'),
         name: 'double-an-adoption',
-        fault: 'what an adoption of unknown outcome has committed is committed again',
+        fault: 'increments that an adoption of unknown outcome has committed are committed again',
         find: 'state.attempted = state.attempted - commit.increments;',
         replace: '',
         test: 'replicated: a connection dropped during an adoption loses and doubles nothing',
@@ -190,7 +190,7 @@ const PROTOCOLS = [
     {
         ...of('replica/replica_load.cpp'),
         name: 'read-an-unknown-adoption',
-        fault: 'rows are read while it is not known whether one of them is the own one',
+        fault: "rows are read while it is not known whether one of them is the tab's own",
         find: 'if (state.adoption_unknown()) co_return false;',
         replace: '',
         test: 'replicated: an adoption of unknown outcome is never taken for another of the same slot',
@@ -198,7 +198,7 @@ const PROTOCOLS = [
     {
         ...of('replica/replica_slot.cpp'),
         name: 'read-after-each-adoption',
-        fault: 'every adoption is followed by another read of what was read',
+        fault: 'every adoption reads all rows once more',
         find: 'if (!suspended_ && (made || other || loss.recovered > 0)) reload_all();',
         replace: 'if (!suspended_) reload_all();',
         test: 'replicated: opening, one add and its flush take two transactions',
@@ -206,7 +206,7 @@ const PROTOCOLS = [
     {
         ...of('replica/replica_slot.cpp'),
         name: 'adopt-alone',
-        fault: 'an adoption leaves what is dirty to a transaction of its own',
+        fault: 'an adoption leaves dirty totals to a further transaction',
         find: 'if (!made) rows',
         replace: 'if (false) rows',
         test: 'replicated: opening, one add and its flush take two transactions',
@@ -233,7 +233,7 @@ const PROTOCOLS = [
         fault: 'a replica that rests does not learn of the new owner of its row',
         find: 'if (epoch <= row_epoch_ || !resting()',
         replace: 'if (epoch <= row_epoch_ || resting()',
-        test: 'replicated: a page that rests learns who adopted its slot, and takes another',
+        test: 'replicated: a rested page learns that another tab adopted its slot, and takes another one',
     },
     {
         ...of('replica/replica_slot.cpp'),
@@ -257,12 +257,12 @@ const PROTOCOLS = [
         fault: "an adopted slot's row begins again at zero",
         find: 'base = record->totals;',
         replace: 'base = {};',
-        test: 'replicated: a tab killed at any moment loses nothing flushed, nothing counts twice',
+        test: 'replicated: a tab killed at any moment loses nothing flushed and counts nothing twice',
     },
     {
         ...of('replica/replica_commit.cpp'),
         name: 'ignore-the-backup',
-        fault: 'a row that a crash took back is not brought forward from the backup',
+        fault: 'a row that a crash set back is not raised to the backup',
         find: 'if (backup) base = larger(base, backup->totals);',
         replace: '',
         test: "crash of the browser: a backup newer than the database is the base of the slot's row",
@@ -273,15 +273,15 @@ const PROTOCOLS = [
         fault: 'the backup is added to the row instead of taken where it is larger',
         find: 'if (backup) base = larger(base, backup->totals);',
         replace: 'if (backup) base = base + backup->totals;',
-        test: 'replicated: a tab killed at any moment loses nothing flushed, nothing counts twice',
+        test: 'replicated: a tab killed at any moment loses nothing flushed and counts nothing twice',
     },
     {
         ...of('replica/replica_commit.cpp'),
         name: 'flush-at-once',
-        fault: 'flush waits for no commit',
+        fault: 'flush() waits for no commit',
         find: 'if (state.committed_through >= target) co_return;',
         replace: 'co_return;',
-        test: 'replicated: a tab killed at any moment loses nothing flushed, nothing counts twice',
+        test: 'replicated: a tab killed at any moment loses nothing flushed and counts nothing twice',
     },
     {
         ...of('replica/replica_commit.cpp'),
@@ -294,18 +294,18 @@ const PROTOCOLS = [
     {
         ...of('replica/row_cache.cpp'),
         name: 'trust-the-channel',
-        fault: 'what was announced and never stored is believed for ever',
+        fault: 'totals that are announced and never stored are shown for ever',
         find: 'if (++row.checks >= checks_max) {',
         replace: 'if (false) {',
-        test: 'hostile messages: never a lasting wrong value, and never stored',
+        test: 'hostile messages never cause a lasting wrong value, and are never stored',
     },
     {
         ...of('replica/replica_news.cpp'),
         name: 'own-row-from-the-channel',
-        fault: "a stranger may announce totals of this tab's own row",
+        fault: "a foreign script may announce totals of this tab's own row",
         find: 'if (own && !give_up_row(message.record.epoch)) return;',
         replace: '',
-        test: 'hostile messages: never a lasting wrong value, and never stored',
+        test: 'hostile messages never cause a lasting wrong value, and are never stored',
     },
     {
         ...of('replica/replica_recover.cpp'),
@@ -313,27 +313,27 @@ const PROTOCOLS = [
         fault: 'a vanished database is not reported: its generation is not compared',
         find: 'if (other || browser_reports) {',
         replace: 'if (false) {',
-        test: 'lost database: every tab that knew the former one is notified',
+        test: 'lost database: every tab that knew the former database is notified',
     },
     {
         ...of('replica/replica.cpp'),
         name: 'no-range',
-        fault: 'increments beyond the exact integers are taken',
+        fault: 'increments beyond the exact integers are accepted',
         find: 'if (value > value_max || value < -value_max) return false;',
         replace: '',
-        test: 'out of range: refused at both ends, and nothing changes',
+        test: 'out of range: an add beyond either end is refused and changes nothing',
     },
     {
         ...of('strategy/transactional.cpp'),
         name: 'transaction-without-read',
-        fault: 'the transactional counter adds to what it saw last',
+        fault: 'the transactional counter adds to the value that it saw last',
         find: 'checked_add(current.value_or(0), n)',
         replace: 'checked_add(value(), n)',
-        test: 'transactional never loses, and every read is exact',
+        test: 'transactional never loses an increment, and every read is exact',
     },
 ];
 
-const COMPETING = 'what a strategy promises it keeps while tabs only compete';
+const COMPETING = 'every strategy keeps its promises while tabs only compete';
 
 /** @type {Mutant[]} */
 const CATALOGUE = [
@@ -356,7 +356,7 @@ const CATALOGUE = [
     {
         ...of('strategy/eventual.cpp'),
         name: 'count-old-news',
-        fault: 'news that is in the baseline is added once more',
+        fault: 'news that the baseline covers is added once more',
         find: ' || *before < total.baseline) return;',
         replace: ') return;',
         test: COMPETING,
@@ -364,10 +364,10 @@ const CATALOGUE = [
     {
         ...of('strategy/entry_log.cpp'),
         name: 'count-what-is-folded',
-        fault: 'entries that a fold covers are counted beside it',
+        fault: 'entries that a fold covers are counted in addition to it',
         find: 'tab.entries.upper_bound(covered); entry != tab.entries.end(); ++entry) {\n        sum',
         replace: 'tab.entries.begin(); entry != tab.entries.end(); ++entry) {\n        sum',
-        test: 'log: folding and counting at once loses nothing and counts nothing twice',
+        test: 'log: folding during counting loses nothing and counts nothing twice',
     },
     {
         ...of('strategy/log.cpp'),
@@ -375,7 +375,7 @@ const CATALOGUE = [
         fault: 'an entry that the fold does not cover is removed',
         find: 'if (number <= covered) co_await',
         replace: 'if (number <= covered + 1) co_await',
-        test: 'log: folding and counting at once loses nothing and counts nothing twice',
+        test: 'log: folding during counting loses nothing and counts nothing twice',
     },
     {
         ...of('strategy/log.cpp'),
@@ -404,18 +404,18 @@ const CATALOGUE = [
     {
         ...of('strategy/batched.cpp'),
         name: 'leave-it-gathered',
-        fault: 'a page that is left takes what it gathered with it',
+        fault: 'a page that is left loses the increments that it gathered',
         find: 'event == LifecycleEvent::page_hide) {',
         replace: 'false) {',
-        test: 'batched writes what it gathered when its page is hidden or left',
+        test: 'batched writes the increments that it gathered when its page is hidden or left',
     },
     {
         ...of('strategy/batched.cpp'),
         name: 'forget-what-failed',
-        fault: 'what a full store refused is dropped',
+        fault: 'increments that a full store refused are dropped',
         find: 'gathered_ += n;\n            failure',
         replace: 'failure',
-        test: 'batched keeps what a full store refused, and warns',
+        test: 'batched keeps increments that a full store refused, and writes them later',
     },
 ];
 
@@ -427,7 +427,7 @@ const LIMITS = [
         fault: 'a sequence whose row vanished begins at 1 again',
         find: 'if (found.vanished) base = co_await floor();',
         replace: '',
-        test: 'limits: a sequence outlives its database, as long as localStorage or a tab does',
+        test: 'limits: a sequence outlives its database as long as localStorage or a tab survives',
     },
     {
         ...of('limit/budget.cpp'),
@@ -440,7 +440,7 @@ const LIMITS = [
     {
         ...of('limit/rate_limit.cpp'),
         name: 'believe-the-wall',
-        fault: 'a tab that comes anew believes its wall clock although others have watched the time',
+        fault: 'a new tab believes its wall clock although other tabs have watched the time',
         find: 'if (!alone) co_return false;',
         replace: '',
         test: 'limits: no window holds more than the limit, whatever tabs and their clocks do',
@@ -456,7 +456,7 @@ const LIMITS = [
     {
         ...of('limit/rate_limit.cpp'),
         name: 'take-back-what-was-delivered',
-        fault: 'a grant that was delivered is taken out of the row as if it had not been',
+        fault: 'a grant that was delivered is removed from the row as if it had not been',
         find: 'if (undelivered_.count > 0) --undelivered_.count;',
         replace: '',
         test: 'limits: no window holds more than the limit, whatever tabs and their clocks do',
@@ -467,7 +467,7 @@ const LIMITS = [
         fault: 'a tab that makes a row ignores other tabs that have seen one',
         find: 'if (seen) seen_.insert(key);',
         replace: '(void)seen;',
-        test: 'limits: no schedule of two tabs repeats an id or overspends, nor with a fault',
+        test: 'limits: no schedule of two tabs, with or without a fault, repeats an id or overspends',
     },
     {
         file: 'wasm/include/tabacus/common/world.hpp',
@@ -485,7 +485,7 @@ const LIMITS = [
         find: 'auto entry_lock = std::exchange(entry_lock_, nullptr);\n    if (!taken) {',
         replace:
             'std::unique_ptr<HeldLock> entry_lock;\n    if (taken) entry_lock = std::exchange(entry_lock_, nullptr);\n    if (!taken) {',
-        test: 'lock: a request that cannot get a token fails, and keeps nobody from the lock',
+        test: 'lock: a request that cannot get a token fails, and keeps no other tab from the lock',
     },
 ];
 
@@ -497,7 +497,7 @@ const LOCKS = [
         fault: 'a request goes to the head of its tab’s queue, which breaks the promise of serial()',
         find: 'waiting_.push_back(request);',
         replace: 'waiting_.push_front(request);',
-        test: 'lock: three tabs with two requests each get it, in their orders, one at a time',
+        test: 'lock: three tabs with two requests each get the lock in their orders, one at a time',
     },
     {
         ...of('lock/fair_order.cpp'),
@@ -510,7 +510,7 @@ const LOCKS = [
     {
         ...of('lock/fair_order.cpp'),
         name: 'no-position-behind-a-try',
-        fault: 'a request behind an ifAvailable one takes a position after that one only',
+        fault: 'a request behind an ifAvailable one takes its position only once that one has ended',
         find: 'if (acquiring_) return true;',
         replace: '',
         test: 'lock: a request behind an ifAvailable one is not overtaken meanwhile',
@@ -518,18 +518,18 @@ const LOCKS = [
     {
         ...of('lock/web_lock.cpp'),
         name: 'wait-for-later-tabs',
-        fault: 'a tab behind the own position keeps the own readers out',
+        fault: 'a tab behind this tab’s position keeps this tab’s readers waiting',
         find: 'is_next ? OtherWaiters::behind_us : OtherWaiters::ahead_of_us',
         replace: 'OtherWaiters::ahead_of_us',
-        test: 'lock: a reader does not wait for a tab behind its own tab’s position',
+        test: "lock: a reader does not wait for a tab behind its own tab's position",
     },
     {
         ...of('lock/fair_order.cpp'),
         name: 'forget-later-tabs',
-        fault: 'a tab behind the own position is taken for gone',
+        fault: 'a tab behind this tab’s position counts as gone',
         find: 'waiting == OtherWaiters::behind_us && contender.after_position >= position->number',
         replace: 'waiting == OtherWaiters::behind_us && contender.after_position == 0',
-        test: 'lock: a reader does not wait for a tab behind its own tab’s position',
+        test: "lock: a reader does not wait for a tab behind its own tab's position",
     },
     {
         ...of('lock/fair_order.cpp'),
@@ -542,10 +542,10 @@ const LOCKS = [
     {
         ...of('lock/lock_queue.cpp'),
         name: 'release-when-spent',
-        fault: 'a tab whose tokens are spent lets a later tab have the lock',
+        fault: 'a tab that has used up its tokens releases the lock to a later tab',
         find: 'came_late(*request) || !co_await',
         replace: '!contenders_.empty() || !co_await',
-        test: 'lease: what a tab asked for before another tab did comes before it',
+        test: "lease: a tab's requests are granted before those that another tab made later",
     },
     {
         ...of('lock/hand_over.cpp'),
@@ -553,23 +553,23 @@ const LOCKS = [
         fault: 'a tab in its barging window goes on waiting for its caller to ask again',
         find: '--*steps_left;\n        wake();',
         replace: '--*steps_left;',
-        test: 'lock: three tabs with two requests each get it, in their orders, one at a time',
+        test: 'lock: three tabs with two requests each get the lock in their orders, one at a time',
     },
     {
         ...of('lock/hand_over.cpp'),
         name: 'go-on-before-later-tabs',
-        fault: 'a tab goes on for ever before a tab behind its position that could not announce itself',
+        fault: 'a tab keeps the lock for ever from a tab behind its position that cannot announce itself',
         find: 'waiting != OtherWaiters::none || !contenders_.empty()',
         replace: 'waiting == OtherWaiters::ahead_of_us || !contenders_.empty()',
-        test: 'lock: a tab without a channel waits for one slice of the tab before it at most',
+        test: 'lock: a tab without a channel waits for at most one slice of the tab before it',
     },
     {
         ...of('lock/epochs.cpp'),
         name: 'commit-when-deposed',
-        fault: 'a holder that slept through its lease writes although a newer grant has begun',
+        fault: 'a holder that was suspended past its lease writes although a newer grant has begun',
         find: '|| row->fence > tokens.first ||',
         replace: '||',
-        test: 'lease: a holder that slept through its lease is refused and notified',
+        test: 'lease: a holder that was suspended past its lease is refused and notified',
     },
     {
         ...of('lock/leader.cpp'),
@@ -585,12 +585,12 @@ const LOCKS = [
         fault: 'a leader takes the newest call first',
         find: 'found = LeaderCall{std::move(id), std::move(request->value)};\n                break;',
         replace: 'found = LeaderCall{std::move(id), std::move(request->value)};\n                continue;',
-        test: 'lock leader: calls are answered in their order, and their rows are cleared away',
+        test: 'lock leader: calls are answered in their order, and their rows are removed',
     },
     {
         ...of('lock/leader.cpp'),
         name: 'answer-twice',
-        fault: 'the answer does not take the place of the call, which the next leader runs again',
+        fault: 'an answer does not replace its call, so that the next leader runs the call again',
         find: 'own.transaction().remove(Store::locks, where);',
         replace: '',
         test: 'leader: terms rise, and each call of three tabs is committed once and ends',
@@ -598,14 +598,14 @@ const LOCKS = [
     {
         ...of('lock/leader.cpp'),
         name: 'answer-for-ever',
-        fault: 'the answer to a call of a key is the answer for ever',
+        fault: 'the answer to a call of a key never expires',
         find: 'if (same && !outdated(*call, world_.clock().now_ms())) co_return;',
         replace: 'if (same) co_return;',
         test: 'lock leader: calls of one key are one call for an hour after its answer',
     },
 ];
 
-/** What tabs of an emulated origin may rely on. */
+/** The rules of an emulated origin. */
 const EMULATED = { file: 'wasm/src/lab/emulator/emulated_origin.cpp' };
 
 /** @type {Mutant[]} */
@@ -621,7 +621,7 @@ const EMULATOR = [
     {
         ...EMULATED,
         name: 'emulator-notify-of-nothing',
-        fault: 'an equal write is an event',
+        fault: 'an equal write causes an event',
         find: 'if (!write.changes) continue;',
         replace: '',
         test: 'an event goes to every other document, once its process has the write (HTML 12.2.1)',
@@ -632,7 +632,7 @@ const EMULATOR = [
         fault: 'every tab gets the events of a sessionStorage',
         find: 'if (id != 0 && receiver.session != id) continue;',
         replace: '',
-        test: "a session is its tab's and its frames', and copied once (HTML 12.2.2)",
+        test: 'a tab shares its session with its frames, and an opened tab copies it once (HTML 12.2.2)',
     },
     {
         ...EMULATED,
@@ -653,10 +653,10 @@ const EMULATOR = [
     {
         ...EMULATED,
         name: 'emulator-frozen-runs',
-        fault: 'a frozen tab goes on',
+        fault: 'a frozen tab goes on running',
         find: 'if (!runner.active || runner.cached) continue;',
         replace: 'if (runner.cached) continue;',
-        test: 'a frozen tab receives later, a cached one never what was posted meanwhile (HTML 9.5)',
+        test: 'a frozen tab receives messages later, and a cached page never does (HTML 9.5)',
     },
     {
         ...EMULATED,
@@ -664,12 +664,12 @@ const EMULATOR = [
         fault: 'a page in the back/forward cache receives later what was posted meanwhile',
         find: 'if (agent(receiver).cached) continue;',
         replace: '',
-        test: 'a frozen tab receives later, a cached one never what was posted meanwhile (HTML 9.5)',
+        test: 'a frozen tab receives messages later, and a cached page never does (HTML 9.5)',
     },
     {
         ...EMULATED,
         name: 'emulator-cache-a-holder',
-        fault: 'a page that holds a lock is kept',
+        fault: 'a page that holds a lock is kept in the back/forward cache',
         find: 'if (locks_.holds_any(static_cast<ContextId>(i + 1))) return false;',
         replace: '',
         test: 'a page that holds a lock is not kept in the back/forward cache',
@@ -677,10 +677,10 @@ const EMULATOR = [
     {
         ...EMULATED,
         name: 'emulator-youngest-first',
-        fault: 'by default, what was begun last happens first',
+        fault: 'by default, the event that was posted last happens first',
         find: '? a.cause < b.cause :',
         replace: '? a.cause > b.cause :',
-        test: 'default schedule: the oldest first, and time passes when nothing else can happen',
+        test: 'the default schedule takes the oldest event; time passes when nothing else can happen',
     },
 ];
 
@@ -692,7 +692,7 @@ const QUEUES = [
         fault: 'a job to run at most once is given back when its worker is lost',
         find: 'if (last.at_most_once || last.lost_workers',
         replace: 'if (last.lost_workers',
-        test: 'queue: at most once, no job begins twice, whoever dies',
+        test: 'queue: a job to run at most once never begins twice, whichever tabs die',
     },
     {
         ...of('queue/turn.cpp'),
@@ -713,10 +713,10 @@ const QUEUES = [
     {
         ...of('queue/turn.cpp'),
         name: 'remove-what-is-between',
-        fault: 'jobs that another slot runs leave with those around them',
+        fault: 'jobs that another slot runs are removed with those around them',
         find: 'const bool ranges = held_slot.gapless && !edited;',
         replace: 'const bool ranges = !edited;',
-        test: 'queue: what is claimed together leaves together, and nothing that runs between it',
+        test: 'queue: jobs claimed together are removed together, and none that runs between them',
     },
     {
         ...of('queue/rows.cpp'),
@@ -724,7 +724,7 @@ const QUEUES = [
         fault: 'claims pass over a job that comes before those that were there',
         find: 'kind->first = std::min(kind->first, position.substr(position.size() - order_digits));',
         replace: '',
-        test: 'queue: short jobs in two slots, some failing, delayed or cancelled, end once each',
+        test: 'queue: each short job in two slots ends once, even if some fail, wait or are cancelled',
     },
     {
         ...of('queue/turn.cpp'),
@@ -737,15 +737,15 @@ const QUEUES = [
     {
         ...of('queue/turn.cpp'),
         name: 'pass-over-a-kind',
-        fault: 'a claim takes jobs of one kind that are behind those of another of which it has not read all',
+        fault: 'a claim takes jobs of one kind that lie behind unread jobs of another',
         find: 'if (horizon) std::erase_if',
         replace: 'if (false) std::erase_if',
-        test: 'queue: a claim of several kinds passes over none, however many rows each has',
+        test: 'queue: a claim of several kinds passes over no job, however many rows each kind has',
     },
     {
         ...of('queue/run.cpp'),
         name: 'forget-followers',
-        fault: 'what follows a job is compared with the next one only',
+        fault: 'the next job is compared only with the jobs that follow the last one',
         find: 'followers.add(held_slot.finished.back().outcome.next);',
         replace: 'followers = {}, followers.add(held_slot.finished.back().outcome.next);',
         test: 'queue: a following job runs before jobs of the same claim that are positioned behind it',
@@ -753,10 +753,10 @@ const QUEUES = [
     {
         ...of('queue/run.cpp'),
         name: 'claim-in-vain',
-        fault: 'a worker that is disturbed again and again claims as much as ever',
+        fault: 'a worker that is interrupted again and again claims as many jobs as before',
         find: ': interrupted ? std::min(held_slot.ahead, begun * 2)',
         replace: '',
-        test: 'queue: while jobs come one by one, little is claimed to be given back',
+        test: 'queue: while jobs come one by one, few jobs are claimed only to be given back',
     },
     {
         ...of('queue/turn.cpp'),
@@ -764,7 +764,7 @@ const QUEUES = [
         fault: 'a claim is bounded by the number of its jobs alone',
         find: 'return std::clamp<std::size_t>(ahead_bytes / row_bytes, 1, many);',
         replace: 'return many;',
-        test: 'queue: of large jobs no more are claimed at once than fit',
+        test: 'queue: a claim takes no more large jobs at once than fit',
     },
     {
         ...of('queue/turn.cpp'),
@@ -777,10 +777,10 @@ const QUEUES = [
     {
         ...of('queue/rows.cpp'),
         name: 'keep-the-older',
-        fault: 'the first of what is claimed together is taken to run',
+        fault: 'the first of jobs claimed together counts as running, and keeps its older payload',
         find: 'slot.entries.size() == 1;',
         replace: '&entry == slot.entries.data();',
-        test: 'queue: of jobs claimed together the first takes what is newer, too',
+        test: 'queue: the first of jobs claimed together takes a newer payload, too',
     },
     {
         ...of('queue/rows.cpp'),
@@ -788,12 +788,12 @@ const QUEUES = [
         fault: 'kinds are counted without those that are about to be written',
         find: '    put_fresh();  // or their kinds would not be counted\n    auto there',
         replace: '    auto there',
-        test: 'queue: what follows a job is found, however many kinds there are',
+        test: 'queue: a job that follows another is found, however many kinds there are',
     },
     {
         ...of('queue/work.cpp'),
-        name: 'blame-who-left',
-        fault: 'a worker that exits cleanly counts as one that was lost',
+        name: 'count-clean-exits',
+        fault: 'a worker that exits cleanly counts as lost',
         find: 'if (!is_clean_exit(reason)) return;',
         replace: 'return;',
         test: 'queue: a worker that exits cleanly is not counted as lost, however often it does',
@@ -801,15 +801,15 @@ const QUEUES = [
     {
         ...of('queue/turn.cpp'),
         name: 'suspect-each-alone',
-        fault: 'what a lost worker had claimed is claimed one by one',
+        fault: 'jobs that a lost worker had claimed are claimed one by one',
         find: 'return job.lost_workers > 1 ||',
         replace: 'return job.lost_workers > 0 ||',
-        test: 'queue: what a killed tab had claimed and not begun is claimed by many again',
+        test: 'queue: jobs that a killed tab had not begun are again claimed many at a time',
     },
     {
         ...of('queue/work.cpp'),
         name: 'forget-unknown-outcomes',
-        fault: 'what a commit of unknown outcome has settled is forgotten when another worker had a turn since',
+        fault: 'jobs that a commit of unknown outcome has settled are forgotten if another worker had a turn since',
         find: '    co_return co_await was_committed(held_slot, turn.id);',
         replace:
             '    const bool committed = co_await was_committed(held_slot, turn.id);\n    if (!committed) expected_->unknown.clear();\n    co_return committed;',
@@ -829,12 +829,12 @@ const QUEUES = [
         fault: 'a job that failed and keeps its position is removed with those around it',
         find: 'if (job.due_ms == 0) ++head.edits;',
         replace: '',
-        test: 'queue: what failed on a full disk is not removed with those around it',
+        test: 'queue: a job that failed on a full disk is not removed with those around it',
     },
     {
         ...of('queue/rows.cpp'),
-        name: 'blame-nobody',
-        fault: 'a worker that was killed does not count',
+        name: 'count-no-lost-worker',
+        fault: 'a killed worker does not count as lost',
         find: 'job.lost_workers += unchanged ? 0 : 1;',
         replace: 'job.lost_workers += 0;',
         test: 'queue: a killed worker counts as lost, and a job that lost too many is a dead letter',
@@ -842,18 +842,18 @@ const QUEUES = [
     {
         ...of('queue/turn.cpp'),
         name: 'suspect-together-for-ever',
-        fault: 'what has ended worker after worker is claimed with others all the same',
+        fault: 'a job that has ended one worker after another is claimed with others all the same',
         find: 'return job.lost_workers > 1 || job',
         replace: 'return job',
-        test: 'queue: of one that kills its worker among many, the others are done',
+        test: 'queue: the jobs beside one that kills its workers are done',
     },
     {
         ...of('queue/work.cpp'),
         name: 'leave-at-once',
-        fault: 'a worker that leaves does not wait until what had ended is settled',
+        fault: 'a worker that leaves does not wait until all jobs that had ended are settled',
         find: 'while (!slots_.empty()) {\n        const Completer<Unit> signal;\n        left_',
         replace: 'while (false) {\n        const Completer<Unit> signal;\n        left_',
-        test: 'queue: a worker that leaves settles what had ended, and gives back all else',
+        test: 'queue: a worker that leaves settles all jobs that had ended, and gives back the others',
     },
 ];
 

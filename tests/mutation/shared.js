@@ -1,4 +1,7 @@
-/** Faults planted in the JavaScript of what threads share, each with the test file that must kill it (`node scripts/plant.js`). */
+/**
+ * Faults planted in the JavaScript of the storage and the locks that threads share, each with the test file
+ * that must kill it. `node scripts/plant.js` plants them.
+ */
 
 /** @typedef {import('./emulator.js').Planted} Planted */
 
@@ -19,7 +22,7 @@ const locks = of('locks/thread-lock-manager', 'locks');
 /** @type {Planted[]} */
 export const PLANTED = [
     area(
-        'what was read is never read again',
+        'a value that was read is never read again',
         'if (version === this.#readVersion) return;',
         'if (this.#readVersion >= 0) return;',
     ),
@@ -34,15 +37,15 @@ export const PLANTED = [
         'changes ?? [{ key: null, oldValue: null, newValue: null }]',
         'changes ?? []',
     ),
-    mirror('what localStorage held is not read', 'this.#pullAll();\n        this.#pushed', 'this.#pushed'),
-    mirror('what did not fit is forgotten', 'this.#unwritten.add(key);', 'void key;'),
+    mirror('items of localStorage are not read', 'this.#pullAll();\n        this.#pushed', 'this.#pushed'),
+    mirror('an item that did not fit is forgotten', 'this.#unwritten.add(key);', 'void key;'),
     mirror(
-        'a page that falls behind writes what its threads have not changed',
+        'a page that falls behind writes items that its threads have not changed',
         'if (value === (this.#common.get(key) ?? null)) continue;',
         '',
     ),
     mirror(
-        'what a thread has written meanwhile is left behind',
+        'an item that a thread writes meanwhile is not written to localStorage',
         'if (!full && this.#local.getItem(key) !== value) this.#write(key, value);',
         '',
     ),
@@ -52,13 +55,13 @@ export const PLANTED = [
         '',
     ),
     locks(
-        'an abort after close() releases whatever is there',
+        'an abort after close() releases a request that is gone',
         'if (request.block === 0) return;\n        this.#drop',
         'this.#drop',
     ),
-    storage('what the page sets is written later', 'area.onWrite = () => core.mirror?.push();', ''),
+    storage('an item that the page sets is written later', 'area.onWrite = () => core.mirror?.push();', ''),
     locks(
-        'an abort does not leave the queue',
+        'an aborted request stays in the queue',
         'this.#drop(request);\n        this.#forget(request, () => request.reject(request',
         'this.#forget(request, () => request.reject(request',
     ),

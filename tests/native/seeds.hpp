@@ -1,12 +1,12 @@
-// How much a test tries.
+// The number of runs that a test makes.
 #pragma once
 
 #include <cstdint>
 
 namespace tabacus::test {
 
-/// Under a sanitizer everything takes ten times as long, and what it watches for shows in the first
-/// runs. The release build tries the others, with failures thrown.
+/// Whether a sanitizer checks this program. Everything takes ten times as long then, and the first
+/// runs show what a sanitizer finds. The release build makes the other runs.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool sanitized = true;
 #elif defined(__has_feature)
@@ -16,12 +16,13 @@ inline constexpr bool sanitized =
 inline constexpr bool sanitized = false;
 #endif
 
-/// Schedules of a safety property.
+/// The number of schedules under which a safety property is tested.
 inline constexpr std::uint64_t seeds = sanitized ? 40 : 300;
-/// Where each run is long.
+/// The number of schedules of a test whose runs are long.
 inline constexpr std::uint64_t few_seeds = sanitized ? 12 : 100;
 
-/// Repetitions of what threads do at once.
+/// Returns how often threads repeat what they do at the same time: `count` times, or a tenth of
+/// that under a sanitizer.
 constexpr int repeated(int count) { return sanitized ? count / 10 : count; }
 
 }  // namespace tabacus::test

@@ -11,8 +11,8 @@
 
 namespace tabacus::test {
 
-/// Time passes only when nothing else can happen: messages and grants are faster than any timer,
-/// as in a real browser that is not overloaded.
+/// Chooses the clock only when nothing else can happen, and all other choices at random. So
+/// messages and grants are faster than any timer, as in a real browser that is not overloaded.
 class TimeLastChooser final : public lab::Chooser {
   public:
     explicit TimeLastChooser(std::uint64_t seed) : random_(seed) {}

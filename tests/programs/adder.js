@@ -1,11 +1,11 @@
-/** What an adder does: the worker's side of adders.js. */
+/** The worker's side of adders.js: attaches to a shared memory and adds on demand. */
 
 /** @typedef {import('tabacus/worker').AttachedMemory} AttachedMemory */
 
 /**
  * @param {(handle: any) => Promise<AttachedMemory>} attach
  * @param {(message: unknown) => void} post
- * @returns {(message: any) => Promise<void>} to be called with each message
+ * @returns {(message: any) => Promise<void>} a function to call with each message
  */
 export function adder(attach, post) {
     /** @type {AttachedMemory} */
@@ -27,9 +27,10 @@ export function adder(attach, post) {
 }
 
 /**
- * Waits asleep, not spinning: a thread that has spun until the last one came has used up its time slice.
+ * Waits until all adders have come. It sleeps instead of spinning, because a thread that spins until the
+ * last one comes has used up its time slice.
  *
- * @param {Int32Array} barrier how many are missing
+ * @param {Int32Array} barrier the number of adders that are missing
  */
 function passBarrier(barrier) {
     if (Atomics.sub(barrier, 0, 1) === 1) Atomics.notify(barrier, 0);

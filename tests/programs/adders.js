@@ -1,14 +1,14 @@
 /**
- * Workers that attach to a shared memory and add on demand: the side of the page. Their own side is
+ * The page's side of workers that attach to a shared memory and add on demand. The workers' side is
  * adder.js, with an entry for each platform.
  */
 
 /**
- * A task for all adders at once. With `mutex` each add is a load and a store of a plain number under that
- * mutex, held as the task says.
+ * A task for all adders at once. With `mutex` each add is made under that mutex, which is acquired in the
+ * way `how`.
  *
  * @typedef {object} AddTask
- * @property {string} name of the counter
+ * @property {string} name the name of the counter
  * @property {import('tabacus/threads').CounterKind} kind
  * @property {number} n
  * @property {number} adds
@@ -16,7 +16,7 @@
  */
 
 /**
- * A worker, whatever the platform makes of it.
+ * A worker on any platform.
  *
  * @typedef {object} Adder
  * @property {(message: unknown) => void} post
@@ -25,6 +25,8 @@
  */
 
 /**
+ * Starts adders and attaches them to a shared memory.
+ *
  * @param {() => Adder} spawn
  * @param {number} count
  * @param {unknown} handle
@@ -38,7 +40,8 @@ export async function startAdders(spawn, count, handle) {
 }
 
 /**
- * They begin together: each waits at a barrier for the last.
+ * Lets all adders do the task, and resolves when all have. They begin together, since each waits at a
+ * barrier for the last.
  *
  * @param {Adder[]} adders
  * @param {AddTask} task
@@ -59,7 +62,8 @@ async function expectMessage(adder, expected) {
 }
 
 /**
- * Messages in the order in which they come, whether or not somebody waits for them already.
+ * Returns a queue of messages. `next()` resolves with the next message in the order of delivery, or rejects
+ * with an error that `fail()` was called with. One call of it may wait at a time.
  */
 export function mailbox() {
     /** @type {{ message?: unknown, error?: unknown }[]} */

@@ -1,6 +1,6 @@
 /**
- * The Atomics article's program: four workers increment one counter 100,000 times each, then decrement
- * it as often. Runs wherever there are workers; the caller passes the function that starts one.
+ * The Atomics article's program: four workers increment one counter 100,000 times each, and then decrement
+ * it as often. It runs on every platform that has workers; the caller starts them.
  */
 
 import { addersAll } from './adders.js';
@@ -14,12 +14,14 @@ export const articleAdds = 100_000;
 export const exactKinds = ['atomic', 'mutexed', 'striped'];
 
 /**
+ * Runs the program once.
+ *
  * @param {import('tabacus/worker').AttachedMemory} shared
- * @param {import('./adders.js').Adder[]} adders one per worker, attached
+ * @param {import('./adders.js').Adder[]} adders one for each worker, attached
  * @param {CounterKind} kind
  * @param {string} [name]
- * @returns {Promise<{ up: number, down: number }>} what all increments have come to, and what is left after
- *   as many decrements: 400,000 and 0 if it is exact
+ * @returns {Promise<{ up: number, down: number }>} how far the counter is from its first value after all
+ *   increments, and after as many decrements: 400,000 and 0 if it is exact
  */
 export async function article(shared, adders, kind, name = `article ${kind}`) {
     const counter = shared.counter(name, { kind });
@@ -31,12 +33,12 @@ export async function article(shared, adders, kind, name = `article ${kind}`) {
 }
 
 /**
- * Runs it on the unsynchronised counter until updates are seen to be lost.
+ * Runs the program on the unsynchronised counter until updates are lost, at most `triesMax` times.
  *
  * @param {import('tabacus/worker').AttachedMemory} shared
  * @param {import('./adders.js').Adder[]} adders
  * @param {number} triesMax
- * @returns {Promise<{ tries: number, up: number, down: number } | undefined>} undefined if it never lost
+ * @returns {Promise<{ tries: number, up: number, down: number } | undefined>} undefined if no update was lost
  */
 export async function articleLoses(shared, adders, triesMax) {
     for (let tries = 1; tries <= triesMax; tries++) {

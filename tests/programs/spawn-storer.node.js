@@ -3,11 +3,11 @@ import { mailbox } from './adders.js';
 import { callsTo } from './worker-calls.js';
 
 /**
- * A worker that has attached: storer.js.
+ * Starts a worker that runs storer.js, and attaches it to the shared memory.
  *
  * @param {import('tabacus/threads').ThreadsMemory} shared
- * @param {(() => unknown)[]} endings what ends it is added
- * @param {object} [options] of its storage()
+ * @param {(() => unknown)[]} endings a function that ends the worker is added to them
+ * @param {object} [options] the options of the worker's storage()
  */
 export async function spawnStorer(shared, endings, options) {
     const worker = new Worker(new URL('./storer.node.js', import.meta.url));

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { mailbox } from './adders.js';
 
-/** @returns {import('./adders.js').Adder} */
+/** Starts a worker that runs adder.js. @returns {import('./adders.js').Adder} */
 export function spawn() {
     const worker = new Worker(new URL('./adder.node.js', import.meta.url));
     const { deliver, fail, next } = mailbox();

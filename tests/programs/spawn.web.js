@@ -1,6 +1,6 @@
 import { mailbox } from './adders.js';
 
-/** @returns {import('./adders.js').Adder} */
+/** Starts a worker that runs adder.js. @returns {import('./adders.js').Adder} */
 export function spawn() {
     const worker = new Worker(new URL('./adder.web.js', import.meta.url), { type: 'module' });
     const { deliver, fail, next } = mailbox();

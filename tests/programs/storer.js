@@ -1,4 +1,4 @@
-/** What a Worker does with the storage and the locks that threads share, call by call. */
+/** The functions of a Worker that uses the storage and the locks of threads. Its page calls them. */
 
 import { answerCalls } from './worker-calls.js';
 
@@ -7,7 +7,7 @@ import { answerCalls } from './worker-calls.js';
 /**
  * @param {(handle: any) => Promise<AttachedMemory>} attach
  * @param {(message: unknown) => void} post
- * @returns {(message: any) => Promise<void>} to be called with each message
+ * @returns {(message: any) => Promise<void>} a function to call with each message
  */
 export function storer(attach, post) {
     /** @type {AttachedMemory} */
@@ -44,11 +44,11 @@ export function storer(attach, post) {
         items: () => Object.entries(storage),
         events: () => events,
         /**
-         * Sets keys of its own, many times, and checks whether each is what was set.
+         * Sets items of its own, and checks after each whether it reads the value that it has set.
          *
          * @param {string} own
          * @param {number} times
-         * @returns {number} how often it was not
+         * @returns {number} how often it read another value
          */
         hammer(own, times) {
             let wrong = 0;
@@ -71,7 +71,8 @@ export function storer(attach, post) {
                 held.catch(reject);
             }),
         /**
-         * Adds one to a plain number that long under the lock, with a pause between its load and its store.
+         * Adds one to a plain number `times` times, each time under the lock and with a pause between its
+         * load and its store.
          *
          * @param {string} name
          * @param {number} times
@@ -87,7 +88,7 @@ export function storer(attach, post) {
             }
         },
         query: () => shared.locks.query(),
-        /** Until it is terminated. @param {string} own */
+        /** Sets and removes items until the Worker is terminated. @param {string} own */
         write(own) {
             for (let i = 0; ; i++) {
                 storage.setItem(`${own}/${i % 5}`, `${own} ${i} `.repeat(i % 300));

@@ -1,4 +1,4 @@
-/** What a Worker does with locks over tabs, call by call. */
+/** The functions of a Worker that uses locks over tabs. Its page calls them. */
 
 import { answerCalls } from './worker-calls.js';
 
@@ -7,7 +7,7 @@ import { answerCalls } from './worker-calls.js';
 /**
  * @param {(handle: any) => Promise<AttachedMemory>} attach
  * @param {(message: unknown) => void} post
- * @returns {(message: any) => Promise<void>} to be called with each message
+ * @returns {(message: any) => Promise<void>} a function to call with each message
  */
 export function tabLocker(attach, post) {
     /** @type {AttachedMemory} */
@@ -28,7 +28,8 @@ export function tabLocker(attach, post) {
         /** @param {string} name */
         lockAsync: async (name) => (await shared.tabLock(name).lockAsync()).token,
         /**
-         * How requests for two locks that others hold end.
+         * Requests the lock over tabs and the mutex of this name, which others hold. Resolves with how each
+         * request ended: `granted`, or the name of the error.
          *
          * @param {string} name
          * @param {{ timeout: number }} options
@@ -49,7 +50,8 @@ export function tabLocker(attach, post) {
         /** @param {string} name */
         token: (name) => shared.tabLock(name).token,
         /**
-         * Adds one to a plain number that long under the lock, with a pause between its load and its store.
+         * Adds one to a plain number `times` times, each time under the lock and with a pause between its
+         * load and its store.
          *
          * @param {string} name
          * @param {number} times
@@ -68,7 +70,8 @@ export function tabLocker(attach, post) {
             });
         },
         /**
-         * The same, of a number in IndexedDB: read in one transaction, written in another.
+         * Adds one to a number in IndexedDB `times` times under the lock. Each time it reads the number in
+         * one transaction and writes it in another.
          *
          * @param {string} name
          * @param {number} times
@@ -99,6 +102,8 @@ export function tabLocker(attach, post) {
 }
 
 /**
+ * Resolves with the result of a request, or rejects with its error.
+ *
  * @template T
  * @param {IDBRequest<T>} request
  * @returns {Promise<T>}

@@ -1,11 +1,11 @@
-/** Calls of a Worker's functions by messages, one after another. */
+/** Calls of a Worker's functions by messages, one call after another. */
 
 /**
- * The Worker's side: answers calls.
+ * Answers calls: the Worker's side.
  *
  * @param {object} methods functions by the names of the calls
  * @param {(message: unknown) => void} post
- * @returns {(message: any) => Promise<void>} to be called with each message
+ * @returns {(message: any) => Promise<void>} a function to call with each message
  */
 export function answerCalls(methods, post) {
     return async ({ method, args }) => {
@@ -19,7 +19,7 @@ export function answerCalls(methods, post) {
 }
 
 /**
- * The other side: makes calls.
+ * Makes calls: the side of the page.
  *
  * @param {(message: unknown) => void} post
  * @param {() => Promise<any>} next resolves with the Worker's next message

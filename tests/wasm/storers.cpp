@@ -1,4 +1,5 @@
-// C++ threads on the storage and the locks that a page shares: tests/node/threads-storers.test.js.
+// C++ threads that use the storage and the locks of a page. tests/node/threads-storers.test.js
+// starts them.
 #include <emscripten/emscripten.h>
 
 #include <chrono>
@@ -29,7 +30,7 @@ std::uint32_t number_of(std::u16string_view digits) {
     return number;
 }
 
-/// What a lock must make whole: read, add one, write.
+/// Increments the item `sum` `times` times. The lock makes each read and write one step.
 void add(std::uint32_t times) {
     SharedStorage storage(main_arena());
     SharedLock lock(main_arena(), u"sum");
@@ -39,7 +40,8 @@ void add(std::uint32_t times) {
     }
 }
 
-/// Writes after each change what the value was and is, until there is a `stop`.
+/// Writes the old and the new value of each change to the item `echo`, until an item `stop`
+/// changes.
 void echo() {
     SharedStorage storage(main_arena());
     storage.set(u"echo", u"listens");
@@ -51,7 +53,7 @@ void echo() {
     storage.remove(u"echo");
 }
 
-/// Waits for a lock that another thread may hold, shared with other readers.
+/// Copies the item `sum` to `read`, under the lock in shared mode, which another thread may hold.
 void read_sum() {
     SharedStorage storage(main_arena());
     SharedLock lock(main_arena(), u"sum");

@@ -1,4 +1,4 @@
-// Full stores, missing stores, the ends of the range, and closing.
+// Counters at their edges: full stores, missing stores, the ends of the range, and closing.
 #include <catch2/catch_test_macros.hpp>
 
 #include "replica/protocol_scene.hpp"
@@ -10,7 +10,8 @@ using Codes = std::vector<ErrorCode>;
 
 }  // namespace
 
-TEST_CASE("quota: flush rejects, add goes on, and a later flush succeeds") {
+TEST_CASE(
+    "quota: with a full database flush() rejects, add() works, and a later flush() succeeds") {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         CAPTURE(seed);
         Scene scene(seed);
@@ -29,7 +30,7 @@ TEST_CASE("quota: flush rejects, add goes on, and a later flush succeeds") {
     }
 }
 
-TEST_CASE("quota of localStorage: without a backup the counter is none the worse") {
+TEST_CASE("quota: a full localStorage prevents the backup, and does no harm to the counter") {
     Scene scene(1);
     scene.origin.storage().set_quota(10);
     const auto page = scene.ready();
@@ -38,7 +39,7 @@ TEST_CASE("quota of localStorage: without a backup the counter is none the worse
     CHECK(scene.read(scene.ready()) == 9);
 }
 
-TEST_CASE("no IndexedDB: rows in localStorage, one per tab, all of them counted") {
+TEST_CASE("without IndexedDB each tab has a row in localStorage, and all rows are counted") {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         CAPTURE(seed);
         Scene scene(seed, model_of(seed));
@@ -57,7 +58,7 @@ TEST_CASE("no IndexedDB: rows in localStorage, one per tab, all of them counted"
     }
 }
 
-TEST_CASE("a database that refuses to open counts as none, with a warning") {
+TEST_CASE("a database that refuses to open is replaced by localStorage, with a warning") {
     Scene scene(1);
     scene.origin.database().refuse(true);
     const auto page = scene.ready();
@@ -67,7 +68,7 @@ TEST_CASE("a database that refuses to open counts as none, with a warning") {
     CHECK(scene.read(page) == 2);
 }
 
-TEST_CASE("no store at all: live tabs agree in memory") {
+TEST_CASE("without any store living tabs agree in memory") {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         CAPTURE(seed);
         Scene scene(seed);
@@ -106,7 +107,7 @@ TEST_CASE("without BroadcastChannel a tab learns of other tabs when it reads") {
     CHECK(scene.read(second) == 5);
 }
 
-TEST_CASE("out of range: refused at both ends, and nothing changes") {
+TEST_CASE("out of range: an add beyond either end is refused and changes nothing") {
     Scene scene(1);
     const auto page = scene.ready();
     auto& counter = page.page->counter();
@@ -123,7 +124,8 @@ TEST_CASE("out of range: refused at both ends, and nothing changes") {
     CHECK(page.page->errors.empty());
 }
 
-TEST_CASE("out of range by the sum of several tabs: seen by all, and mended by counting back") {
+TEST_CASE(
+    "out of range: all tabs see a sum of several tabs beyond the range, and can count it back") {
     Scene scene(1);
     const auto first = scene.ready();
     const auto second = scene.ready();
@@ -140,7 +142,7 @@ TEST_CASE("out of range by the sum of several tabs: seen by all, and mended by c
     CHECK(scene.read(second) == value_max);
 }
 
-TEST_CASE("close while busy commits first, lets the slot go, and then refuses") {
+TEST_CASE("close() of a busy counter commits, releases the slot, and then refuses further calls") {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         CAPTURE(seed);
         Scene scene(seed, model_of(seed));
@@ -164,7 +166,7 @@ TEST_CASE("close while busy commits first, lets the slot go, and then refuses") 
     }
 }
 
-TEST_CASE("close with a full store rejects, and hangs neither itself nor a pending flush") {
+TEST_CASE("close() with a full store rejects, and neither it nor a pending flush() hangs") {
     Scene scene(1);
     const auto page = scene.ready();
     scene.add_and_flush(page, 9);
@@ -214,7 +216,7 @@ TEST_CASE("several counters in one tab are committed together and kept apart") {
     }
 }
 
-TEST_CASE("subscribers are called at most once a turn, and for what other tabs add") {
+TEST_CASE("subscribers are called at most once a turn, also for increments of other tabs") {
     Scene scene(1);
     const auto first = scene.ready();
     const auto second = scene.ready();

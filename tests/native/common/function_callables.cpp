@@ -1,4 +1,4 @@
-// Function and Shared: what callbacks, subscriptions and operations rely on.
+// Function and EnumSet: the properties that callbacks, subscriptions and operations rely on.
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
 #include <memory>
@@ -43,7 +43,7 @@ TEST_CASE("copies of a function share one callable, and the last of them destroy
     CHECK(alive.use_count() == 1);
 }
 
-TEST_CASE("a moved-from function has no callable, and what it had lives on in the other") {
+TEST_CASE("a moved-from function has no callable, and the new function has it") {
     Function<int()> from = [number = std::make_unique<int>(7)] { return *number; };
     const auto to = std::move(from);
     CHECK_FALSE(from);  // NOLINT(bugprone-use-after-move): that is what is checked

@@ -1,4 +1,4 @@
-// StoreWatch: every tab that used a database that vanished is notified, once.
+// StoreWatch: every tab that used a database is notified once when that database vanishes.
 #include "protocol/common/store_watch.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 using lab::LabTab;
 using lab::Origin;
 
-/// A tab that uses the database for something, and the notices that it receives.
+/// A page that uses the database, and the notices that it receives.
 class Watcher {
   public:
     explicit Watcher(LabTab& tab)
@@ -87,7 +87,7 @@ TEST_CASE("store watch: a database that does not open for a while is asked again
     CHECK(tabs.each_received(1));
 }
 
-TEST_CASE("store watch: one that never opens is not asked for ever") {
+TEST_CASE("store watch: a database that never opens is not asked for ever") {
     Scene tabs(1);
     tabs.origin.database().refuse(true);
     tabs.origin.clear_site_data();
@@ -111,7 +111,7 @@ TEST_CASE("store watch: a page that was away checks when it is back") {
     CHECK(tabs.each_received(1));
 }
 
-TEST_CASE("store watch: it ends with its tab") {
+TEST_CASE("store watch: it sends no notice after stop()") {
     Scene tabs(1);
     for (const auto& one : tabs.all) one.page->watch.stop();
     tabs.origin.lose_database();
@@ -119,7 +119,7 @@ TEST_CASE("store watch: it ends with its tab") {
     CHECK(tabs.each_received(0));
 }
 
-TEST_CASE("store watch: where localStorage alone remembers, a tab that opens later is notified") {
+TEST_CASE("store watch: a tab that opens after the loss learns of it from localStorage") {
     Scene tabs(1);
     for (const auto& one : tabs.all) tabs.origin.kill(*one.tab);
     tabs.origin.run();

@@ -1,4 +1,4 @@
-// Task, Async, Completer and Scope: what protocols and worlds rely on.
+// Task, Async, Completer and Scope: the properties that protocols and worlds rely on.
 #include <catch2/catch_test_macros.hpp>
 #include <stdexcept>
 #include <string>
@@ -9,7 +9,8 @@
 namespace tabacus::test {
 namespace {
 
-/// Counts how many of it are alive: a frame that dies destroys its locals.
+/// Counts its living instances. As a local variable it shows whether a coroutine's frame was
+/// destroyed.
 struct Alive {
     explicit Alive(int& count) : count_(count) { ++count_; }
     Alive(const Alive&) = delete;
@@ -123,7 +124,7 @@ TEST_CASE("a second completion is ignored, before and after the first was taken"
     CHECK(got == 1);
 }
 
-TEST_CASE("errors pass through tasks to whoever awaits") {
+TEST_CASE("errors pass through tasks to the one that awaits them") {
     const auto fail_late = [](const Completer<int>& completer) -> Task<int> {
         co_return co_await completer.async();
     };
@@ -151,7 +152,8 @@ TEST_CASE("errors pass through tasks to whoever awaits") {
     CHECK(first == "late");
 }
 
-TEST_CASE("a failure ends the frames that await it, innermost first, up to the one that attempts") {
+TEST_CASE(
+    "a failure ends the frames that await it, innermost first, up to the one with attempt()") {
     std::vector<int> ended;
     struct Noted {
         Noted(std::vector<int>& list, int number) : list_(list), number_(number) {}
@@ -173,7 +175,7 @@ TEST_CASE("a failure ends the frames that await it, innermost first, up to the o
                                 std::vector<int>& list) -> Task<int> {
         const Noted local(list, 2);
         const int value = co_await inner(completer, list);
-        list.push_back(-1);  // never reached
+        list.push_back(-1);  // is never reached
         co_return value;
     };
     std::vector<ErrorCode> codes;
@@ -234,7 +236,7 @@ TEST_CASE("run_in hands a value over, once") {
     CHECK(calls == 1);
 }
 
-TEST_CASE("an async that is dropped unawaited harms nobody") {
+TEST_CASE("an async may be dropped unawaited before its completion") {
     const Completer<int> completer;
     {
         const auto dropped = completer.async();
@@ -243,7 +245,7 @@ TEST_CASE("an async that is dropped unawaited harms nobody") {
     CHECK(completer.completed());
 }
 
-TEST_CASE("a subscription ends when it is destroyed, and moves") {
+TEST_CASE("a subscription can be moved, and ends when it is destroyed") {
     int cancelled = 0;
     {
         Subscription first([&] { ++cancelled; });

@@ -1,6 +1,7 @@
-// CounterJudge: Jepsen's rule for counters (jepsen.checker/counter). Every read lies between the
-// sum of what was acknowledged when it began and the sum of what was attempted when it ended; an
-// unknown outcome widens only the upper bound. Decrements are the same with the bounds exchanged.
+// CounterJudge: Jepsen's rule for counters (jepsen.checker/counter). The value of every read lies
+// between the sum of all increments that were acknowledged when it began and the sum of all that
+// were attempted when it ended. An increment of unknown outcome widens only the upper bound. For
+// decrements the bounds are exchanged.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ class CounterJudge {
         std::int64_t minus = 0;
         void add(std::int64_t n) { (n < 0 ? minus : plus) += n < 0 ? -n : n; }
     };
-    /// What was acknowledged when a read began.
+    /// The sums that were acknowledged when a read began.
     using Reading = Sum;
 
     void attempt(std::int64_t n) { attempted_.add(n); }
@@ -26,12 +27,12 @@ class CounterJudge {
     }
 
     [[nodiscard]] Reading begin_read() const { return acknowledged_; }
-    void end_read(const Reading& reading, std::int64_t value, const std::string& who) {
+    void end_read(const Reading& reading, std::int64_t value, const std::string& reader) {
         const auto min = reading.plus - attempted_.minus;
         const auto max = attempted_.plus - reading.minus;
         ++reads_;
         if (value >= min && value <= max) return;
-        failures_.push_back(who + " read " + std::to_string(value) + ", allowed " +
+        failures_.push_back(reader + " read " + std::to_string(value) + ", allowed " +
                             std::to_string(min) + " to " + std::to_string(max));
     }
 

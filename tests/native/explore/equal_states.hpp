@@ -1,7 +1,7 @@
-// Is a state's number what the explorer takes it for? From equal ones the same choices must lead to
-// equal ones and to the same ends. What the number leaves out of account shows where walks come to
-// a state by several ways and it makes a difference to them: the order of transactions, or of a
-// lock's queue, does within those of explore_state.cpp.
+// Checks the hash of a state, by which the explorer takes states for equal. From states of equal
+// hash the same choices must lead to states of equal hash and to the same ends. Something that the
+// hash omits is found if several walks reach a state by different ways and it makes them differ.
+// The walks of explore_state.cpp find an omitted order of transactions, or of a lock's queue.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +17,14 @@
 
 namespace tabacus::lab::test {
 
-/// What was seen of each state, in all runs of a program.
+/// What all runs of a program have shown of each state. States have their hashes as keys.
 struct Seen {
     std::map<std::uint64_t, std::vector<std::uint64_t>> choices;
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> steps;
     std::map<std::uint64_t, std::string> ends;
-    std::map<std::uint64_t, std::uint64_t> ways;  // by which it was come to first
-    std::uint64_t other_ways = 0;                 // how often a state was come to by another way
-    std::uint64_t differs = 0;  // how often what had been seen was another when seen again
+    std::map<std::uint64_t, std::uint64_t> ways;  // the way by which a state was first reached
+    std::uint64_t other_ways = 0;                 // how often a state was reached by another way
+    std::uint64_t differs = 0;  // how often a state showed something else than before
 
     template <typename Map, typename Key, typename Value>
     void compare(Map& map, const Key& key, const Value& value) {
@@ -33,7 +33,7 @@ struct Seen {
     }
 };
 
-/// Another run, of which all is compared.
+/// A run that compares each of its states, steps and ends with those of earlier runs.
 class Compared final : public Run {
   public:
     Compared(std::unique_ptr<Run> run, Seen& seen) : run_(std::move(run)), seen_(seen) {}
@@ -43,7 +43,8 @@ class Compared final : public Run {
         std::vector<std::uint64_t> processes;
         processes.reserve(choices.size());
         for (const auto& choice : choices) processes.push_back(choice.process);
-        // Whose turn it is decides the order, and is no part of the state.
+        // The order of the choices depends on which process took the last step, which is no part of
+        // the state.
         std::sort(processes.begin(), processes.end());
         seen_.compare(seen_.choices, run_->state().value(), processes);
         return choices;
@@ -72,7 +73,8 @@ class Compared final : public Run {
     std::string none_;
 };
 
-/// Takes the steps of `base`, in about their order, and strays from them now and then. Its own.
+/// Takes the steps of `base` in about their order, and a random step instead in `stray_percent` of
+/// all cases. Returns the processes whose steps it took.
 inline std::vector<std::uint64_t> walk(Run& run, std::vector<std::uint64_t> base,
                                        SeededRandom& random, std::size_t stray_percent) {
     constexpr std::size_t steps_max = 500;
@@ -96,7 +98,7 @@ inline std::vector<std::uint64_t> walk(Run& run, std::vector<std::uint64_t> base
             const auto next = std::find_if(base.begin(), end, [&](std::uint64_t process) {
                 return possible(process) != choices.end();
             });
-            // Without a base to go by, the default choice.
+            // If no step of `base` is possible, the walk takes the default choice.
             chosen = next == end ? 0 : static_cast<std::size_t>(possible(*next) - choices.begin());
         }
         taken.push_back(choices[chosen].process);
@@ -108,7 +110,8 @@ inline std::vector<std::uint64_t> walk(Run& run, std::vector<std::uint64_t> base
     return taken;
 }
 
-/// Neighbours of a random walk come to the same states by other ways, from the first steps on.
+/// Makes a random walk and `neighbours` walks near it, which reach the same states by other ways.
+/// Returns what they have shown.
 inline Seen seen_by_neighbours(const Program& program, SeededRandom& random, int neighbours) {
     Seen seen;
     const auto fresh = [&] { return std::make_unique<Compared>(program(Tracing::off), seen); };

@@ -1,4 +1,5 @@
-// The strategies under every schedule: what holds is proved up to a bound, what does not is broken.
+// The strategies under every schedule up to a bound: the explorer proves those that hold, and
+// breaks the others.
 #include <catch2/catch_test_macros.hpp>
 
 #include <array>
@@ -55,9 +56,9 @@ TEST_CASE("naive is exact where a turn is atomic, and loses updates elsewhere") 
     }
 }
 
-TEST_CASE("replicated counts exactly where an idle replica lets its slot go") {
+TEST_CASE("replicated counts exactly where an idle replica releases its slot") {
     const auto check = [](const Faults& faults, std::uint32_t preemptions) {
-        // It rests after 25 to 50 ms, and comes back to a slot that may be another's.
+        // The replica rests after 25 to 50 ms without work, and then another tab may take its slot.
         const auto result =
             judged({.strategy = "replicated",
                     .model = StorageModel::cached,
@@ -74,7 +75,7 @@ TEST_CASE("replicated counts exactly where an idle replica lets its slot go") {
 
 namespace {
 
-/// A workload whose every end is recorded, and never judged.
+/// A workload that records how each of its runs ends, and fails none.
 class Remembered final : public Workload {
   public:
     Remembered(std::unique_ptr<Workload> workload, std::set<std::string>& ends, bool has_state)
@@ -105,7 +106,7 @@ class Remembered final : public Workload {
 
 struct Reached {
     std::set<std::string> all;
-    std::uint64_t steps = 0;  // that it took
+    std::uint64_t steps = 0;  // that the search took
 };
 
 struct Declared {
@@ -173,7 +174,7 @@ TEST_CASE("with and without reduction the tabs' schedules have the same ends", "
 }
 
 TEST_CASE("the order in which equal tabs begin changes no end", "[.][long]") {
-    // No name occurs in these ends.
+    // The tabs' names do not occur in the ends of these workloads.
     constexpr std::array cases = {
         Case{.strategy = "naive", .model = StorageModel::mutexed, .faults = {Fault::kill}},
         Case{.strategy = "naive",
@@ -194,7 +195,7 @@ TEST_CASE("the order in which equal tabs begin changes no end", "[.][long]") {
     }
 }
 
-TEST_CASE("beyond what all preemptions allow, those between tabs alone are explored") {
+TEST_CASE("beyond the bound of all preemptions, preemptions between tabs alone are explored") {
     Exploration exploration({.setup = {.strategy = "replicated",
                                        .model = StorageModel::cached,
                                        .counting = {.tabs = 2, .adds = 1},

@@ -1,4 +1,4 @@
-// From a request to a verdict: shrinking, seeds, traces and diagrams.
+// The explorer, from a request to a verdict: shrinking, seeds, traces and diagrams.
 #include <algorithm>
 #include <array>
 #include <catch2/catch_test_macros.hpp>
@@ -35,7 +35,7 @@ ExploreRequest request_for(std::string strategy, StorageModel model, Faults faul
 
 }  // namespace
 
-TEST_CASE("a strategy is proved, and the report says for which schedules") {
+TEST_CASE("a strategy is proved, and the report names the schedules") {
     const auto report = explore(request_for("transactional", StorageModel::cached));
     CHECK(report.verdict == Verdict::proved);
     CHECK(report.bound == "every schedule");
@@ -71,11 +71,11 @@ TEST_CASE("the lost update of naive is shrunk to one preemption") {
     }
 }
 
-TEST_CASE("a program that is too large is explored within few preemptions, and then by seeds") {
+TEST_CASE("too large a program is explored within few preemptions, and then by seeds") {
     auto request = request_for("replicated", StorageModel::cached, {Fault::kill});
     request.setup.counting = {.tabs = 2, .adds = 1};
     request.schedules_max = 2'000;
-    request.preemptions_max = 0;  // with one there are 150, and 22,420 with a death
+    request.preemptions_max = 0;  // with one: 150 schedules, and 22,420 with a death
     request.seeds = 300;
     const auto report = explore(request);
     CHECK(report.failure.empty());
@@ -124,7 +124,7 @@ TEST_CASE("a seed is read back exactly, and nothing else is a seed") {
     CHECK_FALSE(parse_seed("tabacus-2-" + format_seed(seed).substr(10)));
 }
 
-TEST_CASE("shrinking a long failure leaves what it takes") {
+TEST_CASE("shrinking a long failing schedule leaves the preemptions that the failure needs") {
     using tabacus::test::Instruction;
     using Kind = Instruction::Kind;
     using tabacus::test::program_of;
@@ -152,7 +152,7 @@ TEST_CASE("shrinking a long failure leaves what it takes") {
     CHECK(found > 5);
 }
 
-TEST_CASE("equal seeds make equal runs, different ones different runs") {
+TEST_CASE("equal seeds make equal runs, and different seeds make different runs") {
     const CountingSetup setup{.strategy = "replicated",
                               .model = StorageModel::cached,
                               .counting = {.tabs = 3, .adds = 2},

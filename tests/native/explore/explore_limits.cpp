@@ -1,4 +1,4 @@
-// Sequences and budgets under every schedule of a few preemptions, and with a fault.
+// Sequences, budgets and rate limits under every schedule of a few preemptions, and with faults.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -33,11 +33,11 @@ constexpr std::uint32_t limit_faults_max = 3;
 enum class LimitKind : std::uint8_t { sequence, budget, rate };
 struct LimitPlan {
     LimitKind what = LimitKind::sequence;
-    std::vector<int> asks;  // of each tab, in as many turns
+    std::vector<int> asks;  // how often each tab asks, each time in a turn of its own
 };
 
-/// They ask for one more than there is; of a sequence for numbers in blocks of two. At the end a
-/// further tab asks for one.
+/// The tabs together ask for one more than the limit allows; a sequence gives numbers in blocks of
+/// two. At the end a further tab asks once.
 class LimitWorkload final : public lab::Workload {
   public:
     explicit LimitWorkload(LimitPlan plan) : plan_(std::move(plan)) {
@@ -104,7 +104,7 @@ lab::Program program_of_limit(const LimitPlan& plan, Faults faults, std::uint32_
                             .workload = [plan] { return std::make_unique<LimitWorkload>(plan); }});
 }
 
-/// Every schedule within the bound, with one of these faults at most.
+/// Explores every schedule within the bound, with at most one of these faults.
 void exhaust_limit(const LimitPlan& plan, Faults faults, lab::Bound bound) {
     const auto program = program_of_limit(plan, faults, faults.empty() ? 0U : 1U);
     lab::Search search(program, bound);
@@ -138,7 +138,7 @@ void sample_limits(std::uint64_t first, std::uint64_t count) {
 
 }  // namespace
 
-TEST_CASE("limits: from equal states the same steps lead to equal ones, and to the same ends") {
+TEST_CASE("limits: from equal states the same steps lead to equal states and to the same ends") {
     lab::SeededRandom random(1);
     for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
         for (const auto fault : limit_faults) {
@@ -161,7 +161,7 @@ TEST_CASE("limits: a search that rewinds and one that replays report the same") 
     }
 }
 
-TEST_CASE("limits: no schedule of two tabs repeats an id or overspends, nor with a fault") {
+TEST_CASE("limits: no schedule of two tabs, with or without a fault, repeats an id or overspends") {
     for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
         exhaust_limit({what, {2, 1}}, {}, {.preemptions = 2});
         for (const auto fault : limit_faults)
@@ -169,9 +169,11 @@ TEST_CASE("limits: no schedule of two tabs repeats an id or overspends, nor with
     }
 }
 
-TEST_CASE("limits: three tabs, three faults, by seeds") { sample_limits(0, 600); }
+TEST_CASE("limits: no seeded schedule of three tabs with three faults fails") {
+    sample_limits(0, 600);
+}
 
-TEST_CASE("limits: within more preemptions, and of more tabs", "[.][long]") {
+TEST_CASE("limits: no schedule within more preemptions, or of more tabs, fails", "[.][long]") {
     for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
         exhaust_limit({what, {2, 1}}, {}, {.preemptions = 3});
         exhaust_limit({what, {1, 1, 1}}, {}, {.preemptions = 2, .ordered = true});
@@ -182,7 +184,7 @@ TEST_CASE("limits: within more preemptions, and of more tabs", "[.][long]") {
     }
 }
 
-TEST_CASE("limits: within more preemptions, with a fault", "[.][deep]") {
+TEST_CASE("limits: no schedule within more preemptions with a fault fails", "[.][deep]") {
     for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
         exhaust_limit({what, {1, 1, 1}}, {}, {.preemptions = 1});
         for (const auto fault : limit_faults) {
@@ -194,7 +196,7 @@ TEST_CASE("limits: within more preemptions, with a fault", "[.][deep]") {
     }
 }
 
-TEST_CASE("limits: three tabs, and more preemptions", "[.][deep]") {
+TEST_CASE("limits: no schedule of three tabs within more preemptions fails", "[.][deep]") {
     const std::pair<std::string_view, LimitKind> kinds[] = {{"sequence", LimitKind::sequence},
                                                             {"budget", LimitKind::budget},
                                                             {"rate", LimitKind::rate}};
@@ -214,10 +216,12 @@ TEST_CASE("limits: three tabs, and more preemptions", "[.][deep]") {
     }
 }
 
-TEST_CASE("limits: a million seeds, three faults each", "[.][deep]") {
+TEST_CASE("limits: none of a million seeds with three faults each fails", "[.][deep]") {
     sample_limits(100'000, 1'000'000);
 }
 
-TEST_CASE("limits: 50,000 seeds, three faults each", "[.][long]") { sample_limits(1'000, 50'000); }
+TEST_CASE("limits: none of 50,000 seeds with three faults each fails", "[.][long]") {
+    sample_limits(1'000, 50'000);
+}
 
 }  // namespace tabacus::test

@@ -1,5 +1,5 @@
-// Locks, and leaders upon them, under every schedule up to a preemption bound, and seeded ones
-// beyond: with a tab killed, frozen or cached, and with the lock stolen, at any moment.
+// Locks, and leaders built on them, under every schedule up to a preemption bound, and under seeded
+// schedules beyond it. At any moment a tab is killed, frozen or cached, or the lock is stolen.
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
@@ -19,7 +19,7 @@
 namespace tabacus::test {
 namespace {
 
-/// What may happen once in a run, at any moment.
+/// The faults of which one may happen in a run, at any moment.
 constexpr lab::Faults lock_faults{lab::Fault::kill, lab::Fault::freeze, lab::Fault::bfcache};
 
 struct Exploring {
@@ -46,7 +46,7 @@ struct Exploring {
         CHECK_FALSE(search.failed_run());
         CHECK(search.exhausted());
     }
-    /// Random walks and PCT.
+    /// Runs seeds 1 to `seeds`: random walks, and schedules of PCT.
     void sample(std::uint64_t seeds) const {
         const auto run = program();
         const lab::Sampling sampling{faults.empty() ? 0U : faults_max,
@@ -64,16 +64,17 @@ constexpr std::uint64_t explored_seeds = 100;
 constexpr std::uint64_t long_samples = 2'000;
 constexpr std::uint64_t deep_samples = 1'000'000;
 
-/// In which order requests were granted, how many committed, and of how many nobody knows.
+/// How runs ended: the order of the grants, the number of commits, and how many had an unknown
+/// outcome.
 using LockEnds = std::set<std::tuple<std::vector<int>, int, int>>;
 
 struct LockCast {
     std::size_t tabs = 3;
     std::size_t requests = 2;
     bool stolen = false;
-    bool limited = true;       // by a maxHold
-    bool hangs = false;        // for longer than that: who does is evicted, and learns of it late
-    LockEnds* ends = nullptr;  // where each run leaves its own
+    bool limited = true;       // whether requests have a maxHold
+    bool hangs = false;        // whether a holder hangs for longer, so that it is evicted
+    LockEnds* ends = nullptr;  // where each run adds how it ended
 };
 
 class LockWorkload final : public lab::Workload {
@@ -98,7 +99,8 @@ class LockWorkload final : public lab::Workload {
             members_.back().requests.push_back(stealer.count({.steal = true}));
         });
     }
-    /// Requests are numbered over all tabs, in the order in which they are made.
+    /// Returns a hash of the judge and of all requests. Requests are numbered over all tabs, in the
+    /// order in which they are made.
     [[nodiscard]] std::optional<std::uint64_t> state() const override {
         lab::Digest all(static_cast<std::uint64_t>(last_request_));
         const auto add = [&all](auto number) { all.add(static_cast<std::uint64_t>(number)); };
@@ -150,7 +152,8 @@ class LockWorkload final : public lab::Workload {
         const auto found = rows.find("counts/n");
         return found == rows.end() ? 0 : std::stoi(found->second.text);
     }
-    /// A tab's requests are granted in their order: also what tab.serial() promises.
+    /// Checks that the requests of each tab are granted in their order, as tab.serial() promises.
+    /// Returns the failure, or an empty text.
     [[nodiscard]] std::string order_of_tabs() const {
         for (const auto& member : members_) {
             auto from = judge_.order.begin();
@@ -167,10 +170,10 @@ class LockWorkload final : public lab::Workload {
         auto& late = open(origin);
         const auto request = late.count({});
         origin.run_until([&] { return request->ended; });
-        if (!request->granted || !request->commit_errors.empty()) return "nobody gets it any more";
+        if (!request->granted || !request->commit_errors.empty()) return "a later request fails";
         origin.run();
         const auto left = origin.locks().snapshot();
-        if (!left.held.empty() || !left.pending.empty()) return "something is left in a queue";
+        if (!left.held.empty() || !left.pending.empty()) return "a holder or a waiter is left";
         return after_step();
     }
 
@@ -218,12 +221,12 @@ class LeaderWorkload final : public lab::Workload {
         };
         judge_calls(judge_, origin, lives);
         if (!judge_.failure.empty()) return judge_.failure;
-        // Whatever is left is taken up by the next leader.
+        // The next leader answers all calls that are left.
         auto& late = open(origin);
         const auto call = late.call(std::to_string(members_.size() - 1) + "/late", {});
         late.stand(short_term_ms, {}, call);
         origin.run_until([&] { return call->ended; });
-        if (call->error) return "nobody is led any more";
+        if (call->error) return "a later leader does not answer";
         origin.run();
         for (const auto& [request, effect] : effects_of(origin)) {
             if (effect != "1") judge_.report_failure(request + " was committed twice");
@@ -249,7 +252,7 @@ Exploring leaders(LeaderCast cast, lab::Faults faults = {}) {
 
 }  // namespace
 
-TEST_CASE("lock: from equal states the same steps lead to equal ones, and to the same ends") {
+TEST_CASE("lock: from equal states the same steps lead to equal states and to the same ends") {
     lab::SeededRandom random(1);
     for (const std::size_t tabs : {1U, 2U, 3U}) {
         for (const bool stolen : {false, true}) {
@@ -262,7 +265,7 @@ TEST_CASE("lock: from equal states the same steps lead to equal ones, and to the
     }
 }
 
-TEST_CASE("lock, leader: a search that goes back and one that repeats report the same") {
+TEST_CASE("lock, leader: a search that rewinds and one that replays report the same") {
     for (const bool stolen : {false, true}) {
         CAPTURE(stolen);
         const lab::Bound bound{.preemptions = 1, .steps = 20'000};
@@ -271,7 +274,7 @@ TEST_CASE("lock, leader: a search that goes back and one that repeats report the
     }
 }
 
-TEST_CASE("lock: three tabs with two requests each get it, in their orders, one at a time") {
+TEST_CASE("lock: three tabs with two requests each get the lock in their orders, one at a time") {
     locks({}).exhaust({.preemptions = 0});
     locks({.tabs = 2}).exhaust({.preemptions = 1});
     locks({.limited = false}).sample(explored_seeds);
@@ -282,7 +285,7 @@ TEST_CASE("lock: every request ends when a tab is killed, frozen or cached at an
     locks({.limited = false}, lock_faults).sample(explored_seeds);
 }
 
-TEST_CASE("lock: every request ends when the lock is stolen at any moment, also beside a fault") {
+TEST_CASE("lock: every request ends when the lock is stolen at any moment, even with a fault") {
     locks({.tabs = 1, .stolen = true}).exhaust({.preemptions = 1});
     locks({.stolen = true}, lock_faults).sample(explored_seeds);
 }
@@ -306,7 +309,7 @@ TEST_CASE("leader: terms rise and calls end when the lock is stolen at any momen
     leaders({.stolen = true}, lock_faults).sample(explored_seeds);
 }
 
-TEST_CASE("leader: every schedule within bounds that take long", "[.][long]") {
+TEST_CASE("leader: no schedule within bounds that take long fails", "[.][long]") {
     leaders({.tabs = 2, .requests = 1}).exhaust({.preemptions = 1});
     leaders({.tabs = 2, .requests = 1}, lock_faults).exhaust({.preemptions = 0});
     leaders({.tabs = 1, .requests = 1}, lock_faults).exhaust({.preemptions = 1});
@@ -314,7 +317,7 @@ TEST_CASE("leader: every schedule within bounds that take long", "[.][long]") {
     leaders({.stolen = true}, lock_faults).sample(long_samples);
 }
 
-TEST_CASE("lock: every schedule within bounds that take long", "[.][long]") {
+TEST_CASE("lock: no schedule within bounds that take long fails", "[.][long]") {
     locks({}).exhaust({.preemptions = 1});
     locks({}, lock_faults).exhaust({.preemptions = 0});
     locks({.tabs = 2}, lock_faults).exhaust({.preemptions = 1});
@@ -322,7 +325,7 @@ TEST_CASE("lock: every schedule within bounds that take long", "[.][long]") {
     locks({.tabs = 2, .requests = 1, .stolen = true}).exhaust({.preemptions = 1});
 }
 
-TEST_CASE("lock: every schedule within bounds that take minutes, or hours", "[.][deep]") {
+TEST_CASE("lock: no schedule within bounds that take minutes or hours fails", "[.][deep]") {
     SECTION("all preemptions") {
         locks({}).exhaust({.preemptions = 2});
         locks({}, {lab::Fault::kill}).exhaust({.preemptions = 1});
@@ -343,12 +346,12 @@ TEST_CASE("lock: every schedule within bounds that take minutes, or hours", "[.]
     }
 }
 
-TEST_CASE("lock: a million seeds of three tabs, with a fault each", "[.][deep]") {
+TEST_CASE("lock: none of a million seeds of three tabs with a fault each fails", "[.][deep]") {
     locks({.limited = false}).sample(deep_samples);
     locks({.limited = false}, lock_faults).sample(deep_samples);
 }
 
-TEST_CASE("lock: a million seeds of three tabs, with a stealer, and with a holder that hangs",
+TEST_CASE("lock: none of a million seeds with a stealer, or with a holder that hangs, fails",
           "[.][deep]") {
     locks({.stolen = true}, lock_faults).sample(deep_samples);
     locks({.hangs = true}, lock_faults).sample(deep_samples);

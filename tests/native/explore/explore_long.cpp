@@ -1,5 +1,5 @@
-// Long runs: many seeds, many tabs, every fault. Hidden from ordinary runs: `tabacus_tests [long]`
-// of a release build.
+// Long runs: many seeds, many tabs, every fault. They are hidden: `tabacus_tests [long]` of a
+// release build runs them.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -21,13 +21,13 @@ constexpr std::uint64_t twice_seeds = 1'000;
 constexpr std::uint64_t fired_min = 1'000;
 constexpr std::uint32_t faults_max = 4;
 
-/// The store itself is gone or spoilt: what it held may be lost, and never more than that.
+/// Faults that destroy or corrupt the store. What it held may be lost, and nothing else.
 constexpr Faults spoiling = {Fault::lose_database, Fault::clear_storage, Fault::corrupt,
                              Fault::browser_crash};
 constexpr Faults sparing = {Fault::kill,    Fault::freeze,           Fault::throttle,
                             Fault::bfcache, Fault::close_connection, Fault::quota};
 
-/// What a seed runs: in turn the strategies that promise something, under each model.
+/// Returns what a seed runs: by turns each strategy that promises something, under each model.
 CountingSetup setup_of(std::uint64_t seed) {
     const bool spoilt = seed % 4 == 3;
     return {.strategy = seed / 4 % 2 == 0 ? "replicated" : "transactional",
@@ -38,7 +38,7 @@ CountingSetup setup_of(std::uint64_t seed) {
 }
 
 Outcome run_seed(std::uint64_t seed, FaultCounts& fault_counts) {
-    // About how many steps eight tabs take, of either strategy.
+    // The approximate numbers of steps that eight tabs take with each strategy.
     constexpr std::array<std::uint64_t, 2> length = {300, 50};
     return sample(program_of(setup_of(seed), nullptr, &fault_counts), seed,
                   {.faults_max = faults_max, .length = length.at(seed / 4 % 2)});
@@ -72,8 +72,7 @@ void run_some(std::atomic<std::uint64_t>& next, Sum& sum) {
 
 }  // namespace
 
-TEST_CASE("eight tabs, every fault, 100,000 seeds: nothing is lost, and every tab finishes",
-          "[.][long]") {
+TEST_CASE("eight tabs lose nothing and finish under every fault, in 100,000 seeds", "[.][long]") {
     std::atomic<std::uint64_t> next{0};
     Sum sum;
     std::vector<std::thread> threads;
@@ -92,7 +91,7 @@ TEST_CASE("eight tabs, every fault, 100,000 seeds: nothing is lost, and every ta
     CHECK(sum.failures.empty());
 }
 
-TEST_CASE("1,000 seeds twice: equal hashes", "[.][long]") {
+TEST_CASE("1,000 seeds that run twice have equal hashes", "[.][long]") {
     FaultCounts faults{};
     for (std::uint64_t seed = 0; seed < twice_seeds; ++seed) {
         CAPTURE(seed);

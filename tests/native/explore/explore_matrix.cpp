@@ -1,4 +1,4 @@
-// The matrix: what its cells are made of, and how they compare with what is declared.
+// The matrix: what its cells consist of, and how they compare with what strategies declare.
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <string>
@@ -27,7 +27,7 @@ CellReport computed(const MatrixCell& cell) {
 
 }  // namespace
 
-TEST_CASE("matrix: a cell for each strategy, model and fault") {
+TEST_CASE("matrix: it has a cell for each strategy, model and fault") {
     const auto cells = matrix_cells();
     CHECK(cells.size() == counting_strategies().size() * 3 * fault_class_count);
     CHECK(cells.size() == 330);
@@ -41,7 +41,7 @@ TEST_CASE("matrix: a strategy that declares no loss is proved") {
     CHECK_FALSE(report.unfound());
 }
 
-TEST_CASE("matrix: a declared loss is found, and agrees") {
+TEST_CASE("matrix: a declared loss is found, and contradicts nothing") {
     const auto report = computed({"locked", StorageModel::cached, FaultClass::none});
     CHECK(report.verdict() == Verdict::broken);
     CHECK(report.found(Finding::lost));
@@ -50,7 +50,7 @@ TEST_CASE("matrix: a declared loss is found, and agrees") {
 }
 
 TEST_CASE(
-    "matrix: a declared loss that is not found is reported, and one that is not declared fails") {
+    "matrix: a declared loss that is not found is reported, and an undeclared one contradicts") {
     auto report = computed({"locked", StorageModel::cached, FaultClass::none});
     report.may_lose = false;
     CHECK(report.contradicts());
@@ -61,8 +61,8 @@ TEST_CASE(
     CHECK(report.contradicts());
 }
 
-// A tab that is torn down in the middle of a transaction aborts it, and traces that:
-// AddressSanitizer checks that the trace still exists.
+// A tab that is destroyed in the middle of a transaction aborts it, and writes that to the trace.
+// AddressSanitizer checks that the trace still exists then.
 TEST_CASE("matrix: a failing run is traced until its last tab is gone") {
     const auto report = computed({"replicated", StorageModel::mutexed, FaultClass::corrupt_record});
     REQUIRE(report.parts.size() > 1);
@@ -79,7 +79,7 @@ TEST_CASE("matrix: a crash of the browser costs what is declared") {
     CHECK_FALSE(report.contradicts());
 }
 
-TEST_CASE("matrix: what was exhausted without faults is not explored again with one") {
+TEST_CASE("matrix: schedules exhausted without faults are not explored again with one") {
     const auto faultless = computed({"naive", StorageModel::mutexed, FaultClass::none});
     const MatrixCell cell{"naive", StorageModel::mutexed, FaultClass::connection_closed};
     CellExploration again(cell, small, &faultless);
@@ -101,7 +101,7 @@ TEST_CASE("matrix: a fault planted in a strategy that declares never to lose con
     const auto with = [](StrategyFault fault) {
         auto bound = small;
         bound.make = tabacus::test::planted_hosts(fault);
-        // Declared of `transactional`: nothing is lost when a tab dies.
+        // `transactional` declares that nothing is lost when a tab dies.
         CellExploration exploration({"transactional", StorageModel::cached, FaultClass::kill},
                                     bound);
         while (exploration.explore(1'000)) {

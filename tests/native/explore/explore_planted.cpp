@@ -1,4 +1,5 @@
-// Faults planted in strategies over tabs: each must be found, and some only by three tabs.
+// Faults planted in strategies over tabs. The explorer must find each, some of them only with three
+// tabs.
 #include <catch2/catch_test_macros.hpp>
 
 #include "lab/explore/explorer.hpp"
@@ -48,7 +49,7 @@ void check_killed_by_three_alone(StrategyFault fault) {
 
 }  // namespace
 
-TEST_CASE("planted: the right ones are proved", "[planted]") {
+TEST_CASE("planted: the strategies without a fault are proved", "[planted]") {
     for (const auto fault : {StrategyFault::none_locked, StrategyFault::none_transaction,
                              StrategyFault::none_rows, StrategyFault::none_optimistic}) {
         CAPTURE(static_cast<int>(fault));
@@ -64,7 +65,7 @@ TEST_CASE("planted: the right ones are proved", "[planted]") {
                   .faults = {Fault::close_connection}});
 }
 
-TEST_CASE("planted: faults in strategies that two tabs show", "[planted]") {
+TEST_CASE("planted: two tabs show these faults in strategies", "[planted]") {
     check_killed({.fault = StrategyFault::shares_the_lock});
     check_killed({.fault = StrategyFault::lets_go_early});
     check_killed({.fault = StrategyFault::goes_on_without});
@@ -78,7 +79,7 @@ TEST_CASE("planted: faults in strategies that two tabs show", "[planted]") {
         {.fault = StrategyFault::repeats_unknown_commit, .faults = {Fault::close_connection}});
 }
 
-TEST_CASE("planted: faults in strategies that only three tabs show", "[planted]") {
+TEST_CASE("planted: only three tabs show these faults in strategies", "[planted]") {
     check_killed_by_three_alone(StrategyFault::pairwise_lock);
     check_killed_by_three_alone(StrategyFault::only_one_other);
     check_killed_by_three_alone(StrategyFault::tries_twice);

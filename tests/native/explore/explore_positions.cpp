@@ -1,7 +1,8 @@
-// Fault positions, as SQLite's own tests have them: of every durable operation the first, the
-// second, … the n-th store call fails, until it ends without one that did; once, and from there on
-// for ever; then pairs, the second in what follows the first. Afterwards the value is the one
-// before or the one after, an acknowledged one is there, and no lock is left.
+// Fault positions, as in SQLite's own tests. Every durable operation is run again and again, and
+// its first, its second, … its n-th store call fails, until it ends before any call fails. The call
+// fails once, or all later calls fail as well, or one later call does. Afterwards the value is the
+// one from before or from after the operation, an acknowledged value is stored, and no lock is
+// left.
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <optional>
@@ -14,7 +15,8 @@ namespace {
 
 enum class Step : std::uint8_t { open, add, close };
 
-/// A tab that opens, has once added and flushed `before`, and then does one step under faults.
+/// The page of one tab, which does its steps one by one: it opens, adds and flushes, reads or
+/// closes.
 class Life {
   public:
     Life(LabTab& world, const MakeHost& make) : host_(make(world)) {}
@@ -52,7 +54,8 @@ class Life {
 constexpr std::int64_t value_before = 5;
 constexpr std::int64_t added = 2;
 
-/// One history, up to its end.
+/// An origin in which a counter has `value_before`, then a step runs under faults, and then other
+/// tabs read.
 class History {
   public:
     explicit History(std::string_view strategy, Durability durability)
@@ -64,7 +67,7 @@ class History {
     }
     [[nodiscard]] MemoryDatabase& database() { return origin_.database(); }
 
-    /// False when the step never ends by itself: what waits for the store waits until that is well.
+    /// Runs the step. Returns false if it does not end while the store fails.
     bool attempt(Step step) {
         if (step == Step::open) {
             origin_.kill(*tab_);
@@ -79,7 +82,7 @@ class History {
                 life_->add(added);
                 break;
             case Step::close:
-                // With something left to commit.
+                // An increment is left to commit.
                 life_->add(added);
                 life_->close();
                 break;
@@ -133,14 +136,15 @@ class History {
     Life* life_ = nullptr;
 };
 
-/// Where calls fail: the n-th, from it on, or another one besides.
+/// Which calls fail: the n-th alone, all from it on, or one later call as well.
 struct Positions {
     std::uint64_t nth = 0;
     bool for_ever = false;
-    std::uint64_t then = 0;  // so many calls after the first; 0 for none
+    std::uint64_t then = 0;  // how many calls later the second one fails; 0: none does
 };
 
-/// False when the step ended before any call failed: there are no more positions.
+/// Runs the step with these faults and checks its end. Returns false if the step ended before a
+/// call failed, so that there are no more positions.
 bool try_positions(std::string_view strategy, Durability durability, Step step,
                    const Positions& positions) {
     History history(strategy, durability);

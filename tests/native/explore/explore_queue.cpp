@@ -1,5 +1,5 @@
-// Queues under every schedule of a few preemptions, with a fault at every moment, and by seeds
-// beyond.
+// Queues under every schedule of a few preemptions, with a fault at any moment, and under seeded
+// schedules beyond.
 #include <algorithm>
 #include <array>
 #include <catch2/catch_test_macros.hpp>
@@ -38,27 +38,27 @@ constexpr std::uint64_t stolen_seeds = 10'000;
 
 /// What each tab enqueues in its first turn, and how all of them work.
 struct QueuePlan {
-    std::vector<int> jobs;  // of each tab
+    std::vector<int> jobs;  // how many each tab enqueues
     // NOLINTBEGIN(readability-redundant-member-init): so that they may be left out
     QueueOptions options = {};
     QueuePage::Work work = {.longest_ms = 0};
     // NOLINTEND(readability-redundant-member-init)
     bool at_most_once = false;
-    bool alike = false;          // those of a tab share a row
-    int steals = 0;              // of a slot, by a tab that releases it at once
-    bool database_lost = false;  // it may be: what it held is gone
-    bool quota = false;          // may be exceeded: then jobs are accepted one by one
+    bool alike = false;          // whether the jobs of a tab share a row
+    int steals = 0;              // how often a tab steals a slot and releases it at once
+    bool database_lost = false;  // whether the database may be lost, with the jobs in it
+    bool quota = false;          // whether the quota may be exceeded, which refuses single jobs
 };
 
-/// What the tabs received, as far as it outlives them.
+/// What the tabs received. It outlives them.
 struct QueueBooks {
     QueueJudge judge;
-    std::set<std::string> unknown;  // whether they were accepted
+    std::set<std::string> unknown;  // jobs that may have been accepted
     std::set<std::string> refused;
     std::map<std::string, std::vector<JobOutcome::Kind>> received;
 };
 
-/// Enqueues, works, and closes when it knows what became of all its jobs.
+/// Enqueues jobs, works, and closes once it has received the outcomes of all its jobs.
 class QueueClient {
   public:
     QueueClient(LabTab& world, QueueBooks& books, const QueuePlan& plan)
@@ -78,7 +78,7 @@ class QueueClient {
     }
     void work() { page_.work(); }
     void steal() { page_.steal(0); }
-    /// The outcomes that it received of each of its jobs.
+    /// Adds the outcomes that it received of each of its jobs to `received`.
     void collect_outcomes(std::map<std::string, std::vector<JobOutcome::Kind>>& received) const {
         for (const auto& [id, payload] : names_) {
             const auto found = outcomes_.find(id);
@@ -127,7 +127,7 @@ class QueueClient {
     std::map<std::string, std::vector<JobOutcome::Kind>> outcomes_;
     Completer<Unit> wake_signal_;
     QueuePage page_;
-    Scope scope_;  // last: what runs in it uses all of the above
+    Scope scope_;  // declared last: its coroutines use all members above
 };
 
 class QueueWorkload final : public lab::Workload {
@@ -165,7 +165,7 @@ class QueueWorkload final : public lab::Workload {
         return all.value();
     }
     std::string after_step() override {
-        // The previous holder may learn of the steal after the next one has begun.
+        // The previous holder may learn of a steal after the next holder has begun.
         if (plan_.steals > 0) return "";
         const auto most = static_cast<int>(books_.judge.most_running);
         return most > plan_.options.concurrency ? "more run than agreed" : "";
@@ -192,7 +192,7 @@ class QueueWorkload final : public lab::Workload {
     static std::string payload(std::size_t tab, int number) {
         return std::to_string(tab + 1) + "." + std::to_string(number + 1);
     }
-    /// The last one first, if they are not alike.
+    /// Returns a tab's jobs. If they are not alike, the last one has the highest priority.
     [[nodiscard]] std::vector<JobSpec> specs_of(std::size_t tab) const {
         std::vector<JobSpec> specs;
         const int count = plan_.jobs[tab];
@@ -212,7 +212,7 @@ class QueueWorkload final : public lab::Workload {
     }
 
     using Counts = std::map<std::string, int>;
-    /// Jobs in the store, by payload.
+    /// Returns how many jobs are stored under keys that begin with `part`, by payload.
     static Counts stored(Origin& origin, const std::string& part) {
         Counts found;
         for (const auto& [key, value] : origin.database().rows(Store::jobs)) {
@@ -247,7 +247,7 @@ class QueueWorkload final : public lab::Workload {
         if (settled > 1) return "is settled twice";
         if (plan_.at_most_once && begun > 1) return "is begun twice";
         if (books_.refused.contains(name)) {
-            return begun + settled > 0 ? "was refused, and is there" : "";
+            return begun + settled > 0 ? "was refused, and exists" : "";
         }
         const bool accepted = books_.judge.accepted.contains(name);
         if (accepted && settled == 0 && !plan_.database_lost) return "is lost";
@@ -256,7 +256,8 @@ class QueueWorkload final : public lab::Workload {
             return "is reported twice";
         return {};
     }
-    /// The jobs of one tab, which enqueues all in one transaction: by priority, then by position.
+    /// Checks that the jobs of a tab, which enqueues all in one transaction, begin by priority and
+    /// then by position. Returns the failure, or an empty text.
     std::string judge_order(std::size_t tab) {
         if (plan_.options.concurrency > 1 || plan_.quota) return {};
         std::vector<std::string> expected;
@@ -297,7 +298,7 @@ std::string trace_of(const lab::Program& program, const lab::Outcome& failing) {
     return lab::trace_text(lab::trace_of(program, shrunk.schedule));
 }
 
-/// Every schedule within the bound, with one of these faults at most.
+/// Explores every schedule within the bound, with at most one of these faults.
 void exhaust_queue(const QueuePlan& plan, Faults faults, lab::Bound bound) {
     const auto program = program_of_queue(plan, faults, faults.empty() ? 0U : 1U);
     lab::Search search(program, bound);
@@ -308,7 +309,7 @@ void exhaust_queue(const QueuePlan& plan, Faults faults, lab::Bound bound) {
     CHECK(search.exhausted());
 }
 
-/// A run by chance.
+/// Runs one seeded schedule, and counts it in `failed` if it fails.
 void sample_once(const QueuePlan& plan, Faults faults, std::uint64_t seed, int& failed) {
     const auto most = faults.empty() ? 0U : sampled_faults;
     const auto program = program_of_queue(plan, faults, most);
@@ -319,7 +320,8 @@ void sample_once(const QueuePlan& plan, Faults faults, std::uint64_t seed, int& 
     UNSCOPED_INFO(trace_of(program, outcome));
 }
 
-/// With up to three faults each. What none of them ends in is no live-lock.
+/// Runs `count` seeded schedules with up to three faults each. Requires that none fails, and that
+/// each ends: a live-lock is a failure.
 void sample_queue(QueuePlan plan, std::uint64_t first, std::uint64_t count) {
     int failed = 0;
     for (auto seed = first; seed < first + count; ++seed) {
@@ -337,7 +339,7 @@ void sample_queue(QueuePlan plan, std::uint64_t first, std::uint64_t count) {
 
 }  // namespace
 
-TEST_CASE("queue: from equal states the same steps lead to equal ones, and to the same ends") {
+TEST_CASE("queue: from equal states the same steps lead to equal states and to the same ends") {
     lab::SeededRandom random(1);
     for (const auto fault : explored_faults) {
         for (const auto& jobs : {std::vector{2, 1}, std::vector{1, 1, 1}}) {
@@ -383,12 +385,12 @@ TEST_CASE("queue: no schedule with a fault breaks at-most-once delivery") {
     }
 }
 
-TEST_CASE("queue: three tabs of three jobs, three faults, by seeds") {
+TEST_CASE("queue: no seeded schedule of three tabs with three jobs and three faults each fails") {
     sample_queue({.jobs = {3, 3, 3}}, 0, 64);
     sample_queue({.jobs = {3, 3, 3}, .alike = true}, 0, 64);
 }
 
-TEST_CASE("queue: within more preemptions, and of three tabs", "[.][long]") {
+TEST_CASE("queue: no schedule within more preemptions, or of three tabs, fails", "[.][long]") {
     exhaust_queue({.jobs = {2, 1}}, {}, {.preemptions = 2});
     exhaust_queue({.jobs = {2, 1}, .alike = true}, {}, {.preemptions = 2, .ordered = true});
     exhaust_queue({.jobs = {1, 1, 1}}, {}, {.preemptions = 1, .ordered = true});
@@ -400,12 +402,12 @@ TEST_CASE("queue: within more preemptions, and of three tabs", "[.][long]") {
     }
 }
 
-TEST_CASE("queue: 5,000 seeds, three faults each", "[.][long]") {
+TEST_CASE("queue: none of 5,000 seeds with three faults each fails", "[.][long]") {
     sample_queue({.jobs = {3, 3, 3}}, 1'000, 2'500);
     sample_queue({.jobs = {3, 3, 3}, .alike = true}, 1'000, 2'500);
 }
 
-TEST_CASE("queue: within more preemptions", "[.][deep]") {
+TEST_CASE("queue: no schedule within still more preemptions fails", "[.][deep]") {
     SECTION("two tabs") {
         exhaust_queue({.jobs = {2, 1}}, {}, {.preemptions = 3, .ordered = true});
     }
@@ -446,7 +448,7 @@ TEST_CASE("queue: within more preemptions", "[.][deep]") {
     }
 }
 
-TEST_CASE("queue: a million seeds, three faults each", "[.][deep]") {
+TEST_CASE("queue: none of a million seeds with three faults each fails", "[.][deep]") {
     sample_queue({.jobs = {3, 3, 3}}, 10'000, 500'000);
     sample_queue({.jobs = {3, 3, 3}, .alike = true}, 10'000, 500'000);
 }

@@ -1,4 +1,4 @@
-// Going back to where a run was, instead of repeating it, changes nothing that a search reports.
+// A search that restores an earlier point of a run, instead of repeating the run, reports the same.
 #include <catch2/catch_test_macros.hpp>
 
 #include <cstdlib>
@@ -15,14 +15,14 @@
 namespace tabacus::lab::test {
 namespace {
 
-/// What lives in an arena: it is never destroyed, for its memory is forgotten.
+/// Makes an object in an arena. It is never destroyed, since the arena drops its memory.
 template <typename T, typename... Arguments>
 T& made_in(RunArena& arena, Arguments&&... arguments) {
     const RunArena::Stay stay(arena);
     return *std::make_unique<T>(std::forward<Arguments>(arguments)...).release();
 }
 
-/// The same, and which faults happened how often.
+/// Like searched(), and with how often each fault happened.
 Searched searched_with_faults(const CountingSetup& setup, const Bound& bound, bool rewinding) {
     FaultCounts faults{};
     auto all = searched(program_of(setup, nullptr, &faults), bound, rewinding);
@@ -40,7 +40,7 @@ CountingSetup setup_of(std::string_view strategy, StorageModel model, Faults fau
 
 }  // namespace
 
-TEST_CASE("what lies in an arena is put back as it was") {
+TEST_CASE("the memory of an arena is restored as it was") {
     if (!RunArena::available()) SKIP("no arenas: malloc is not replaced in this program");
     RunArena arena;
     auto& words = made_in<std::map<int, std::string>>(arena);
@@ -71,19 +71,19 @@ TEST_CASE("what lies in an arena is put back as it was") {
     }
 }
 
-TEST_CASE("memory of an arena is aligned as it is asked for, and used again") {
+TEST_CASE("memory of an arena is aligned as requested, and used again") {
     if (!RunArena::available()) SKIP("no arenas: malloc is not replaced in this program");
     struct alignas(256) Wide {
         std::uint64_t word = 7;
     };
     RunArena arena(std::size_t{1} << 20U);
     int wrong = 0;
-    // Some hundred times what it holds.
+    // The allocations together exceed the arena's memory some hundred times.
     for (int i = 0; i < 100'000; ++i) {
         const RunArena::Stay stay(arena);
         const auto wide = std::make_unique<Wide>();
         const auto bytes = std::make_unique<std::vector<char>>(3'000);
-        // Volatile, or the compiler takes it for what `new` promises.
+        // It is volatile, since the compiler may assume that `new` returns aligned memory.
         const volatile auto address = reinterpret_cast<std::uintptr_t>(wide.get());
         if (address % alignof(Wide) != 0) ++wrong;
         if (wide->word + static_cast<std::uint64_t>(bytes->back()) != 7) ++wrong;
@@ -108,7 +108,7 @@ TEST_CASE("an exception thrown out of an arena is freed outside") {
 }
 
 // NOLINTBEGIN(*-no-malloc,bugprone-suspicious-realloc-usage): what is tested is malloc.
-TEST_CASE("memory of an arena grows, is cleared and is given back as the C library's is") {
+TEST_CASE("memory of an arena grows, is cleared and is freed as that of the C library") {
     if (!RunArena::available()) SKIP("no arenas: malloc is not replaced in this program");
     RunArena arena;
     const std::string text(100, 'x');
@@ -119,7 +119,7 @@ TEST_CASE("memory of an arena grows, is cleared and is given back as the C libra
     bool clear = true;
     {
         const RunArena::Stay stay(arena);
-        // What was asked for before the stay stays where it is.
+        // Memory that was allocated before the stay grows outside the arena.
         outside = static_cast<char*>(std::realloc(before, 4'000));
         within = static_cast<char*>(std::malloc(text.size()));
         text.copy(within, text.size());
@@ -138,7 +138,7 @@ TEST_CASE("memory of an arena grows, is cleared and is given back as the C libra
 }
 // NOLINTEND(*-no-malloc,bugprone-suspicious-realloc-usage)
 
-TEST_CASE("a search that goes back and one that repeats report the same") {
+TEST_CASE("a search that rewinds and one that replays report the same") {
     if (!RunArena::available()) SKIP("nothing goes back: malloc is not replaced in this program");
     const std::vector<Faults> faults = {{},
                                         {Fault::kill},

@@ -1,5 +1,5 @@
-// What is a choice of the schedule and needs no fault: late messages, slots that are used again,
-// and a browser whose storage events also reach the writer.
+// Situations that need no fault, only a schedule: late messages, slots that are used again, and a
+// browser whose storage events also reach the writer.
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <memory>
@@ -16,10 +16,10 @@ namespace {
 
 using Ends = std::set<std::string>;
 
-/// Receives one message while it has three things to do.
+/// Logs the messages that it receives.
 class Receiver {
   public:
-    /// `log` outlives the tab.
+    /// Requires that `log` outlives the tab.
     Receiver(LabTab& tab, std::string& log) : in_(tab.channel("c")) {
         in_->on_message([&log](std::string_view text) { log.append(text); });
     }
@@ -53,7 +53,7 @@ class Mail final : public Workload {
   private:
     Ends& ends_;
     LabTab* sender_ = nullptr;
-    std::string log_;  // of what the other tab received and did
+    std::string log_;  // what the other tab received and did
 };
 
 Ends ends_of_mail(Faults faults, const Bound& bound) {
@@ -71,14 +71,14 @@ Ends ends_of_mail(Faults faults, const Bound& bound) {
 
 }  // namespace
 
-TEST_CASE("a message arrives as late as can be, and after its sender's death") {
+TEST_CASE("a message may arrive as late as possible, and after its sender's death") {
     const Ends anywhere{"m123", "1m23", "12m3", "123m"};
     CHECK(ends_of_mail({}, {}) == anywhere);
     CHECK(ends_of_mail({}, {.reduction = false}) == anywhere);
 
-    const auto with_deaths = [](const std::string& whose) {
+    const auto with_deaths = [](const std::string& suffix) {
         auto ends = ends_of_mail({Fault::kill}, {});
-        std::erase_if(ends, [&](const std::string& end) { return !end.ends_with(whose); });
+        std::erase_if(ends, [&](const std::string& end) { return !end.ends_with(suffix); });
         return ends;
     };
     CHECK(with_deaths(" of the dead") == Ends{"m123 of the dead", "1m23 of the dead",
@@ -88,7 +88,7 @@ TEST_CASE("a message arrives as late as can be, and after its sender's death") {
 
 namespace {
 
-/// A workload whose rows are recorded.
+/// A workload that records its rows at the end.
 class Rows final : public Workload {
   public:
     Rows(std::unique_ptr<Workload> workload, Ends& rows)
@@ -115,7 +115,7 @@ Scenario replicated(StorageEvents events, Faults faults, CountingScenario scenar
 
 }  // namespace
 
-TEST_CASE("replicated: a tab that opens after a death goes on with the slot of the dead tab") {
+TEST_CASE("replicated: a tab that opens after a death continues the slot of the dead tab") {
     Ends rows;
     auto scenario =
         replicated(StorageEvents::to_others, {Fault::kill, Fault::bfcache}, {.tabs = 2, .adds = 1});
@@ -126,7 +126,7 @@ TEST_CASE("replicated: a tab that opens after a death goes on with the slot of t
     search.explore(UINT64_MAX);
     CHECK(search.exhausted());
     CHECK_FALSE(search.failed_run());
-    // Slot 0 has counted the one tab's increment and the other's.
+    // Slot 0 has counted one increment of either tab.
     CAPTURE(rows);
     CHECK(std::any_of(rows.begin(), rows.end(), [](const std::string& row) {
         return row.starts_with("/0 ") && row.find(";2;") != std::string::npos;

@@ -1,5 +1,5 @@
-// The explorer explored: programs whose schedules are known by arithmetic, and reduction against
-// none.
+// Tests of the explorer's search: programs whose schedules can be counted by arithmetic, and
+// searches with and without reduction.
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <set>
@@ -57,8 +57,9 @@ Instruction any_instruction(lab::SeededRandom& random, std::size_t threads, bool
             static_cast<std::int64_t>(random.below(4))};
 }
 
-/// A thread that waits for ever at a lock has a step that is never seen, which reduction of all
-/// schedules does not allow (run.hpp).
+/// Returns a random program, with locks only if `locks` is set: a thread that waits for ever at a
+/// lock has a step that the search never sees, which reduction over all schedules does not allow
+/// (run.hpp).
 Toy any_toy(std::uint64_t seed, bool locks) {
     lab::SeededRandom random(seed);
     Toy toy;
@@ -99,42 +100,44 @@ TEST_CASE("with reduction n writes of one variable have n! schedules") {
               .counts.schedules == 6);
 }
 
-TEST_CASE("without preemptions threads run one after another, with many all is explored") {
+TEST_CASE(
+    "without preemptions threads run one after another; with many, every schedule is explored") {
     const Toy toy{{steps(3), steps(3), steps(3)}, {}};
     const auto count = [&toy](std::uint32_t preemptions) {
         return explore(toy, {.preemptions = preemptions, .reduction = false}).counts.schedules;
     };
     CHECK(count(0) == 6);
-    // One preemption: the first thread (3) stops after 1 or 2 steps for one of 2 others. That one
-    // runs to its end, and the 2 that are left follow in either order: 3 · 2 · 2 · 2 more. Or the
-    // second thread to run stops so for the third, or the first one is through: 3 · 2 · 2 more.
+    // With one preemption the first of 3 threads may stop after 1 or 2 steps for one of 2 others,
+    // which runs to its end, and the 2 that are left follow in either order: 3 · 2 · 2 · 2
+    // schedules more. Or the first thread runs to its end, and the second one (of 2) stops after 1
+    // or 2 steps for the third: 3 · 2 · 2 more.
     CHECK(count(1) == 6 + 24 + 12);
     CHECK(count(9) == 1680);
 }
 
-TEST_CASE(
-    "within preemptions, of schedules that are equal but for commuting steps one is explored") {
+TEST_CASE("within preemptions, one of schedules that differ only in commuting steps is explored") {
     const auto count = [](std::size_t threads, std::uint32_t preemptions) {
         const Toy toy{std::vector<Code>(threads, steps(3)), {}};
         const auto found = explore(toy, {.preemptions = preemptions});
         CHECK(found.exhausted);
         return found.counts.schedules;
     };
-    // All end alike. The last thread with no preemption left has not seen what another may have
-    // seen: there is one end for each thread that may be last, at most.
+    // All schedules lead to the same state. Once no preemption is left, the thread that runs last
+    // may lack what another would have seen, so the search keeps at most one end for each thread
+    // that may be last.
     for (const std::uint32_t preemptions : {0U, 1U, 2U, 3U, 9U}) {
         CAPTURE(preemptions);
         CHECK(count(1, preemptions) == 1);
         CHECK(count(2, preemptions) <= 2);
         CHECK(count(3, preemptions) <= 3);
     }
-    // n writes of a variable have n! orders, and here as many need no preemption.
+    // n writes of a variable have n! orders, and all of them are possible without a preemption.
     const Toy writes{{{{Kind::set, 0, 1}}, {{Kind::set, 0, 2}}, {{Kind::set, 0, 3}}}, {}};
     CHECK(explore(writes, {.preemptions = 0}).counts.schedules == 6);
     CHECK(explore(writes, {.preemptions = 5}).counts.schedules == 6);
 }
 
-TEST_CASE("the lost update is found, and with a lock it is none") {
+TEST_CASE("the lost update is found, and with a lock there is none") {
     Toy toy{{increments(2), increments(2)}, [](const State& state) {
                 return state[0] == 4 ? std::string() : "lost " + std::to_string(4 - state[0]);
             }};

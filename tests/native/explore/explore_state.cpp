@@ -1,4 +1,4 @@
-// The states of counters, by equal_states.hpp.
+// Checks the hashes of states of counters, by equal_states.hpp.
 #include <catch2/catch_test_macros.hpp>
 
 #include "equal_states.hpp"
@@ -8,7 +8,7 @@
 namespace tabacus::lab::test {
 namespace {
 
-/// With whatever makes runs of them differ.
+/// Returns a scenario with random parameters, so that its runs differ in many ways.
 Scenario scenario_of(std::string_view strategy, const Faults& faults, SeededRandom& random) {
     const CountingScenario what{.tabs = random.coin() ? 2U : 3U,
                                 .adds = random.coin() ? 1U : 2U,
@@ -24,7 +24,7 @@ Scenario scenario_of(std::string_view strategy, const Faults& faults, SeededRand
 
 }  // namespace
 
-TEST_CASE("from equal states the same steps lead to equal ones, and to the same ends") {
+TEST_CASE("from equal states the same steps lead to equal states and to the same ends") {
     std::uint64_t other_ways = 0;
     SeededRandom random(1);
     for (const auto strategy : counting_strategies()) {

@@ -1,5 +1,6 @@
-// How a thread asks its page for a lock over tabs, under every interleaving: no two threads are
-// inside at once, none sleeps for ever, and the page keeps nothing for a thread that is gone.
+// Threads that ask their page for a lock over tabs, under every interleaving: no two threads hold
+// the lock at once, no thread sleeps for ever, and the page keeps nothing for a thread that has
+// ended.
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <memory>
@@ -25,7 +26,7 @@ using sync::TabTask;
 using Request = sync::BasicTabRequest<ModelParker>;
 using Bell = sync::BasicTabBell<ModelParker>;
 
-/// What a thread does, again and again.
+/// How a thread asks for the lock each time.
 enum class Way { waits, times_out, tries };
 
 /// Threads 0 to Threads − 1 ask, and the last thread is their page, which has one lock.
@@ -47,7 +48,7 @@ class Asking final : public ThreadsWorkload {
     }
 
     std::string judge() override {
-        if (inside_.peek() != entered_) return "two were inside at once";
+        if (inside_.peek() != entered_) return "two threads were inside at once";
         for (const TabHas has : has_) {
             if (has != TabHas::nothing)
                 return "the page keeps something for a request that is over";
@@ -74,16 +75,16 @@ class Asking final : public ThreadsWorkload {
 
     void serve() {
         for (;;) {
-            const std::uint32_t rung = bell_.rung();
+            const std::uint32_t rings = bell_.rung();
             const bool last = ended_.load() == Threads;
             while (serve_once()) {
             }
             if (last) return;
-            bell_.wait(rung);
+            bell_.wait(rings);
         }
     }
 
-    /// Whether there may be more to do.
+    /// Processes each request once. Returns whether there may be more to do.
     bool serve_once() {
         bool moved = false;
         for (std::uint32_t i = 0; i < Threads; ++i) moved |= process(i);
@@ -112,7 +113,7 @@ class Asking final : public ThreadsWorkload {
         if (taken_) return false;
         taken_ = true;
         has_[i] = TabHas::holding;
-        requests_[i].grant(1);  // dropped at the next look where it was given up
+        requests_[i].grant(1);  // if the thread has given up, the next look drops the request
         return true;
     }
 
@@ -141,7 +142,7 @@ void check_proved(std::array<Way, Threads> ways, int rounds, const lab::Bound& b
 
 }  // namespace
 
-TEST_CASE("explorer: a thread and its page miss nothing of each other", "[explorer]") {
+TEST_CASE("explorer: a thread and its page miss no step of each other", "[explorer]") {
     for (const Way way : {Way::waits, Way::times_out, Way::tries}) {
         CAPTURE(static_cast<int>(way));
         check_proved<1>({way}, 1);

@@ -1,5 +1,5 @@
-// The shared-memory primitives under every interleaving of their atomic operations, and the same
-// with planted faults, each of which must be found.
+// The primitives of shared memory under every interleaving of their atomic operations, and copies
+// of them with planted faults, each of which the explorer must find.
 #include <catch2/catch_test_macros.hpp>
 
 #include "lab/explore/sampling.hpp"
@@ -43,7 +43,8 @@ void check_proved(const Program& program, const Bound& bound = {}) {
     CHECK(found.counts.schedules > 1);
 }
 
-/// Everybody counts inside a mutex, in a cell that two at a time would spoil.
+/// All threads increment a plain cell inside a mutex. Two threads inside at once would lose an
+/// increment.
 template <class Mutex>
 class Section final : public ThreadsWorkload {
   public:
@@ -56,7 +57,7 @@ class Section final : public ThreadsWorkload {
         }
     }
     std::string judge() override {
-        return inside_.peek() == threads_ * rounds_ ? "" : "two were inside at once";
+        return inside_.peek() == threads_ * rounds_ ? "" : "two threads were inside at once";
     }
 
   private:
@@ -72,7 +73,7 @@ Program sections(std::uint32_t threads, std::uint32_t rounds) {
         threads, [threads, rounds] { return std::make_unique<Section<Mutex>>(threads, rounds); });
 }
 
-/// The first thread may give up waiting; all others must get in.
+/// The first thread may give up waiting. All others must get the mutex.
 template <class Mutex>
 class TimedLocking final : public ThreadsWorkload {
   public:
@@ -94,7 +95,7 @@ Program timed_locking(std::uint32_t threads) {
     return threads_program(threads, [] { return std::make_unique<TimedLocking<Mutex>>(); });
 }
 
-/// The real mutex, with the name that the planted one has.
+/// The real mutex, with the interface of the planted ones.
 struct RealMutex : sync::BasicMutex<ModelParker> {
     bool lock_timed(sync::Owner self) {
         std::int64_t now_ns = 0;
@@ -102,7 +103,7 @@ struct RealMutex : sync::BasicMutex<ModelParker> {
     }
 };
 
-/// Each adds some; a counter that is exact has them all.
+/// Each thread adds `rounds` times. An exact counter has all increments.
 template <class Counter, class Add>
 class Adding final : public ThreadsWorkload {
   public:
@@ -136,11 +137,12 @@ Program adding_as_caller(std::uint32_t threads, std::uint32_t rounds) {
     });
 }
 
-/// Adds until the limit refuses: never beyond it, and nothing lost below.
+/// Threads add until the limit refuses. The counter never exceeds the limit, and loses no add below
+/// it.
 template <class Counter>
 class Limited final : public ThreadsWorkload {
   public:
-    static constexpr std::int64_t most = 2;  // the planted margin leaves space for one other
+    static constexpr std::int64_t most = 2;  // the planted margin suffices for one other thread
     explicit Limited(std::uint32_t adds) : adds_(adds) {}
     void run(std::uint32_t /*index*/) override {
         for (std::uint32_t i = 0; i < adds_; ++i) {
@@ -148,7 +150,7 @@ class Limited final : public ThreadsWorkload {
         }
     }
     std::string judge() override {
-        if (counter_.peek() > most) return "the counter has left its limit";
+        if (counter_.peek() > most) return "the counter exceeds its limit";
         return counter_.peek() == added_ ? "" : "an add was lost";
     }
 
@@ -164,7 +166,7 @@ Program limited(std::uint32_t threads) {
                            [] { return std::make_unique<Limited<PlantedCounter<fault>>>(1); });
 }
 
-/// One folds, one reads, the others add.
+/// One thread adds and folds, one reads, and the others add.
 template <StripedFault fault>
 class Striped final : public ThreadsWorkload {
   public:
@@ -192,7 +194,7 @@ class Striped final : public ThreadsWorkload {
     PlantedStripes<fault> counter_;
 };
 
-/// Adds once, then reads twice while another folds: what was added before stays seen.
+/// One thread adds and then reads while another folds. The read must see the add.
 template <StripedFault fault>
 class Reading final : public ThreadsWorkload {
   public:
@@ -221,7 +223,7 @@ Program reading() {
     return threads_program(2, [] { return std::make_unique<Reading<fault>>(); });
 }
 
-/// Thread 0 releases for everybody else, who acquire once each.
+/// Thread 0 releases once for each other thread, and each of them acquires once.
 template <SemaphoreFault fault>
 class Releasing final : public ThreadsWorkload {
   public:
@@ -246,7 +248,7 @@ void check_killed(const Program& program, const Bound& bound = {}) {
     CHECK_FALSE(explore(program, bound).failure.empty());
 }
 
-/// Every schedule of two is right, and three are wrong.
+/// Checks that no schedule of `two` threads fails, and that some schedule of `three` does.
 void check_killed_by_three_alone(const Program& two, const Program& three) {
     check_proved(two);
     check_killed(three);
@@ -262,7 +264,8 @@ TEST_CASE("threads: the mutex excludes and loses no wake-up", "[threads]") {
     check_proved(timed_locking<RealMutex>(3), {.preemptions = 3});
 }
 
-TEST_CASE("threads: reduction finds the same of the mutex as all schedules", "[threads]") {
+TEST_CASE("threads: a reduced search of the mutex finds the same as a search of all schedules",
+          "[threads]") {
     const auto reduced = explore(sections<RealMutex>(2, 1));
     const auto all = explore(sections<RealMutex>(2, 1), {.reduction = false});
     CHECK(reduced.exhausted);
@@ -286,7 +289,8 @@ TEST_CASE("threads: the counters are exact", "[threads]") {
     check_proved(adding_as_caller<Stripes>(4, 1), {.preemptions = 2});
 }
 
-TEST_CASE("threads: the unsynchronised counter loses, and all parked is a failure", "[threads]") {
+TEST_CASE("threads: a lost update of the unsynchronised counter and a hang of threads are found",
+          "[threads]") {
     using Unsafe = sync::BasicUnsynchronisedCounter<ModelParker>;
     check_killed(adding<Unsafe>(2, 1, [](Unsafe& counter, sync::Owner) { counter.add(1); }));
     const auto hang = explore(releasing<SemaphoreFault::wakes_only_from_zero>(3));
@@ -303,7 +307,7 @@ TEST_CASE("threads: without a fault the planted primitives are proved", "[thread
     check_proved(releasing<SemaphoreFault::none>(3));
 }
 
-TEST_CASE("threads: planted faults that two participants show", "[threads]") {
+TEST_CASE("threads: two participants show these planted faults", "[threads]") {
     check_killed(sections<PlantedMutex<MutexFault::takes_in_two_steps>>(2, 1));
     check_killed(sections<PlantedMutex<MutexFault::unlock_never_wakes>>(2, 1));
     check_killed(sections<PlantedMutex<MutexFault::unlock_in_two_steps>>(2, 1));
@@ -321,7 +325,7 @@ TEST_CASE("threads: planted faults that two participants show", "[threads]") {
     check_killed(striped<StripedFault::keeps_parity>(3), {.preemptions = 2});
 }
 
-TEST_CASE("threads: planted faults that only three participants show", "[threads]") {
+TEST_CASE("threads: only three participants show these planted faults", "[threads]") {
     using Forgets = PlantedMutex<MutexFault::slept_takes_unmarked>;
     check_killed_by_three_alone(sections<Forgets>(2, 1), sections<Forgets>(3, 1));
     using Swallows = PlantedMutex<MutexFault::timeout_swallows_wake>;

@@ -1,4 +1,4 @@
-// Toy: programs so small that their schedules can be counted by hand.
+// Toy: a program so small that its schedules can be counted by hand.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ struct Instruction {
     enum class Kind : std::uint8_t { nothing, load, store, set, lock, unlock, kill, post, wait };
     Kind kind = Kind::nothing;
     std::uint32_t which = 0;  // variable, lock or thread
-    std::int64_t value = 0;   // store: added to what was loaded; set: the value
+    std::int64_t value = 0;   // for store: added to the loaded value; for set: the new value
 };
 using Code = std::vector<Instruction>;
 
 struct Toy {
     std::vector<Code> threads;
-    /// Receives the final state; returns what is wrong with it.
+    /// Receives the final state. Returns what is wrong with it, or an empty text.
     std::function<std::string(const std::vector<std::int64_t>&)> judge;
 };
 
@@ -134,7 +134,7 @@ class ToyRun final : public lab::Run {
     std::string failure_;
 };
 
-/// `toy` must outlive the program.
+/// Requires that `toy` outlives the program.
 inline lab::Program program_of(const Toy& toy) {
     return [&toy](lab::Tracing) { return std::make_unique<ToyRun>(toy); };
 }

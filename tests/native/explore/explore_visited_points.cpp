@@ -1,4 +1,4 @@
-// The table of visited points, compared with one that keeps everything.
+// Compares the table of visited points with a table that forgets nothing.
 #include <algorithm>
 #include <array>
 #include <catch2/catch_test_macros.hpp>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t least_slots = std::size_t{1} << 17U;
 
-/// Each point with the most preemptions that were left there, by turn.
+/// A table that has for each point, and each turn there, the most preemptions that were left.
 class Remembered {
   public:
     void insert(std::uint64_t point, std::uint64_t turn, std::uint32_t left) {
@@ -44,15 +44,15 @@ struct Visit {
     std::uint32_t left;
 };
 
-/// Of so many points, some of them often.
+/// Returns a random visit of one of `points` points.
 Visit a_visit(SeededRandom& random, std::uint64_t points, std::uint32_t left_max) {
     return {random.below(points), random.below(Remembered::turns),
             static_cast<std::uint32_t>(random.below(left_max + 1))};
 }
 
 struct Held {
-    std::size_t wrong = 0;      // claimed to be visited, and are not
-    std::size_t forgotten = 0;  // the other way round
+    std::size_t wrong = 0;      // visits that only the tested table claims
+    std::size_t forgotten = 0;  // visits that only the complete table has
 };
 
 Held hold(const VisitedPoints& visited, const Remembered& remembered, std::uint64_t points,
@@ -87,7 +87,7 @@ TEST_CASE("visited points: every point differs from every other, however the tab
     CHECK(held.forgotten == 0);
 }
 
-TEST_CASE("visited points: points that do not fit are forgotten, and no others") {
+TEST_CASE("visited points: points that do not fit are forgotten, and no other points are") {
     constexpr std::uint64_t points = least_slots * 2;
     VisitedPoints visited(least_slots);
     Remembered remembered;

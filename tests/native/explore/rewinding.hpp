@@ -1,4 +1,5 @@
-// Rewinding: a search that goes back to where a run was and one that repeats it report the same.
+// Rewinding: a search that restores an earlier point of a run reports the same as one that repeats
+// the run.
 #pragma once
 
 #include <catch2/catch_test_macros.hpp>
@@ -21,7 +22,7 @@ struct Searched {
     friend bool operator==(const Searched&, const Searched&) = default;
 };
 
-/// In slices, and not always to its end.
+/// Searches in at most 40 slices of work, so that some searches do not reach their end.
 inline Searched searched(const Program& program, Bound bound, bool rewinding) {
     bound.rewinding = rewinding;
     Search search(program, bound);

@@ -1,4 +1,5 @@
-// libFuzzer: no text makes a parser crash, and what a parser accepts its formatter writes again.
+// For libFuzzer: no text makes a parser crash, and if a parser accepts a text, its formatter writes
+// the same text.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// The rules of an emulated origin: what step() lets happen, and in which order.
+// The rules of an emulated origin: which events step() lets happen, and in which order.
 #include <catch2/catch_test_macros.hpp>
 #include <set>
 #include <string>
@@ -25,7 +25,8 @@ struct Tabs {
         const auto found = values.find(key);
         return found == values.end() ? "nothing" : found->second;
     }
-    /// What happens in tabs until nothing can.
+    /// Steps until nothing can happen. Returns the events that tabs see. With `may_wait` time
+    /// passes too.
     std::vector<OriginEvent> run(bool may_wait = true) {
         std::vector<OriginEvent> events;
         while (origin.step(may_wait).kind != Kind::nothing) {
@@ -70,7 +71,8 @@ TEST_CASE("an event goes to every other document, once its process has the write
     }
 }
 
-TEST_CASE("a session is its tab's and its frames', and copied once (HTML 12.2.2)") {
+TEST_CASE(
+    "a tab shares its session with its frames, and an opened tab copies it once (HTML 12.2.2)") {
     Tabs tabs;
     const auto frame = tabs.origin.open_context(tabs.agents[0], 1);
     tabs.origin.set_item(tabs.contexts[0], 1, "k", "v");
@@ -84,7 +86,7 @@ TEST_CASE("a session is its tab's and its frames', and copied once (HTML 12.2.2)
     CHECK(tabs.origin.values(opened, copied).at("k") == "v");
 }
 
-TEST_CASE("a full storage refuses, and keeps the old value; sessions have the same quota") {
+TEST_CASE("a full storage refuses a value and keeps the old one; sessions have the same quota") {
     Tabs tabs;
     tabs.origin.set_quota(5);
     tabs.origin.set_item(tabs.contexts[0], 0, "k", "old");
@@ -170,8 +172,7 @@ TEST_CASE("a killed process's first writes arrive, as many as are kept") {
     CHECK(tabs.read(1, "k") == "2");
 }
 
-TEST_CASE(
-    "data that is cleared or corrupted while a write is on its way: all tabs agree in the end") {
+TEST_CASE("all tabs agree in the end if data is cleared or corrupted while a write is under way") {
     for (const bool wiped : {true, false}) {
         for (const std::size_t steps : {0U, 1U, 2U, 3U, 4U}) {
             Tabs tabs;
@@ -196,7 +197,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a frozen tab receives later, a cached one never what was posted meanwhile (HTML 9.5)") {
+TEST_CASE("a frozen tab receives messages later, and a cached page never does (HTML 9.5)") {
     Tabs tabs;
     const auto mine = tabs.origin.open_channel(tabs.contexts[0], "n");
     tabs.origin.open_channel(tabs.contexts[1], "n");
@@ -219,7 +220,7 @@ TEST_CASE("a page that holds a lock is not kept in the back/forward cache") {
     CHECK(tabs.origin.set_cached(tabs.agents[0], true));
 }
 
-TEST_CASE("default schedule: the oldest first, and time passes when nothing else can happen") {
+TEST_CASE("the default schedule takes the oldest event; time passes when nothing else can happen") {
     Tabs tabs;
     tabs.origin.start_timer(tabs.contexts[0], 0, false);
     const auto cancelled = tabs.origin.start_timer(tabs.contexts[0], 1, false);
@@ -236,7 +237,7 @@ TEST_CASE("default schedule: the oldest first, and time passes when nothing else
     CHECK(static_cast<std::uint64_t>(tabs.origin.now_ms()) % 60'000 == 0);
 }
 
-TEST_CASE("equal seeds are equal runs, and what a run took replays it") {
+TEST_CASE("equal seeds make equal runs, and the choices that a run took replay it") {
     const auto hash_of = [](auto choose) {
         Tabs tabs;
         choose(tabs.origin);
@@ -264,7 +265,7 @@ TEST_CASE("equal seeds are equal runs, and what a run took replays it") {
     CHECK(hashes.size() > 10);
 }
 
-TEST_CASE("a traced run has a line for what a tab did, and none for what nobody sees") {
+TEST_CASE("a traced run has a line for each thing that a tab does, and none for what no tab sees") {
     Tabs tabs;
     tabs.origin.set_tracing(true);
     tabs.origin.set_item(tabs.contexts[0], 0, "k", "v");

@@ -25,7 +25,7 @@ TEST_CASE("digest: texts that differ in a byte or in their size have different d
     CHECK(texts.size() > 3'000);
 }
 
-TEST_CASE("digest: which text a byte belongs to matters") {
+TEST_CASE("digest: the digest depends on which text a byte belongs to") {
     using namespace std::string_view_literals;
     CHECK(digest("ab"sv, "c"sv) != digest("a"sv, "bc"sv));
     CHECK(digest("a"sv, ""sv) != digest(""sv, "a"sv));

@@ -1,4 +1,5 @@
-// The laboratory's rules, each against the sentence of the specification that it obeys.
+// The rules of the laboratory, each tested against the sentence of the specification that it
+// follows.
 #include <catch2/catch_test_macros.hpp>
 #include <set>
 
@@ -26,11 +27,11 @@ LockManager::Request shared(RequestId id) {
     return request;
 }
 
-FootprintRecorder recorder;  // never read
+FootprintRecorder recorder;  // required by the parts under test; no test reads it
 
 }  // namespace
 
-TEST_CASE("locks: first come, first served; a reader does not overtake a waiting writer") {
+TEST_CASE("locks: requests are granted in their order; a reader overtakes no waiting writer") {
     Log log;
     LockManager locks(log, recorder);
     locks.request(shared(1));
@@ -57,7 +58,7 @@ TEST_CASE("locks: ifAvailable gets null behind a holder and behind a waiter, and
     CHECK(locks.snapshot().pending.size() == 1);
 }
 
-TEST_CASE("locks: steal takes from every holder and passes the queue") {
+TEST_CASE("locks: a steal takes the lock from every holder and passes the queue") {
     Log log;
     LockManager locks(log, recorder);
     locks.request(shared(1));
@@ -67,7 +68,7 @@ TEST_CASE("locks: steal takes from every holder and passes the queue") {
     stealer.steal = true;
     locks.request(stealer);
     CHECK(log.take() == Texts{"granted 1", "granted 2", "stolen 1", "stolen 2", "granted 4"});
-    locks.release(1);  // not held any more
+    locks.release(1);  // without effect: request 1 has lost the lock
     CHECK(log.take().empty());
     locks.release(4);
     CHECK(log.take() == Texts{"granted 3"});
@@ -83,7 +84,8 @@ TEST_CASE("locks: an aborted waiter lets those behind it pass") {
     CHECK(log.take() == Texts{"granted 1", "granted 3"});
 }
 
-TEST_CASE("locks: the end of a client releases and withdraws; other names are not touched") {
+TEST_CASE(
+    "locks: the end of a client releases its locks and withdraws its requests, and no others") {
     Log log;
     LockManager locks(log, recorder);
     locks.request(exclusive(1));
@@ -108,7 +110,7 @@ TEST_CASE("storage: an equal value changes nothing and fires no event") {
     CHECK_FALSE(area.set(1, 1, "none", std::nullopt));
 }
 
-TEST_CASE("storage: a stale copy cannot know what is equal, and its write counts") {
+TEST_CASE("storage: a write that equals only the writer's stale copy counts as a change") {
     StorageArea area(StorageModel::cached, recorder);
     area.overwrite("k", "a");
     area.start(1);
@@ -128,7 +130,7 @@ TEST_CASE("storage: a stale copy cannot know what is equal, and its write counts
 }
 
 TEST_CASE(
-    "storage: where the copy decides, an equal write is dropped and a stale one fires again") {
+    "storage: where the copy decides, an equal write is dropped and a stale one fires an event") {
     StorageArea area(StorageModel::cached, recorder, lab::EqualWrites::dropped);
     area.overwrite("k", "a");
     area.start(1);
@@ -140,7 +142,7 @@ TEST_CASE(
     CHECK(area.get(1, "k") == "b");
 }
 
-TEST_CASE("storage: a process that clears keeps what it receives before its clear() is in order") {
+TEST_CASE("storage: a process that clears keeps what it receives before its clear() takes effect") {
     StorageArea area(StorageModel::cached, recorder);
     area.overwrite("other", "x");
     area.start(1);
@@ -156,7 +158,7 @@ TEST_CASE("storage: a process that clears keeps what it receives before its clea
     CHECK(area.keys(1, "") == std::vector<std::string>{"k"});
 }
 
-TEST_CASE("storage: a key that is waited for outlives another's clear()") {
+TEST_CASE("storage: a key whose write is under way outlives another process's clear()") {
     StorageArea area(StorageModel::cached, recorder);
     area.overwrite("other", "x");
     area.start(1);
@@ -169,7 +171,7 @@ TEST_CASE("storage: a key that is waited for outlives another's clear()") {
     CHECK(area.get(2, "k") == "b");
 }
 
-TEST_CASE("storage: the copies of all processes end equal") {
+TEST_CASE("storage: the copies of all processes become equal in the end") {
     StorageArea area(StorageModel::cached, recorder);
     area.start(1);
     area.start(2);
@@ -187,7 +189,8 @@ TEST_CASE("storage: the copies of all processes end equal") {
     CHECK(area.get(2, "k") == "b");
 }
 
-TEST_CASE("storage: a process that waits for its own write ignores the others' to that key only") {
+TEST_CASE(
+    "storage: while a write is under way, its process ignores others' writes to that key only") {
     StorageArea area(StorageModel::cached, recorder);
     area.start(1);
     area.start(2);
@@ -200,7 +203,7 @@ TEST_CASE("storage: a process that waits for its own write ignores the others' t
     CHECK(area.get(1, "other") == "x");
 }
 
-TEST_CASE("storage: over the quota nothing changes") {
+TEST_CASE("storage: a write beyond the quota changes nothing") {
     StorageArea area(StorageModel::interleaved, recorder);
     area.start(1);
     area.set_quota(4);
@@ -212,7 +215,7 @@ TEST_CASE("storage: over the quota nothing changes") {
 
 namespace {
 
-/// A database whose transactions run as soon as they may, when run_all() is called.
+/// A database whose transactions a test runs: one by run(), or by run_all() all that may run.
 struct Runner {
     MemoryDatabase database{[this](TransactionId id) { runnable.insert(id); }, recorder};
     TransactionId last = 0;
@@ -340,7 +343,7 @@ TEST_CASE(
           Texts{"commit 1 quota-exceeded", "get nothing", "commit 2 store-failed"});
 }
 
-TEST_CASE("database: a crash keeps strict commits, and of later relaxed ones only the first few") {
+TEST_CASE("database: a crash keeps strict commits, and only the first few of later relaxed ones") {
     bool kept = false;
     bool lost = false;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -401,7 +404,7 @@ struct Chatter {
     Scope scope_;
 };
 
-/// Returns the steps of a run, and what its tabs saw.
+/// Lets three tabs run. Returns the steps of the run, and what the tabs logged.
 std::pair<std::string, std::vector<std::string>> chat(std::uint64_t seed, StorageModel model) {
     std::vector<std::string> log;
     Origin origin({seed, model});
@@ -416,7 +419,7 @@ std::pair<std::string, std::vector<std::string>> chat(std::uint64_t seed, Storag
 
 }  // namespace
 
-TEST_CASE("origin: one seed, one run; other seeds, other runs") {
+TEST_CASE("origin: equal seeds make equal runs, and different seeds different runs") {
     std::set<std::string> runs;
     for (const auto model :
          {StorageModel::mutexed, StorageModel::interleaved, StorageModel::cached}) {
@@ -429,7 +432,8 @@ TEST_CASE("origin: one seed, one run; other seeds, other runs") {
     CHECK(runs.size() == 150);
 }
 
-TEST_CASE("origin: messages of one sender keep their order, and a cached page never gets them") {
+TEST_CASE(
+    "origin: messages of one sender keep their order, and a cached page never receives them") {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         CAPTURE(seed);
         Origin origin({seed, StorageModel::cached});
@@ -481,7 +485,7 @@ TEST_CASE("origin: the writer gets an event for its own write only with the vend
             auto& other = second.run<Writer>(second);
             first.post([&] { writer.scope.spawn(Writer::write(first)); });
             origin.run();
-            // The equal value after it is no news to anybody.
+            // The second write sets an equal value, so that it causes no event.
             CHECK(other.keys == Texts{"k"});
             CHECK(writer.keys == (events == StorageEvents::to_all ? Texts{"k"} : Texts{}));
         }
@@ -571,7 +575,7 @@ TEST_CASE("origin: a group of transactions is aborted at once, but for one that 
     CHECK(origin.database().rows(Store::rows).size() == 1);
 }
 
-TEST_CASE("origin: so many microtasks pass, each behind those that were queued before it") {
+TEST_CASE("origin: after_microtasks() lets that many pass, each behind those queued before it") {
     Origin origin({1, StorageModel::cached});
     auto& tab = origin.open_tab();
     struct Runner {

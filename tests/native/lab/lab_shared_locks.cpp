@@ -1,4 +1,5 @@
-// The rules of Web Locks twice, in the laboratory and in shared memory: the same answers, always.
+// Compares the two implementations of the rules of Web Locks, in the laboratory and in shared
+// memory: they give the same answers to the same requests.
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
@@ -40,7 +41,7 @@ struct alignas(128) LockMemory {
     std::byte bytes[64 * 1024];
 };
 
-/// The table in shared memory, behind the same numbers.
+/// The lock table in shared memory. Requests have the numbers that they have in the laboratory.
 class SharedSide {
   public:
     SharedSide()
@@ -82,7 +83,7 @@ class SharedSide {
     sync::SharedLockTable& table_;
 };
 
-/// Passes each request to both, and requires the same answer from both.
+/// Passes each request to both sides, and requires the same answers of them.
 class BothSides {
   public:
     void request(lab::LockManager::Request asked) {
@@ -95,7 +96,7 @@ class BothSides {
         if (lab_.answer[asked.id] == Answer::not_available) forget(asked.id);
     }
 
-    /// Ends the request of that number among all that are known: it aborts or releases it.
+    /// Aborts or releases one of the known requests, the one that `choice` selects.
     void settle(std::size_t choice) {
         if (lab_.answer.empty()) return;
         const auto chosen = std::next(lab_.answer.begin(),
@@ -143,7 +144,7 @@ class BothSides {
 
 }  // namespace
 
-TEST_CASE("lock table: it answers as the laboratory's lock manager, whatever is asked",
+TEST_CASE("lock table: it gives the answers of the laboratory's lock manager to all requests",
           "[lab][locks]") {
     for (std::uint32_t seed = 0; seed < 150; ++seed) {
         BothSides both;

@@ -1,5 +1,5 @@
-// Sequences, budgets and rate limits over simulated tabs: ids are never given twice, budgets never
-// overspent, windows never exceeded, whoever dies, freezes, sleeps or sets its clock.
+// Sequences, budgets and rate limits over simulated tabs. No id is given twice, no budget is
+// overspent and no window exceeds its limit, whichever tabs die, freeze, sleep or set their clocks.
 #include <array>
 
 #include "limits_scene.hpp"
@@ -13,7 +13,7 @@ constexpr double year_ms = 365.0 * 24 * 3'600'000;
 
 }  // namespace
 
-TEST_CASE("limits: a sequence gives no number twice, and in each tab they rise") {
+TEST_CASE("limits: a sequence gives no number twice, and the numbers of each tab rise") {
     for (std::uint64_t seed = 0; seed < limit_seeds; ++seed) {
         CAPTURE(seed);
         LimitScene scene(seed);
@@ -33,7 +33,7 @@ TEST_CASE("limits: a sequence gives no number twice, and in each tab they rise")
     }
 }
 
-TEST_CASE("limits: a gapless sequence leaves out no number while nobody dies") {
+TEST_CASE("limits: a gapless sequence leaves out no number while no tab dies") {
     for (std::uint64_t seed = 0; seed < limit_seeds; ++seed) {
         CAPTURE(seed);
         LimitScene scene(seed);
@@ -48,7 +48,7 @@ TEST_CASE("limits: a gapless sequence leaves out no number while nobody dies") {
     }
 }
 
-TEST_CASE("limits: a sequence outlives its database, as long as localStorage or a tab does") {
+TEST_CASE("limits: a sequence outlives its database as long as localStorage or a tab survives") {
     for (std::uint64_t seed = 0; seed < limit_seeds; ++seed) {
         CAPTURE(seed);
         LimitScene scene(seed);
@@ -57,10 +57,10 @@ TEST_CASE("limits: a sequence outlives its database, as long as localStorage or 
             scene.any().page->number({.block = 3});
             scene.steps(scene.random.below(20));
             if (round % 4 != 3) continue;
-            // What was written to localStorage has reached everybody.
+            // All writes to localStorage reach all tabs.
             scene.origin.run();
             scene.origin.lose_database();
-            // Numbers are above the microseconds since 1970 from here on.
+            // From here on numbers are above the microseconds since 1970.
             scene.origin.clock().jump(1'000);
             scene.open();
         }
@@ -70,7 +70,7 @@ TEST_CASE("limits: a sequence outlives its database, as long as localStorage or 
 }
 
 TEST_CASE(
-    "limits: a page that is back is seen by a tab that begins anew, before it gives a number") {
+    "limits: a tab that restarts a sequence sees a page that is back before it gives a number") {
     for (std::uint64_t seed = 0; seed < limit_seeds / 4; ++seed) {
         CAPTURE(seed);
         LimitScene scene(seed);
@@ -121,7 +121,7 @@ TEST_CASE("limits: a budget is never overspent, whatever happens to tabs") {
     CHECK(spent > static_cast<int>(limit_seeds) * 10);
 }
 
-TEST_CASE("limits: rights come back, of those who pause, close, freeze or go, and of the dead") {
+TEST_CASE("limits: rights come back from tabs that pause, close, freeze, are cached or die") {
     for (std::uint64_t seed = 0; seed < limit_seeds; ++seed) {
         CAPTURE(seed);
         LimitScene scene(seed, std::make_unique<TimeLastChooser>(seed));
@@ -143,9 +143,10 @@ TEST_CASE("limits: rights come back, of those who pause, close, freeze or go, an
         auto& second = scene.members[1];
         second.page->spend(1000 - scene.judge.spent - (how == 3 ? 30 : 0));
         scene.origin.run_until([&] { return second.page->running == 0; });
-        // A tab that dies within a burst takes its window with it: a quarter of what it spent.
+        // A tab that dies within a burst loses the rights that it had taken ahead: at most 30 here,
+        // about a quarter of what it spent.
         CHECK(scene.judge.refused == 0);
-        // And they have come back once.
+        // The rights have come back once, and not twice.
         first.frozen = how == 0;
         first.cached = how == 1;
         scene.restore();
@@ -170,7 +171,7 @@ TEST_CASE("limits: connections dropped at any moment overspend no budget") {
             member.page->spend(1);
             scene.steps(scene.random.below(12));
             if (i % 8 == 7) scene.origin.close_connection(*scene.any().tab);
-            // Also while what is left goes back.
+            // Connections are also dropped while a tab returns its rights.
             for (int more = i % 40 == 39 ? 12 : 0; more > 0; --more) {
                 scene.steps(scene.random.below(10));
                 scene.origin.close_connection(*scene.any().tab);
@@ -183,7 +184,7 @@ TEST_CASE("limits: connections dropped at any moment overspend no budget") {
     }
 }
 
-TEST_CASE("limits: a browser that is killed gives nothing out again") {
+TEST_CASE("limits: after a crash of the browser no number and no right is given out again") {
     for (std::uint64_t seed = 0; seed < limit_seeds / 4; ++seed) {
         CAPTURE(seed);
         LimitScene scene(seed);
@@ -196,7 +197,7 @@ TEST_CASE("limits: a browser that is killed gives nothing out again") {
                 page->spend(1);
                 scene.steps(scene.random.below(20));
             }
-            // Nothing that was not on the disk is kept.
+            // Commits and writes that are not on the disk are lost, or some of them are.
             scene.origin.crash({.commits = scene.random.coin(), .writes = scene.random.coin()});
         }
         scene.open().page->spend(60);
@@ -205,7 +206,7 @@ TEST_CASE("limits: a browser that is killed gives nothing out again") {
 }
 
 TEST_CASE(
-    "limits: a tab that spent all it took answers, and is asked again after its next message") {
+    "limits: a tab without rights answers a recall, and is asked again after its next message") {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         CAPTURE(seed);
         LimitScene scene(seed, std::make_unique<TimeLastChooser>(seed));
@@ -219,8 +220,8 @@ TEST_CASE(
         late.spend(1);
         scene.origin.run_until([&] { return scene.judge.refused == 1; });
         CHECK(clock.monotonic_ms() - since_ms < Budget::recall_ms / 2);
-        // A stopped tab does not answer: what it may hold cannot be taken until it sends a message
-        // again.
+        // A stopped tab does not answer, so the rights that it may hold cannot be taken until it
+        // sends a message again.
         spender.give(100);
         scene.origin.run();
         spender.spend(1);
@@ -239,7 +240,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("limits: of a budget that vanished nothing can be spent, but what is given back") {
+TEST_CASE("limits: only what is given back to a vanished budget can be spent") {
     for (std::uint64_t seed = 0; seed < limit_seeds; ++seed) {
         CAPTURE(seed);
         LimitScene scene(seed);
@@ -274,7 +275,8 @@ TEST_CASE("limits: no window holds more than the limit, whatever tabs and their 
             constexpr std::array offsets{0.0, year_ms, -year_ms, 5'000.0, -5'000.0};
             return offsets.at(scene.random.below(offsets.size()));
         };
-        // Always one that stays: a wall clock is believed where nobody has watched.
+        // One tab always stays, because a tab believes its wall clock if no other has watched the
+        // time.
         scene.open(skew()).page->pass(12, true);
         scene.origin.run_until([&] { return scene.judge.granted > 0; });
         for (int i = 0; i < 3; ++i) scene.open(skew());
@@ -300,7 +302,8 @@ TEST_CASE("limits: no window holds more than the limit, whatever tabs and their 
     CHECK(granted > static_cast<int>(limit_seeds) * 12);
 }
 
-TEST_CASE("limits: a grant whose commit took long is delivered after the next, and costs no turn") {
+TEST_CASE(
+    "limits: a grant whose commit takes too long is delivered after the next, and none is lost") {
     for (std::uint64_t seed = 0; seed < limit_seeds / 2; ++seed) {
         CAPTURE(seed);
         LimitScene scene(seed, std::make_unique<TimeLastChooser>(seed));
@@ -312,7 +315,8 @@ TEST_CASE("limits: a grant whose commit took long is delivered after the next, a
             auto& member = scene.any();
             member.page->pass(1, true);
             const auto began_ms = member.page->true_ms();
-            // Longer than was allowed for, and as long as what was measured then once more.
+            // The first commit is 50 ms late, longer than the rate limit allows for. The second one
+            // is 400 ms late, or on time.
             const auto done = [&] { return member.page->running == 0; };
             for (const double late_ms : {50.0, seed % 2 == 0 ? 400.0 : 0.0}) {
                 scene.origin.run_until([&] { return scene.committing() || done(); });
@@ -331,7 +335,7 @@ TEST_CASE("limits: a grant whose commit took long is delivered after the next, a
 }
 
 TEST_CASE(
-    "limits: a caller that gives up while its grant commits leaves it to the next of its tab") {
+    "limits: a caller that gives up while its grant commits leaves it to its tab's next one") {
     for (std::uint64_t seed = 0; seed < limit_seeds / 4; ++seed) {
         CAPTURE(seed);
         LimitScene scene(seed, std::make_unique<TimeLastChooser>(seed));
@@ -350,7 +354,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("limits: commits that take longer than the interval keep nobody out for ever") {
+TEST_CASE("limits: commits that take longer than the interval keep no caller out for ever") {
     for (std::uint64_t seed = 0; seed < limit_seeds / 4; ++seed) {
         CAPTURE(seed);
         LimitScene scene(seed, std::make_unique<TimeLastChooser>(seed));
@@ -389,7 +393,7 @@ TEST_CASE("limits: a wall clock that goes back while no tab is open lets no call
     }
 }
 
-TEST_CASE("limits: a rate limit that vanished lets nobody through for an interval") {
+TEST_CASE("limits: a rate limit that vanished lets no call through for an interval") {
     for (std::uint64_t seed = 0; seed < limit_seeds; ++seed) {
         CAPTURE(seed);
         LimitScene scene(seed);

@@ -1,5 +1,5 @@
-// LimitScene: a simulated origin whose pages use sequences, budgets and rate limits, and the judge
-// of what they received.
+// LimitScene: a simulated origin, pages that use sequences, budgets and rate limits in it, and the
+// judge of what they receive.
 #pragma once
 
 #include <algorithm>
@@ -17,25 +17,25 @@
 
 namespace tabacus::test {
 
-/// What all tabs together received.
+/// Checks what all tabs together receive.
 struct LimitJudge {
-    std::string failure;  // the first
+    std::string failure;  // the first failure, or empty
 
     void report_failure(const std::string& what) {
         if (failure.empty()) failure = what;
     }
 
-    // Of a sequence.
+    // The sequence.
     std::set<std::int64_t> ids;
     void got(SequenceRange range, std::int64_t& last_of_tab) {
-        if (range.first <= last_of_tab) report_failure("numbers fell within a tab");
+        if (range.first <= last_of_tab) report_failure("the numbers of a tab do not rise");
         last_of_tab = range.last;
         for (auto id = range.first; id <= range.last; ++id) {
-            if (!ids.insert(id).second) report_failure(std::to_string(id) + " was given twice");
+            if (!ids.insert(id).second) report_failure(std::to_string(id) + " is given twice");
         }
     }
 
-    // Of a budget.
+    // The budget.
     std::int64_t limit = 0;
     std::int64_t spent = 0;
     int refused = 0;
@@ -44,7 +44,7 @@ struct LimitJudge {
         if (spent > limit) report_failure("the budget is overspent");
     }
 
-    // Of a rate limit.
+    // The rate limit.
     std::deque<double> granted_ms;
     double interval_ms = 0;
     int granted = 0;
@@ -53,7 +53,7 @@ struct LimitJudge {
         granted_ms.push_back(at_ms);
         while (granted_ms.front() + interval_ms <= at_ms) granted_ms.pop_front();
         if (static_cast<std::int64_t>(granted_ms.size()) > limit) {
-            report_failure("more than the limit in a window");
+            report_failure("a window has more grants than the limit");
         }
     }
 };
@@ -88,7 +88,7 @@ class LimitPage {
         }(*this, n));
     }
     void give(std::int64_t n) {
-        // Before it is asked for: from then on another may spend it.
+        // The judge counts first, because another tab may spend these units once they are given.
         judge_.spent -= n;
         ++running;
         scope_.spawn([](LimitPage& self, std::int64_t much) -> Task<void> {
@@ -96,7 +96,7 @@ class LimitPage {
             --self.running;
         }(*this, n));
     }
-    /// Each after the other.
+    /// Asks the rate limit `times` times, one after another.
     void pass(int times, bool waits, std::optional<double> timeout_ms = {}) {
         ++running;
         scope_.spawn(
@@ -133,7 +133,7 @@ class LimitPage {
     LimitJudge& judge_;
     std::int64_t last_id_ = 0;
     Limits limits_;
-    Scope scope_;  // last: what runs in it uses all of the above
+    Scope scope_;  // declared last: its coroutines use all members above
 };
 
 struct LimitScene {
@@ -160,7 +160,8 @@ struct LimitScene {
     }
     Member& any() { return members[random.below(members.size())]; }
 
-    /// Something happens to some tab.
+    /// Lets a fault happen to a random tab, or restores all stopped tabs. A new tab opens for each
+    /// that ends.
     void strike() {
         auto& member = any();
         if (!member.tab->alive()) return;
@@ -186,7 +187,7 @@ struct LimitScene {
                 restore();
         }
     }
-    /// Whether a commit of anybody is under way.
+    /// Whether a commit of any tab is under way.
     [[nodiscard]] bool committing() const {
         return std::ranges::any_of(
             members, [&](const auto& member) { return origin.commits_under_way(*member.tab); });

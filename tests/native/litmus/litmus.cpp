@@ -1,7 +1,7 @@
-// The sets of outcomes in tests/litmus/allowed.json, which browsers are held to, are what the model
-// gives. That none of them is one that a program forbids is checked by tests/node/litmus.test.js.
+// Checks that tests/litmus/allowed.json has the outcomes that the model allows. Browsers may show
+// no others. tests/node/litmus.test.js checks that no program forbids any of them.
 //
-//   tabacus_tests "[write-litmus]"   writes that file anew
+// `tabacus_tests "[write-litmus]"` writes that file anew.
 
 #include <algorithm>
 #include <array>
@@ -29,7 +29,7 @@ std::vector<LitmusProgram> programs() {
 }
 
 struct Vendor {
-    const char* name;  // as in tests/litmus/programs.js
+    const char* name;  // the key in allowed.json
     EqualWrites equal_writes;
 };
 constexpr std::array vendors{Vendor{"sent", EqualWrites::sent},
@@ -37,7 +37,7 @@ constexpr std::array vendors{Vendor{"sent", EqualWrites::sent},
 
 std::string in_quotes(const std::string& text) { return '"' + text + '"'; }
 
-/// The elements of a JSON array or object, one a line.
+/// Returns the elements of a JSON array or object, one in each line.
 std::string lines_of(const Words& elements, const std::string& indent) {
     std::string text;
     for (const auto& element : elements) {
@@ -90,7 +90,7 @@ TEST_CASE("litmus: reduced and unreduced search find the same outcomes") {
     }
 }
 
-TEST_CASE("litmus: writes tests/litmus/allowed.json", "[.write-litmus]") {
+TEST_CASE("litmus: the model writes tests/litmus/allowed.json", "[.write-litmus]") {
     std::ofstream(litmus_file("allowed.json")) << allowed_by_the_model();
     for (const auto& program : programs()) {
         const auto result = explore_litmus(program, EqualWrites::sent);

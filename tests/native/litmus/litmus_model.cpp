@@ -35,7 +35,7 @@ std::string assignment(const std::string& name, const std::string& value) {
     return text;
 }
 
-/// The program of one tab.
+/// Runs the operations of one tab of a litmus program.
 class LitmusTab {
   public:
     LitmusTab(LabTab& world, const LitmusProgram& program, const std::vector<Words>& operations)
@@ -120,7 +120,7 @@ class LitmusTab {
         } else if (verb == "turn") {
             co_await turn();
         } else {
-            throw std::invalid_argument("no operation of a litmus program: " + verb);
+            throw std::invalid_argument("unknown operation in a litmus program: " + verb);
         }
     }
 
@@ -134,7 +134,7 @@ class LitmusTab {
     Scope scope_;
 };
 
-/// When the order of steps matters, under the model `cached`.
+/// Decides under the model `cached` which steps depend on each other, so that their order matters.
 class Dependence {
   public:
     Dependence(const LitmusProgram& program, const std::vector<LitmusTab*>& tabs) : tabs_(tabs) {
@@ -146,11 +146,12 @@ class Dependence {
     [[nodiscard]] bool depend(const Source& a, const Source& b) const {
         if (a.kind == b.kind && shared(a.kind)) return true;
         if (shared(a.kind) || shared(b.kind)) return false;
-        // A tab and the writes on their way to its process.
+        // The steps of a tab depend on the writes under way to its process.
         return a.tab == b.tab && !indifferent(a) && !indifferent(b);
     }
 
-    /// What reaches a tab that reads no more disturbs nobody.
+    /// Whether a step depends on no other: it only records an event, or its tab has ended and reads
+    /// nothing any more.
     [[nodiscard]] bool alone(const Source& source) const {
         if (shared(source.kind)) return false;
         return indifferent(source) || (source.tab > 0 && tabs_.at(source.tab - 1)->done);
@@ -158,15 +159,15 @@ class Dependence {
 
   private:
     using Kind = Source::Kind;
-    /// The order of all writes, and the lock manager's queue. Who puts something at the end of such
-    /// a queue does not disturb who takes from its beginning.
+    /// Whether a step takes from a queue that all tabs share: the order of all writes, or the lock
+    /// manager's requests. A step that appends to such a queue does not depend on it.
     static bool shared(Kind kind) { return kind == Kind::outgoing || kind == Kind::request; }
-    /// An event that is written down and no more; among themselves they are in order.
+    /// Whether the step only records a storage event. Such steps of one tab are in order anyway.
     [[nodiscard]] bool indifferent(const Source& source) const {
         return source.kind == Kind::change && !waits_for_change_.at(source.tab - 1);
     }
     std::vector<bool> waits_for_change_;
-    const std::vector<LitmusTab*>& tabs_;  // of the schedule under way
+    const std::vector<LitmusTab*>& tabs_;  // the tabs of the present schedule
 };
 
 std::string outcome_of(const LitmusProgram& program, Origin& origin,

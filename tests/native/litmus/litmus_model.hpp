@@ -1,4 +1,4 @@
-// What the laboratory's model of localStorage allows a litmus program to end with.
+// The outcomes of a litmus program that the laboratory's model of localStorage allows.
 #pragma once
 
 #include <set>
@@ -15,7 +15,8 @@ struct LitmusResult {
     std::size_t redundant = 0;
 };
 
-/// Under every schedule; or, without `reduce`, under all of them one by one.
+/// Runs the program under one schedule of each class of equivalent ones, or without `reduce` under
+/// every schedule. Throws std::logic_error if a run hangs.
 LitmusResult explore_litmus(const LitmusProgram& program, lab::EqualWrites equal_writes,
                             bool reduce = true);
 

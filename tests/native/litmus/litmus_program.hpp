@@ -17,7 +17,7 @@ using Words = std::vector<std::string>;
 struct LitmusProgram {
     std::string name;
     std::vector<std::pair<std::string, std::string>> init;
-    std::vector<std::vector<Words>> tabs;  // the operations of each
+    std::vector<std::vector<Words>> tabs;  // each tab's operations, each as words
     Words finally;
     Words events;
     std::vector<Words> forbidden;
@@ -37,7 +37,7 @@ inline std::vector<Words> operations_of(const std::string& text) {
     return operations;
 }
 
-/// Adds one line to the program that it belongs to.
+/// Adds one line to `program`. Throws std::invalid_argument if the line has an unknown first word.
 inline void read_litmus_line(const std::string& line, LitmusProgram& program) {
     auto words = words_of(line);
     const auto head = words.front();
@@ -55,7 +55,7 @@ inline void read_litmus_line(const std::string& line, LitmusProgram& program) {
     } else if (head == "forbid") {
         program.forbidden.push_back(std::move(words));
     } else {
-        throw std::invalid_argument("not a line of a litmus program: " + line);
+        throw std::invalid_argument("unknown line in a litmus program: " + line);
     }
 }
 
@@ -67,7 +67,7 @@ inline std::vector<LitmusProgram> read_litmus_programs(const std::string& path) 
         if (line.empty() || line.front() == '#') continue;
         if (line.starts_with("program ")) {
             programs.emplace_back().name = line.substr(8);
-            std::getline(file, line);  // what it asks, for people
+            std::getline(file, line);  // the question that it asks, which is for people
         } else {
             read_litmus_line(line, programs.back());
         }

@@ -1,8 +1,8 @@
-// Schedules: every schedule of a tiny scenario, one of each class of equivalent ones.
+// Schedules: runs a tiny scenario under one schedule of each class of equivalent ones.
 //
-// Depth first, by running the scenario again from its beginning for each schedule, with sleep sets
-// (Godefroid: "Partial-Order Methods for the Verification of Concurrent Systems", 1996, chapter 5):
-// a step that was tried from here sleeps until one that depends on it has happened.
+// The search is depth first, and runs the scenario from its beginning for each schedule. It has
+// sleep sets (Godefroid: "Partial-Order Methods for the Verification of Concurrent Systems", 1996,
+// chapter 5): a step that was tried at a point sleeps until a step that depends on it has happened.
 #pragma once
 
 #include <algorithm>
@@ -20,17 +20,19 @@ namespace tabacus::test {
 class Schedules {
   public:
     using Source = lab::Source;
-    /// Whether the order of two steps that can both happen makes a difference. Must be symmetric;
-    /// "yes" is always right.
+    /// Returns whether the order of two steps that can both happen makes a difference. It must be
+    /// symmetric. True is always correct.
     using Depend = std::function<bool(const Source&, const Source&)>;
 
-    /// Whether a step is indifferent to all that can happen before it does: then no other need be
-    /// tried in its place (a persistent set of one; the same, chapter 4). "No" is always right.
+    /// Returns whether a step is independent of all steps that can happen before it. Then no other
+    /// step need be tried in its place (a persistent set of one: Godefroid, chapter 4). False is
+    /// always correct.
     using Alone = std::function<bool(const Source&)>;
 
     Schedules(Depend depend, Alone alone) : depend_(std::move(depend)), alone_(std::move(alone)) {}
 
-    /// Runs `scenario` once for each schedule. It must do the same under the same choices.
+    /// Runs `scenario` once for each schedule. Requires that it does the same under the same
+    /// choices; throws std::logic_error if it does not.
     void run(const std::function<void(std::unique_ptr<lab::Chooser>)>& scenario) {
         do {
             depth_ = 0;
@@ -43,7 +45,7 @@ class Schedules {
         } while (advance());
     }
     [[nodiscard]] std::size_t completed() const { return completed_; }
-    /// How many were given up because another one is equivalent.
+    /// Returns how many schedules were abandoned because they are equivalent to another.
     [[nodiscard]] std::size_t redundant() const { return redundant_; }
 
   private:
@@ -52,9 +54,9 @@ class Schedules {
         std::vector<Source> possible;
         std::set<Source> asleep;
         std::size_t taken = 0;
-        bool only = false;  // the step taken stands for all
+        bool only = false;  // no other step than the taken one need be tried
 
-        /// Goes to the next step that is awake.
+        /// Takes the first step from index `from` on that is awake. Returns false if there is none.
         bool wake(std::size_t from) {
             if (only) return false;
             taken = from;
@@ -87,8 +89,8 @@ class Schedules {
         return frame.taken;
     }
 
-    /// What sleeps at a new depth: what slept or was tried before, and is indifferent to the step
-    /// that led here.
+    /// Returns the steps that sleep at a new depth: those that slept or were tried one step before,
+    /// and are independent of the step that led here.
     [[nodiscard]] std::set<Source> inherited() const {
         if (frames_.empty()) return {};
         const auto& frame = frames_.back();

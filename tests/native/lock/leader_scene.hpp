@@ -19,7 +19,7 @@ inline constexpr double short_term_ms = 1'500;
 inline constexpr double long_term_ms = 60'000;
 inline constexpr double call_timeout_ms = 6'000;
 
-/// What must hold of all terms and calls, whoever lives.
+/// Checks what must hold of all terms and calls, whichever tabs live.
 struct Parliament {
     struct Member {
         std::int64_t term;
@@ -32,9 +32,9 @@ struct Parliament {
     };
     void begin_term(const Held& held) {
         const auto term = held.token().value_or(0);
-        if (!lenient && term <= newest_term) report_failure("a term does not rise");
+        if (!lenient && term <= newest_term) report_failure("a term is not larger than all before");
         for (const auto& other : leading) {
-            if (!lenient && other.held->held()) report_failure("two lead at once");
+            if (!lenient && other.held->held()) report_failure("two tabs lead at once");
         }
         newest_term = std::max(newest_term, term);
         leading.push_back({term, &held});
@@ -46,12 +46,12 @@ struct Parliament {
         if (failure.empty()) failure = what;
     }
 
-    bool lenient = false;  // a previous leader may learn of it after the stealer began
+    bool lenient = false;  // a previous leader may learn of a steal after the stealer's term began
     std::int64_t newest_term = 0;
     std::vector<Member> leading;
     std::map<std::string, std::shared_ptr<Call>> calls;  // by request
     std::map<std::string, int> runs;
-    std::vector<std::string> answered;  // in order
+    std::vector<std::string> answered;  // requests in the order of their answers
     std::string failure;
 };
 
@@ -63,9 +63,9 @@ class ParliamentPage {
           table_(world, "test", [](const Notice&) {}),
           leader_(world, table_, [](const Notice&) {}) {}
 
-    /// Leads for one term, and answers.
     using CallPtr = std::shared_ptr<Parliament::Call>;
-    /// At least until the call has ended, if one is given.
+    /// Leads for one term of `term_ms` and answers calls. The term lasts at least until the call
+    /// `until` has ended, if one is given.
     void stand(double term_ms, LockOptions options = {}, CallPtr until = nullptr) {
         scope_.spawn(lead(term_ms, std::move(options), std::move(until)));
     }
@@ -131,7 +131,7 @@ class ParliamentPage {
             co_await run(*call, term);
         }
     }
-    /// What it does elsewhere happens now, what it commits with its answer.
+    /// Runs a call. Its effect in the database is committed in the transaction of its answer.
     Task<void> run(LeaderCall call, std::shared_ptr<Grant> term) {
         ++judge_.runs[call.request];
         co_await world_.clock().end_of_turn();
@@ -153,7 +153,7 @@ class ParliamentPage {
     Parliament& judge_;
     LockTable table_;
     Leader leader_;
-    Scope scope_;  // last: what runs in it uses all of the above
+    Scope scope_;  // declared last: its coroutines use all members above
 };
 
 inline std::map<std::string, std::string> effects_of(Origin& origin) {
@@ -165,7 +165,7 @@ inline std::map<std::string, std::string> effects_of(Origin& origin) {
     return found;
 }
 
-/// The rows of calls that are left, open or answered, or of a key.
+/// Returns how many rows are stored for calls: open calls, answers and keys.
 inline std::size_t calls_kept(Origin& origin) {
     const auto& rows = origin.database().rows(Store::locks);
     return static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), [](const auto& row) {
@@ -176,7 +176,8 @@ inline std::size_t calls_kept(Origin& origin) {
     }));
 }
 
-/// Each call's effect is there once if it was answered, and never if its caller got an error.
+/// Checks that the effect of each answered call is stored once, and that of a call whose caller got
+/// an error is not stored. `caller_lives(request)` returns whether the caller's tab is alive.
 inline void judge_calls(Parliament& judge, Origin& origin,
                         const std::function<bool(const std::string&)>& caller_lives) {
     const auto effects = effects_of(origin);
@@ -189,9 +190,9 @@ inline void judge_calls(Parliament& judge, Origin& origin,
         if (call->ended && !call->error && !done)
             judge.report_failure(request + " was not committed");
         if (call->ended && call->error && done)
-            judge.report_failure(request + " was committed unseen");
+            judge.report_failure(request + " was committed, and its caller got an error");
         if (call->ended && !call->error && call->answer != "did " + request) {
-            judge.report_failure(request + " got another's answer");
+            judge.report_failure(request + " got the answer of another call");
         }
     }
 }

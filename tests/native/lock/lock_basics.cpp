@@ -1,4 +1,5 @@
-// Locks without faults: exclusion, tokens, order, one outcome, nothing left behind.
+// Locks without faults: exclusion, tokens, order, one outcome for each request, nothing left
+// behind.
 #include <catch2/catch_test_macros.hpp>
 
 #include "lock_scene.hpp"
@@ -11,7 +12,7 @@ using Failures = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("lock: tabs increment a row under the lock, exactly, with tokens that rise") {
+TEST_CASE("lock: tabs that increment a row under the lock lose nothing, and their tokens rise") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -34,7 +35,7 @@ TEST_CASE("lock: tabs increment a row under the lock, exactly, with tokens that 
     }
 }
 
-TEST_CASE("lock: with mixed modes writers are alone, and a stream of readers starves none") {
+TEST_CASE("lock: with mixed modes a writer is alone, and a stream of readers starves no writer") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -53,7 +54,7 @@ TEST_CASE("lock: with mixed modes writers are alone, and a stream of readers sta
             scene.steps(20);
         }
         first->let_go.complete({});
-        // The later readers hold for ever, if they are let in before the writer.
+        // If the later readers are granted the lock before the writer, they hold it for ever.
         scene.until([&] { return written->ended; });
         CHECK(written->granted);
         for (const auto& reader : later) reader->let_go.complete({});
@@ -64,7 +65,7 @@ TEST_CASE("lock: with mixed modes writers are alone, and a stream of readers sta
     }
 }
 
-TEST_CASE("lock: requests of different tabs are granted as they came") {
+TEST_CASE("lock: requests of different tabs are granted in the order in which they came") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -76,7 +77,7 @@ TEST_CASE("lock: requests of different tabs are granted as they came") {
             const auto waiting = scene.origin.locks().snapshot().pending.size();
             scene.members[static_cast<std::size_t>(i)].page->count({});
             expected.push_back(scene.last_request);
-            // It waits in the browser's queue before the next one comes.
+            // The request waits in the browser's queue before the next tab asks.
             scene.until([&] {
                 const auto snapshot = scene.origin.locks().snapshot();
                 return snapshot.pending.size() > waiting;
@@ -88,7 +89,8 @@ TEST_CASE("lock: requests of different tabs are granted as they came") {
     }
 }
 
-TEST_CASE("lock: tabs are served in the order of asking, also one that holds it or waits already") {
+TEST_CASE(
+    "lock: tabs are served in the order of asking, even a tab that holds it or waits already") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
@@ -114,7 +116,7 @@ TEST_CASE("lock: tabs are served in the order of asking, also one that holds it 
     }
 }
 
-TEST_CASE("lock: a request that gives up loses its position, and strands nobody") {
+TEST_CASE("lock: a request that gives up loses its position, and strands no other request") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
@@ -182,8 +184,8 @@ TEST_CASE("lock: every request ends once, by grant, timeout or abort, and nothin
     CHECK(timed_out > 50);
 }
 
-// What Chromium does (docs/decisions/0008): an aborted waiter's followers are not examined again
-// until a holder releases. The entry lock makes it harmless; see web_lock.hpp.
+// Chromium does so (docs/decisions/0008): when a waiter is aborted, it does not examine the waiters
+// behind it until a holder releases. The entry lock makes this harmless; see web_lock.hpp.
 TEST_CASE("lock: a writer that gives up strands no reader, although the browser wakes nobody") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
@@ -207,10 +209,11 @@ TEST_CASE("lock: a writer that gives up strands no reader, although the browser 
     }
 }
 
-TEST_CASE("lock: ifAvailable takes a lock that another tab merely keeps, and none that is used") {
+TEST_CASE(
+    "lock: ifAvailable takes a lock that another tab keeps idle, and no lock that is in use") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
-        // Where timers are faster than messages, a keeper's answer comes too late.
+        // If timers were faster than messages, the keeper would answer too late.
         LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
         for (int i = 0; i < 2; ++i) scene.open();
         const auto keeper = scene.members[0].page->count({});
@@ -228,7 +231,7 @@ TEST_CASE("lock: ifAvailable takes a lock that another tab merely keeps, and non
     }
 }
 
-TEST_CASE("lock: without any time to wait a free lock is granted, and another's is not") {
+TEST_CASE("lock: with a timeout of zero a free lock is granted, and a held one is not") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -246,7 +249,8 @@ TEST_CASE("lock: without any time to wait a free lock is granted, and another's 
     }
 }
 
-TEST_CASE("lock: time that is over before the first answer is as none: a free lock is granted") {
+TEST_CASE(
+    "lock: a timeout that ends before the first answer acts as zero: a free lock is granted") {
     int unanswered = 0;
     for (std::uint64_t seed = 0; seed < 2 * seeds; ++seed) {
         CAPTURE(seed);
@@ -260,14 +264,14 @@ TEST_CASE("lock: time that is over before the first answer is as none: a free lo
             const auto began_ms = scene.origin.clock().now_ms();
             taken.push_back(scene.members[static_cast<std::size_t>(i)].page->hold(hurried));
             scene.until([&] { return taken.back()->granted || taken.back()->ended; });
-            // In a laboratory an answer may take longer than anybody waits for it.
+            // In the laboratory an answer may take longer than the request waits for it.
             const auto took_ms = scene.origin.clock().now_ms() - began_ms;
             CHECK((taken.back()->granted || took_ms > 1'000));
             if (!taken.back()->granted) ++unanswered;
         }
         if (!taken[0]->granted) continue;
-        for (const std::size_t who : {0U, 2U}) {
-            const auto in_vain = scene.members[who].page->hold({.timeout_ms = 1});
+        for (const std::size_t tab : {0U, 2U}) {
+            const auto in_vain = scene.members[tab].page->hold({.timeout_ms = 1});
             scene.until([&] { return in_vain->granted || in_vain->ended; });
             CHECK(in_vain->error == ErrorCode::timed_out);
         }
@@ -279,7 +283,8 @@ TEST_CASE("lock: time that is over before the first answer is as none: a free lo
     CHECK(unanswered < 5);
 }
 
-TEST_CASE("lock: a short time is over soon, takes what is merely kept, and leaves the others be") {
+TEST_CASE(
+    "lock: a request with a short timeout ends soon, takes an idle lock and overtakes no other") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
@@ -361,7 +366,7 @@ TEST_CASE("lock: ifAvailable ends soon and leaves nothing behind, however late t
     CHECK(granted > 3 * static_cast<int>(seeds));
 }
 
-TEST_CASE("lock: a kept grant is used again without the browser, and is gone when hidden") {
+TEST_CASE("lock: an idle lock is taken again without the browser, and released by a hidden page") {
     LockScene scene(1);
     const auto one = scene.open();
     for (int i = 0; i < 100; ++i) {
@@ -375,7 +380,7 @@ TEST_CASE("lock: a kept grant is used again without the browser, and is gone whe
     CHECK(scene.nothing_left());
 }
 
-TEST_CASE("lock: while others wait a hidden tab, too, goes on within its turn, and no longer") {
+TEST_CASE("lock: a hidden tab, too, takes the lock again only within its turn while others wait") {
     LockScene scene(1, StorageModel::cached, std::make_unique<TimeLastChooser>(1));
     const auto one = scene.open();
     const auto other = scene.open();
@@ -419,7 +424,7 @@ TEST_CASE("lock: re-entry is through the held lock only, with its token") {
             inner.release();
             CHECK(outer.held());
             auto reader = co_await table.acquire("r", {.mode = LockMode::shared});
-            // An upgrade would wait for itself.
+            // An upgrade to exclusive would wait for the request's own reader.
             auto upgraded = co_await attempt(table.acquire("r", {.within = reader.grant()}));
             REQUIRE(!upgraded);
             CHECK(upgraded.error().code() == ErrorCode::invalid_argument);
@@ -430,7 +435,7 @@ TEST_CASE("lock: re-entry is through the held lock only, with its token") {
     CHECK(scene.nothing_left());
 }
 
-TEST_CASE("lock: query reports holders and waiters, in every tab alike") {
+TEST_CASE("lock: query() reports the same holders and waiters in every tab") {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -441,13 +446,13 @@ TEST_CASE("lock: query reports holders and waiters, in every tab alike") {
         const auto waiter =
             scene.members[1].page->hold({.mode = LockMode::shared, .label = "waiter"});
         scene.steps(200);
-        for (const std::size_t who : {0U, 1U, 2U}) {
+        for (const std::size_t tab : {0U, 1U, 2U}) {
             std::optional<std::vector<LockRequestInfo>> seen;
-            // In a laboratory an answer may take longer than anybody waits for it.
+            // In the laboratory an answer may take longer than query() waits for it.
             for (int attempt = 0; attempt < 50 && (!seen || seen->size() < 2); ++attempt) {
                 seen.reset();
                 run_in(
-                    scene.members[who].page->scope(), scene.members[who].page->table().query("l"),
+                    scene.members[tab].page->scope(), scene.members[tab].page->table().query("l"),
                     [&](std::vector<LockRequestInfo> infos) { seen = std::move(infos); },
                     [](const Failure&) {});
                 scene.until([&] { return seen.has_value(); });
@@ -492,7 +497,7 @@ TEST_CASE("lock: waitForUnlock and watchers notice a release and a holder's deat
     }
 }
 
-TEST_CASE("lock: a request that ended leaves no timer that runs until its time limits") {
+TEST_CASE("lock: a request that ended leaves no timer of its time limits") {
     constexpr double limit_ms = 60'000;
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);

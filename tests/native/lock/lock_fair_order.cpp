@@ -1,5 +1,5 @@
-// The positions of one tab's requests in the line of all tabs: which request gets one, which
-// inherits it, and that none is before a request that was made earlier.
+// The positions of one tab's requests in the queue of all tabs: which request gets a position,
+// which inherits it, and that no position is before that of an earlier request.
 #include <catch2/catch_test_macros.hpp>
 
 #include "lock_order_scene.hpp"
@@ -12,7 +12,7 @@ using Order = std::vector<int>;
 
 constexpr std::uint64_t order_seeds = 8;
 
-/// Scenes that differ in who moves first.
+/// Plays scenes whose seeds differ, and with them which tab moves first.
 void each_scene(const std::function<void(LockOrderScene&)>& play) {
     for (std::uint64_t seed = 0; seed < order_seeds; ++seed) {
         CAPTURE(seed);
@@ -23,10 +23,12 @@ void each_scene(const std::function<void(LockOrderScene&)>& play) {
 
 }  // namespace
 
-TEST_CASE("lock: a tab that asks anew and gives up its old request overtakes nobody") {
+TEST_CASE("lock: a tab that asks anew and gives up its old request overtakes no other tab") {
     for (const bool queued : {false, true}) {
         each_scene([&](LockOrderScene& queue) {
-            CAPTURE(queued);  // in line for itself, behind another tab's that its own tab is before
+            // Whether the old request has a position of its own, behind a request of another tab
+            // that waits for this tab's holder.
+            CAPTURE(queued);
             const auto holder = queue.ask(queued ? 0 : 1);
             const auto first = queued ? queue.ask(1) : holder;
             const AbortSignal signal;
@@ -43,7 +45,7 @@ TEST_CASE("lock: a tab that asks anew and gives up its old request overtakes nob
     }
 }
 
-TEST_CASE("lock: a writer behind its tab's reader has a position, whatever tries between them") {
+TEST_CASE("lock: a writer behind its tab's reader has a position, despite a try between them") {
     each_scene([](LockOrderScene& queue) {
         const auto holder = queue.ask(1);
         const auto reader = queue.ask(0, to_read);
@@ -96,7 +98,7 @@ TEST_CASE("lock: positions are taken anew after a freeze, and after the entry lo
     }
 }
 
-TEST_CASE("lock: a position is inherited over a request that does not wait") {
+TEST_CASE("lock: a request inherits a position across one that does not wait") {
     each_scene([](LockOrderScene& queue) {
         const auto holder = queue.ask(0);
         const auto first = queue.ask(2);

@@ -11,7 +11,8 @@ namespace {
 
 using Failures = std::vector<std::string>;
 
-/// Every tab counts now and then; `fault` strikes in between.
+/// Lets every living tab count in four rounds, with random steps between. `fault(round)` is called
+/// in each round.
 template <typename Fault>
 void count_through(LockScene& scene, int tabs, Fault fault, Platform platform = {}) {
     for (int i = 0; i < tabs; ++i) scene.open(platform);
@@ -28,7 +29,8 @@ void count_through(LockScene& scene, int tabs, Fault fault, Platform platform = 
     }
 }
 
-/// What is stored is what was acknowledged, but for outcomes that were not reported.
+/// Checks that the stored count has all acknowledged increments, and beyond them at most those of
+/// unknown outcome and `unreported` ones.
 void check_counts(LockScene& scene, int unreported) {
     CHECK(scene.stored() >= scene.judge.committed);
     CHECK(scene.stored() <= scene.judge.committed + scene.judge.unknown + unreported);
@@ -45,7 +47,8 @@ void check_free(LockScene& scene, Platform platform = {}) {
 
 }  // namespace
 
-TEST_CASE("lock: killed tabs, holding or waiting, hold up nobody and write nothing late") {
+TEST_CASE(
+    "lock: killed tabs, holders or waiters, delay no other tab for ever and write nothing late") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -79,7 +82,7 @@ TEST_CASE("lock: a frozen holder is notified before it can write, and the others
         CHECK(next->granted);
         scene.origin.thaw(*frozen.tab);
         scene.origin.run();
-        // Either something was refused, or all had been asked for before.
+        // Either a commit was refused, or all commits had been asked for before the freeze.
         CHECK((!slow->commit_errors.empty() || scene.judge.committed == 4));
         check_counts(scene, 1);
         check_free(scene);
@@ -88,7 +91,8 @@ TEST_CASE("lock: a frozen holder is notified before it can write, and the others
     CHECK(notified > static_cast<int>(seeds) / 2);
 }
 
-TEST_CASE("lock: a page that goes into the back/forward cache lets go, and takes part again") {
+TEST_CASE(
+    "lock: a page in the back/forward cache releases the lock, and counts again when it is back") {
     int kept = 0;
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
@@ -118,12 +122,12 @@ TEST_CASE(
         const auto previous = victim.page->count({}, 40, 1);
         scene.until([&] { return previous->granted; });
         scene.steps(scene.random.below(40));
-        const auto own = seed % 4 == 0;  // also from another request of its own tab
+        const auto own = seed % 4 == 0;  // the stealer is a request of the holder's own tab
         const auto stolen = (own ? victim : stealer).page->count({.steal = true}, 2, 1);
         scene.until([&] { return previous->ended && stolen->ended; });
         CHECK(stolen->granted);
         CHECK(stolen->commit_errors.empty());
-        // Whichever is noticed first: the steal, or the epoch of the stealer.
+        // The holder notices first either the steal or the stealer's epoch.
         CHECK((previous->loss == "stolen" || previous->loss == "fenced"));
         CHECK_FALSE(previous->commit_errors.empty());
         scene.origin.run();
@@ -198,7 +202,7 @@ TEST_CASE("lock: a hung holder is evicted within a bound, once, and its late wri
     constexpr double bound_ms = 250 + 500 + 150 + 50;
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
-        // Where timers may overtake messages for ever there is no bound, but an end.
+        // Where timers may overtake messages for ever, the eviction comes, but within no bound.
         const bool timely = seed / 3 % 2 == 0;
         LockScene scene(seed, model_of_seed(seed),
                         timely ? std::make_unique<TimeLastChooser>(seed) : nullptr);
@@ -224,20 +228,21 @@ TEST_CASE("lock: a hung holder is evicted within a bound, once, and its late wri
                                [](const auto& request) { return request->ended; });
         });
         if (timely) CHECK(scene.origin.clock().now_ms() - began_ms < bound_ms);
-        // The lock and the entry lock; and again for a tab that the schedule held up as long.
+        // The lock and the entry lock are stolen. They may be stolen again from a tab that the
+        // schedule delays for as long.
         CHECK(scene.origin.locks().steals() <= (timely ? 2 : 8));
         scene.origin.wake(*hung.tab);
         scene.origin.run();
         CHECK(slow->ended);
         const auto kept = scene.stored() - committed;
-        CHECK(kept <= 2 + 1);  // those who waited, and perhaps one that was already on its way
+        CHECK(kept <= 2 + 1);  // the two writers' commits, and perhaps one that was under way
         check_counts(scene, 1);
         CHECK(scene.judge.failures == Failures{});
         check_free(scene);
     }
 }
 
-TEST_CASE("lock: a tab that hung while it waited is passed, wherever it stood in the queue") {
+TEST_CASE("lock: a tab that hangs while it waits is passed, wherever it is in the queue") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -255,8 +260,8 @@ TEST_CASE("lock: a tab that hung while it waited is passed, wherever it stood in
         scene.until([&] { return third->ended && fourth->ended; });
         CHECK(third->granted);
         CHECK(fourth->granted);
-        // The lock and the entry lock of the hung tab, and again for a tab that the schedule held
-        // up as long.
+        // The lock and the entry lock of the hung tab are stolen. They may be stolen again from a
+        // tab that the schedule delays for as long.
         CHECK(scene.origin.locks().steals() <= 8);
         scene.origin.wake(*scene.members[1].tab);
         scene.origin.run();
@@ -266,7 +271,7 @@ TEST_CASE("lock: a tab that hung while it waited is passed, wherever it stood in
     }
 }
 
-TEST_CASE("lock: a tab that receives no messages evicts nobody, however long it waits") {
+TEST_CASE("lock: a tab that receives no messages evicts no holder, however long it waits") {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -282,14 +287,14 @@ TEST_CASE("lock: a tab that receives no messages evicts nobody, however long it 
         scene.until([&] { return scene.origin.clock().now_ms() > until_ms; });
         CHECK(scene.origin.locks().steals() == 0);
         CHECK_FALSE(waiting->ended);
-        // A tab that receives messages comes, and both go on.
+        // Once a tab opens that receives messages, both requests are granted.
         const auto receiving = scene.open().page->count({.max_hold_ms = 500});
         scene.until([&] { return waiting->ended && receiving->ended; });
         CHECK(scene.origin.locks().steals() <= 4);
     }
 }
 
-TEST_CASE("lock: a holder that lives loses the lock after maxHold by its own clock, unevicted") {
+TEST_CASE("lock: a living holder loses the lock after maxHold by its own timer, without eviction") {
     int evicted = 0;
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
@@ -303,11 +308,11 @@ TEST_CASE("lock: a holder that lives loses the lock after maxHold by its own clo
         CHECK(next->granted);
         evicted += forgotten->loss == "max-hold" ? 0 : 1;
     }
-    // Here a timer may be as late as the schedule likes, which then looks hung.
+    // A schedule may delay the holder's timer for so long that the holder counts as hung.
     CHECK(evicted * 20 < static_cast<int>(seeds));
 }
 
-TEST_CASE("lock: tokens rise on over a lost database, cleared site data and clocks set anyhow") {
+TEST_CASE("lock: tokens go on rising after a lost database, cleared site data or a changed clock") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -319,7 +324,7 @@ TEST_CASE("lock: tokens rise on over a lost database, cleared site data and cloc
             CHECK(request->granted);
             scene.steps(scene.random.below(30));
             constexpr double year_ms = 365.0 * 86'400'000;
-            // Everything cleared, and the clock set back as well, is what nothing survives.
+            // If everything is cleared and the clock is set back as well, no token can rise.
             const bool clocks = seed % 2 == 0;
             switch (scene.random.below(4)) {
                 case 0:
@@ -337,7 +342,7 @@ TEST_CASE("lock: tokens rise on over a lost database, cleared site data and cloc
                     scene.open();
                     break;
             }
-            // In a real browser a transaction takes longer than its tokens' microseconds.
+            // In a real browser a transaction takes more microseconds than it takes tokens.
             scene.origin.clock().jump(1);
             if (scene.members.size() > 9) break;
             std::erase_if(scene.members, [](const auto& other) { return !other.tab->alive(); });
@@ -346,7 +351,7 @@ TEST_CASE("lock: tokens rise on over a lost database, cleared site data and cloc
     }
 }
 
-TEST_CASE("lock: a commit under a database that vanished is refused, and none is half written") {
+TEST_CASE("lock: a commit under a vanished database fails only with known errors") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -365,7 +370,7 @@ TEST_CASE("lock: a commit under a database that vanished is refused, and none is
     }
 }
 
-TEST_CASE("lock: a request that cannot get a token fails, and keeps nobody from the lock") {
+TEST_CASE("lock: a request that cannot get a token fails, and keeps no other tab from the lock") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -384,7 +389,7 @@ TEST_CASE("lock: a request that cannot get a token fails, and keeps nobody from 
     }
 }
 
-TEST_CASE("lock: a lost release or request message delays others by a bounded while") {
+TEST_CASE("lock: a lost release or request message delays others for a bounded time") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -400,7 +405,7 @@ TEST_CASE("lock: a lost release or request message delays others by a bounded wh
     }
 }
 
-TEST_CASE("lock: foreign records and messages stop nothing") {
+TEST_CASE("lock: foreign records and messages keep no tab from the lock") {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -426,7 +431,7 @@ TEST_CASE("lock: foreign records and messages stop nothing") {
 
 // --- Without Web Locks --------------------------------------------------------------------------
 
-TEST_CASE("lease: tabs increment a row under the lease, exactly, also when holders die") {
+TEST_CASE("lease: tabs that increment a row under the lease lose nothing, even if holders die") {
     constexpr Platform without{.locks = false};
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
@@ -446,7 +451,7 @@ TEST_CASE("lease: tabs increment a row under the lease, exactly, also when holde
     }
 }
 
-TEST_CASE("lease: a holder that slept through its lease is refused and notified") {
+TEST_CASE("lease: a holder that was suspended past its lease is refused and notified") {
     constexpr Platform without{.locks = false};
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
@@ -473,7 +478,7 @@ namespace {
 
 constexpr Platform leased{.locks = false};
 
-/// Until it waits as it will.
+/// Steps until `delay_ms` have passed by the origin's clock.
 void settle(LockScene& scene, double delay_ms) {
     const auto end_ms = scene.origin.clock().now_ms() + delay_ms;
     scene.until([&] { return scene.origin.clock().now_ms() >= end_ms; });
@@ -482,7 +487,7 @@ void settle(LockScene& scene, double delay_ms) {
 }  // namespace
 
 TEST_CASE(
-    "lease: readers of several tabs hold together; a writer waits for the last, before others") {
+    "lease: readers of several tabs share; a writer waits for the last, and later readers for it") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
@@ -497,7 +502,7 @@ TEST_CASE(
         settle(scene, 100);
         const auto late = scene.members[3].page->hold({.mode = LockMode::shared});
         readers[0]->let_go.complete({});
-        settle(scene, 20'000);  // who reads goes on renewing
+        settle(scene, 20'000);  // the other reader goes on renewing its lease
         REQUIRE(!writer->granted);
         REQUIRE(!late->granted);
         if (deadly) {
@@ -518,7 +523,8 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("lease: first come, first served, over tabs; a waiter that dies costs a lease") {
+TEST_CASE(
+    "lease: tabs are served in the order of asking; a waiter that dies delays them by a lease") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
@@ -578,7 +584,7 @@ struct Nested {
     std::string message;
 };
 
-/// Takes `names` one within the other, holds all for a moment.
+/// Takes the locks `names` one within the other, and holds each for a moment before the next.
 Task<void> nest(LockPage& page, std::vector<std::string> names, std::shared_ptr<Nested> nested,
                 bool steal) {
     std::vector<Held> held;
@@ -613,7 +619,7 @@ TEST_CASE("locks: a cycle over tabs ends in a DeadlockError for exactly one of t
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
         for (int i = 0; i < 3; ++i) scene.open();
-        // In every third the last two share a tab.
+        // In every third run the last two requests come from one tab.
         const auto& third = scene.members[seed % 3 == 0 ? 1 : 2];
         const std::vector all{start_nested(scene.members[0], {"a", "b"}),
                               start_nested(scene.members[1], {"b", "c"}),
@@ -634,7 +640,7 @@ TEST_CASE("locks: a cycle over tabs ends in a DeadlockError for exactly one of t
     CHECK(cycles[1] > static_cast<int>(seeds) / 4);
 }
 
-TEST_CASE("locks: a cycle through a lock that was stolen is one, too") {
+TEST_CASE("locks: a cycle through a stolen lock ends in a DeadlockError, too") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
@@ -669,7 +675,7 @@ TEST_CASE("locks: without a cycle no request ends in a DeadlockError") {
     }
 }
 
-TEST_CASE("locks: lockAll takes all or none, in one order, and never deadlocks") {
+TEST_CASE("locks: lockAll() takes all locks or none, in one order, and never deadlocks") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -703,7 +709,8 @@ TEST_CASE("locks: lockAll takes all or none, in one order, and never deadlocks")
     }
 }
 
-TEST_CASE("locks: lockAll that loses one while it waits for the next ends, and has none") {
+TEST_CASE(
+    "locks: lockAll() fails and holds nothing if it loses one lock while it waits for the next") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));

@@ -28,7 +28,7 @@ struct LeaderScene {
 
 }  // namespace
 
-TEST_CASE("lock leader: calls are answered in their order, and their rows are cleared away") {
+TEST_CASE("lock leader: calls are answered in their order, and their rows are removed") {
     for (std::uint64_t seed = 0; seed < leader_seeds; ++seed) {
         CAPTURE(seed);
         LeaderScene all(seed, 3, std::make_unique<TimeLastChooser>(seed));
@@ -46,7 +46,7 @@ TEST_CASE("lock leader: calls are answered in their order, and their rows are cl
         CHECK(judge.failure.empty());
         CHECK(std::is_permutation(asked.begin(), asked.end(), judge.answered.begin()));
         CHECK(judge.answered[0] == asked[0]);
-        // Of one tab the later is answered later.
+        // Calls of one tab are answered in their order.
         for (std::size_t i = 3; i < asked.size(); ++i) {
             CHECK(std::ranges::find(judge.answered, asked[i - 3]) <
                   std::ranges::find(judge.answered, asked[i]));
@@ -74,7 +74,7 @@ TEST_CASE("lock leader: calls of one key are one call for an hour after its answ
     CHECK(judge.failure.empty());
 }
 
-TEST_CASE("lock leader: what a call takes does not grow with the calls that wait") {
+TEST_CASE("lock leader: the steps of a call do not grow with the number of calls that wait") {
     const auto steps_of = [](int calls) {
         LeaderScene all(1, 2, std::make_unique<TimeLastChooser>(1));
         auto& [judge, scene, members, pages] = all;
@@ -96,7 +96,7 @@ TEST_CASE("lock leader: what a call takes does not grow with the calls that wait
     CHECK(steps_of(80) < few * 5);
 }
 
-TEST_CASE("lock leader: a leader of a long term clears away what is an hour old") {
+TEST_CASE("lock leader: a leader of a long term removes answers that are an hour old") {
     LeaderScene all(1, 2, std::make_unique<TimeLastChooser>(1));
     auto& [judge, scene, members, pages] = all;
     pages[0]->stand(4 * Leader::kept_ms);

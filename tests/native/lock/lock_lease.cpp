@@ -1,5 +1,5 @@
-// Locks without Web Locks, on the lease: what is shared, what is hidden, who only tries, who is
-// back, and a line that was lost.
+// Locks without Web Locks, on the lease: shared locks, hidden pages, requests that do not wait,
+// pages that come back, and a lost row of waiters.
 #include <algorithm>
 #include <array>
 #include <catch2/catch_test_macros.hpp>
@@ -13,7 +13,7 @@ namespace {
 constexpr Platform on_lease{.locks = false};
 constexpr std::uint64_t lease_seeds = seeds / 4;
 
-/// A scene of three pages on the lease.
+/// Three pages that lock by the lease.
 struct LeaseScene : LockScene {
     explicit LeaseScene(std::uint64_t seed)
         : LockScene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed)) {
@@ -34,7 +34,7 @@ struct LeaseScene : LockScene {
         const auto end_ms = origin.clock().now_ms() + delay_ms;
         until([&] { return origin.clock().now_ms() >= end_ms; });
     }
-    /// No longer, also where nothing else happens.
+    /// Lets that much time pass and no more, even where nothing else happens: a timer ends it.
     void pass_by_timer(double delay_ms) {
         members[2].page->scope().spawn([](LabTab& tab, double nap_ms) -> Task<void> {
             co_await tab.clock().sleep(nap_ms);
@@ -42,7 +42,7 @@ struct LeaseScene : LockScene {
         pass(delay_ms);
     }
     [[nodiscard]] bool held() const { return !judge.inside.empty(); }
-    /// How long it took.
+    /// Steps until the request is granted. Returns how long that took.
     double wait_for(const LockPage::RequestPtr& request) {
         const auto began_ms = origin.clock().now_ms();
         until([&] { return request->granted; });
@@ -57,7 +57,7 @@ struct LeaseScene : LockScene {
 
 }  // namespace
 
-TEST_CASE("lease: what a tab asked for before another tab did comes before it") {
+TEST_CASE("lease: a tab's requests are granted before those that another tab made later") {
     for (std::uint64_t seed = 0; seed < lease_seeds; ++seed) {
         CAPTURE(seed);
         LeaseScene scene(seed);
@@ -75,7 +75,8 @@ TEST_CASE("lease: what a tab asked for before another tab did comes before it") 
     }
 }
 
-TEST_CASE("lease: a tab that only tries is refused by a dead one for a lease, and no longer") {
+TEST_CASE(
+    "lease: an ifAvailable request is refused for a dead tab until its lease ends, and no longer") {
     for (std::uint64_t seed = 0; seed < lease_seeds; ++seed) {
         CAPTURE(seed);
         LeaseScene scene(seed);
@@ -101,7 +102,7 @@ TEST_CASE("lease: a tab that only tries is refused by a dead one for a lease, an
     }
 }
 
-TEST_CASE("lease: a dead holder is waited for no longer where others come and go") {
+TEST_CASE("lease: a dead holder delays a waiter no longer where other requests come and go") {
     for (std::uint64_t seed = 0; seed < lease_seeds; ++seed) {
         CAPTURE(seed);
         LeaseScene scene(seed);
@@ -122,7 +123,7 @@ TEST_CASE("lease: a dead holder is waited for no longer where others come and go
     }
 }
 
-TEST_CASE("lease: a dead holder is survived by tabs that wait three seconds at a time") {
+TEST_CASE("lease: tabs that wait three seconds at a time get the lock of a dead holder") {
     for (std::uint64_t seed = 0; seed < lease_seeds; ++seed) {
         CAPTURE(seed);
         LeaseScene scene(seed);
@@ -148,7 +149,7 @@ TEST_CASE("lease: a dead holder is survived by tabs that wait three seconds at a
 }
 
 TEST_CASE(
-    "lease: a waiter that was overtaken asleep joins the line again, and is not taken for dead") {
+    "lease: a waiter that was overtaken asleep joins the line again, and is not presumed dead") {
     for (std::uint64_t seed = 0; seed < lease_seeds; ++seed) {
         CAPTURE(seed);
         LeaseScene scene(seed);
@@ -157,7 +158,7 @@ TEST_CASE(
         scene.pass(100);
         scene.origin.suspend(*scene.members[1].tab);
         const auto behind = scene.hold(2, {.timeout_ms = 12'000});
-        scene.pass_by_timer(8'000);  // it takes the sleeper for dead, out of the line
+        scene.pass_by_timer(8'000);  // it presumes the sleeper dead and removes it from the line
         scene.origin.wake(*scene.members[1].tab);
         scene.until([&] { return behind->ended; });
         scene.pass_by_timer(1'000);
@@ -173,7 +174,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("lease: a tab that only tries takes nothing from a holder that lives") {
+TEST_CASE("lease: an ifAvailable request takes nothing from a holder that lives") {
     LeaseScene scene(1);
     const auto holder = scene.granted(0);
     for (int i = 0; i < 20; ++i) {
@@ -185,7 +186,7 @@ TEST_CASE("lease: a tab that only tries takes nothing from a holder that lives")
     scene.origin.run();
 }
 
-TEST_CASE("lease: a tab shares again beside another's readers; behind a writer while it lives") {
+TEST_CASE("lease: a tab shares again beside another's readers, and waits behind a living writer") {
     for (std::uint64_t seed = 0; seed < lease_seeds; ++seed) {
         CAPTURE(seed);
         LeaseScene scene(seed);
@@ -206,7 +207,7 @@ TEST_CASE("lease: a tab shares again beside another's readers; behind a writer w
     }
 }
 
-TEST_CASE("lease: a reader that is hidden keeps its long lease beside others") {
+TEST_CASE("lease: a hidden reader keeps its long lease beside other readers") {
     for (std::uint64_t seed = 0; seed < lease_seeds; ++seed) {
         CAPTURE(seed);
         LeaseScene scene(seed);
@@ -214,7 +215,7 @@ TEST_CASE("lease: a reader that is hidden keeps its long lease beside others") {
         scene.origin.hide(*scene.members[0].tab);
         const std::size_t first = seed % 2;
         for (const auto page : {first, 1 - first}) readers.push_back(scene.reader(page));
-        scene.pass(10'000);  // the visible one renews
+        scene.pass(10'000);  // the visible page renews its lease
         readers[1 - first]->let_go.complete({});
         const auto writer = scene.hold(2);
         scene.pass(150'000);
@@ -226,7 +227,7 @@ TEST_CASE("lease: a reader that is hidden keeps its long lease beside others") {
     }
 }
 
-TEST_CASE("lease: a waiter that is hidden is not overtaken") {
+TEST_CASE("lease: a hidden waiter is not overtaken") {
     for (std::uint64_t seed = 0; seed < lease_seeds; ++seed) {
         CAPTURE(seed);
         LeaseScene scene(seed);
@@ -236,7 +237,7 @@ TEST_CASE("lease: a waiter that is hidden is not overtaken") {
         scene.pass(50);
         const auto behind = scene.hold(2);
         scene.pass(100'000);
-        scene.origin.drop_messages(*scene.members[1].tab);  // it is woken by its timer only
+        scene.origin.drop_messages(*scene.members[1].tab);  // only its timer wakes it
         holder->let_go.complete({});
         CHECK(scene.wait_for(hidden) < 61'000);
         CHECK(!behind->granted);
@@ -247,7 +248,7 @@ TEST_CASE("lease: a waiter that is hidden is not overtaken") {
     }
 }
 
-TEST_CASE("lease: a page that is back does not wait for what it had itself") {
+TEST_CASE("lease: a page that is back does not wait for its own former lease") {
     for (std::uint64_t seed = 0; seed < lease_seeds; ++seed) {
         CAPTURE(seed);
         LeaseScene scene(seed);
@@ -273,7 +274,7 @@ TEST_CASE("lease: a page that is back does not wait for what it had itself") {
     }
 }
 
-TEST_CASE("lease: a line that was lost lets no writer in beside readers") {
+TEST_CASE("lease: a lost row of waiters lets no writer in beside readers") {
     for (std::uint64_t seed = 0; seed < lease_seeds; ++seed) {
         CAPTURE(seed);
         LeaseScene scene(seed);
@@ -283,7 +284,7 @@ TEST_CASE("lease: a line that was lost lets no writer in beside readers") {
         scene.pass_by_timer(static_cast<double>(scene.random.below(3'000)));
         scene.origin.database().overwrite(Store::locks, "l/line",
                                           lab::StoredValue{"1;nonsense", false});
-        // Before anybody renewed, or after one or both did.
+        // The reader ends before any reader has renewed its lease, or after one or both have.
         scene.pass_by_timer(static_cast<double>(scene.random.below(2'500)));
         ending->let_go.complete({});
         const auto writer = scene.hold(2);

@@ -1,4 +1,4 @@
-// Single flight: one token refreshed by whoever comes first, whatever becomes of that tab.
+// Single flight: the first of many callers refreshes a token, and another does if its tab dies.
 #include <catch2/catch_test_macros.hpp>
 
 #include "lock_scene.hpp"
@@ -8,7 +8,8 @@
 namespace tabacus::test {
 namespace {
 
-/// An identity provider that rotates tokens: a refresh with any but the newest revokes the session.
+/// An identity provider that rotates tokens: a refresh with any token but the newest revokes the
+/// session.
 struct Provider {
     int newest = 0;
     int refreshes = 0;
@@ -25,7 +26,8 @@ class Client {
     Client(LockPage& page, Provider& provider)
         : page_(page), provider_(provider), once_(page.world(), page.table()) {}
 
-    /// A request whose token has expired: refresh, or use the refreshed one.
+    /// Does what a request does whose token has expired: refreshes it, or takes the token that
+    /// another tab has refreshed. Calls `done` with the token, or with nothing after an error.
     void expire(std::function<void(std::optional<int>)> done) {
         page_.scope().spawn(
             [](Client& self, std::function<void(std::optional<int>)> done) -> Task<void> {
@@ -63,7 +65,7 @@ TEST_CASE("once: one of many tabs that ask refreshes the token, and all get it")
             clients.push_back(std::make_unique<Client>(*scene.open().page, provider));
         }
         for (int expiry = 1; expiry <= 2; ++expiry) {
-            // All have called before the first has run.
+            // All clients have called before the first of them runs.
             const auto holder = scene.members[0].page->hold({}, "once/token");
             scene.until([&] { return holder->granted; });
             std::vector<std::optional<int>> tokens;
@@ -83,7 +85,7 @@ TEST_CASE("once: one of many tabs that ask refreshes the token, and all get it")
     }
 }
 
-TEST_CASE("once: when the runner is killed another runs, and nobody waits for ever") {
+TEST_CASE("once: when the runner is killed another tab runs, and no caller waits for ever") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));

@@ -1,5 +1,5 @@
-// The order of locks over tabs against an oracle: one queue for all of them, as Web Locks §4 has
-// it.
+// Compares the order in which tabs get a lock with an oracle: one queue for all tabs, as Web Locks
+// §4 describes it.
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <string>
@@ -42,7 +42,8 @@ struct OracleScene : LockOrderScene {
                    (mode == LockMode::shared && one.mode == LockMode::shared);
         });
     }
-    /// Web Locks §4.3: the first in line as soon as it can be, and then who is behind it.
+    /// Grants as Web Locks §4.3 does: the first waiter as soon as its mode allows, and then each
+    /// waiter behind it, up to the first one that has to wait.
     void grant() {
         for (auto& one : asked) {
             if (one.state != State::waiting) continue;
@@ -50,7 +51,8 @@ struct OracleScene : LockOrderScene {
             one.state = State::holding;
         }
     }
-    /// One of that tab's in this state; of any tab's if there is none.
+    /// Returns a random request of `tab`, or of any tab if `tab` is empty, that is in this state.
+    /// Returns null if there is none.
     Asked* one_of(State state, std::optional<std::size_t> tab) {
         std::vector<Asked*> found;
         for (auto& one : asked) {
@@ -71,7 +73,8 @@ struct OracleScene : LockOrderScene {
         one.request = members[tab].page->hold(std::move(options));
         asked.push_back(one);
     }
-    /// Something of this tab's, or of any.
+    /// Lets `tab`, or any tab if `tab` is empty, make a request, release a grant or give up a
+    /// request, at random.
     void act(std::optional<std::size_t> tab) {
         const auto what = random.below(10);
         if (what < 5 && count(State::waiting) < 9) {
@@ -94,7 +97,8 @@ struct OracleScene : LockOrderScene {
         steps_taken += "tab " + std::to_string(one.tab) + " " + std::string(does) + " " +
                        std::to_string(index) + (one.mode == LockMode::shared ? "s; " : "x; ");
     }
-    /// Whether every request is in the state that the oracle has, and query() counts as many.
+    /// Whether every request is in the state that the oracle has, and query() in a random tab
+    /// reports as many holders and waiters.
     bool agrees() {
         for (const auto& one : asked) {
             if (holds(one.request) == (one.state == State::holding)) continue;
@@ -126,7 +130,7 @@ struct OracleScene : LockOrderScene {
     }
 };
 
-/// @param in_one_turn  Every other time two steps of one tab before anybody else moves.
+/// @param in_one_turn  whether, at random, one tab makes two steps before any other tab moves
 void against_oracle(std::uint64_t seeds_count, bool in_one_turn) {
     for (std::uint64_t seed = 0; seed < seeds_count; ++seed) {
         OracleScene scene(seed, 2 + static_cast<int>(seed % 3), !in_one_turn && seed % 2 == 1);
@@ -151,11 +155,13 @@ void against_oracle(std::uint64_t seeds_count, bool in_one_turn) {
 
 }  // namespace
 
-TEST_CASE("lock: granted as from one queue of all tabs") { against_oracle(100, false); }
-TEST_CASE("lock: granted as from one queue, also when a tab does two things at once") {
+TEST_CASE("lock: requests are granted as from one queue of all tabs") {
+    against_oracle(100, false);
+}
+TEST_CASE("lock: requests are granted as from one queue, even if a tab does two things at once") {
     against_oracle(100, true);
 }
-TEST_CASE("lock: granted as from one queue of all tabs, many times", "[.][long]") {
+TEST_CASE("lock: requests are granted as from one queue of all tabs, many times", "[.][long]") {
     against_oracle(1'500, false);
     against_oracle(2'500, true);
 }

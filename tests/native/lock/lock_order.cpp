@@ -1,5 +1,5 @@
-// The order of locks over tabs: who asked first is served first, whatever the tabs have, wait for,
-// or give up.
+// The order of locks over tabs: the tab that asks first is served first, whatever the tabs hold,
+// wait for or give up.
 #include <catch2/catch_test_macros.hpp>
 
 #include "lock_order_scene.hpp"
@@ -13,7 +13,7 @@ using RequestPtr = LockPage::RequestPtr;
 
 }  // namespace
 
-TEST_CASE("lock: a reader asks behind a writer of a tab that reads, and waits for it") {
+TEST_CASE("lock: a reader of another tab waits for a writer whose tab already reads") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);
@@ -34,7 +34,7 @@ TEST_CASE("lock: a reader asks behind a writer of a tab that reads, and waits fo
     }
 }
 
-TEST_CASE("lock: a reader waits for all that another tab asked for before, however much that is") {
+TEST_CASE("lock: a reader waits for all earlier requests of another tab, however many") {
     LockOrderScene queue;
     const auto first = queue.ask(0);
     for (int i = 0; i < 600; ++i) queue.members[0].page->count({}, 0);
@@ -67,7 +67,7 @@ TEST_CASE("lock: a reader behind its own tab's writer comes before a later reque
     }
 }
 
-TEST_CASE("lock: two tabs that ask by turns are served by turns, however many those are") {
+TEST_CASE("lock: two tabs that ask by turns are served by turns, however often they ask") {
     LockOrderScene queue(1, 2);
     const auto first = queue.ask(0);
     auto expected = queue.judge.order;
@@ -81,7 +81,8 @@ TEST_CASE("lock: two tabs that ask by turns are served by turns, however many th
     CHECK(queue.judge.order == expected);
 }
 
-TEST_CASE("lock: an ifAvailable request does not wait when the one before it in its tab gives up") {
+TEST_CASE(
+    "lock: an ifAvailable request does not wait if the request before it in its tab gives up") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);
@@ -133,7 +134,8 @@ TEST_CASE("lock: an ifAvailable request takes no position from its tab's next re
     }
 }
 
-TEST_CASE("lock: a request after another tab's does not take the position of one that gives up") {
+TEST_CASE(
+    "lock: a request after another tab's does not inherit the position that its tab gives up") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);
@@ -177,7 +179,7 @@ TEST_CASE("lock: after a position is given up, its tab's next request takes one"
     }
 }
 
-TEST_CASE("lock: a reader waits for a writer that is next, whose tab still reads") {
+TEST_CASE("lock: a reader waits for the next writer, although the writer's tab still reads") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);
@@ -242,7 +244,7 @@ TEST_CASE("lock: after two tabs steal at once, the previous holder sees that the
     }
 }
 
-TEST_CASE("lock: a steal under way ends with its tab, and shuts nobody out") {
+TEST_CASE("lock: a steal under way ends with its tab, and keeps no other tab from the lock") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);
@@ -277,7 +279,7 @@ TEST_CASE("lock: a tab that lives and serves its own queue is not evicted as a h
     CHECK(queue.members[1].page->notices.empty());
 }
 
-TEST_CASE("lock: it is locked by another tab's reader, also beside a writer that would not wait") {
+TEST_CASE("lock: isLocked() sees another tab's reader, even beside a writer that does not wait") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);

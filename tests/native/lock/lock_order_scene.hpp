@@ -12,7 +12,7 @@ namespace tabacus::test {
 
 inline const LockOptions to_read{.mode = LockMode::shared};
 
-/// Tabs that ask one after another; what each step begins is over before the next.
+/// Tabs that ask one after another. What one step begins has ended before the next step.
 struct LockOrderScene : LockScene {
     using RequestPtr = LockPage::RequestPtr;
 
@@ -26,7 +26,7 @@ struct LockOrderScene : LockScene {
         settle(settle_ms);
         return request;
     }
-    /// That gives up when its signal is aborted.
+    /// Asks with a request that gives up when `signal` is aborted.
     RequestPtr ask_until(const AbortSignal& signal, std::size_t tab, LockOptions options = {}) {
         options.signal = signal;
         return ask(tab, std::move(options));

@@ -1,4 +1,4 @@
-// LockScene: a simulated origin whose pages take locks, and the judge of what they were granted.
+// LockScene: a simulated origin, pages that take locks in it, and the judge of their grants.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using lab::Origin;
 using lab::Platform;
 using lab::StorageModel;
 
-/// What must hold of all grants of one lock, whoever got them.
+/// Checks what must hold of all grants of one lock, in whichever tab.
 struct LockJudge {
     struct Holder {
         int request;
@@ -32,13 +32,16 @@ struct LockJudge {
         for (const auto& other : inside) {
             if (lenient || !other.held->held()) continue;
             if (mode == LockMode::exclusive || other.mode == LockMode::exclusive) {
-                report_failure(request, "was let in beside " + std::to_string(other.request));
+                report_failure(request,
+                               "was granted the lock beside " + std::to_string(other.request));
             }
         }
         if (held.token()) {
-            if (!tokens.insert(*held.token()).second) report_failure(request, "got a token twice");
+            if (!tokens.insert(*held.token()).second) {
+                report_failure(request, "got the token of another grant");
+            }
             if (!lenient && *held.token() <= newest) {
-                report_failure(request, "got a token that did not rise");
+                report_failure(request, "got a token that is not larger than all before");
             }
             newest = std::max(newest, *held.token());
         }
@@ -53,15 +56,16 @@ struct LockJudge {
         failures.push_back("request " + std::to_string(request) + " " + what);
     }
 
-    /// A previous holder in another process may learn of it after the stealer was let in.
+    /// Whether grants may overlap: a previous holder in another process may learn of a steal after
+    /// the stealer was granted the lock.
     bool lenient = false;
     std::vector<Holder> inside;
     std::set<std::int64_t> tokens;
     std::int64_t newest = 0;
-    std::vector<int> order;  // of the grants
+    std::vector<int> order;  // the requests' numbers in the order of their grants
     std::vector<std::string> failures;
     int committed = 0;  // acknowledged increments
-    int unknown = 0;    // of unknown outcome
+    int unknown = 0;    // increments of unknown outcome
 };
 
 class LockPage {
@@ -74,7 +78,7 @@ class LockPage {
         bool ended = false;
         std::string loss;
         std::vector<ErrorCode> commit_errors;
-        Completer<Unit> let_go;  // of hold()
+        Completer<Unit> let_go;  // a test completes it to end hold()
         AbortSignal abort;
     };
     using RequestPtr = std::shared_ptr<Request>;
@@ -85,13 +89,14 @@ class LockPage {
           last_request_(last_request),
           table_(world, "test", [this](const Notice& notice) { notices.push_back(notice); }) {}
 
-    /// Takes the lock, increments a row under its fence, `commits` times, and lets go.
+    /// Takes the lock, increments a row under its fencing token `commits` times, each time after
+    /// `hold_ms`, and releases the lock.
     RequestPtr count(LockOptions options, int commits = 1, double hold_ms = 0) {
         auto request = std::make_shared<Request>();
         scope_.spawn(count_once(request, "l", std::move(options), commits, hold_ms));
         return request;
     }
-    /// Takes the lock and holds it until let_go is completed.
+    /// Takes the lock and holds it until `let_go` of the returned request is completed.
     RequestPtr hold(LockOptions options = {}, const std::string& name = "l") {
         auto request = std::make_shared<Request>();
         scope_.spawn(hold_once(request, name, std::move(options)));
@@ -145,9 +150,9 @@ class LockPage {
 
     struct Write {
         bool begun = false;
-        bool late = false;  // after a newer grant's
+        bool late = false;  // a newer grant had written before
     };
-    /// The count, and the token of the last grant that counted.
+    /// Increments the row, which holds the count and the token of the last grant that wrote it.
     static Task<void> write_in(Held& held, Write& write) {
         auto transaction = co_await held.begin();
         const auto row = co_await transaction.get("counts", "n");
@@ -186,7 +191,8 @@ class LockPage {
         request->ended = true;
     }
 
-    /// Also leaves when the tab dies.
+    /// Reports to the judge that a request holds the lock for as long as this object lives. The
+    /// death of the tab destroys it too.
     struct Inside {
         Inside(LabTab& world, LockJudge& of, int number, LockMode mode, const Held& held)
             : recorder(world.origin().recorder()), judge(of), request(number) {
@@ -210,7 +216,7 @@ class LockPage {
     LockJudge& judge_;
     int& last_request_;
     LockTable table_;
-    Scope scope_;  // last: what runs in it uses all of the above
+    Scope scope_;  // declared last: its coroutines use all members above
 };
 
 class LockScene {
@@ -233,7 +239,8 @@ class LockScene {
         for (; count > 0 && origin.step(); --count) {
         }
     }
-    /// Steps until it is so, with a bound on the time that passes.
+    /// Steps until `done()` holds. Throws std::logic_error if that takes too many steps, or if
+    /// nothing can happen any more before.
     template <typename Done>
     void until(Done done) {
         origin.run_until([&] { return done(); });
@@ -243,7 +250,7 @@ class LockScene {
         const auto found = rows.find("counts/n");
         return found == rows.end() ? 0 : std::stoi(found->second.text);
     }
-    /// Nothing is held or waits in the lock manager.
+    /// Whether the lock manager has neither a holder nor a waiter.
     [[nodiscard]] bool nothing_left() {
         const auto snapshot = origin.locks().snapshot();
         return snapshot.held.empty() && snapshot.pending.empty();
@@ -256,7 +263,7 @@ class LockScene {
     std::vector<Member> members;
 };
 
-/// Time passes, and whatever happens meanwhile, by the clock of a tab that lives.
+/// Steps until `delay_ms` have passed by the clock of the page's tab. Requires that the tab lives.
 inline void wait_ms(LockScene& scene, LockPage& page, double delay_ms) {
     const auto over = std::make_shared<bool>(false);
     page.scope().spawn([](LabTab& tab, double time_ms, std::shared_ptr<bool> done) -> Task<void> {

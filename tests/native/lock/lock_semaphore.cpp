@@ -1,4 +1,5 @@
-// A semaphore over tabs: never more holders than permits, everyone is served, nothing is left.
+// A semaphore over tabs: it never has more holders than permits, serves every request, and leaves
+// nothing behind.
 #include <catch2/catch_test_macros.hpp>
 
 #include "lock_scene.hpp"
@@ -68,7 +69,7 @@ class PermitUser {
     SemaphoreJudge& judge_;
     LockTable table_;
     Semaphore semaphore_;
-    Scope scope_;  // last: what runs in it uses all of the above
+    Scope scope_;  // declared last: its coroutines use all members above
 };
 
 struct SemaphoreScene {
@@ -86,7 +87,7 @@ struct SemaphoreScene {
 
 }  // namespace
 
-TEST_CASE("lock semaphore: as many as there are permits hold one, and never more") {
+TEST_CASE("lock semaphore: as many requests as there are permits hold one, and never more") {
     int most = 0;
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
@@ -118,7 +119,7 @@ TEST_CASE("lock semaphore: requests of one tab are served in their order") {
 }
 
 TEST_CASE(
-    "lock semaphore: a tab that is killed, times out or aborts leaves its position and permit") {
+    "lock semaphore: a killed tab, a timeout and an abort give up their position and permit") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         SemaphoreScene all(seed);
@@ -137,13 +138,13 @@ TEST_CASE(
         scene.origin.run();
         CHECK(judge.most <= permits);
         CHECK(judge.inside.empty());
-        // Of the living tabs' requests every one ended.
+        // Every request of the living tabs has ended.
         CHECK(judge.granted + judge.refused >= 6);
         CHECK(scene.nothing_left());
     }
 }
 
-TEST_CASE("lock semaphore: an ifAvailable request gets a free permit, whoever asks beside") {
+TEST_CASE("lock semaphore: ifAvailable requests made at once get all free permits") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         SemaphoreScene all(seed);

@@ -1,5 +1,5 @@
-// A tab's requests beside its own holders: who shares is let in, and ifAvailable waits for nobody.
-// And who is seen to hold and to wait.
+// A tab's requests beside its own holders: a shared request is granted, and an ifAvailable request
+// does not wait. Every tab sees which requests hold and wait.
 #include <catch2/catch_test_macros.hpp>
 
 #include "lock_scene.hpp"
@@ -16,7 +16,8 @@ LockOptions shared(bool if_available = false) {
 
 }  // namespace
 
-TEST_CASE("lock: a shared request is granted beside its tab's shared holder, however old that is") {
+TEST_CASE(
+    "lock: a shared request is granted beside its tab's shared holder, however old the grant") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -25,7 +26,7 @@ TEST_CASE("lock: a shared request is granted beside its tab's shared holder, how
         std::vector held{mine.page->hold(shared())};
         scene.until([&] { return held.back()->granted; });
         if (seed % 2 == 0) {
-            // Of another tab that wanted the lock and got it.
+            // Another tab asks for the lock and shares it.
             held.push_back(scene.members[1].page->hold(shared()));
             scene.until([&] { return held.back()->granted; });
         }
@@ -40,7 +41,7 @@ TEST_CASE("lock: a shared request is granted beside its tab's shared holder, how
     }
 }
 
-TEST_CASE("lock: a shared request waits behind another tab's exclusive one, until that gives up") {
+TEST_CASE("lock: a shared request waits behind another tab's exclusive one until that gives up") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
@@ -66,7 +67,7 @@ TEST_CASE("lock: a shared request waits behind another tab's exclusive one, unti
     }
 }
 
-TEST_CASE("lock: ifAvailable is answered beside its tab's holder, and behind waiters") {
+TEST_CASE("lock: an ifAvailable request is answered beside its tab's holder, and behind waiters") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -91,7 +92,7 @@ TEST_CASE("lock: ifAvailable is answered beside its tab's holder, and behind wai
     }
 }
 
-TEST_CASE("lease: every tab names all that is held and waits anywhere") {
+TEST_CASE("lease: every tab reports all locks and all requests of all tabs") {
     constexpr Platform without{.locks = false};
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);

@@ -1,4 +1,4 @@
-// Requests that do not wait (`ifAvailable`, a timeout of 0), and what they leave to those that do.
+// Requests that do not wait (`ifAvailable`, a timeout of 0), beside requests that do.
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
 #include <deque>
@@ -10,7 +10,7 @@ namespace {
 
 const LockOptions tries{.if_available = true};
 
-/// A tab without a channel holds the lock: nobody answers a request.
+/// Lets a tab without a channel hold the lock, so that no tab answers a request.
 LockPage::RequestPtr hold_silently(LockOrderScene& queue) {
     const auto silent = queue.open({.channels = false});
     const auto holder = silent.page->hold();
@@ -89,10 +89,12 @@ TEST_CASE("lock: a request behind one that gave up queues anew behind an ifAvail
     }
 }
 
-TEST_CASE("lock: a tab that tries again and again keeps no reader from its tab’s reader") {
+TEST_CASE(
+    "lock: a tab that tries again and again keeps no reader waiting beside its tab's reader") {
     LockOrderScene queue;
     const auto reader = queue.ask(0, to_read);
-    queue.members[1].tab->set_wall_clock(-5);  // it asked before, and its message comes after
+    // By its clock tab 1 asks first, but its message comes later.
+    queue.members[1].tab->set_wall_clock(-5);
     queue.members[1].page->hold(tries);
     const auto second = queue.members[0].page->hold(to_read);
     for (int i = 0; i < 20; ++i) queue.ask(1, tries, 10);
@@ -100,7 +102,8 @@ TEST_CASE("lock: a tab that tries again and again keeps no reader from its tab�
     CHECK(holds(reader));
 }
 
-TEST_CASE("lock: a tab that tried a thousand times asks in its turn, whatever else others lock") {
+TEST_CASE(
+    "lock: a tab that tried a thousand times is served in its turn, whatever else others lock") {
     LockOrderScene queue;
     const auto holder = hold_silently(queue);
     queue.members[0].page->count({}, 0);
@@ -121,7 +124,7 @@ TEST_CASE("lock: a tab that tried a thousand times asks in its turn, whatever el
     CHECK(queue.judge.order == expected);
 }
 
-TEST_CASE("lock: of a tab with thousands of requests others see that it holds the lock") {
+TEST_CASE("lock: isLocked() sees the holder in a tab with thousands of requests") {
     LockOrderScene queue;
     const auto holder = queue.ask(0, to_read);
     for (int i = 0; i < 2'000; ++i) queue.members[0].page->hold(to_read);
@@ -129,13 +132,14 @@ TEST_CASE("lock: of a tab with thousands of requests others see that it holds th
     CHECK(queue.is_locked(1));
 }
 
-TEST_CASE("lock: a reader does not wait for a tab behind its own tab’s position") {
+TEST_CASE("lock: a reader does not wait for a tab behind its own tab's position") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);
         const auto reader = queue.ask(0, to_read);
         const AbortSignal signal;
-        queue.members[1].tab->set_wall_clock(-5);  // it asked before, and its message comes after
+        // By its clock tab 1 asks first, but its message comes later.
+        queue.members[1].tab->set_wall_clock(-5);
         queue.members[1].page->hold({.signal = signal});
         const auto second = queue.ask(0, to_read);
         const auto writer = queue.ask(0);
@@ -158,7 +162,7 @@ TEST_CASE("lock: a reader does not wait for a tab behind its own tab’s positio
     }
 }
 
-TEST_CASE("lock: a writer of the reader's tab that asks later does not overtake those tabs") {
+TEST_CASE("lock: a later writer of the reader's tab does not overtake tabs that asked before") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);
@@ -183,7 +187,7 @@ TEST_CASE("lock: a writer of the reader's tab that asks later does not overtake 
     }
 }
 
-TEST_CASE("lock: a tab without a channel waits for one slice of the tab before it at most") {
+TEST_CASE("lock: a tab without a channel waits for at most one slice of the tab before it") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockOrderScene queue(seed);

@@ -1,5 +1,5 @@
-// Tabs that watch or query a lock: a watcher holds up nobody, and is notified of changes while it
-// slept; a query reports all holders and waiters.
+// Tabs that watch or query a lock: a watcher delays no other tab, and learns of changes that
+// happened while it was stopped. A query reports all holders and waiters.
 #include <catch2/catch_test_macros.hpp>
 
 #include "lock_scene.hpp"
@@ -9,10 +9,10 @@
 namespace tabacus::test {
 namespace {
 
-/// Longer than the polling for a crashed holder takes (query.cpp).
+/// A time within which a watcher's poll has found a crashed holder (query.cpp).
 constexpr double crash_noticed_ms = 3'000;
 
-/// What a tab asks about a lock, while the page may stop at any moment.
+/// How a tab's questions about a lock ended.
 struct WaitEnds {
     int ended = 0;
     std::set<ErrorCode> errors;
@@ -49,7 +49,7 @@ QueryResult query(LockScene& scene, const LockScene::Member& member) {
     return answer;
 }
 
-/// How wait_for_unlock() ended: nothing, if the lock was free.
+/// Returns the error that wait_for_unlock() failed with, or nothing if the lock was free.
 std::optional<ErrorCode> waited(LockScene& scene, const LockScene::Member& member,
                                 double timeout_ms, bool aborted = false) {
     const AbortSignal signal;
@@ -60,7 +60,7 @@ std::optional<ErrorCode> waited(LockScene& scene, const LockScene::Member& membe
     return asked.errors.empty() ? std::nullopt : std::optional(*asked.errors.begin());
 }
 
-/// Tabs that have all used the lock, and do nothing with it now.
+/// Opens tabs that all have used the lock and released it.
 void open_used(LockScene& scene, int count) {
     for (int i = 0; i < count; ++i) {
         const auto used = scene.open().page->count({}, 0);
@@ -69,7 +69,8 @@ void open_used(LockScene& scene, int count) {
     wait_ms(scene, *scene.members[0].page, 100);
 }
 
-/// Frozen, or in the back/forward cache. False: it was not kept.
+/// Freezes the page, or puts it into the back/forward cache. Returns false if the cache did not
+/// keep it.
 bool stop(LockScene& scene, const LockScene::Member& member, bool cached) {
     if (cached) return scene.origin.page_hide(*member.tab);
     scene.origin.freeze(*member.tab);
@@ -86,7 +87,7 @@ void resume(LockScene& scene, const LockScene::Member& member, bool cached) {
 
 }  // namespace
 
-TEST_CASE("lock: a tab that only watches, and hangs, keeps nobody out of it") {
+TEST_CASE("lock: a watcher that hangs keeps no tab from the lock") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
@@ -109,7 +110,7 @@ TEST_CASE("lock: a tab that only watches, and hangs, keeps nobody out of it") {
     }
 }
 
-TEST_CASE("lock: a watcher is notified soon of a death, and of changes while it slept") {
+TEST_CASE("lock: a watcher learns soon of a holder's death, and of changes while it was stopped") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
@@ -167,7 +168,8 @@ TEST_CASE("lock: a watcher is notified of a new waiter after a hand-over") {
         wait_ms(scene, *scene.members[3].page, 100);
         holder->let_go.complete({});
         scene.until([&] { return next->granted; });
-        // Until all messages are received, and before the next poll for a crashed holder.
+        // By then all messages are received, and the next poll for a crashed holder is still to
+        // come.
         wait_ms(scene, *scene.members[3].page, 30);
         changes = 0;
         const auto waiter = scene.members[2].page->hold();
@@ -179,7 +181,7 @@ TEST_CASE("lock: a watcher is notified of a new waiter after a hand-over") {
     }
 }
 
-TEST_CASE("lock: tabs that used it before, and answer first, hide none that holds or waits") {
+TEST_CASE("lock: tabs that used the lock before and answer first hide no holder and no waiter") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
@@ -205,7 +207,7 @@ TEST_CASE("lock: tabs that used it before, and answer first, hide none that hold
     }
 }
 
-TEST_CASE("lock: a query of a lock that is free or merely kept is answered at once") {
+TEST_CASE("lock: a query of a lock that is free or kept idle is answered at once") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
@@ -224,7 +226,8 @@ TEST_CASE("lock: a query of a lock that is free or merely kept is answered at on
     }
 }
 
-TEST_CASE("lock: waitForUnlock of a free one needs no time, however short, and is aborted first") {
+TEST_CASE(
+    "lock: waitForUnlock() of a free lock succeeds within any timeout, and an abort comes first") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -242,7 +245,7 @@ TEST_CASE("lock: waitForUnlock of a free one needs no time, however short, and i
     }
 }
 
-TEST_CASE("lock: a query is answered, also if its page stops meanwhile") {
+TEST_CASE("lock: a query is answered even if its page stops meanwhile") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         LockScene scene(seed, model_of_seed(seed));
@@ -263,7 +266,7 @@ TEST_CASE("lock: a query is answered, also if its page stops meanwhile") {
         resume(scene, watcher, cached);
         scene.until([&] { return asked.ended == 3 && entered.ended == 1; });
         CHECK(asked.errors.empty());
-        // Between the grant and the run it may lose the lock, as any holder does.
+        // Between its grant and its run it may lose the lock, as any holder may.
         entered.errors.erase(ErrorCode::lock_lost);
         CHECK(entered.errors.empty());
     }

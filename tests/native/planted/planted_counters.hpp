@@ -1,4 +1,4 @@
-// The counters of tabacus/sync with one fault in each, over modelled atomics; and a semaphore.
+// The counters of tabacus/sync, and a semaphore, over modelled atomics, with one fault in each.
 #pragma once
 
 #include <array>
@@ -11,15 +11,15 @@ namespace tabacus::test {
 
 enum class CounterFault : std::uint8_t {
     none,
-    in_two_steps,       // load, then store
-    ignores_refusal,    // of its compare-exchange
-    guarded_fetch_add,  // a check with a margin for one other, then an add that cannot be refused
+    in_two_steps,       // loads, then stores
+    ignores_refusal,    // ignores that its compare-exchange failed
+    guarded_fetch_add,  // checks with a margin for one other thread, then adds unconditionally
 };
 
 template <CounterFault fault>
 class PlantedCounter {
   public:
-    /// False when it would leave 0 … `most`.
+    /// Adds 1. Returns false, and adds nothing, if the sum would exceed `most`.
     bool add(std::int64_t most) {
         auto value = value_.load();
         if constexpr (fault == CounterFault::guarded_fetch_add) {
@@ -45,14 +45,14 @@ class PlantedCounter {
 
 enum class StripedFault : std::uint8_t {
     none,
-    sums_before_closing,   // adds to cells that were summed already are lost
-    forgets_closed,        // an add goes into a cell that is closed
+    sums_before_closing,   // an add to a cell that was summed already is lost
+    forgets_closed,        // an add goes into a closed cell
     empties_before_epoch,  // a reader finds the cells empty and the old base
     keeps_parity,          // emptied cells still belong to the epoch that has ended
-    reads_once,            // a reader does not look whether the epoch has moved on
+    reads_once,            // a reader does not check whether the epoch has changed
 };
 
-/// As BasicStripedCounter, with two cells, and closing whenever fold() is called.
+/// A BasicStripedCounter with two cells, which closes them whenever fold() is called.
 template <StripedFault fault>
 class PlantedStripes {
   public:
@@ -65,7 +65,7 @@ class PlantedStripes {
         fold(self, 1);
     }
 
-    /// Closes, adds all to the base, and opens again.
+    /// Closes the cells, adds their sum and `n` to the base, and opens them again.
     void fold(std::uint32_t self, std::int64_t n) {
         mutex_.lock(self);
         const auto epoch = epoch_.load();
@@ -121,10 +121,10 @@ class PlantedStripes {
 
 enum class SemaphoreFault : std::uint8_t {
     none,
-    wakes_only_from_zero,  // a second release before anybody has woken wakes nobody
+    wakes_only_from_zero,  // a second release before the first sleeper has woken wakes no thread
 };
 
-/// Futex semaphore: a count, and how many may sleep.
+/// A semaphore whose count is the word on which its waiters sleep.
 template <SemaphoreFault fault>
 class PlantedSemaphore {
   public:

@@ -8,17 +8,17 @@ namespace tabacus::test {
 
 enum class MutexFault : std::uint8_t {
     none,
-    takes_in_two_steps,  // looks whether it is free, then writes
+    takes_in_two_steps,  // checks that the word is free, then stores it
     unlock_never_wakes,
     unlock_in_two_steps,          // loads the word, then stores 0: a mark made between is lost
-    wakes_before_release,         // who wakes finds it held, sleeps again, and nobody wakes it
+    wakes_before_release,         // the woken thread finds it held and sleeps for ever
     sleeps_unmarked,              // sleeps without marking the word
-    sleeps_on_whatever_is_there,  // on the word as it is, and not as it was judged
-    slept_takes_unmarked,         // a thread that has slept forgets that others may sleep still
-    timeout_swallows_wake,  // gives up straight after sleeping, with a wake-up that others need
-    marks_free_word,        // marks a word that has become free: held by nobody
+    sleeps_on_whatever_is_there,  // sleeps on the word's present value, not the one that it marked
+    slept_takes_unmarked,         // a thread that has slept forgets that others may still sleep
+    timeout_swallows_wake,  // gives up right after sleeping, and loses a wake-up that others need
+    marks_free_word,        // marks a word that has become free, so that it seems held
     anybody_unlocks,
-    marks_by_store,  // marks with a store: whoever got it meanwhile is forgotten
+    marks_by_store,  // marks with a store, which overwrites an owner that came meanwhile
 };
 
 template <MutexFault fault>
@@ -31,7 +31,7 @@ class PlantedMutex {
     void lock(Owner self) {
         if (!take(self << 1)) lock_slow(self, sync::forever_ns);
     }
-    /// False when it timed out, which it may at any moment.
+    /// Returns false if it timed out, which may happen at any moment.
     bool lock_timed(Owner self) { return take(self << 1) || lock_slow(self, 1); }
 
     void unlock(Owner self) {
@@ -89,7 +89,7 @@ class PlantedMutex {
             const auto parked = Parker::park(word_, word, timeout_ns);
             if (parked == sync::Parked::timed_out) return false;
             slept |= parked == sync::Parked::notified;
-            // The deadline may have passed by the time it wakes.
+            // The deadline may have passed by the time the thread wakes.
             if (fault == MutexFault::timeout_swallows_wake && timeout_ns >= 0) return false;
         }
     }

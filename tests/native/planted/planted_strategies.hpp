@@ -1,4 +1,5 @@
-// Counters over tabs with one fault in each: what a hurried author writes, and the explorer finds.
+// Counters over tabs with one fault in each, such as a hurried author makes. The explorer finds
+// them.
 #pragma once
 
 #include <algorithm>
@@ -10,27 +11,27 @@
 namespace tabacus::test {
 
 enum class StrategyFault : std::uint8_t {
-    none_locked,  // the right ones, that the others are copies of
+    none_locked,  // this one and the next three are right, and the others are faulty copies of them
     none_transaction,
     none_rows,
     none_optimistic,
-    shares_the_lock,  // asks for it in shared mode
-    lets_go_early,    // before it writes
-    goes_on_without,  // ifAvailable, and it writes also when it was not
+    shares_the_lock,  // asks for the lock in shared mode
+    lets_go_early,    // releases the lock before it writes
+    goes_on_without,  // asks with ifAvailable, and writes even without the lock
     steals_the_lock,
     reads_in_another_transaction,
     acknowledges_before_commit,
-    repeats_unknown_commit,   // as if it had failed
-    caches_the_value,         // and adds to what it read at first
-    counts_rows_for_its_own,  // its row's number is how many there are: two may find the same
-                              // number
-    version_unchecked,        // optimistic, and it writes whatever the version
-    pairwise_lock,   // a lock between it and the next tab: with three, two neighbours do not meet
-    only_one_other,  // its own row and the largest of the others'
-    tries_twice,     // the second time it writes whatever the version
+    repeats_unknown_commit,   // commits again after an unknown outcome, as after a failure
+    caches_the_value,         // adds to the value that it read first
+    counts_rows_for_its_own,  // numbers its row by how many rows there are: two tabs may find the
+                              // same number
+    version_unchecked,        // is optimistic, and writes whatever the version is
+    pairwise_lock,   // takes a lock of itself and the next tab: of three tabs no two take the same
+    only_one_other,  // reads its own row and the largest of the other rows
+    tries_twice,     // the second time it writes whatever the version is
 };
 
-/// A counter of which only add() and read() matter.
+/// A counter with one fault. The explorer uses only add() and read().
 class PlantedStrategy final : public Counter {
   public:
     PlantedStrategy(lab::LabTab& world, StrategyFault fault) : world_(world), fault_(fault) {}
@@ -98,8 +99,8 @@ class PlantedStrategy final : public Counter {
         if (fault_ == shares_the_lock) request.mode = LockMode::shared;
         if (fault_ == goes_on_without) request.if_available = true;
         if (fault_ == steals_the_lock) request.steal = true;
-        // The lock of the edge from this tab to the next: of two tabs there is one edge, or with
-        // three there are three.
+        // The name of the lock stands for this tab and the next: two tabs share one lock, and three
+        // tabs have three locks.
         if (fault_ == pairwise_lock) {
             const auto tabs = static_cast<lab::TabId>(world_.origin().tab_count());
             const auto next = world_.id() % tabs + 1;
@@ -151,7 +152,7 @@ class PlantedStrategy final : public Counter {
         co_await transaction->commit();
     }
 
-    /// A row per tab, with its own total.
+    /// Adds to this tab's total, and stores it in a row of the tab's own.
     Task<std::int64_t> add_to_row(std::int64_t n) {
         constexpr Stores scope{Store::rows};
         auto number_of_row = world_.id();
@@ -171,8 +172,8 @@ class PlantedStrategy final : public Counter {
         co_return own_;
     }
 
-    /// Reads value and version in one transaction, and writes in another if the version is the one
-    /// that was read. The value is its own version here: it only grows.
+    /// Reads the value and its version in one transaction, and writes in another if the version is
+    /// still the same. The value serves as its own version, since it only grows.
     Task<std::int64_t> add_optimistic(std::int64_t n) {
         constexpr Stores scope{Store::rows};
         auto& database = world_.database();

@@ -1,4 +1,5 @@
-// Claims of a queue: what is taken together, in which order, and which events others receive.
+// Claims of a queue: which jobs are claimed together, in which order, and which events tabs
+// receive.
 #include <catch2/catch_test_macros.hpp>
 
 #include "queue_scene.hpp"
@@ -8,13 +9,13 @@ namespace {
 
 constexpr std::uint64_t claim_seeds = 6;
 
-/// Time passes only when nothing else can happen.
+/// Returns a scene in which time passes only when nothing else can happen.
 QueueScene time_last(std::uint64_t seed, QueueOptions options = {}) {
     return QueueScene(seed, options, {.longest_ms = 0, .effects = 0},
                       std::make_unique<TimeLastChooser>(seed));
 }
 
-/// Accepted when this returns.
+/// Enqueues the jobs. All are accepted when this returns.
 void enqueue_all(QueueScene& scene, QueuePage& page, std::vector<JobSpec> specs) {
     const auto before = scene.judge.accepted.size();
     const auto more = specs.size();
@@ -29,7 +30,7 @@ std::vector<JobSpec> specs_of(int count, const std::function<JobSpec(int)>& make
     return specs;
 }
 
-/// How many fields of one kind of event a page received.
+/// Returns how many fields the events of one kind had that the page received.
 std::size_t fields_received(const QueuePage& page, QueueEvent::Kind kind) {
     std::size_t count = 0;
     for (const auto& event : page.events) count += event.kind == kind ? event.fields.size() : 0;
@@ -38,7 +39,7 @@ std::size_t fields_received(const QueuePage& page, QueueEvent::Kind kind) {
 
 }  // namespace
 
-TEST_CASE("queue: a claim of several kinds passes over none, however many rows each has") {
+TEST_CASE("queue: a claim of several kinds passes over no job, however many rows each kind has") {
     for (std::uint64_t seed = 0; seed < claim_seeds; ++seed) {
         CAPTURE(seed);
         auto scene = time_last(seed);
@@ -59,8 +60,8 @@ TEST_CASE("queue: a claim of several kinds passes over none, however many rows e
             }
             enqueue_all(scene, page, std::move(specs));
         };
-        add("b", 9, false, 400);  // in rows of many: the next claims ask for few rows
-        add("a", 5, true, 60);    // each in its own
+        add("b", 9, false, 400);  // many jobs in a row, so that the next claims ask for few rows
+        add("a", 5, true, 60);    // each job in a row of its own
         add("b", 0, false, 400);
         page.pause(false);
         scene.until([&] { return scene.judge.order.size() == expected.size(); });
@@ -85,7 +86,7 @@ TEST_CASE(
     CHECK(scene.judge.order == std::vector<std::string>{"first", "a", "b", "next", "c", "d"});
 }
 
-TEST_CASE("queue: while jobs come one by one, little is claimed to be given back") {
+TEST_CASE("queue: while jobs come one by one, few jobs are claimed only to be given back") {
     auto scene =
         QueueScene(1, {}, {.longest_ms = 1, .effects = 0}, std::make_unique<TimeLastChooser>(1));
     auto& worker = *scene.open().page;
@@ -102,7 +103,7 @@ TEST_CASE("queue: while jobs come one by one, little is claimed to be given back
     CHECK(fields_received(worker, QueueEvent::Kind::returned) < 60'000);
 }
 
-TEST_CASE("queue: of large jobs no more are claimed at once than fit") {
+TEST_CASE("queue: a claim takes no more large jobs at once than fit") {
     auto scene = time_last(2);
     auto& page = *scene.open().page;
     enqueue_all(
@@ -145,7 +146,7 @@ TEST_CASE("queue: events report jobs in the order in which they ended, failed or
     }
 }
 
-TEST_CASE("queue: of jobs claimed together the first takes what is newer, too") {
+TEST_CASE("queue: the first of jobs claimed together takes a newer payload, too") {
     for (std::uint64_t seed = 0; seed < claim_seeds; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {}, {.longest_ms = 0.5, .slow_one_in = 2, .effects = 0},
@@ -155,7 +156,7 @@ TEST_CASE("queue: of jobs claimed together the first takes what is newer, too") 
                         return JobSpec{.payload = {std::to_string(i), false},
                                        .key = std::to_string(i)};
                     }));
-        // While the next one runs, what the one before has saved is changed.
+        // While a job runs, the job before it is asked for again, with a newer payload.
         page.on_done = [&](const JobInfo& job, JobOutcome&) {
             if (job.payload.text.starts_with("newer") || job.payload.text == "0") return;
             const auto before = std::to_string(std::stoi(job.payload.text) - 1);
@@ -168,7 +169,7 @@ TEST_CASE("queue: of jobs claimed together the first takes what is newer, too") 
     }
 }
 
-TEST_CASE("queue: what follows a job is found, however many kinds there are") {
+TEST_CASE("queue: a job that follows another is found, however many kinds there are") {
     auto scene = time_last(0);
     auto& page = *scene.open().page;
     std::vector<JobSpec> specs;
@@ -186,7 +187,7 @@ TEST_CASE("queue: what follows a job is found, however many kinds there are") {
     };
     page.queue().handle({"", "new a", "new b"});
     scene.pass(60'000);
-    // Only one more kind is allowed, and so the other one waits.
+    // Only one more kind is allowed, and so the job of the other kind is enqueued later.
     CHECK(scene.judge.begun.contains("after a"));
     CHECK(scene.judge.begun.contains("after b"));
     CHECK(scene.stored("r/new").empty());

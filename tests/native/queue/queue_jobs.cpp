@@ -1,4 +1,4 @@
-// Queues: every job settled once, in order, by no more workers than agreed, whatever becomes of
+// Queues: every job is settled once, in order, by no more workers than agreed, whatever happens to
 // tabs.
 #include <catch2/catch_test_macros.hpp>
 
@@ -10,12 +10,13 @@ namespace {
 
 constexpr std::uint64_t queue_seeds = 12;
 using Names = std::vector<std::string>;
-/// Of an event that something was done, returned or queued.
+/// How many fields an event has for each job that was done, returned or queued.
 constexpr std::size_t fields_of_job = 3;
 
 std::string name(int number) { return "job" + std::to_string(number); }
 
-/// Jobs are enqueued in all tabs, and faults strike in between.
+/// Lets all living tabs enqueue jobs in four rounds, with random steps between. `fault(round)` is
+/// called in each round.
 template <typename Fault>
 void work_through(QueueScene& scene, int tabs, Fault fault, bool at_most_once = false) {
     for (int i = 0; i < tabs; ++i) scene.open();
@@ -64,7 +65,8 @@ std::ptrdiff_t position_of(const QueueScene& scene, const std::string& payload) 
     return std::find(order.begin(), order.end(), payload) - order.begin();
 }
 
-/// So many jobs with keys, accepted in their order by a tab that does not work yet.
+/// Lets a new tab, which does not work yet, enqueue `count` jobs with keys. All are accepted, in
+/// their order, when this returns.
 QueuePage& with_jobs(QueueScene& scene, int count) {
     auto& page = *scene.open().page;
     for (int number = 0; number < count; ++number) {
@@ -75,7 +77,7 @@ QueuePage& with_jobs(QueueScene& scene, int count) {
     return page;
 }
 
-/// In one turn, and accepted when this returns.
+/// Enqueues jobs in one turn of the event loop. All are accepted when this returns.
 void enqueue_together(QueueScene& scene, QueuePage& page, const Names& payloads) {
     for (const auto& payload : payloads) page.enqueue(payload);
     const auto& accepted = scene.judge.accepted;
@@ -85,7 +87,7 @@ void enqueue_together(QueueScene& scene, QueuePage& page, const Names& payloads)
     });
 }
 
-/// Rows of jobs that may run.
+/// Returns the keys of the rows of jobs of the default kind that may run.
 Names keys_of_jobs(QueueScene& scene) {
     Names keys;
     for (const auto& [key, value] : scene.origin.database().rows(Store::jobs)) {
@@ -94,10 +96,10 @@ Names keys_of_jobs(QueueScene& scene) {
     return keys;
 }
 
-/// What heads have recorded as the first jobs of their kinds.
+/// The positions that the queue's head has named as the first jobs of their kinds.
 struct Firsts {
     std::set<std::string> seen;
-    std::size_t hidden = 0;  // rows that were before them
+    std::size_t hidden = 0;  // rows that lay before such a position
 
     void observe(QueueScene& scene) {
         const auto& rows = scene.origin.database().rows(Store::jobs);
@@ -121,7 +123,7 @@ TEST_CASE("queue: jobs of three tabs run in order, once, and each tab receives i
         CAPTURE(seed);
         QueueScene scene(seed, {.lifo = seed % 2 == 1});
         for (int i = 0; i < 3; ++i) scene.open();
-        // All have been accepted before the first is run, in a known order.
+        // All jobs are accepted, in a known order, before the first one runs.
         Names expected;
         for (int number = 0; number < 9; ++number) {
             auto& page = *scene.members[static_cast<std::size_t>(number % 3)].page;
@@ -175,7 +177,7 @@ TEST_CASE("queue: frozen and cached tabs give their jobs back, and settle nothin
     }
 }
 
-TEST_CASE("queue: at most once, no job begins twice, whoever dies") {
+TEST_CASE("queue: a job to run at most once never begins twice, whichever tabs die") {
     int dead = 0;
     for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
@@ -193,7 +195,8 @@ TEST_CASE("queue: at most once, no job begins twice, whoever dies") {
     CHECK(dead > 0);
 }
 
-TEST_CASE("queue: short jobs in two slots, some failing, delayed or cancelled, end once each") {
+TEST_CASE(
+    "queue: each short job in two slots ends once, even if some fail, wait or are cancelled") {
     Firsts firsts;
     for (std::uint64_t seed = 0; seed < queue_seeds / 2; ++seed) {
         CAPTURE(seed);
@@ -256,7 +259,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("queue: what is claimed together leaves together, and nothing that runs between it") {
+TEST_CASE("queue: jobs claimed together are removed together, and none that runs between them") {
     for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {.concurrency = 2}, {.longest_ms = 0},
@@ -282,7 +285,7 @@ TEST_CASE("queue: what is claimed together leaves together, and nothing that run
     }
 }
 
-TEST_CASE("queue: what fails is tried again, later, and at last a dead letter") {
+TEST_CASE("queue: a job that fails is tried again later, and at last becomes a dead letter") {
     for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
         const int failures = static_cast<int>(seed % 4);
@@ -299,7 +302,7 @@ TEST_CASE("queue: what fails is tried again, later, and at last a dead letter") 
     }
 }
 
-TEST_CASE("queue: a key has one job, which moves to the front; a full queue refuses") {
+TEST_CASE("queue: a key has one job, which moves to the front; a full queue refuses a new one") {
     QueueScene scene(1, {.limit = 3});
     const auto member = scene.open();
     for (const auto* payload : {"a", "b", "c"}) {
@@ -327,7 +330,7 @@ TEST_CASE("queue: a job fails as a whole if a full queue refuses one of its foll
         scene.until([&] { return scene.judge.accepted.size() == 2; });
         member.page->work();
         scene.until([&] { return scene.all_settled() && !scene.judge.outcomes.empty(); });
-        // The job that fails last finds the queue no longer full.
+        // One job is a dead letter before the last attempt ends, which finds the queue not full.
         CHECK(scene.dead().size() == 1);
         CHECK(scene.effects().size() == 1);
         for (const auto& [payload, count] : scene.effects()) CHECK(count == 2);
@@ -354,7 +357,7 @@ TEST_CASE("queue: once pause() has resolved, nothing that was claimed ahead begi
     }
 }
 
-TEST_CASE("queue: after a failure it pauses until it is asked again") {
+TEST_CASE("queue: with pause_on_failure a failure pauses the queue until the next enqueue()") {
     QueueScene scene(1, {.pause_on_failure = true}, {.longest_ms = 0, .failures = 1});
     const auto member = scene.open();
     member.page->work();
@@ -402,7 +405,8 @@ TEST_CASE("queue: no tab awaits the outcome of a following job, and its outcome 
     }
 }
 
-TEST_CASE("queue: on a full disk what does not fit fails, and what was done beside it is done") {
+TEST_CASE(
+    "queue: on a full disk a job whose result does not fit fails, and those beside it are done") {
     for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {.attempts = 1}, {.longest_ms = 0, .effects = 0},
@@ -421,7 +425,7 @@ TEST_CASE("queue: on a full disk what does not fit fails, and what was done besi
     }
 }
 
-TEST_CASE("queue: a failure that does not fit either is nobody else's, and comes when it fits") {
+TEST_CASE("queue: a failure that does not fit fails no other job, and is stored once it fits") {
     for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {.attempts = 1}, {.longest_ms = 0, .effects = 0},
@@ -435,7 +439,7 @@ TEST_CASE("queue: a failure that does not fit either is nobody else's, and comes
         scene.origin.database().set_quota(scene.bytes_kept() + 5'000);
         page.work();
         scene.until([&] { return scene.judge.begun["job3"] == 3; });
-        CHECK(scene.judge.outcomes.size() == 4);  // what was claimed with it
+        CHECK(scene.judge.outcomes.size() == 4);  // those of the jobs claimed with it
         CHECK(scene.judge.outcomes.contains("job4"));
         scene.origin.database().set_quota(std::nullopt);
         scene.until([&] { return scene.all_settled() && scene.judge.outcomes.size() == 8; });
@@ -488,7 +492,7 @@ TEST_CASE("queue: jobs that leave no turn for timers are not claimed longer ahea
     }
 }
 
-TEST_CASE("queue: however many delayed jobs nobody does, they hold up no other") {
+TEST_CASE("queue: delayed jobs that no tab handles delay no other job, however many they are") {
     QueueScene scene(1, {}, {.longest_ms = 0, .effects = 0}, std::make_unique<TimeLastChooser>(1));
     const auto member = scene.open();
     for (int number = 0; number < 200; ++number) {
@@ -503,7 +507,7 @@ TEST_CASE("queue: however many delayed jobs nobody does, they hold up no other")
     CHECK(member.tab->clock().now_ms() < began_ms + 500);
 }
 
-TEST_CASE("queue: a job that is claimed ahead takes what is newer, and moves to the front") {
+TEST_CASE("queue: a job that is claimed ahead takes a newer payload, and moves to the front") {
     for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {}, {.longest_ms = 0.5}, std::make_unique<TimeLastChooser>(seed));
@@ -522,7 +526,8 @@ TEST_CASE("queue: a job that is claimed ahead takes what is newer, and moves to 
     }
 }
 
-TEST_CASE("queue: of a job that is asked for again while others do it, one payload counts") {
+TEST_CASE(
+    "queue: a job that is asked for again while others run it takes effect with one payload") {
     int newer = 0;
     for (std::uint64_t seed = 0; seed < queue_seeds * 4; ++seed) {
         CAPTURE(seed);
@@ -543,7 +548,7 @@ TEST_CASE("queue: of a job that is asked for again while others do it, one paylo
                 const auto found = effects.find(payload);
                 return found == effects.end() ? 0 : found->second;
             };
-            // One that comes when the job is done is another.
+            // A request that comes when the job is done makes another job.
             CHECK(count(name(number)) <= 1);
             CHECK(count(name(number) + "+") <= 1);
             CHECK(count(name(number)) + count(name(number) + "+") >= 1);
@@ -554,7 +559,8 @@ TEST_CASE("queue: of a job that is asked for again while others do it, one paylo
     CHECK(newer > 0);
 }
 
-TEST_CASE("queue: of a running job that was asked for twice again, the newest payload counts") {
+TEST_CASE(
+    "queue: a running job that is asked for twice again takes effect with the newest payload") {
     for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {}, {.longest_ms = 0}, std::make_unique<TimeLastChooser>(seed));
@@ -573,8 +579,8 @@ TEST_CASE("queue: of a running job that was asked for twice again, the newest pa
             CHECK(asked->joined);
             CHECK(runs());
         };
-        // It was claimed ahead: it moves, and what runs will count for nothing. Meanwhile its slot
-        // still names its old position.
+        // The job was claimed ahead, so it moves, and its present run will count for nothing.
+        // Meanwhile its slot still names its old position.
         ask("newer");
         auto& clock = scene.members[0].tab->clock();
         const auto later_ms = clock.now_ms() + 15;
@@ -587,7 +593,7 @@ TEST_CASE("queue: of a running job that was asked for twice again, the newest pa
     }
 }
 
-TEST_CASE("queue: at most kinds_max kinds are accepted, whatever was there before") {
+TEST_CASE("queue: at most kinds_max kinds are accepted at a time") {
     QueueScene scene(1);
     auto& page = *scene.open().page;
     const auto enqueue = [&](const std::string& kind) {
@@ -619,7 +625,7 @@ TEST_CASE("queue: idle() ends after the outcomes of the tab's own jobs were deli
     }
 }
 
-TEST_CASE("queue: it is not idle in a tab that still runs what was cancelled") {
+TEST_CASE("queue: it is not idle in a tab that still runs a cancelled job") {
     QueueScene scene(1, {}, {}, std::make_unique<TimeLastChooser>(1));
     auto& page = *scene.open().page;
     page.enqueue({.payload = {"slow", false}, .key = "slow"});
@@ -652,7 +658,7 @@ TEST_CASE("queue: rows that cannot be read are quarantined, and all other jobs a
         bool idle = false;
         page.when_idle([&] { idle = true; });
         page.work();
-        // It knows how many there are, although it does not know how many it lost.
+        // The queue counts its three effects, although it does not know how many jobs were lost.
         scene.until([&] { return scene.all_settled() && page.queue().count() == 3; });
         CHECK(scene.judge.order == Names{"a", "e", "f"});
         CHECK(page.notices.size() >= (head_too ? 2 : 1));
@@ -660,7 +666,7 @@ TEST_CASE("queue: rows that cannot be read are quarantined, and all other jobs a
 }
 
 TEST_CASE(
-    "queue: jobs that come together share rows, and are still claimed, run and settled each") {
+    "queue: jobs that are enqueued together share rows, and each is claimed, run and settled") {
     std::size_t rows_max = 0;
     for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
@@ -737,7 +743,7 @@ TEST_CASE("queue: a batch is parsed as it was formatted, and nothing else is acc
     CHECK(parse_jobs("1;2;born-1;;;0;0;0;0;0;0;0;0;;;1;a1;b").size() == 2);
 }
 
-TEST_CASE("queue: what a spoilt head hides is found all the same") {
+TEST_CASE("queue: jobs that a corrupt head hides are found all the same") {
     QueueScene scene(1);
     auto& page = *scene.open().page;
     page.work();

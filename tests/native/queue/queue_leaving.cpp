@@ -1,4 +1,4 @@
-// Workers of a queue that leave, cleanly or not, and what is known of their jobs afterwards.
+// Workers of a queue that exit, cleanly or not, and what becomes of their jobs.
 #include <catch2/catch_test_macros.hpp>
 
 #include "protocol/queue/rows.hpp"
@@ -13,7 +13,7 @@ std::unique_ptr<lab::Chooser> leaving_chooser(std::uint64_t seed) {
     return std::make_unique<TimeLastChooser>(seed);
 }
 
-/// One job that takes long, with others behind it.
+/// Enqueues a job that takes long and `others` behind it, and steps until the first one runs.
 void begin_slow_one(QueueScene& scene, QueuePage& page, int others) {
     page.enqueue("slow");
     for (int i = 0; i < others; ++i) page.enqueue(std::to_string(i));
@@ -90,7 +90,7 @@ TEST_CASE("queue: a killed worker counts as lost, and a job that lost too many i
     }
 }
 
-TEST_CASE("queue: what a killed tab had claimed and not begun is claimed by many again") {
+TEST_CASE("queue: jobs that a killed tab had not begun are again claimed many at a time") {
     for (std::uint64_t seed = 0; seed < leaving_seeds; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {}, {.longest_ms = 1, .slow_one_in = 20}, leaving_chooser(seed));
@@ -110,9 +110,9 @@ TEST_CASE("queue: what a killed tab had claimed and not begun is claimed by many
     }
 }
 
-TEST_CASE("queue: of one that kills its worker among many, the others are done") {
+TEST_CASE("queue: the jobs beside one that kills its workers are done") {
     QueueScene scene(1, {}, {.longest_ms = 0}, leaving_chooser(1));
-    int suspected = 0;  // most of the others
+    int suspected = 0;  // the most lost workers that any other job was charged with
     const auto open = [&] {
         const auto opened = scene.open();
         opened.page->on_done = [&suspected](const JobInfo& job, JobOutcome&) {
@@ -141,7 +141,8 @@ TEST_CASE("queue: of one that kills its worker among many, the others are done")
     CHECK(suspected <= 2);
 }
 
-TEST_CASE("queue: a worker that leaves settles what had ended, and gives back all else") {
+TEST_CASE(
+    "queue: a worker that leaves settles all jobs that had ended, and gives back the others") {
     for (std::uint64_t seed = 0; seed < leaving_seeds; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {}, {.longest_ms = 1, .slow_one_in = 20}, leaving_chooser(seed));
@@ -157,7 +158,7 @@ TEST_CASE("queue: a worker that leaves settles what had ended, and gives back al
         CHECK(scene.effects().size() >= 99);
         scene.open().page->work();
         scene.until([&] { return scene.all_settled(); });
-        // But for the one that ran.
+        // Only the job that ran when the worker left may have begun twice.
         CHECK(scene.judge.order.size() <= 301);
         CHECK(scene.effects().size() == 300);
     }
@@ -213,14 +214,14 @@ TEST_CASE("queue: a tab suspended past its lease before its first turn disturbs 
             const bool begun = !scene.judge.begun.empty();
             scene.origin.wake(*sleeper.tab);
             scene.pass(15'000);
-            // What the sleeper had claimed itself, it may have begun.
+            // A job that the sleeper had claimed itself may have begun there.
             if (begun) CHECK(scene.dead().empty());
             CHECK(scene.judge.begun["slow"] <= 1);
         }
     }
 }
 
-TEST_CASE("queue: what failed on a full disk is not removed with those around it") {
+TEST_CASE("queue: a job that failed on a full disk is not removed with those around it") {
     for (std::uint64_t seed = 0; seed < leaving_seeds; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {.pause_on_failure = true}, {.longest_ms = 0, .effects = 0},

@@ -1,4 +1,4 @@
-// QueueScene: a simulated origin whose pages enqueue and work, and the judge of what was run.
+// QueueScene: a simulated origin, pages that enqueue and run jobs in it, and the judge of all runs.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +20,11 @@
 
 namespace tabacus::test {
 
-/// The effect of a job that is fenced: what its settlement enqueues, which nobody handles.
+/// The kind of the jobs that the settlement of a job enqueues. No tab handles them, so that their
+/// rows show which settlements were committed.
 constexpr std::string_view effect_kind = "effect";
 
-/// What must hold of all runs, whoever runs them.
+/// Records all runs of jobs, in whichever tab.
 struct QueueJudge {
     struct Running {
         const void* page;
@@ -48,17 +49,17 @@ struct QueueJudge {
     std::map<std::string, int> begun;
     std::vector<std::string> order;
     std::set<std::string> accepted;
-    std::map<std::string, int> outcomes;  // delivered to the tabs that enqueued
+    std::map<std::string, int> outcomes;  // how many `done` the enqueuing tabs received, by payload
 };
 
 class QueuePage {
   public:
     struct Work {
         double longest_ms = 3;
-        std::uint64_t slow_one_in = 1;  // the others end at once
-        int failures = 0;               // of each job, before it is done
-        int effects = 1;                // that each enqueues
-        bool blocking = false;          // each ends before anything else happens in its tab
+        std::uint64_t slow_one_in = 1;  // one job in so many takes time; the others end at once
+        int failures = 0;               // how often each job fails before it is done
+        int effects = 1;                // how many effects each job enqueues
+        bool blocking = false;          // each job ends before anything else happens in its tab
     };
     QueuePage(LabTab& world, QueueJudge& judge, QueueOptions options, Work work)
         : world_(world),
@@ -118,7 +119,7 @@ class QueuePage {
             call();
         }(queue_, std::move(then)));
     }
-    /// Calls `then` when it has left.
+    /// Stops working. Calls `then` once the worker has left its slot.
     void leave(std::function<void()> then) {
         scope_.spawn([](Queue& queue, std::function<void()> call) -> Task<void> {
             co_await queue.leave();
@@ -126,7 +127,7 @@ class QueuePage {
         }(queue_, std::move(then)));
     }
     Queue& queue() { return queue_; }
-    /// Takes the slot from whoever has it, and lets it go.
+    /// Steals the slot from its holder, and releases it.
     void steal(int slot) {
         scope_.spawn([](LockTable& locks, std::string name) -> Task<void> {
             const auto held = co_await locks.acquire(std::move(name), {.steal = true});
@@ -140,10 +141,10 @@ class QueuePage {
 
     std::vector<Notice> notices;
     std::vector<QueueEvent> events;
-    JobInfo newest;                            // of those that have begun here
+    JobInfo newest;                            // the job that began last in this page
     std::map<std::string, std::string> names;  // payloads by ids
     std::function<void(const std::string& id, const JobOutcome& outcome)> on_settled;
-    std::function<void(const JobInfo& job, JobOutcome& outcome)> on_done;  // it may add to it
+    std::function<void(const JobInfo& job, JobOutcome& outcome)> on_done;  // may change `outcome`
 
   private:
     Task<void> ask(JobSpec spec, std::shared_ptr<Asked> asked) {
@@ -196,7 +197,8 @@ class QueuePage {
         note();
         judge_.end(this, run);
     }
-    /// Which jobs run at the same time only the judge knows.
+    /// Records a write of the scenario's state: the judge, and no platform object, knows which jobs
+    /// run at the same time.
     void note() {
         world_.origin().recorder().note(lab::Object::scenario, 0, lab::AccessKind::write);
     }
@@ -213,7 +215,7 @@ class QueuePage {
     LockTable locks_;
     Queues queues_;
     Queue& queue_;
-    Scope scope_;  // last: what runs in it uses all of the above
+    Scope scope_;  // declared last: its coroutines use all members above
 };
 
 class QueueScene {
@@ -243,12 +245,12 @@ class QueueScene {
     void until(Done done) {
         origin.run_until([&] { return done(); }, 30'000);
     }
-    /// As long by the origin's clock.
+    /// Steps until `time_ms` have passed by the origin's clock.
     void pass(double time_ms) {
         const auto until_ms = origin.clock().now_ms() + time_ms;
         until([&] { return origin.clock().now_ms() >= until_ms; });
     }
-    /// What the rows of queues take of the quota.
+    /// Returns how many bytes of the quota the rows of queues take.
     [[nodiscard]] std::size_t bytes_kept() {
         std::size_t bytes = 0;
         for (const auto& [key, value] : origin.database().rows(Store::jobs)) {
@@ -256,7 +258,8 @@ class QueueScene {
         }
         return bytes;
     }
-    /// Jobs in the store, by payload; of one kind, or dead.
+    /// Returns how many jobs are stored under keys that begin with `part`, by payload: those of one
+    /// kind (`r/kind/`), those that wait for a time (`w/`), or dead letters (`d/`).
     [[nodiscard]] std::map<std::string, int> stored(std::string_view part) {
         std::map<std::string, int> found;
         for (const auto& [key, value] : origin.database().rows(Store::jobs)) {
@@ -267,7 +270,7 @@ class QueueScene {
     }
     [[nodiscard]] std::map<std::string, int> effects() { return stored("r/effect/"); }
     [[nodiscard]] std::map<std::string, int> dead() { return stored("d/"); }
-    /// Nothing is left to do.
+    /// Whether no job of the default kind is left to run.
     [[nodiscard]] bool all_settled() { return stored("r//").empty() && stored("w/").empty(); }
 
     QueueJudge judge;  // outlives the pages

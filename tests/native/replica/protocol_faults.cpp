@@ -1,6 +1,6 @@
 // The replicated counter under faults that spare the store: stolen slots, frozen and cached pages,
-// dropped connections, operations that fail. Nobody dies here, so nothing may be missing at the
-// end.
+// dropped connections, and operations that fail. No tab dies with increments that are not
+// committed, so none may be missing at the end.
 #include <catch2/catch_test_macros.hpp>
 
 #include "protocol_scene.hpp"
@@ -9,7 +9,7 @@
 namespace tabacus::test {
 namespace {
 
-/// A script that steals a lock and releases it again.
+/// A script of the page that steals a lock, holds it for 2 ms and releases it.
 class Stealer {
   public:
     explicit Stealer(LabTab& tab) : tab_(tab) {}
@@ -27,7 +27,7 @@ class Stealer {
     Scope scope_;
 };
 
-/// Lets a tab receive nothing from the lock manager while anything else can happen.
+/// Delays the lock manager's answers to the tab `delayed` for as long as anything else can happen.
 class DelayingChooser final : public lab::Chooser {
   public:
     explicit DelayingChooser(std::uint64_t seed) : chooser_(lab::SeededRandom(seed)) {}
@@ -68,7 +68,7 @@ void check_exact(Scene& scene) {
 
 }  // namespace
 
-TEST_CASE("replicated: a stolen slot fences its former owner, and nothing counts twice") {
+TEST_CASE("replicated: a stolen slot fences its former owner, and no increment counts twice") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         Scene scene(seed, model_of(seed));
@@ -113,8 +113,7 @@ TEST_CASE("replicated: a tab unaware that its slot was stolen is fenced by its o
     }
 }
 
-TEST_CASE(
-    "replicated: a page in the back/forward cache counts again, exactly, when it comes back") {
+TEST_CASE("replicated: a page from the back/forward cache counts exactly when it is back") {
     int kept = 0;
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
@@ -122,7 +121,7 @@ TEST_CASE(
         for (int i = 0; i < 3; ++i) scene.count(scene.open(), {});
         scene.steps(100 + scene.random.below(150));
         const auto& member = scene.members[seed % 3];
-        if (!scene.origin.page_hide(*member.tab)) continue;  // it was just taking a lock
+        if (!scene.origin.page_hide(*member.tab)) continue;  // it held or requested a lock
         ++kept;
         scene.steps(scene.random.below(80));
         scene.count(scene.open(), {});
@@ -143,13 +142,13 @@ TEST_CASE("replicated: a page with an idle counter is always fit for the back/fo
         REQUIRE(scene.origin.page_hide(*page.tab));
         const auto other = scene.ready();
         scene.add_and_flush(other, 10);
-        CHECK(scene.row_count() == 1);  // it took over the slot of the page in the cache
+        CHECK(scene.row_count() == 1);  // `other` has adopted the slot of the page in the cache
         scene.origin.page_show(*page.tab);
         CHECK(scene.read(page) == 11);
     }
 }
 
-TEST_CASE("replicated: increments counted in a page's last turn are committed while it is cached") {
+TEST_CASE("replicated: increments of a page's last turn are committed while the page is cached") {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         CAPTURE(seed);
         Scene scene(seed);
@@ -161,7 +160,7 @@ TEST_CASE("replicated: increments counted in a page's last turn are committed wh
         REQUIRE(scene.origin.page_hide(*page.tab));
         scene.origin.run();
         CHECK(scene.read(scene.ready()) == 7);
-        // It dies there: what its last commit stored stays counted once.
+        // The page dies in the cache. The increments of its last commit still count once.
         scene.origin.kill(*page.tab);
         CHECK(scene.read(scene.ready()) == 7);
     }
@@ -171,7 +170,8 @@ namespace {
 
 constexpr Platform barring{.locks_bar_cache = true};
 
-/// Runs `play(scene, rested)` over a page that holds 1 and rests.
+/// Calls `play(scene, rested)` with a page whose counter is 1 and whose idle replica has released
+/// its slot's lock.
 template <typename Play>
 void with_rested(Play play) {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
@@ -185,7 +185,8 @@ void with_rested(Play play) {
     }
 }
 
-/// In the end there must be 6.
+/// Does the same, and checks that every tab reads 6 at the end and that the rested page got no
+/// error.
 template <typename Play>
 void check_rested(Play play) {
     with_rested([&](Scene& scene, const Scene::Member& rested) {
@@ -200,7 +201,7 @@ void check_rested(Play play) {
 
 }  // namespace
 
-TEST_CASE("replicated: a page that rests commits what it adds as it leaves under its epoch") {
+TEST_CASE("replicated: a rested page that is left commits its last increments under its epoch") {
     check_rested([](Scene& scene, const Scene::Member& rested) {
         rested.page->add(5);
         REQUIRE(scene.origin.page_hide(*rested.tab));
@@ -210,7 +211,7 @@ TEST_CASE("replicated: a page that rests commits what it adds as it leaves under
     });
 }
 
-TEST_CASE("replicated: a page that rested takes its slot's lock again, and no other epoch") {
+TEST_CASE("replicated: a rested page takes its slot's lock again, and keeps its epoch") {
     check_rested([](Scene& scene, const Scene::Member& rested) {
         const auto claims = scene.origin.database().rows(Store::claims);
         scene.add_and_flush(rested, 5);
@@ -219,7 +220,8 @@ TEST_CASE("replicated: a page that rested takes its slot's lock again, and no ot
     });
 }
 
-TEST_CASE("replicated: a page that rests learns who adopted its slot, and takes another") {
+TEST_CASE(
+    "replicated: a rested page learns that another tab adopted its slot, and takes another one") {
     check_rested([](Scene& scene, const Scene::Member& rested) {
         const auto adopter = scene.ready(Platform{});
         scene.add_and_flush(adopter, 5);
@@ -239,9 +241,9 @@ TEST_CASE("replicated: a page that rests learns who adopted its slot, and takes 
     });
 }
 
-/// Its row proves nothing any more: it may be the adopter's.
-TEST_CASE(
-    "replicated: what a page adds as it leaves an adopted slot is reported as an unknown commit") {
+/// The page's former row cannot show whether its last commit happened, since the adopter writes it
+/// too.
+TEST_CASE("replicated: last increments of a page whose slot was adopted are an unknown commit") {
     with_rested([](Scene& scene, const Scene::Member& rested) {
         const auto adopter = scene.ready(Platform{.channels = false});
         scene.add_and_flush(adopter, 3);
@@ -268,7 +270,8 @@ TEST_CASE("replicated: connections dropped at any moment leave no commit lost or
             scene.origin.close_connection(*scene.members[scene.random.below(3)].tab);
         }
         scene.origin.run();
-        // Two drops in a row may reject a flush with a typed error; the next flush succeeds.
+        // If a connection is dropped twice in a row, flush() may reject with a typed error. The
+        // next flush() succeeds.
         for (const auto& member : scene.members) {
             for (const auto code : std::exchange(member.page->errors, {})) {
                 CHECK((code == ErrorCode::store_failed || code == ErrorCode::unknown_commit));
@@ -308,7 +311,8 @@ TEST_CASE("replicated: a row never goes back when two commits wait for its base"
         CAPTURE(seed);
         Scene scene(seed, model_of(seed));
         const auto page = scene.ready(Platform{});
-        // Another counter's commit has adopted the slot: the next one asks for the row of "c" alone.
+        // A commit of another counter has adopted the slot, so the next commit reads the row of "c"
+        // alone.
         page.page->counter("other").increment(1);
         scene.origin.run();
         page.page->add(1);
@@ -362,7 +366,8 @@ TEST_CASE(
         scene.origin.freeze(*victim.tab);
         stealer.steal(slot_lock(0));
         scene.steps(10);
-        // The same slot, from the same former epoch, and no less in its row.
+        // Another tab adopts the same slot from the same former epoch, and its row has at least as
+        // much.
         const auto adopter = scene.ready(Platform{});
         scene.add_and_flush(adopter, seed % 2 == 0 ? 1 : 3);
         scene.origin.thaw(*victim.tab);
@@ -381,7 +386,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("replicated: hidden and frozen tabs delay, and lose nothing") {
+TEST_CASE("replicated: hidden and frozen tabs delay increments, and lose none") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         Scene scene(seed, model_of(seed));
@@ -396,9 +401,9 @@ TEST_CASE("replicated: hidden and frozen tabs delay, and lose nothing") {
     }
 }
 
-// SQLite's fault loop: the first, second, … n-th store operation fails, once, until none is left.
-TEST_CASE(
-    "replicated: any one failing store operation is survived without an error to the caller") {
+// As in SQLite's fault loop, the first, the second, … the n-th store operation fails, until fewer
+// than n operations happen.
+TEST_CASE("replicated: no single store operation that fails causes an error for the caller") {
     constexpr std::uint64_t operations_max = 200;
     std::uint64_t nth = 1;
     for (bool reached = true; reached; ++nth) {
@@ -426,8 +431,7 @@ TEST_CASE(
     CHECK(nth > 10);
 }
 
-TEST_CASE(
-    "replicated: a store that keeps failing rejects the flush, and one that recovers takes it") {
+TEST_CASE("replicated: flush() rejects while the store fails, and succeeds once it works again") {
     for (std::uint64_t nth = 1; nth <= 12; ++nth) {
         CAPTURE(nth);
         Scene scene(nth);

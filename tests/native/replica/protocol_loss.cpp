@@ -1,4 +1,5 @@
-// A database that vanishes: noticed by its generation, reported, recovered from memory and backup.
+// A database that vanishes. Tabs notice it by the generation, report it, and recover its rows from
+// memory and from the backup.
 #include <catch2/catch_test_macros.hpp>
 
 #include "protocol_scene.hpp"
@@ -38,7 +39,7 @@ TEST_CASE("lost database: living tabs bring back every increment that was flushe
     }
 }
 
-TEST_CASE("lost database: every tab that knew the former one is notified") {
+TEST_CASE("lost database: every tab that knew the former database is notified") {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         CAPTURE(seed);
         Scene scene(seed);
@@ -59,7 +60,7 @@ TEST_CASE("lost database: every tab that knew the former one is notified") {
     }
 }
 
-TEST_CASE("lost database: with all tabs gone, the backup alone brings it back") {
+TEST_CASE("lost database: without any tab the backup alone brings back every increment") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         Scene scene(seed, model_of(seed));
@@ -75,11 +76,11 @@ TEST_CASE("lost database: with all tabs gone, the backup alone brings it back") 
         CHECK(late.page->losses().front().recovered > 0);
         scene.add_and_flush(late);
         CHECK(scene.read(scene.ready()) == scene.judge.attempted().plus);
-        // Reported once: the next tab finds a database in order.
+        // The loss is reported once: the next tab finds an intact database.
         const auto later = scene.ready();
         scene.add_and_flush(later);
         CHECK(later.page->losses().empty());
-        // And after a second loss the rows of both generations are recovered.
+        // After a second loss the rows of both generations are recovered.
         scene.origin.run();
         scene.origin.lose_database();
         scene.origin.run();
@@ -87,7 +88,7 @@ TEST_CASE("lost database: with all tabs gone, the backup alone brings it back") 
     }
 }
 
-TEST_CASE("lost database: the browser's report (dataLoss) is passed on though nothing else knows") {
+TEST_CASE("lost database: the browser's own report (dataLoss) is passed on") {
     Scene scene(1);
     const auto page = scene.ready();
     scene.add_and_flush(page);
@@ -103,7 +104,7 @@ TEST_CASE("lost database: the browser's report (dataLoss) is passed on though no
     CHECK(late.page->losses().front().code == "data-loss");
 }
 
-TEST_CASE("crash of the browser: strict flushes stay, and nothing counts twice") {
+TEST_CASE("crash of the browser: strictly flushed increments stay, and none counts twice") {
     for (std::uint64_t seed = 0; seed < 2 * seeds; ++seed) {
         CAPTURE(seed);
         Scene scene(seed, model_of(seed));

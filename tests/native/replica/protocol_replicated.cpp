@@ -1,5 +1,4 @@
-// The replicated counter among tabs that count, die, freeze and lose their slots, under seeded
-// schedules.
+// The replicated counter in tabs that open, count and die, under seeded schedules.
 #include <catch2/catch_test_macros.hpp>
 
 #include "protocol_scene.hpp"
@@ -8,7 +7,7 @@
 namespace tabacus::test {
 namespace {
 
-/// Every living tab reads `expected`, shows it, and so does a tab that comes later.
+/// Checks that a new tab and every active tab read and show the same value, from `min` to `max`.
 void check_settled(Scene& scene, std::int64_t min, std::int64_t max) {
     scene.origin.run();
     const auto total = scene.read(scene.ready());
@@ -29,10 +28,11 @@ TEST_CASE("replicated: opening, one add and its flush take two transactions") {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         CAPTURE(seed);
         Scene scene(seed, model_of(seed));
-        // The first tab makes the database, the second one finds it.
+        // The first tab makes the database, and the second one finds it.
         for (int value = 1; value <= 2; ++value) {
             const auto before = scene.origin.database().transactions();
-            // Neither has a channel: a tab that receives news checks them against the store.
+            // Neither tab has a channel, because a tab that receives news checks it against the
+            // store.
             const auto page = scene.ready(Platform{.channels = false});
             scene.add_and_flush(page);
             CHECK(page.page->counter().value() == value);
@@ -65,7 +65,7 @@ TEST_CASE("replicated: three tabs that count at once lose nothing") {
     }
 }
 
-TEST_CASE("replicated: a tab killed at any moment loses nothing flushed, nothing counts twice") {
+TEST_CASE("replicated: a tab killed at any moment loses nothing flushed and counts nothing twice") {
     for (std::uint64_t seed = 0; seed < 2 * seeds; ++seed) {
         CAPTURE(seed);
         Scene scene(seed, model_of(seed));
@@ -78,8 +78,8 @@ TEST_CASE("replicated: a tab killed at any moment loses nothing flushed, nothing
         for (const auto& member : scene.members) {
             if (member.tab->alive()) CHECK(member.page->done);
         }
-        // Never more than three open at once... unless the successor came before the dead one's
-        // lock was released.
+        // At most three tabs are open at once. But the new tab may take a fourth slot before the
+        // dead tab's lock is released.
         CHECK(scene.row_count() <= 4);
         check_settled(scene, scene.judge.acknowledged().plus, scene.judge.attempted().plus);
     }

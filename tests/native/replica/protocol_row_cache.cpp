@@ -1,4 +1,5 @@
-// The row cache is a join-semilattice per row: order and repetition of announcements do no harm.
+// The row cache is a join-semilattice for each row, so that neither the order of announcements nor
+// their repetition matters.
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <string>
@@ -13,7 +14,8 @@ TEST_CASE("row cache: any order and repetition of the same news gives the same s
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         CAPTURE(seed);
         lab::SeededRandom random(seed);
-        // What one owner may announce: totals that grow, over epochs that each begin with the last.
+        // One owner's announcements: totals that grow, over epochs that each begin with the totals
+        // of the epoch before.
         std::vector<TotalsRecord> history;
         TotalsRecord record{1, {}};
         for (int i = 0; i < 8; ++i) {
@@ -37,7 +39,7 @@ TEST_CASE("row cache: any order and repetition of the same news gives the same s
     }
 }
 
-TEST_CASE("row cache: a newer epoch replaces an older one, even by less") {
+TEST_CASE("row cache: a newer epoch replaces an older one, even with smaller totals") {
     RowCache rows;
     rows.merge_announced("g/0", {1, {100, 0}});
     CHECK(rows.sum() == 100);
@@ -48,7 +50,8 @@ TEST_CASE("row cache: a newer epoch replaces an older one, even by less") {
     CHECK(rows.sum() == 7);
 }
 
-TEST_CASE("row cache: what the store does not confirm is forgotten after so many checks") {
+TEST_CASE(
+    "row cache: an announcement that the store does not confirm is forgotten after some checks") {
     RowCache rows;
     rows.merge_committed("g/0", {1, {3, 0}});
     rows.merge_announced("g/0", {1, {5, 0}});
@@ -58,7 +61,7 @@ TEST_CASE("row cache: what the store does not confirm is forgotten after so many
     CHECK(rows.sum() == 3);
 }
 
-TEST_CASE("row cache: strangers can fill it, and announcements of known rows still count") {
+TEST_CASE("row cache: a cache full of false rows still takes announcements of known rows") {
     RowCache rows;
     rows.merge_committed("g/0", {1, {3, 0}});
     for (std::size_t i = 0; i < 2 * cached_rows_max; ++i) {
@@ -69,7 +72,7 @@ TEST_CASE("row cache: strangers can fill it, and announcements of known rows sti
     CHECK(rows.sum() == 5 + static_cast<std::int64_t>(cached_rows_max) - 1);
 }
 
-TEST_CASE("row cache: totals beyond all range saturate, and never wrap") {
+TEST_CASE("row cache: a sum beyond the range of totals saturates and never wraps") {
     RowCache rows;
     rows.merge_announced("g/0", {1, {total_max, 0}});
     rows.merge_announced("g/1", {1, {total_max, 0}});

@@ -1,4 +1,4 @@
-// Scene: a simulated origin, pages in its tabs that count, and the judge of what they read.
+// Scene: a simulated origin, pages that count in it, and the judge of the values that they read.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace tabacus::test {
 
-/// Every model in turn.
+/// Returns one of the three storage models, by turns over the seeds.
 inline lab::StorageModel model_of(std::uint64_t seed) {
     return static_cast<lab::StorageModel>(seed % 3);
 }
@@ -31,7 +31,7 @@ using lab::Platform;
 using lab::StorageModel;
 
 struct Plan {
-    std::optional<Strategy> strategy = std::nullopt;  // nothing: the default
+    std::optional<Strategy> strategy = std::nullopt;  // the default counter if it is empty
     Durability durability = Durability::relaxed;
     int adds = 8;
     bool decrements = false;
@@ -39,7 +39,7 @@ struct Plan {
     bool flush_between = true;
 };
 
-/// The program of one tab. It outlives nothing: killing the tab destroys it.
+/// The program of one tab. The death of the tab destroys it.
 class Page {
   public:
     Page(LabTab& world, CounterJudge& judge)
@@ -51,7 +51,7 @@ class Page {
           catalogue_(world, "test", watch_,
                      [this](const Notice& notice) { notices.push_back(notice); }) {}
 
-    /// Opens, counts as planned and flushes; `done` is set when all has ended.
+    /// Opens, counts as planned and flushes. Sets `done` at the end.
     void count(const Plan& plan) { scope_.spawn(live(plan)); }
     void open() {
         scope_.spawn([](Page& self) -> Task<void> {
@@ -66,7 +66,7 @@ class Page {
     Tab& tab() { return tab_; }
     Catalogue& catalogue() { return catalogue_; }
 
-    /// Counts, unless it would leave the range.
+    /// Adds `n` to the counter. Returns the new value, or nothing if it would be out of range.
     std::optional<std::int64_t> add(std::int64_t n) {
         const auto value = counter().increment(n);
         if (value) {
@@ -75,7 +75,7 @@ class Page {
         }
         return value;
     }
-    /// The code that flush() failed with, in the end, or nothing.
+    /// Flushes. If that fails, the code of the error is added to `errors`.
     void flush() { scope_.spawn(flush_once()); }
     void read() { scope_.spawn(read_once()); }
     void close() {
@@ -106,7 +106,7 @@ class Page {
     int flushed = 0;
     int reading = 0;
     std::optional<std::int64_t> last_read;
-    std::vector<ErrorCode> errors;  // of what counts
+    std::vector<ErrorCode> errors;  // of all calls but reads
     std::vector<ErrorCode> read_errors;
     std::vector<Notice> notices;
 
@@ -124,7 +124,7 @@ class Page {
         const auto covered = unflushed_;
         const auto outcome = co_await attempt(counter().flush());
         if (outcome) {
-            // Another flush may have covered a part already.
+            // Another flush may have covered some increments already.
             const CounterJudge::Sum rest{
                 std::max<std::int64_t>(covered.plus - acknowledged_.plus, 0),
                 std::max<std::int64_t>(covered.minus - acknowledged_.minus, 0)};
@@ -134,7 +134,7 @@ class Page {
             ++flushed;
         } else {
             errors.push_back(outcome.error().code());
-            // For ever unknown: no later flush covers them.
+            // These increments stay unknown for ever: no later flush covers them.
             if (errors.back() == ErrorCode::unknown_commit) acknowledged_ = covered;
         }
         --flushing;
@@ -216,9 +216,9 @@ class Page {
     Tab tab_;
     StoreWatch watch_;
     Catalogue catalogue_;
-    CounterJudge::Sum unflushed_;  // all that this page counted
+    CounterJudge::Sum unflushed_;  // all increments of this page
     CounterJudge::Sum acknowledged_;
-    Scope scope_;  // last: what runs in it uses all of the above
+    Scope scope_;  // declared last: its coroutines use all members above
 };
 
 class Scene {
@@ -233,8 +233,8 @@ class Scene {
         LabTab* tab;
         Page* page;
     };
-    /// In a tab of the scene's usual platform: every other one is such that a lock bars the page
-    /// from the back/forward cache.
+    /// Opens a tab on the scene's usual platform. With every other seed that is one where a lock
+    /// bars a page from the back/forward cache.
     Member open() { return open(usual_); }
     Member open(Platform platform) {
         auto& tab = origin.open_tab(platform);
@@ -242,7 +242,7 @@ class Scene {
         members.push_back({&tab, &page});
         return members.back();
     }
-    /// One that has opened.
+    /// Opens a tab, and steps until its Tab::open() has ended.
     Member ready() { return ready(usual_); }
     Member ready(Platform platform) {
         const auto member = open(platform);
@@ -254,7 +254,7 @@ class Scene {
     void count(const Member& member, const Plan& plan) const {
         member.tab->post([page = member.page, plan] { page->count(plan); });
     }
-    /// Counts one and steps until the flush has ended, however.
+    /// Adds `n`, flushes, and steps until the flush has succeeded or failed.
     void add_and_flush(const Member& member, std::int64_t n = 1) {
         member.page->add(n);
         flush(member);

@@ -1,5 +1,5 @@
-// What strangers write: corrupt records are put in quarantine while all others count, and nothing
-// received on the channel is believed for long or ever stored.
+// Records and messages of foreign scripts. A corrupt record is quarantined while all others count.
+// A false message on the channel is shown for a short time at most, and never stored.
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
@@ -11,7 +11,7 @@ namespace {
 
 using lab::StoredValue;
 
-/// Two rows, of slots 0 (three) and 1 (four), whose owners are gone.
+/// Stores two rows, slot 0 with 3 and slot 1 with 4, whose owners are dead.
 struct Stored {
     explicit Stored(Scene& scene) {
         const auto first = scene.ready();
@@ -51,7 +51,7 @@ auto spoilt() {
 
 }  // namespace
 
-TEST_CASE("corrupt row of another slot: one warning, and everything else counts") {
+TEST_CASE("a corrupt row of another slot causes one warning, and all other rows count") {
     const auto text = spoilt();
     const bool foreign = text.empty();
     CAPTURE(text);
@@ -66,7 +66,7 @@ TEST_CASE("corrupt row of another slot: one warning, and everything else counts"
     CHECK(corrupt_warnings(*page.page) == 1);
 }
 
-TEST_CASE("corrupt row of the own slot: put in quarantine, and counted on from the backup") {
+TEST_CASE("a corrupt row of the own slot is quarantined, and continued from the backup") {
     const auto text = spoilt();
     const bool foreign = text.empty();
     const bool backed_up = GENERATE(true, false);
@@ -83,7 +83,7 @@ TEST_CASE("corrupt row of the own slot: put in quarantine, and counted on from t
     CHECK(scene.origin.database().rows(Store::quarantine).size() == 1);
 }
 
-TEST_CASE("rows under keys of any shape are put in quarantine or ignored") {
+TEST_CASE("rows under keys of any shape are quarantined or ignored") {
     const auto key = GENERATE(as<std::string>{}, "c/", "c/x", "c/x/", "c//0", "c/g/0/0", "c/G/0",
                               "c/g/é", "c", "", "/", "d/g/0");
     CAPTURE(key);
@@ -96,8 +96,7 @@ TEST_CASE("rows under keys of any shape are put in quarantine or ignored") {
     CHECK(page.page->errors.empty());
 }
 
-TEST_CASE(
-    "corrupt generation: a new one is made, the store's loss is reported, and nothing is missing") {
+TEST_CASE("a corrupt generation is replaced, a loss is reported, and no increment is missing") {
     const auto text =
         GENERATE(as<std::string>{}, "", "NOT AN ID", "0123456789012345678901234567890123");
     CAPTURE(text);
@@ -114,7 +113,7 @@ TEST_CASE(
     CHECK(scene.read(scene.ready()) == 18);
 }
 
-TEST_CASE("corrupt claims: the slot is adopted above every epoch that its rows know") {
+TEST_CASE("a slot with corrupt claims is adopted above every epoch of its rows") {
     const auto text =
         GENERATE(as<std::string>{}, "x", "1;g;0;-1", "2;g;0;1", "1;g;0;9007199254740991999");
     CAPTURE(text);
@@ -134,7 +133,8 @@ TEST_CASE("corrupt claims: the slot is adopted above every epoch that its rows k
     CHECK(scene.read(scene.ready()) == 37);
 }
 
-TEST_CASE("exhausted epochs: the slot is passed over with one warning, and its row counts on") {
+TEST_CASE(
+    "a slot with exhausted epochs is passed over with one warning, and its row still counts") {
     Scene scene(1);
     const Stored stored(scene);
     const auto& rows = scene.origin.database().rows(Store::rows);
@@ -158,7 +158,7 @@ TEST_CASE("exhausted epochs: the slot is passed over with one warning, and its r
     CHECK(scene.read(scene.ready()) == 17);
 }
 
-TEST_CASE("corrupt backup: ignored where the database is in order") {
+TEST_CASE("a corrupt backup is ignored if the database is intact") {
     const auto text =
         GENERATE(as<std::string>{}, "", "x", "1;1", "2;1;1000;0", "1;1;9223372036854775808;0");
     CAPTURE(text);
@@ -173,7 +173,7 @@ TEST_CASE("corrupt backup: ignored where the database is in order") {
     CHECK(page.page->errors.empty());
 }
 
-TEST_CASE("hostile messages: never a lasting wrong value, and never stored") {
+TEST_CASE("hostile messages never cause a lasting wrong value, and are never stored") {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         CAPTURE(seed);
         Scene scene(seed);

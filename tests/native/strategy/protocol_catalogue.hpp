@@ -1,4 +1,5 @@
-// What the tests of the catalogue share: tabs that count by one strategy in a simulated origin.
+// CatalogueScene: a simulated origin whose tabs count by one strategy, for the tests of the
+// catalogue.
 #pragma once
 
 #include <functional>
@@ -17,7 +18,7 @@
 
 namespace tabacus::test {
 
-/// A tab's counter, and what became of its calls.
+/// The page of one tab: its counter, and how the calls to it ended.
 class Counting {
   public:
     using Make = std::function<std::unique_ptr<StoredCounter>(const CounterLocation&)>;
@@ -27,7 +28,7 @@ class Counting {
           watch_(world, Names("test"), notices_to()),
           catalogue_(world, "test", watch_, notices_to()),
           counter_(&catalogue_.counter("c", options)) {}
-    /// By a counter that is not in the catalogue.
+    /// Counts by a counter that `make` makes, which is not in the catalogue.
     Counting(lab::LabTab& world, CounterJudge& judge, const Make& make)
         : judge_(judge),
           watch_(world, Names("test"), notices_to()),
@@ -38,7 +39,7 @@ class Counting {
     Counter& counter() { return *counter_; }
     Catalogue& catalogue() { return catalogue_; }
 
-    /// Adds `n` so many times, one after another, and flushes.
+    /// Adds `n` `adds` times, one after another, and flushes.
     void count(int adds, std::int64_t n = 1) {
         ++pending;
         scope_.spawn(run(adds, n));
@@ -109,10 +110,10 @@ class Counting {
     Catalogue catalogue_;
     std::unique_ptr<StoredCounter> own_;
     Counter* counter_;
-    Scope scope_;  // last: what runs in it uses all of the above
+    Scope scope_;  // declared last: its coroutines use all members above
 };
 
-/// An origin whose tabs all count by one strategy.
+/// A simulated origin whose tabs all count by one strategy.
 class CatalogueScene {
   public:
     struct Member {
@@ -139,7 +140,7 @@ class CatalogueScene {
     void count(const Member& member, int adds, std::int64_t n = 1) const {
         post(member, [adds, n](Counting& page) { page.count(adds, n); });
     }
-    /// What a tab that is opened once all is at rest reads.
+    /// Steps until nothing can happen. Returns the value that a new tab reads then.
     std::int64_t settled() {
         origin.run();
         const auto member = open();
@@ -162,7 +163,7 @@ class CatalogueScene {
     CounterJudge judge;  // outlives the pages
     lab::Origin origin;
     std::vector<Member> members;
-    Scope scope;  // for what a test runs in a tab beside its page
+    Scope scope;  // of the coroutines that a test runs in a tab beside its page
 
   private:
     CounterOptions options_;

@@ -1,4 +1,5 @@
-// Every strategy of the catalogue keeps its guarantee, and loses where its guarantee allows it.
+// Every strategy of the catalogue keeps its guarantee, and loses increments where its guarantee
+// declares that it may.
 #include <catch2/catch_test_macros.hpp>
 
 #include "protocol_catalogue.hpp"
@@ -16,11 +17,12 @@ Losses losses_of(Strategy strategy) {
     return scene.open().page->counter().guarantee().losses;
 }
 
-/// Three tabs count at once; `spoil` does its worst, somewhere in the middle.
+/// Whether the final value is below the acknowledged sum, or above the attempted one.
 struct Outcome {
     bool lost = false;
     bool exceeded = false;
 };
+/// Lets three tabs count at once, and calls `spoil` at a random moment.
 Outcome compete(
     Strategy strategy, StorageModel model, std::uint64_t seed,
     const std::function<void(CatalogueScene&, const CatalogueScene::Member&)>& spoil = nullptr) {
@@ -63,7 +65,7 @@ TEST_CASE("every strategy counts exactly when one adds after another", "[catalog
                     scene.count(member, 1, n);
                     scene.origin.run();
                     sum += n;
-                    // Read later than any threshold: what was read before is stale by then.
+                    // After this time every threshold has passed, and values read before are stale.
                     scene.origin.clock().jump(120'000);
                     CHECK(scene.read(first) == sum);
                     CHECK(scene.read(second) == sum);
@@ -77,7 +79,7 @@ TEST_CASE("every strategy counts exactly when one adds after another", "[catalog
     }
 }
 
-TEST_CASE("every strategy refuses to leave the exact integers, and changes nothing",
+TEST_CASE("every strategy refuses an add that leaves the exact integers, and changes nothing",
           "[catalogue]") {
     for (const auto strategy : all_strategies()) {
         CAPTURE(strategy_name(strategy));
@@ -98,13 +100,13 @@ TEST_CASE("every strategy refuses to leave the exact integers, and changes nothi
     }
 }
 
-TEST_CASE("what a strategy promises it keeps while tabs only compete", "[catalogue]") {
+TEST_CASE("every strategy keeps its promises while tabs only compete", "[catalogue]") {
     for (const auto strategy : all_strategies()) {
         check_promise(strategy, FaultClass::none, nullptr);
     }
 }
 
-TEST_CASE("what a strategy promises it keeps when a tab is killed", "[catalogue]") {
+TEST_CASE("every strategy keeps its promises when a tab is killed", "[catalogue]") {
     for (const auto strategy : all_strategies()) {
         check_promise(strategy, FaultClass::kill,
                       [](CatalogueScene& scene, const CatalogueScene::Member& member) {
@@ -113,7 +115,7 @@ TEST_CASE("what a strategy promises it keeps when a tab is killed", "[catalogue]
     }
 }
 
-TEST_CASE("what a strategy promises it keeps when a tab is frozen for an hour", "[catalogue]") {
+TEST_CASE("every strategy keeps its promises when a tab is frozen for an hour", "[catalogue]") {
     for (const auto strategy : all_strategies()) {
         check_promise(strategy, FaultClass::freeze,
                       [](CatalogueScene& scene, const CatalogueScene::Member& member) {
@@ -125,7 +127,7 @@ TEST_CASE("what a strategy promises it keeps when a tab is frozen for an hour", 
     }
 }
 
-TEST_CASE("what a strategy promises it keeps when a page comes back", "[catalogue]") {
+TEST_CASE("every strategy keeps its promises when a page comes back", "[catalogue]") {
     for (const auto strategy : all_strategies()) {
         check_promise(strategy, FaultClass::bfcache,
                       [](CatalogueScene& scene, const CatalogueScene::Member& member) {
@@ -136,7 +138,7 @@ TEST_CASE("what a strategy promises it keeps when a page comes back", "[catalogu
     }
 }
 
-TEST_CASE("what a strategy promises it keeps when a connection is closed", "[catalogue]") {
+TEST_CASE("every strategy keeps its promises when a connection is closed", "[catalogue]") {
     for (const auto strategy : all_strategies()) {
         check_promise(strategy, FaultClass::connection_closed,
                       [](CatalogueScene& scene, const CatalogueScene::Member& member) {
@@ -145,7 +147,7 @@ TEST_CASE("what a strategy promises it keeps when a connection is closed", "[cat
     }
 }
 
-TEST_CASE("what a strategy promises it keeps when a store is full", "[catalogue]") {
+TEST_CASE("every strategy keeps its promises when a store is full", "[catalogue]") {
     for (const auto strategy : all_strategies()) {
         check_promise(strategy, FaultClass::quota,
                       [](CatalogueScene& scene, const CatalogueScene::Member&) {
@@ -158,8 +160,7 @@ TEST_CASE("what a strategy promises it keeps when a store is full", "[catalogue]
     }
 }
 
-TEST_CASE("nothing is counted twice when the site's data is cleared, where that is promised",
-          "[catalogue]") {
+TEST_CASE("every strategy keeps its promises when the site's data is cleared", "[catalogue]") {
     for (const auto strategy : all_strategies()) {
         check_promise(strategy, FaultClass::storage_cleared,
                       [](CatalogueScene& scene, const CatalogueScene::Member&) {
@@ -168,7 +169,8 @@ TEST_CASE("nothing is counted twice when the site's data is cleared, where that 
     }
 }
 
-TEST_CASE("what a guarantee declares lost to competing tabs is seen to be lost", "[catalogue]") {
+TEST_CASE("increments that a guarantee declares may be lost to competing tabs are indeed lost",
+          "[catalogue]") {
     for (const auto strategy : all_strategies()) {
         const auto losses = losses_of(strategy);
         for (const auto model : models) {
@@ -183,7 +185,7 @@ TEST_CASE("what a guarantee declares lost to competing tabs is seen to be lost",
     }
 }
 
-TEST_CASE("what a process that dies may lose is seen to be lost", "[catalogue]") {
+TEST_CASE("increments that a process that dies may lose are indeed lost", "[catalogue]") {
     bool lost = false;
     for (std::uint64_t seed = 0; seed < 20 * few_seeds && !lost; ++seed) {
         lost = compete(Strategy::log, StorageModel::cached, seed,

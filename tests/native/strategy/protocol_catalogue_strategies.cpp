@@ -1,5 +1,5 @@
-// What is each strategy's own: its options, its housekeeping, its corrupt records, and the faults
-// of the articles' code, each seen to break what the faithful strategy keeps.
+// Properties of single strategies: their options, their folding, and their corrupt records. And the
+// faults of the articles' code, each of which breaks what the faithful strategy keeps.
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 #include <string_view>
@@ -38,7 +38,7 @@ struct Run {
     bool time_last = false;
 };
 
-/// In how many of all seeds some increment is missing in the end, or refused.
+/// Returns in how many of all seeds an increment is refused, or the final value is wrong.
 std::uint64_t broken(const Counting::Make& make, Run run) {
     std::uint64_t count = 0;
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
@@ -103,7 +103,7 @@ TEST_CASE("article fault: news that equals the last news is not received", "[cat
     CHECK(broken(with(ArticleFault::equal_writes), run) > broken(faithful_eventual, run));
 }
 
-TEST_CASE("article fault: with a baseline of zero taken for none, the first news is lost",
+TEST_CASE("article fault: if a baseline of zero counts as none, the first news is lost",
           "[catalogue]") {
     const Run run{.model = StorageModel::cached};
     CHECK(broken(faithful_eventual, run) == 0);
@@ -128,7 +128,7 @@ TEST_CASE("lamport takes a lock whose owner died, once it is older than forceAft
     }
 }
 
-TEST_CASE("lamport does not wait for an owner that nobody can read", "[catalogue]") {
+TEST_CASE("lamport does not wait for an owner whose record cannot be read", "[catalogue]") {
     CatalogueScene scene(CounterOptions{Strategy::lamport}, StorageModel::mutexed, 1);
     const auto member = scene.open();
     scene.origin.storage().overwrite(in_root("lamport/c/y"), "a stranger");
@@ -152,7 +152,7 @@ TEST_CASE("lamport waits its back-off while another owns the lock", "[catalogue]
     CHECK(scene.origin.clock().now_ms() - start_ms == 700);
 }
 
-TEST_CASE("log folds the entries of tabs that are gone into one record each", "[catalogue]") {
+TEST_CASE("log folds the entries of each tab that is gone into one record", "[catalogue]") {
     for (const bool locks : {true, false}) {
         for (const auto model :
              {StorageModel::mutexed, StorageModel::interleaved, StorageModel::cached}) {
@@ -176,12 +176,11 @@ TEST_CASE("log folds the entries of tabs that are gone into one record each", "[
     }
 }
 
-TEST_CASE("log: folding and counting at once loses nothing and counts nothing twice",
-          "[catalogue]") {
+TEST_CASE("log: folding during counting loses nothing and counts nothing twice", "[catalogue]") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         CounterOptions options{Strategy::log};
-        options.times.fold_after = 1;  // without locks: also entries of living tabs are folded
+        options.times.fold_after = 1;  // without locks, entries of living tabs are folded, too
         CatalogueScene scene(options, static_cast<StorageModel>(seed % 3), seed);
         for (int i = 0; i < 3; ++i) scene.count(scene.open({.locks = seed % 2 == 0}), 5);
         scene.steps(scene.origin.random().below(200));
@@ -230,7 +229,7 @@ TEST_CASE("batched writes one delta per interval", "[catalogue]") {
     CHECK(scene.settled() == 40);
 }
 
-TEST_CASE("batched loses what was gathered in the last interval, and nothing that was flushed",
+TEST_CASE("batched loses the increments of the last interval, and none that was flushed",
           "[catalogue]") {
     CatalogueScene scene(CounterOptions{Strategy::batched}, StorageModel::cached, 2);
     const auto member = scene.open();
@@ -246,7 +245,8 @@ TEST_CASE("batched loses what was gathered in the last interval, and nothing tha
     CHECK(scene.settled() == 3);
 }
 
-TEST_CASE("batched writes what it gathered when its page is hidden or left", "[catalogue]") {
+TEST_CASE("batched writes the increments that it gathered when its page is hidden or left",
+          "[catalogue]") {
     for (const bool left : {false, true}) {
         CAPTURE(left);
         CatalogueScene scene(CounterOptions{Strategy::batched}, StorageModel::cached, 2);
@@ -272,7 +272,8 @@ TEST_CASE("batched writes what it gathered when its page is hidden or left", "[c
     }
 }
 
-TEST_CASE("batched keeps what a full store refused, and warns", "[catalogue]") {
+TEST_CASE("batched keeps increments that a full store refused, and writes them later",
+          "[catalogue]") {
     CatalogueScene scene(CounterOptions{Strategy::batched}, StorageModel::cached, 4);
     const auto member = scene.open();
     scene.count(member, 1);
@@ -315,7 +316,7 @@ TEST_CASE("deltas folds its rows", "[catalogue]") {
     }
 }
 
-TEST_CASE("deltas with no threshold: every read is exact", "[catalogue]") {
+TEST_CASE("deltas without a threshold reads exactly", "[catalogue]") {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         CounterOptions options{Strategy::deltas};
         options.times.threshold = 0;
@@ -334,7 +335,8 @@ TEST_CASE("deltas with no threshold: every read is exact", "[catalogue]") {
     }
 }
 
-TEST_CASE("optimistic: losers write what gathered meanwhile in one delta", "[catalogue]") {
+TEST_CASE("optimistic: an add that lost writes all increments gathered meanwhile at once",
+          "[catalogue]") {
     CatalogueScene scene(CounterOptions{Strategy::optimistic}, StorageModel::cached, 8);
     const auto member = scene.open();
     for (int i = 0; i < 50; ++i) scene.count(member, 1);
@@ -344,12 +346,12 @@ TEST_CASE("optimistic: losers write what gathered meanwhile in one delta", "[cat
     CHECK(scene.settled() == 50);
 }
 
-TEST_CASE("a record that cannot be read is put in quarantine with a warning, and counting goes on",
+TEST_CASE("a record that cannot be read is quarantined with a warning, and counting goes on",
           "[catalogue]") {
     struct Case {
         Strategy strategy;
-        std::string key;  // of localStorage
-        Store store;      // or of a store
+        std::string key;  // a key of localStorage, or empty
+        Store store;      // the store that has `row`
         std::string row;
     };
     const std::vector<Case> cases{
@@ -391,7 +393,7 @@ TEST_CASE("a record that cannot be read is put in quarantine with a warning, and
     }
 }
 
-TEST_CASE("hostile news is passed over", "[catalogue]") {
+TEST_CASE("hostile news is ignored", "[catalogue]") {
     CatalogueScene scene(CounterOptions{Strategy::eventual}, StorageModel::cached, 9);
     const auto member = scene.open();
     const auto stranger = scene.open();
@@ -411,7 +413,7 @@ TEST_CASE("hostile news is passed over", "[catalogue]") {
     CHECK(scene.settled() == 0);
 }
 
-TEST_CASE("closing writes what is gathered", "[catalogue]") {
+TEST_CASE("closing writes the increments that are gathered", "[catalogue]") {
     for (const auto strategy : all_strategies()) {
         CAPTURE(strategy_name(strategy));
         CatalogueScene scene(CounterOptions{strategy}, StorageModel::cached, 9);

@@ -1,4 +1,4 @@
-// The simple strategies keep what they promise, and lose what they declare they may.
+// The simple strategies keep what they promise, and lose what they declare that they may lose.
 #include <catch2/catch_test_macros.hpp>
 
 #include "replica/protocol_scene.hpp"
@@ -7,7 +7,7 @@
 namespace tabacus::test {
 namespace {
 
-/// How many increments are missing once three tabs have counted and all is at rest.
+/// Returns how many acknowledged increments are missing after three tabs have counted.
 std::int64_t lost(Strategy strategy, StorageModel model, std::uint64_t seed) {
     Scene scene(seed, model);
     for (int i = 0; i < 3; ++i) {
@@ -35,7 +35,7 @@ std::int64_t worst(Strategy strategy, StorageModel model) {
 
 }  // namespace
 
-TEST_CASE("naive loses wherever turns are not atomic") {
+TEST_CASE("naive loses increments wherever turns are not atomic") {
     CHECK(worst(Strategy::naive, StorageModel::mutexed) == 0);
     CHECK(worst(Strategy::naive, StorageModel::interleaved) > 0);
     CHECK(worst(Strategy::naive, StorageModel::cached) > 0);
@@ -55,13 +55,13 @@ TEST_CASE("naive notices that localStorage was cleared") {
     CHECK(listener.value() == 0);
 }
 
-TEST_CASE("a lock around localStorage still loses where processes keep copies") {
+TEST_CASE("a lock around localStorage still loses increments where processes keep copies") {
     CHECK(worst(Strategy::locked, StorageModel::mutexed) == 0);
     CHECK(worst(Strategy::locked, StorageModel::interleaved) == 0);
     CHECK(worst(Strategy::locked, StorageModel::cached) > 0);
 }
 
-TEST_CASE("transactional never loses, and every read is exact") {
+TEST_CASE("transactional never loses an increment, and every read is exact") {
     for (std::uint64_t seed = 0; seed < 3 * few_seeds; ++seed) {
         CAPTURE(seed);
         Scene scene(seed, static_cast<StorageModel>(seed % 3));
@@ -80,7 +80,7 @@ TEST_CASE("transactional never loses, and every read is exact") {
     }
 }
 
-TEST_CASE("transactional reports an unknown commit as unknown") {
+TEST_CASE("transactional reports a commit of unknown outcome as unknown") {
     bool reported = false;
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
@@ -103,13 +103,13 @@ TEST_CASE("transactional reports an unknown commit as unknown") {
     CHECK(reported);
 }
 
-TEST_CASE("what the platform lacks is a typed error when the counter is made") {
+TEST_CASE("making a counter that the platform cannot support fails with a typed error") {
     Scene scene(1);
     const auto page = scene.ready({.storage = false, .database = false, .locks = false});
     for (const auto strategy : all_strategies()) {
         try {
             page.page->catalogue().counter("c", {strategy, Durability::relaxed});
-            FAIL("made");
+            FAIL("the counter was made");
         } catch (const Error& error) {
             CHECK(error.code() == ErrorCode::unavailable);
         }

@@ -40,7 +40,7 @@ OpenResult open(Arena& arena, Agent& agent, std::u16string_view name, Kind kind)
 
 }  // namespace
 
-TEST_CASE("a name opens the same object for everybody", "[sync]") {
+TEST_CASE("a name opens the same object for every thread", "[sync]") {
     TestArena test;
     Agent& one = *test.arena.enter(true);
     Agent& two = *test.arena.enter(true);
@@ -104,7 +104,7 @@ TEST_CASE("a full arena reports it, keeps what it has, and takes what still fits
     CHECK(open(test.arena, agent, u"small", Kind::atomic).outcome == Opened::found);
 }
 
-TEST_CASE("names do not use up the memory of threads, nor threads that of names", "[sync]") {
+TEST_CASE("names do not use up the memory of threads, and threads not that of names", "[sync]") {
     constexpr std::uint32_t agents = 4;
     TestArena test(16 * 1024, agents);
     Agent& agent = *test.arena.enter(true);
@@ -128,7 +128,7 @@ TEST_CASE("names do not use up the memory of threads, nor threads that of names"
     }
 }
 
-TEST_CASE("agents' blocks are used again, their ids are not", "[sync]") {
+TEST_CASE("the blocks of agents are used again, and their ids are not", "[sync]") {
     TestArena test(sizeof(Arena), 1);
     std::set<Owner> ids;
     for (int i = 0; i < 100; ++i) {

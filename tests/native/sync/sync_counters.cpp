@@ -1,4 +1,4 @@
-// One behaviour suite for the three exact counters, then what each kind has of its own.
+// Tests that all three exact counters pass, and then tests of one kind each.
 
 #include <atomic>
 #include <catch2/catch_template_test_macros.hpp>
@@ -31,7 +31,7 @@ Added add(StripedCounter& counter, std::int64_t n, Limit limit = int64_limit) {
     return counter.add(n, this_thread(), limit);
 }
 
-// On a busy machine two threads seldom run at the same moment; once is not enough.
+// On a busy machine two threads seldom run at the same moment, so that one round proves little.
 constexpr int rounds = 10;
 
 constexpr std::uint32_t threads = 4;
@@ -82,7 +82,7 @@ TEMPLATE_TEST_CASE("an add beyond a limit is refused and changes nothing", "[syn
     }
 }
 
-TEMPLATE_TEST_CASE("a value that a wider limit has put outside may come back", "[sync]",
+TEMPLATE_TEST_CASE("a value that is beyond a limit can only be brought back within it", "[sync]",
                    AtomicCounter, MutexedCounter, StripedCounter, UnsynchronisedCounter) {
     TestType counter;
     add(counter, number_most + 10);
@@ -90,8 +90,9 @@ TEMPLATE_TEST_CASE("a value that a wider limit has put outside may come back", "
     CHECK(add(counter, -10, number_limit).value == number_most);
 }
 
-// One thread throws an atomic counter from end to end, others add a little: an add that had looked
-// at the counter before it was thrown would pass the limit, and be seen there.
+// One thread moves an atomic counter from one end of its range to the other, and others add one. An
+// add that relied on a value loaded before such a move would exceed the limit, and the test would
+// see it.
 TEST_CASE("no add of an atomic counter relies on a stale load", "[sync]") {
     AtomicCounter counter;
     std::atomic<bool> done{false};
@@ -113,12 +114,12 @@ TEST_CASE("no add of an atomic counter relies on a stale load", "[sync]") {
     CHECK(strays.load() == 0);
 }
 
-// Threads throw the counter from end to end while others add one. Whatever was refused must not be
-// in the total, and whatever was added must be.
+// Threads move the counter from one end of its range to the other while others add one. A refused
+// add must not be in the total, and an accepted add must be.
 TEMPLATE_TEST_CASE("refused adds leave no trace under contention", "[sync]", AtomicCounter,
                    MutexedCounter, StripedCounter) {
     TestType counter;
-    // Modulo 2^64: what one thread has added may lie far outside what all of them have.
+    // The sums are modulo 2^64: the sum of one thread may lie far outside the range of the total.
     std::atomic<std::uint64_t> accepted{0};
     std::atomic<std::int64_t> strays{0};
     on_threads(threads, [&](std::uint32_t index) {
@@ -137,8 +138,8 @@ TEMPLATE_TEST_CASE("refused adds leave no trace under contention", "[sync]", Ato
     CHECK(strays.load() == 0);
 }
 
-TEMPLATE_TEST_CASE("at its limit a counter takes what fits, from all threads together", "[sync]",
-                   AtomicCounter, MutexedCounter, StripedCounter) {
+TEMPLATE_TEST_CASE("at its limit a counter accepts as many adds as fit, from all threads together",
+                   "[sync]", AtomicCounter, MutexedCounter, StripedCounter) {
     for (const std::int64_t sign : {1, -1}) {
         TestType counter;
         constexpr std::int64_t headroom = 20'000;
@@ -171,9 +172,9 @@ TEST_CASE("a striped counter is exact across closing and opening its cells", "[s
     CHECK(counter.value() == accepted.load());
 }
 
-// One thread counts up in its cell, and between moves the cells into the base by adding and taking
-// away a large number. Beside the large number the total only grows; a sum that has missed the cell
-// on its way, or met it twice, goes back.
+// One thread counts up in its cell. In between it adds and subtracts a large number, which moves
+// the cells into the base. Apart from the large number the total only grows. A sum that misses a
+// cell while it is moved, or counts it twice, makes a reader see the total fall.
 TEST_CASE("a sum read while cells are closed misses nothing", "[sync]") {
     StripedCounter counter;
     constexpr std::int64_t large = std::int64_t{1} << 48;
@@ -198,9 +199,9 @@ TEST_CASE("a sum read while cells are closed misses nothing", "[sync]") {
     CHECK(steps_back.load() == 0);
 }
 
-TEST_CASE("the unsynchronised counter is seen to lose, and never invents", "[sync]") {
-    // Where the threads share a core, one after another may be done within its time slice: so they
-    // have more to do each time, until slices end in the middle of it.
+TEST_CASE("the unsynchronised counter loses updates and never invents any", "[sync]") {
+    // Where the threads share a core, each may finish within one time slice and meet no other. So
+    // they have more to do in each attempt, until time slices end in the middle of it.
     constexpr std::int64_t adds_first = 100'000;
     constexpr std::int64_t adds_max = adds_first << 10U;
     for (auto adds = adds_first; adds <= adds_max; adds += adds / 8) {
@@ -211,5 +212,5 @@ TEST_CASE("the unsynchronised counter is seen to lose, and never invents", "[syn
         REQUIRE(counter.value() <= threads * adds);
         if (counter.value() < threads * adds) return;
     }
-    FAIL("not one update was lost");
+    FAIL("no update was lost");
 }

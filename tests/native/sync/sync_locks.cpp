@@ -1,4 +1,4 @@
-// Locks that threads share: C++ threads among themselves, and threads that die.
+// Locks in shared memory, used by C++ threads, some of which die.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ using tabacus::sync::test::on_threads;
 
 namespace {
 
-/// A table in memory that child processes share.
+/// A lock table in memory that child processes share.
 class SharedLocks {
   public:
     SharedLocks()
@@ -53,7 +53,7 @@ class SharedLocks {
 
 }  // namespace
 
-TEST_CASE("shared locks: exclusive ones exclude, shared ones do not see a write half done",
+TEST_CASE("shared locks: exclusive holders are alone, and shared ones see no half-done write",
           "[sync][locks]") {
     const SharedLocks locks;
     const std::uint32_t all = locks.free_blocks();
@@ -79,7 +79,8 @@ TEST_CASE("shared locks: exclusive ones exclude, shared ones do not see a write 
     REQUIRE(locks.free_blocks() == all);
 }
 
-TEST_CASE("shared locks: what is not available is not waited for", "[sync][locks]") {
+TEST_CASE("shared locks: try_lock() does not wait for a lock that is not available",
+          "[sync][locks]") {
     const SharedLocks locks;
     SharedLock reader(locks.table, 1, u"l");
     SharedLock other(locks.table, 2, u"l");
@@ -109,7 +110,7 @@ TEST_CASE("shared locks: the exit of a thread releases its locks and withdraws i
     REQUIRE(waiting.held());
 }
 
-TEST_CASE("shared locks: a waiter is woken though the thread that granted its lock died before",
+TEST_CASE("shared locks: a waiter is woken even if the thread that granted its lock has died",
           "[sync][locks][exit]") {
     const SharedLocks locks;
     SharedLock holder(locks.table, 1, u"l");
@@ -120,7 +121,7 @@ TEST_CASE("shared locks: a waiter is woken though the thread that granted its lo
     while ((queued = locks.table.at<LockRequest>(locks.table.head().first)->next) == 0) {
         std::this_thread::yield();
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it should sleep by then
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the waiter sleeps by then
     locks.table.enter(3, true);
     locks.table.at<LockRequest>(queued)->state.store(static_cast<std::uint32_t>(LockState::held));
     locks.table.report_exit(3, 4, true);
@@ -128,7 +129,7 @@ TEST_CASE("shared locks: a waiter is woken though the thread that granted its lo
     REQUIRE(waiting.held());
 }
 
-TEST_CASE("shared locks: asking a page that makes no segment is an error", "[sync][locks]") {
+TEST_CASE("shared locks: a page that cannot make a segment causes an error", "[sync][locks]") {
     auto arena = std::make_unique<Arena>(static_cast<std::uint32_t>(sizeof(Arena)), 0U);
     for (const std::uint32_t none : {SegmentSlot::no_memory, SegmentSlot::no_page}) {
         arena->locks_slot.segment.store(none);
@@ -136,7 +137,7 @@ TEST_CASE("shared locks: asking a page that makes no segment is an error", "[syn
     }
 }
 
-TEST_CASE("shared locks: a page that could not load what makes a segment is asked again",
+TEST_CASE("shared locks: a page that could not load its module is asked for a segment again",
           "[sync][locks]") {
     auto arena = std::make_unique<Arena>(static_cast<std::uint32_t>(sizeof(Arena)), 0U);
     std::thread page([&] {
@@ -169,12 +170,12 @@ namespace {
 
 }  // namespace
 
-TEST_CASE("shared locks: a thread killed inside leaves them whole for the next one",
+TEST_CASE("shared locks: a thread killed inside leaves the table whole for the next one",
           "[sync][locks][exit]") {
     const SharedLocks locks;
     const std::uint32_t all = locks.free_blocks();
     int inside = 0;
-    // Where a kill falls is up to the machine: as many as it takes, within reason.
+    // Chance decides where a kill hits the child: the test kills until enough have hit it inside.
     for (std::uint32_t kill_number = 0; kill_number < 40 || inside < 6; ++kill_number) {
         REQUIRE(kill_number < 2'000);
         const pid_t child = fork();

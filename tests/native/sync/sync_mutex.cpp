@@ -13,7 +13,7 @@ using tabacus::sync::test::on_threads;
 
 namespace {
 
-/// The platform, counted.
+/// PlatformParker with counts of its calls.
 struct CountedParker : PlatformCells {
     static inline std::atomic<int> parks{0};
     static inline std::atomic<int> unparks{0};
@@ -144,9 +144,9 @@ TEST_CASE("a timed lock succeeds when it is released in time", "[sync]") {
     CHECK_FALSE(mutex.locked());
 }
 
-// The whole story of a swallowed wake-up: B sleeps; A has slept too, is woken by an unlock, finds
-// that C has overtaken it, and its time is over. C does not know of B. A must see to it that C
-// wakes B.
+// How a wake-up can be lost: A and B sleep. An unlock wakes A, which finds that C has overtaken it
+// and that its own time is over. C does not know that B sleeps, so A must mark the mutex such that
+// C wakes B.
 TEST_CASE("a woken waiter that gives up leaves the mutex contended for the next", "[sync]") {
     struct Overtaken : CountedParker {
         static BasicMutex<Overtaken>*& mutex() {
@@ -174,7 +174,7 @@ TEST_CASE("a woken waiter that gives up leaves the mutex contended for the next"
     CHECK(CountedParker::unparks == 1);
 }
 
-// The unlock wakes a thread that was terminated asleep.
+// The unlock wakes a thread that was terminated while it slept.
 TEST_CASE("a wake-up that goes to a dead thread is missed for one sleep only", "[sync]") {
     struct Missed : CountedParker {
         static BasicMutex<Missed>*& mutex() {
@@ -198,7 +198,7 @@ TEST_CASE("a wake-up that goes to a dead thread is missed for one sleep only", "
         const LockResult got = timed ? mutex.lock_for(8, hour_ns, now_ns) : mutex.lock(8);
         REQUIRE(got == LockResult::acquired);
         CHECK(Missed::timeout_ns() == PlatformCells::sleep_max_ns);
-        // Others may have slept behind the dead one.
+        // Other threads may sleep behind the dead one, so the unlock must notify.
         CountedParker::reset();
         CHECK(mutex.unlock(8) == UnlockResult::released);
         CHECK(CountedParker::unparks == 1);
@@ -222,9 +222,9 @@ TEST_CASE("a step on a held mutex announces a sleeper", "[sync]") {
     CHECK(mutex.step(8, false) == ((7U << 1) | Mutex::contended_bit));
 }
 
-// Where an asynchronous waiter may be queued, its thread may be blocked elsewhere: a wake-up that
-// only it gets would be lost to a blocking waiter behind it.
-TEST_CASE("with asynchronous waiters queued an unlock wakes everybody", "[sync]") {
+// The thread of an asynchronous waiter may be blocked elsewhere. If such a waiter alone got a
+// wake-up, a blocking waiter behind it would miss it.
+TEST_CASE("with asynchronous waiters queued an unlock wakes all waiters", "[sync]") {
     struct Parker : PlatformParker {
         static int& all() {
             static int count = 0;
@@ -245,9 +245,10 @@ TEST_CASE("with asynchronous waiters queued an unlock wakes everybody", "[sync]"
     CHECK(Parker::all() == 1);
 }
 
-// Short timeouts against long ones: every round some give up just as they are woken. If one of them
-// took a wake-up along, a thread that waits for an hour would hang, and CTest would report it.
-TEST_CASE("no wake-up is lost to who gives up", "[sync]") {
+// Threads with short timeouts compete with threads with long ones, and in every round some give up
+// just as they are woken. If one of them lost a wake-up, a thread that waits for an hour would
+// hang, and CTest would report that.
+TEST_CASE("a waiter that gives up loses no wake-up", "[sync]") {
     BasicMutex<CountedParker> mutex;
     std::int64_t plain = 0;
     std::atomic<std::int64_t> acquired{0};

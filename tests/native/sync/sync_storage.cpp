@@ -1,4 +1,4 @@
-// Storage that threads share: its rules, its changes, and threads that die inside.
+// Storage in shared memory: its rules, its changes, and threads that die inside.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,7 +32,7 @@ namespace {
 
 constexpr std::uint32_t quota_bytes = 64 * 1024;
 
-/// A table in memory that child processes share.
+/// A storage table in memory that child processes share.
 class SharedTable {
   public:
     explicit SharedTable(std::uint32_t quota = quota_bytes)
@@ -47,7 +47,7 @@ class SharedTable {
     [[nodiscard]] SharedStorage storage(Owner self) const { return {*table, self}; }
 
   private:
-    /// Not zeroed: what malloc gives is not.
+    /// Returns memory that is not zeroed, because memory from malloc need not be zeroed either.
     static void* used_memory(std::size_t bytes) {
         void* memory =
             mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -68,7 +68,7 @@ std::u16string number_text(std::uint32_t number) {
     return text;
 }
 
-/// What a set does to a table that is right, whatever the values: lengths on both sides of a block.
+/// Returns a text of 0 to 96 units, so that texts are shorter and longer than a block.
 std::u16string long_text(std::uint64_t seed) {
     return std::u16string(seed % 97, static_cast<char16_t>(u'a' + seed % 26));
 }
@@ -108,7 +108,7 @@ TEST_CASE("storage table: a value that does not fit leaves the old one", "[sync]
     REQUIRE(storage.set(u"", u"1"));
 }
 
-TEST_CASE("storage table: however full it is, what is there is found and can be removed",
+TEST_CASE("storage table: however full it is, its items are found and can be removed",
           "[sync][storage]") {
     const SharedTable shared;
     shared->listen();
@@ -117,17 +117,17 @@ TEST_CASE("storage table: however full it is, what is there is found and can be 
     REQUIRE(storage.set(longest, u"long"));
     std::uint32_t count = 0;
     while (storage.set(number_text(count), u"")) ++count;
-    REQUIRE(shared->bytes() < quota_bytes / 2);  // not the quota: the segment is full
+    REQUIRE(shared->bytes() < quota_bytes / 2);  // the segment is full before the quota is
     while (storage.set(u"0", *storage.get(u"0") + std::u16string(30, u'y'))) {
     }
     REQUIRE(storage.get(longest) == u"long");
     for (std::uint32_t i = 1; i < count; ++i) REQUIRE(storage.get(number_text(i)) == u"");
     REQUIRE(storage.set(longest, u"same"));
     REQUIRE(storage.remove(longest));
-    REQUIRE(storage.set(u"more", u"since there is no long key any more"));
+    REQUIRE(storage.set(u"more", u"fits once the long key is removed"));
 }
 
-TEST_CASE("storage table: listeners receive changes with both values, and none if nothing changes",
+TEST_CASE("storage table: listeners receive changes with both values, and none if none happens",
           "[sync][storage]") {
     const SharedTable shared;
     SharedStorage storage = shared.storage(7);
@@ -163,12 +163,13 @@ TEST_CASE("storage table: a change wakes a thread that waits for it", "[sync][st
     REQUIRE(change == SharedStorage::Change{u"k", std::nullopt, u"v"});
 }
 
-TEST_CASE("storage table: changes give way to what is to be stored, and to later ones",
+TEST_CASE("storage table: changes are dropped for new values and for later changes",
           "[sync][storage]") {
     const SharedTable shared;
     shared->listen();
     SharedStorage storage = shared.storage(1);
-    // Each leaves its old value with a change: many times the size of the segment in all.
+    // Each set leaves its old value in a change. Together the changes have many times the size of
+    // the segment.
     for (std::uint32_t i = 0; i < 3 * StorageTable::changes_max; ++i) {
         REQUIRE(storage.set(u"k", std::u16string(1000, u'a' + i % 2)));
     }
@@ -203,7 +204,7 @@ TEST_CASE("storage table: threads that write and read at once lose nothing", "[s
     REQUIRE(shared.storage(9).items().size() == 64);
 }
 
-TEST_CASE("storage table: it is as an ordered map is, over many changes", "[sync][storage]") {
+TEST_CASE("storage table: it equals an ordered map after many changes", "[sync][storage]") {
     const SharedTable shared(4000);
     SharedStorage storage = shared.storage(1);
     std::mt19937 random(1);
@@ -255,7 +256,8 @@ namespace {
     }
 }
 
-/// The table is whole: every item is found by its key, and all that is free can be had.
+/// Requires that every item is found by its key, that the counts are right, and that all other
+/// blocks can be allocated.
 void require_whole(const SharedTable& shared, std::uint32_t all_blocks) {
     SharedStorage storage = shared.storage(1);
     std::set<std::u16string> keys;
@@ -281,7 +283,7 @@ TEST_CASE("storage table: a thread killed inside leaves it whole for the next on
     std::uint32_t all_blocks = 0;
     while (shared->make_space(all_blocks + 1)) ++all_blocks;
     int inside = 0;
-    // Where a kill falls is up to the machine: as many as it takes, within reason.
+    // Chance decides where a kill hits the child: the test kills until enough have hit it inside.
     for (std::uint32_t kill_number = 0; kill_number < 60 || inside < 6; ++kill_number) {
         REQUIRE(kill_number < 2'000);
         const pid_t child = fork();
@@ -300,7 +302,7 @@ TEST_CASE("storage table: a thread killed inside leaves it whole for the next on
     }
 }
 
-TEST_CASE("storage table: a thread that stays inside for long is presumed dead",
+TEST_CASE("storage table: a thread that stays inside for too long is presumed dead",
           "[sync][storage][exit]") {
     const SharedTable shared;
     shared->presume_dead_after(4);

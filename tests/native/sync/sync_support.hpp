@@ -7,8 +7,8 @@
 
 namespace tabacus::sync::test {
 
-/// Runs `work(index)` on that many threads, all at once, and waits for all. Catch2's assertions are
-/// not for several threads: work counts what goes wrong, and the test looks at the count.
+/// Runs `work(index)` on `count` threads, which start together, and waits for all. Catch2's
+/// assertions are not thread-safe, so `work` counts what goes wrong, and the test checks the count.
 template <class Work>
 void on_threads(std::uint32_t count, Work work) {
     std::latch start(count);

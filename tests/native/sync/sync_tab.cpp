@@ -1,4 +1,4 @@
-// Locks over tabs from C++ threads: a page of one's own answers them.
+// Locks over tabs from C++ threads, which a page of this test answers.
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch_test_macros.hpp>
@@ -30,8 +30,8 @@ struct alignas(Arena) PageMemory {
     std::byte bytes[128 * 1024];
 };
 
-/// The page: what js/threads/tab-lock/broker.js does, with locks that are this page's alone, first
-/// come, first served.
+/// A page that answers requests as js/threads/tab-lock/broker.js does. Its locks are shared with no
+/// other tab, and are granted in the order of the requests.
 class Page {
   public:
     Page()
@@ -51,7 +51,7 @@ class Page {
         thread_.join();
     }
 
-    /// Looks at every request once.
+    /// Processes every request once.
     void serve_once() {
         for (auto* request = arena.next_tab_request(nullptr); request != nullptr;
              request = arena.next_tab_request(request)) {
@@ -59,7 +59,7 @@ class Page {
         }
     }
 
-    /// Another tab has the lock.
+    /// Takes the lock as another tab would.
     void take(const std::u16string& name) { locks_[name].push_back(nullptr); }
     void release(const std::u16string& name) { end(name, nullptr); }
 
@@ -72,9 +72,9 @@ class Page {
 
     void serve() {
         while (!ending_) {
-            const std::uint32_t rung = arena.tab_bell().rung();
+            const std::uint32_t rings = arena.tab_bell().rung();
             serve_once();
-            if (!ending_) arena.tab_bell().wait(rung);
+            if (!ending_) arena.tab_bell().wait(rings);
         }
     }
 
@@ -151,7 +151,7 @@ TEST_CASE("threads that block exclude each other through the page", "[sync][tab]
             }
         });
     }
-    SECTION("all with one") {
+    SECTION("all with one mutex") {
         TabMutex mutex(page.arena, u"cart");
         on_threads(4, [&](std::uint32_t) {
             for (std::int64_t i = 0; i < rounds; ++i) {
@@ -181,7 +181,7 @@ TEST_CASE("threads that block exclude each other through the page", "[sync][tab]
     CHECK(std::adjacent_find(tokens.begin(), tokens.end()) == tokens.end());
 }
 
-TEST_CASE("a request is granted, or over, never both", "[sync][tab]") {
+TEST_CASE("a request is either granted or over, never both", "[sync][tab]") {
     Page page;
     auto outcome = Opened::found;
     TabRequest& request = *page.arena.open_tab_request(1, true, true, u"l", outcome);
@@ -243,7 +243,7 @@ TEST_CASE("a request is granted, or over, never both", "[sync][tab]") {
     }
 }
 
-TEST_CASE("a request is used again when the page has let it go", "[sync][tab]") {
+TEST_CASE("a request is used again once the page has dropped it", "[sync][tab]") {
     Page page;
     for (int i = 0; i < 1'000; ++i) {
         {
@@ -260,7 +260,7 @@ TEST_CASE("a request is used again when the page has let it go", "[sync][tab]") 
     CHECK(all.size() > 100);
 }
 
-TEST_CASE("a mutex over tabs gives up in time, and throws what is wrong", "[sync][tab]") {
+TEST_CASE("a mutex over tabs gives up in time, and throws if it is misused", "[sync][tab]") {
     Page page;
     page.take(u"l");
     page.start();
