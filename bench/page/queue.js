@@ -34,7 +34,7 @@ async function enqueueBatches(batches, size) {
     return perSecond(batches * size, began_ms);
 }
 
-/** The same one by one, each on the disk before the next. @param {number} count */
+/** Enqueues the jobs one by one, each on the disk before the next. @param {number} count */
 async function enqueueStrict(count) {
     const queue = tab.queue(`strict ${++last}`, { durability: 'strict' });
     const began_ms = performance.now();

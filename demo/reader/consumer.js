@@ -1,4 +1,4 @@
-/** Who downloads: the service worker, or this tab where there is none that can. */
+/** Chooses what downloads: the service worker, or this tab where no service worker can. */
 
 import { consume } from './downloading.js';
 

@@ -66,7 +66,8 @@ export function checkInteger(argument, value, least, most, otherwise = '') {
 }
 
 /**
- * Of this realm or of another, as an iframe's: its brand is what counts (Web IDL §3.7.6).
+ * Whether the value is an AbortSignal of this realm or of another, such as an iframe's. Its brand decides (Web IDL
+ * §3.7.6).
  *
  * @param {unknown} value
  * @returns {value is AbortSignal}

@@ -31,7 +31,7 @@ export class DatabaseHost extends DatabaseConnection {
     #committing;
 
     /**
-     * Those that the core holds, by the operation that began them.
+     * The transactions that the core holds, by the operation that began them.
      * @type {Map<number, TransactionHost>}
      */
     #transactions = new Map();

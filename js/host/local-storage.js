@@ -86,7 +86,7 @@ export class StorageHost {
     }
 
     /**
-     * Those that the core can name.
+     * Reads the keys that begin with the prefix and that the core can name.
      *
      * @param {number} operation
      * @param {string} prefix

@@ -19,7 +19,7 @@ export class Serial {
     /** @type {T} */
     #settled;
 
-    /** Those that have not ended, as they came. @type {{ value: T }[]} */
+    /** The mutations that have not ended, in the order of their calls. @type {{ value: T }[]} */
     #pending = [];
 
     /** How many mutations had begun when the settled value's did. */

@@ -117,7 +117,7 @@ export class Queue extends Successor {
         return this.#openQueue().jobs();
     }
 
-    /** Those that failed for good, oldest first. @returns {Promise<DeadLetter[]>} */
+    /** The jobs that failed for good, oldest first. @returns {Promise<DeadLetter[]>} */
     async deadLetters() {
         return this.#openQueue().deadLetters();
     }

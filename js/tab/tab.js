@@ -526,7 +526,7 @@ export class Tab extends EventTarget {
         const stored = counters.filter((counter) => counter instanceof StoredCounter);
         const handles = [...this.#handles.values()];
         if (this.#parts.locks.value) this.#parts.locks.value.close();
-        // Those that are being loaded take requests that were made before this call, and then refuse them.
+        // Locks that are being loaded take the requests that were made before this call, and then refuse them.
         else this.#parts.locks.started?.then((locks) => locks.close()).catch(() => {});
         const flushed = last ? undefined : flushAll(counters);
         const asked = Promise.all([

@@ -9,7 +9,7 @@
  * @property {Map<string, string>} exports the names of exported functions
  *
  * @typedef {object} Func
- * @property {Set<string>} calls whom it calls directly
+ * @property {Set<string>} calls the functions that it calls directly
  * @property {Set<number>} numbers offsets of loads and stores, constants of 32 bits without their sign, since an
  *   address may be subtracted, and both halves of those of 64 bits, which may be an address and a length: from `least` on
  *

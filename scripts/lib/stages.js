@@ -19,6 +19,7 @@ import { nodeModules } from './node-modules.js';
 import { nodeTests } from './node-tests.js';
 import { pack } from './pack.js';
 import { buildFolder, logFolder } from './paths.js';
+import { checkProse } from './prose.js';
 import { run } from './run.js';
 import { toolchain, toolchainNeeds } from './toolchain.js';
 import { types } from './types.js';
@@ -141,6 +142,14 @@ export const STAGES = [
         needs: [],
         cores: 1,
         run: check(checkLinks),
+        checks: true,
+    },
+    {
+        name: 'prose',
+        group: 'lint',
+        needs: [],
+        cores: 1,
+        run: check(checkProse),
         checks: true,
     },
     {

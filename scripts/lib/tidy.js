@@ -21,7 +21,11 @@ const ANALYSER = ['-Xclang', '-analyzer-config', '-Xclang', 'max-nodes=5000'].ma
     (word) => `--extra-arg=${word}`,
 );
 
-/** Of tests, those that begin with the same word: others use names of their own. @param {string} file */
+/**
+ * The word by which files are grouped into units. The tests whose file names begin with the same word share a unit;
+ * tests of another word may define the same names, so they need another unit. All other files share the empty word.
+ * @param {string} file
+ */
 const wordOf = (file) => (file.includes('/tests/') ? basename(file, '.cpp').replace(/_.*/, '') : '');
 
 /** @typedef {{ directory: string, command: string, file: string }} CompileCommand */

@@ -98,7 +98,7 @@ describeIn([ENGINES.chromium], 'The installed package', (engine) => {
     }
 });
 
-describe('An import for its effect alone', () => {
+describe('Imports for their effect alone', () => {
     /** @type {import('./package.js').Installed} */
     let installed;
     before(async () => {
@@ -111,7 +111,7 @@ describe('An import for its effect alone', () => {
 
     for (const [bundler, bundle] of Object.entries(BARE_IMPORTS)) {
         for (const [path, sign] of Object.entries(effects)) {
-            it(`of tabacus/${path} survives ${bundler}`, async () => {
+            it(`an import of tabacus/${path} survives ${bundler}`, async () => {
                 const entry = join(installed.folder, 'src', `${path}-${bundler}.js`);
                 const file = join(installed.folder, 'bare', bundler, `${path}.js`);
                 await writeFile(entry, `import 'tabacus/${path}';\n`);

@@ -3,11 +3,11 @@
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Of an example, what is left out; and where another file begins. */
+/** What stands in an example for the code that it leaves out, and where another file begins. */
 const omitted = /…/g;
 const nextFile = /^(?=\/\/ (?:worker\.js|in (?:any|whoever)))/m;
 
-/** Of examples that show what they are about, and not where it is from. */
+/** The imports of examples that have none of their own. */
 const imports = `import { open } from 'tabacus';
 import { threads } from 'tabacus/threads';
 import { attach } from 'tabacus/worker';

@@ -117,7 +117,7 @@ describeIn([ENGINES.chromium], 'What a page loads, by brotli', () => {
         assertStated(files, 'the same with a counter of `threads\\(\\)`');
     });
 
-    it(`the same with a Worker and a C++ thread: at most ${CEILINGS_KB.threads.page} KB`, async () => {
+    it(`counters that a Worker and a C++ thread share too: at most ${CEILINGS_KB.threads.page} KB`, async () => {
         const files = await inChromium((context) => loaded(context, 'countInThreads'));
         assert.deepEqual(wasmOf(files), ['attach.wasm', 'counters.wasm', 'threads.wasm']);
         assertWeight(files, CEILINGS_KB.threads.page);

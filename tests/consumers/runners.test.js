@@ -58,7 +58,7 @@ const RUNNERS = [
     },
 ];
 
-/** Of the runner that runs this test, nothing is for the others. */
+/** The environment without the variables of the runner that runs this test: they would change the other runners. */
 const env = Object.fromEntries(
     Object.entries(process.env).filter(
         ([name]) => !/^(NODE_TEST_CONTEXT|NODE_OPTIONS|FORCE_COLOR|npm_.*)$/.test(name),

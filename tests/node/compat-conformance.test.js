@@ -123,7 +123,7 @@ describe('leader election', () => {
         [1, 2],
         [10, 2],
     ])) {
-        it(`of ${count * each} electors in ${count} tabs one is elected`, async () => {
+        it(`one of ${count * each} electors in ${count} tabs is elected`, async () => {
             const { all, close } = await electors(count, each);
             const answers = await Promise.all(all.map((elector) => elector.applyOnce()));
             while (!all.some(({ isLeader }) => isLeader))

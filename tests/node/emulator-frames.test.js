@@ -242,7 +242,7 @@ describe('handlers of a page', () => {
         );
     });
 
-    it('of srcdoc, with the attributes of its body', async () => {
+    it('the handlers that the body of a srcdoc has as attributes are its window’s', async () => {
         const { result } = await resultOf(`
             const frame = document.createElement('iframe');
             frame.srcdoc = '<head><script>function received(e) { parent.postMessage([e.key, window.early], "*"); }</' + 'script></head>' +
@@ -277,7 +277,7 @@ describe('handlers of a page', () => {
 });
 
 describe('workers (HTML §10.2)', () => {
-    it('of blob: and data: URLs; a message that is posted at once waits for the script, under any seed', async () => {
+    it('a worker of a blob: or data: URL receives a message that is posted before its script runs, under any seed', async () => {
         for (let seed = 0; seed < 12; ++seed) {
             const { result } = await resultOf(
                 `
@@ -312,7 +312,7 @@ describe('workers (HTML §10.2)', () => {
         assert.deepEqual(uncaught.map(String), ['Error: two']);
     });
 
-    it('of a data: URL (Fetch §6): a stray percent sign stays, broken base64 is a network error', async () => {
+    it('a data: URL keeps a stray percent sign, and broken base64 in it is a network error (Fetch §6)', async () => {
         const { result } = await resultOf(`
             const results = [];
             const script = 'data:,postMessage([5%4,"100%","%C3%A9%2"].join())';

@@ -36,7 +36,7 @@ export const lockSuite = (title, make) =>
     describe(title, { timeout: 120_000 }, () => {
         /** @type {any} */
         let locks;
-        /** Of another tab. @type {any} */
+        /** The locks of another tab. @type {any} */
         let others;
         let names = 0;
         /** @type {any} */
@@ -223,7 +223,7 @@ export const lockSuite = (title, make) =>
                 });
             }
 
-            it('those that are not well-formed are not mangled', async () => {
+            it('names that are not well-formed are not mangled', async () => {
                 await locks.request('\uD800', () =>
                     locks.request('\uFFFD', () =>
                         locks.request('\uFFFFd800', (/** @type {any} */ lock) =>

@@ -10,7 +10,7 @@ const root = new URL('../../', import.meta.url);
 
 const strategies = STRATEGIES.filter((strategy) => strategy !== 'replicated');
 
-/** Those that name strategies and need not name a new one: what shows a choice, tests, and what a command writes. */
+/** The files that name strategies and need not name a new one: tests, what shows a choice, what a command writes. */
 const OTHERS = /^(tests\/|demo\/|README\.md$|docs\/matrix|CHANGELOG\.md$)/;
 
 const [, recipe = ''] =

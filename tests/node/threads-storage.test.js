@@ -26,7 +26,7 @@ async function memory() {
  */
 const startWorker = (shared, options) => spawnStorer(shared, endings, options);
 
-/** Of a busy machine. */
+/** The longest time that a busy machine needs. */
 const timeout_ms = 10_000;
 
 /** @param {() => unknown} condition */

@@ -39,7 +39,7 @@ const sleep = (page, ms) => new Promise((resolve) => page?.window.setTimeout(res
 
 /** The strategies that are exact whatever tabs do at once (docs/guarantees.md); others lose updates by design. */
 const exact = ['replicated', 'transactional', 'optimistic', 'deltas', 'batched'];
-/** Those that are exact only where each turn of the event loop sees what others wrote to localStorage. */
+/** The strategies that are exact only if each turn of the event loop sees what others wrote to localStorage. */
 const exactIfMutexed = ['locked', 'log', 'lamport', 'eventual'];
 
 /** @param {string} strategy @returns {any} */

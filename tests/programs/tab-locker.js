@@ -68,7 +68,7 @@ export function tabLocker(attach, post) {
             });
         },
         /**
-         * The same, of a number in IndexedDB: read in one transaction, written in another.
+         * Counts as count() does, in a number in IndexedDB: reads it in one transaction and writes it in another.
          *
          * @param {string} name
          * @param {number} times

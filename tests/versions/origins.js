@@ -5,7 +5,7 @@ import { createOrigin } from 'tabacus/emulator';
 
 /** @typedef {import('tabacus/emulator').Origin} Origin */
 
-/** Those of the running test. @type {Origin[]} */
+/** The origins of the running test. @type {Origin[]} */
 const origins = [];
 
 // Also of a test that hangs: timers of open tabs would keep the process busy for ever.

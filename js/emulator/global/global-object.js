@@ -425,7 +425,7 @@ const CHANGING = {
     frameElement: ({ element, detached, opaque }) => (detached || opaque !== undefined ? null : element),
 };
 
-/** Those of them that assignment replaces (Web IDL §3.3.12). */
+/** The attributes above that an assignment replaces (Web IDL §3.3.12, `[Replaceable]`). */
 const REPLACEABLE = new Set(['parent', 'opener', 'length', 'event']);
 
 /** IndexedDB's interfaces, where the peer is there. */

@@ -27,7 +27,7 @@ export class SharedTabLock {
     /** Requests of this thread for this lock that nothing uses. @type {number[]} */
     #idle = [];
 
-    /** Those that wait, hold, or have lost it. @type {Set<number>} */
+    /** The requests that wait for the lock, hold it, or have lost it. @type {Set<number>} */
     #used = new Set();
 
     /** What this thread holds or has lost, and has not unlocked. @type {TabGrant | undefined} */

@@ -1,6 +1,6 @@
 /** What wasm/include/tabacus/sync/tab_request.hpp fixes; apart, since only threads that use locks over tabs load it. */
 
-/** Of tab_request.hpp: a request's fields, its states, what a page has for it, and what it must do. */
+/** The offsets of a request's fields in bytes, as in tab_request.hpp. */
 export const requestFields = Object.freeze({
     state: 0,
     agent: 4,

@@ -43,7 +43,7 @@ class Compared final : public Run {
         std::vector<std::uint64_t> processes;
         processes.reserve(choices.size());
         for (const auto& choice : choices) processes.push_back(choice.process);
-        // Whose turn it is decides the order, and is no part of the state.
+        // The order depends on the process whose turn it is, which is no part of the state.
         std::sort(processes.begin(), processes.end());
         seen_.compare(seen_.choices, run_->state().value(), processes);
         return choices;

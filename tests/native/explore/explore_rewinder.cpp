@@ -22,7 +22,7 @@ T& made_in(RunArena& arena, Arguments&&... arguments) {
     return *std::make_unique<T>(std::forward<Arguments>(arguments)...).release();
 }
 
-/// The same, and which faults happened how often.
+/// Searches as searched() does, and also counts how often each fault happened.
 Searched searched_with_faults(const CountingSetup& setup, const Bound& bound, bool rewinding) {
     FaultCounts faults{};
     auto all = searched(program_of(setup, nullptr, &faults), bound, rewinding);

@@ -44,7 +44,7 @@ struct Visit {
     std::uint32_t left;
 };
 
-/// Of so many points, some of them often.
+/// A random visit of one of `points` points; with few points, the visits repeat them.
 Visit a_visit(SeededRandom& random, std::uint64_t points, std::uint32_t left_max) {
     return {random.below(points), random.below(Remembered::turns),
             static_cast<std::uint32_t>(random.below(left_max + 1))};

@@ -25,7 +25,7 @@ struct LimitJudge {
         if (failure.empty()) failure = what;
     }
 
-    // Of a sequence.
+    // The state of a sequence.
     std::set<std::int64_t> ids;
     void got(SequenceRange range, std::int64_t& last_of_tab) {
         if (range.first <= last_of_tab) report_failure("numbers fell within a tab");
@@ -35,7 +35,7 @@ struct LimitJudge {
         }
     }
 
-    // Of a budget.
+    // The state of a budget.
     std::int64_t limit = 0;
     std::int64_t spent = 0;
     int refused = 0;
@@ -44,7 +44,7 @@ struct LimitJudge {
         if (spent > limit) report_failure("the budget is overspent");
     }
 
-    // Of a rate limit.
+    // The state of a rate limit.
     std::deque<double> granted_ms;
     double interval_ms = 0;
     int granted = 0;

@@ -46,7 +46,7 @@ TEST_CASE("lock leader: calls are answered in their order, and their rows are cl
         CHECK(judge.failure.empty());
         CHECK(std::is_permutation(asked.begin(), asked.end(), judge.answered.begin()));
         CHECK(judge.answered[0] == asked[0]);
-        // Of one tab the later is answered later.
+        // The calls of one tab are answered in the order in which it made them.
         for (std::size_t i = 3; i < asked.size(); ++i) {
             CHECK(std::ranges::find(judge.answered, asked[i - 3]) <
                   std::ranges::find(judge.answered, asked[i]));

@@ -137,7 +137,7 @@ TEST_CASE(
         scene.origin.run();
         CHECK(judge.most <= permits);
         CHECK(judge.inside.empty());
-        // Of the living tabs' requests every one ended.
+        // Every request of the living tabs has ended.
         CHECK(judge.granted + judge.refused >= 6);
         CHECK(scene.nothing_left());
     }

@@ -25,7 +25,7 @@ TEST_CASE("lock: a shared request is granted beside its tab's shared holder, how
         std::vector held{mine.page->hold(shared())};
         scene.until([&] { return held.back()->granted; });
         if (seed % 2 == 0) {
-            // Of another tab that wanted the lock and got it.
+            // Another tab also requests the lock, and is granted it.
             held.push_back(scene.members[1].page->hold(shared()));
             scene.until([&] { return held.back()->granted; });
         }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t queue_seeds = 12;
 using Names = std::vector<std::string>;
-/// Of an event that something was done, returned or queued.
+/// How many fields an event has that reports a job as done, returned or queued.
 constexpr std::size_t fields_of_job = 3;
 
 std::string name(int number) { return "job" + std::to_string(number); }
