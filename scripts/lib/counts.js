@@ -1,4 +1,4 @@
-/** What test runners say of themselves: how many tests passed, failed and were skipped. */
+/** Reads from the reports of test runners how many tests passed, failed and were skipped. */
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
 
