@@ -127,12 +127,12 @@ export async function generateGuarantees() {
         return `    ${name}: ${JSON.stringify(own)},\n`;
     });
     const text =
-        '/* Written by scripts/lib/guarantees.js from what the program says. */\n\n' +
+        '/* Written by scripts/lib/guarantees.js from what the program declares. */\n\n' +
         "/** @typedef {import('../../core/generated/coordination.js').Guarantee} Guarantee */\n\n" +
-        '/** What most strategies promise. */\n' +
+        '/** The guarantee in which each field has the value of most strategies. */\n' +
         `export const common = ${JSON.stringify({ ...common, strategy: undefined })};\n\n` +
-        '/**\n * What each promises besides or instead, and what instead of that if it is asked to be strict. The default strategy\n' +
-        ' * is listed by the store that a tab has.\n *\n' +
+        '/**\n * The fields in which the guarantee of each strategy differs from `common`, and those in which it differs from that\n' +
+        ' * if the durability is `strict`. The default strategy is listed by the store that a tab has.\n *\n' +
         ` * @type {Record<${asked.map(([name]) => `'${name}'`).join(' | ')},\n *   { relaxed: Partial<Guarantee>, strict: Partial<Guarantee> }>}\n */\n` +
         `export const guarantees = {\n${entries.join('')}};\n`;
     if (existsSync(FILE) && readFileSync(FILE, 'utf8') === text) return;

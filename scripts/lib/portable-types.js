@@ -35,7 +35,7 @@ ${INTERFACES.map((name) => `    interface ${name} {}\n`).join('')}    namespace 
         interface Module {}
     }
 }
-/** The type of a global variable of the platform, or `Else` where it is missing. */
+/** The type of a global variable of the platform, or Else where it is missing. */
 export type Platform<Name extends string, Else = any> = typeof globalThis extends { [One in Name]: infer Value }
     ? Value
     : Else;
