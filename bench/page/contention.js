@@ -1,4 +1,4 @@
-/** C++ threads of bench/wasm/threads.cpp, started and waited for. */
+/** Starts C++ threads of bench/wasm/threads.cpp, and waits for them. */
 
 // @ts-ignore: served by the benchmarks' server
 import load from '/modules/bench.js';
@@ -6,7 +6,10 @@ import { PAGES } from './memory.js';
 
 const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES, shared: true });
 
-/** @type {{ contentionStart: (name: string, threads: number, duration_ms: number) => number, contentionEnd: (run: number) => number }} */
+/**
+ * @type {{ contentionStart: (name: string, threads: number, duration_ms: number) => number, contentionEnd: (run:
+ *   number) => number }}
+ */
 let module;
 
 async function start() {
@@ -17,7 +20,7 @@ async function start() {
  * @param {string} name
  * @param {number} threads
  * @param {number} duration_ms
- * @returns {Promise<number>} operations a second, of all threads
+ * @returns {Promise<number>} operations a second of all threads together
  */
 async function run(name, threads, duration_ms) {
     const at = module.contentionStart(name, threads, duration_ms);
