@@ -1,4 +1,4 @@
-/** The threads on the page: buttons and a table, or why there is no shared memory. */
+/** Shows the threads: buttons and a table, or why there is no shared memory. */
 
 import { make, one, showNumber, stamp } from './dom.js';
 import { integer } from './format.js';
@@ -89,7 +89,7 @@ function showResult({ kind, actual, elapsed_ms }, expected) {
 }
 
 /**
- * What the unsynchronised counter lost of all that was ever added to it.
+ * Shows how much of everything that was added to the unsynchronised counter is missing.
  *
  * @param {'workers' | 'cpp'} who
  * @param {number} adds

@@ -2,22 +2,22 @@
 
 import { consume } from './downloading.js';
 
-/** A worker that has not answered by then does not. */
+/** The longest time for the answer of a service worker. */
 const ANSWER_ms = 20_000;
 
-/** How often it is woken while there is work: a browser may end it at any time. */
+/** The interval at which the service worker is woken while there is work, since a browser may end it at any time. */
 const WAKE_ms = 5000;
 
 /**
  * @typedef {object} Consumer
- * @property {string} who  a text, as progress notes contain it
- * @property {string} why  it is not the service worker
- * @property {() => void} wake  there is work
+ * @property {string} who  a name for what downloads, which the notes of progress contain
+ * @property {string} why  why it is not the service worker; empty if it is
+ * @property {() => void} wake  is called when there is work
  */
 
 /**
  * @param {import('./downloading.js').PageQueue} queue
- * @param {boolean} inTabs  whether that was asked for
+ * @param {boolean} inTabs  whether the tabs are to download
  * @returns {Promise<Consumer>}
  */
 export async function startConsumer(queue, inTabs) {
@@ -42,7 +42,7 @@ async function startWorker(queue) {
     const registration = await navigator.serviceWorker.ready;
     const worker = () => registration.active ?? undefined;
     await answered(worker());
-    /** @type {any} absent where there is no background sync */
+    /** @type {any} undefined where there is no background sync */
     const { sync } = /** @type {any} */ (registration);
     const wake = () => {
         worker()?.postMessage('wake');

@@ -1,4 +1,4 @@
-/** The queue on the page: what runs, where and how far it is, and what waits. */
+/** Shows the queue: the running jobs with their contexts and progress, and the number of waiting jobs. */
 
 import { make, one } from '../dom.js';
 import { integer, plural } from '../format.js';
@@ -28,7 +28,7 @@ export function showStream(queue, consumer, books) {
         if (!due) requestAnimationFrame(show);
         due = true;
     });
-    // A tab in the background draws no frame.
+    // A background tab draws no frame, so a timer updates it.
     setInterval(() => due && show(), 1000);
 }
 
