@@ -1,8 +1,8 @@
 /**
  * npm run matrix -- [--deep] [--json | --markdown]
  *
- * Explores every combination of strategy, storage model and fault. Each is either proved up to a bound, or broken;
- * then the seed of a trace that shows it is printed (docs/laboratory.md). --deep explores about a hundred times as
+ * Explores every combination of strategy, storage model and fault. Each is either proved up to a bound or broken; the
+ * seed of a broken one replays the run that breaks it (docs/laboratory.md). --deep explores about a hundred times as
  * much, and takes hours. The exit code is 1 if a strategy breaks its declared guarantee.
  */
 

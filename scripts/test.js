@@ -68,8 +68,7 @@ function task({ name, needs, cores, run, checks }, counts) {
 }
 
 /**
- * Counts at least one failure for a stage that failed: a build that breaks, or a runner that crashes, counts none
- * itself.
+ * Counts at least one failure for a stage that failed, since a build that breaks or a runner that crashes counts none.
  * @param {string} name
  * @param {AllCounts} counts
  */

@@ -10,7 +10,7 @@ const WAKE_ms = 5000;
 
 /**
  * @typedef {object} Consumer
- * @property {string} who  a name for what downloads, which the notes of progress contain
+ * @property {string} name  a name for what downloads, which the notes of progress contain
  * @property {string} why  why it is not the service worker; empty if it is
  * @property {() => void} wake  is called when there is work
  */
@@ -27,9 +27,9 @@ export async function startConsumer(queue, inTabs) {
     } catch (error) {
         why = `since no service worker can here: ${error instanceof Error ? error.message : error}`;
     }
-    const who = `tab ${crypto.randomUUID().slice(0, 4)}`;
-    consume(queue, who);
-    return { who, why, wake: () => {} };
+    const name = `tab ${crypto.randomUUID().slice(0, 4)}`;
+    consume(queue, name);
+    return { name, why, wake: () => {} };
 }
 
 /**
@@ -49,7 +49,7 @@ async function startWorker(queue) {
         sync?.register('pages').catch(() => {});
     };
     setInterval(() => queue.size > 0 && wake(), WAKE_ms);
-    return { who: 'the service worker', why: '', wake };
+    return { name: 'the service worker', why: '', wake };
 }
 
 /** @param {ServiceWorker | undefined} worker */

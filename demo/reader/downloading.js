@@ -47,19 +47,19 @@ const optionsOf = (page) => ({ key: keyOf(page), priority: page.urgent ? 1 : 0 }
  * Makes this context download.
  *
  * @param {PageQueue} queue
- * @param {string} who the name of this context, which all tabs show with the progress
+ * @param {string} name of this context, which all tabs show with the progress
  */
-export function consume(queue, who) {
+export function consume(queue, name) {
     const downloads = new Downloads();
     const news = new BroadcastChannel(NEWS);
     return queue.handle(async ({ payload, signal, progress, next }) => {
         /** @type {Page} */
         const { book, page } = payload;
-        progress(0, who);
+        progress(0, name);
         if (!(await downloads.get(book, page))) {
             const keep = await downloads.reserve(book, page);
             const response = await download(addressOf(book, page), signal, (fraction) =>
-                progress(fraction, who),
+                progress(fraction, name),
             );
             signal.throwIfAborted(); // another context may have the job meanwhile
             await keep(response);

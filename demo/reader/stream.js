@@ -20,7 +20,7 @@ export function showStream(queue, consumer, books) {
         due = false;
         if (!latest) return;
         enter(latest);
-        one('#running').replaceChildren(...latest.running.map((job) => row(job, titles, consumer.who)));
+        one('#running').replaceChildren(...latest.running.map((job) => row(job, titles, consumer.name)));
         showStatus(`${sentence(latest)} ${downloaderOf(consumer)}`);
     };
     queue.subscribe((state) => {
@@ -47,8 +47,8 @@ function sentence({ running, queued, paused }) {
 }
 
 /** @param {import('./consumer.js').Consumer} consumer */
-function downloaderOf({ who, why }) {
-    return why ? `This is ${who}; it downloads itself, ${why}.` : 'The service worker downloads.';
+function downloaderOf({ name, why }) {
+    return why ? `This is ${name}; it downloads itself, ${why}.` : 'The service worker downloads.';
 }
 
 /**

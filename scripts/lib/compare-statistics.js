@@ -1,7 +1,7 @@
 /** Computes the figures of a row from what the tabs of one strategy counted. */
 
 /**
- * What one tab did.
+ * The work of one tab.
  *
  * @typedef {object} Work
  * @property {number} attempted  increments begun

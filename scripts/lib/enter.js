@@ -11,8 +11,8 @@ import { cacheFolder, repository } from './paths.js';
 import { command, has, isRoot, read } from './run.js';
 
 /**
- * The folder of Emscripten's system libraries. They are built once for a user (100 s), not once for a root or a
- * clone.
+ * The folder of Emscripten's system libraries. Building them takes about 100 s, so all roots and clones of a user
+ * share them.
  */
 export const emscriptenCache = join(cacheFolder, 'emscripten');
 

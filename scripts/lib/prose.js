@@ -94,7 +94,7 @@ export function testNames(source) {
 }
 
 /**
- * What is wrong with some lines.
+ * The faults of some lines.
  * @param {Piece[]} pieces
  * @param {RegExp} headless
  * @returns {Finding[]}
@@ -113,7 +113,7 @@ function findings(pieces, headless) {
 }
 
 /**
- * What is wrong in the comments and the test names of a source.
+ * The faults of the comments and the test names of a source.
  * @param {string} source
  * @returns {Finding[]} in the order of the lines
  */

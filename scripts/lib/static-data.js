@@ -4,7 +4,7 @@ import { writeSegment } from './program-text.js';
 
 /** @typedef {import('./program-text.js').Text} Text */
 
-/** @typedef {{ from: number, to: number, objects: number[] }} Group of objects that lie in one another */
+/** @typedef {{ from: number, to: number, objects: number[] }} Group  objects that may begin within one another */
 
 /** The byte at an address; 0 where nothing is written. @param {Text} program @returns {(at: number) => number} */
 function reader({ data }) {

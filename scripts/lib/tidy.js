@@ -33,7 +33,8 @@ const wordOf = (file) => (file.includes('/tests/') ? basename(file, '.cpp').repl
 
 /**
  * @param {import('./toolchain.js').Toolchain} tools
- * @param {string[]} databases build folders; a file that several ones compile is checked as in the first
+ * @param {string[]} databases build folders; a file that several of them compile is checked with the flags of the
+ *   first
  * @param {string} log
  * @param {number} jobs
  */
