@@ -21,10 +21,7 @@ import { payload } from './rows/payload.js';
 import { queue } from './rows/queue.js';
 import { throughput } from './rows/throughput.js';
 
-/**
- * @type {Record<import('./lib/options.js').Name, (context: import('./lib/context.js').Context) =>
- *   Promise<import('./lib/rows.js').Row[]>>}
- */
+/** @type {Record<import('./lib/options.js').Name, (context: import('./lib/context.js').Context) => Promise<import('./lib/rows.js').Row[]>>} */
 const ROWS = { add, throughput, latency, contention, locks, limits, queue, payload, open, explore, emulator };
 
 /**

@@ -1,7 +1,4 @@
-/**
- * The page of the gallery: runs a recipe in two tabs of an emulated origin, and shows the run that breaks it by
- * steps.
- */
+/** The page of the gallery: runs a recipe in two tabs of an emulated origin, and steps through the run that breaks it. */
 
 import { make, one } from './dom.js';
 import { recipes } from './gallery-recipes.js';

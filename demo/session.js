@@ -48,8 +48,7 @@ export class Session {
                 this.#tokens = undefined; // another tab may log in again
                 throw new Error('nobody is logged in');
             }
-            // The lock is shared among requests, and the refresh holds it alone: no request runs while the tokens
-            // change.
+            // Requests share the lock, and a refresh holds it alone: no request runs while the tokens change.
             const response = await this.#lock.run(
                 ({ signal }) =>
                     fetch(this.#url + path, {

@@ -6,10 +6,7 @@ import { PAGES } from './memory.js';
 
 const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES, shared: true });
 
-/**
- * @type {{ contentionStart: (name: string, threads: number, duration_ms: number) => number, contentionEnd: (run:
- *   number) => number }}
- */
+/** @type {{ contentionStart: (name: string, threads: number, duration_ms: number) => number, contentionEnd: (run: number) => number }} */
 let module;
 
 async function start() {

@@ -116,8 +116,7 @@ class Reader {
                 ...position,
                 urgent: position.book === this.#reading,
             });
-            // Enqueuing it again would set its priority anew, perhaps lower than the tab whose user reads it has set
-            // it.
+            // Enqueuing a page again sets its priority anew, which may be lower than that of the tab that shows it.
             const known = missing && !missing.urgent && waiting.has(keyOf(missing));
             if (missing && !known) await enqueue(this.#queue, missing);
         }

@@ -55,9 +55,8 @@ export class Context {
     /**
      * @param {Origin} origin
      * @param {Tab} tab
-     * @param {{ kind: 'window' | 'worker', agent: number, session: number, url: string, parent?: Context, owner?:
-     *   Context, sandboxed?: boolean }} options `parent`: the parent of a frame; `owner`: the owner of a worker;
-     *   `sandboxed`: whether its origin is opaque
+     * @param {{ kind: 'window' | 'worker', agent: number, session: number, url: string, parent?: Context, owner?: Context, sandboxed?: boolean }} options
+     *   `parent`: the parent of a frame; `owner`: the owner of a worker; `sandboxed`: whether its origin is opaque
      */
     constructor(origin, tab, { kind, agent, session, url, parent, owner, sandboxed = false }) {
         this.origin = origin;

@@ -294,9 +294,8 @@ export class Tab {
             this.#fireTransition('pagehide', true);
             this.hidden = true;
             this.#fireAtDocuments('visibilitychange', true);
-            // The microtasks at the end of the turn may release locks. Work beside the schedule advances by exactly
-            // one
-            // turn, on any machine.
+            // The microtasks at the end of the turn may release locks. Work beside the schedule advances by one turn
+            // exactly, on any machine.
             await new Promise((resolve) => hostTask(() => resolve(undefined), this.origin.working));
             const agents = new Set(this.contexts.map(({ agent }) => agent));
             this.cached = [...agents].every((agent) => this.origin.rules.calls.setCached(agent, true));

@@ -50,8 +50,7 @@ export async function schedule(tasks, cores) {
             if (needed.some((state) => state === 'failed' || state === 'left out'))
                 states.set(task.name, 'left out');
             else if (needed.every((state) => state === 'done')) {
-                // No later task overtakes one that waits for cores: a task of two cores would wait for all of one
-                // core.
+                // No later task overtakes one that waits for cores, or a task of two cores would wait for all others.
                 full ||= task.cores > free;
                 if (!full || task.cores === 0) start(task);
             }

@@ -223,8 +223,8 @@ function dictionary(given) {
 const transferOf = ({ transfer }) => (transfer === undefined ? [] : sequence(transfer));
 
 /**
- * Makes the message of postMessage(message, transfer) or postMessage(message, { transfer }) of a worker (HTML
- * §10.2.6.3).
+ * Makes the message of a worker's postMessage() (HTML §10.2.6.3), which takes (message, transfer) or
+ * (message, { transfer }).
  *
  * @param {any[]} given
  * @param {import('./port.js').Port} [through] the port that posts, which cannot be transferred through itself
@@ -246,8 +246,8 @@ export function postedToWorker(given, through) {
 export const clonedByScript = ([value, options]) => transferred(value, transferOf(dictionary(options)));
 
 /**
- * Makes the message of postMessage(message, targetOrigin, transfer) or postMessage(message, { targetOrigin, transfer
- * }) of a window (HTML §9.3.3).
+ * Makes the message of a window's postMessage() (HTML §9.3.3), which takes (message, targetOrigin, transfer) or
+ * (message, { targetOrigin, transfer }).
  *
  * @param {any[]} given
  * @param {string} from the origin of the sender
