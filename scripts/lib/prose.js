@@ -31,7 +31,12 @@ const REPLACED = new Map(
     Object.entries({
         aloud: 'trace',
         'bur(?:y|ies|ied)': 'report that a worker exited',
+        'happenings?': 'event',
+        hasty: 'within the grace period',
+        heard: 'received',
         'in good order': 'is closed',
+        'ledgers?': 'row cache',
+        'linger(?:s|ed|ing)?': 'grace period',
         'mourn(?:s|ed)?': 'report that a worker exited',
         'rivals?': 'contender',
         'rob(?:s|bed|bing)?': 'steal; the one that lost the lock is the previous holder',
