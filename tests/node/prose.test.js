@@ -38,7 +38,7 @@ test('a replaced word is found anywhere in a comment, with the word to write ins
         {
             line: 3,
             found: 'robbed',
-            instead: 'write "steal; the one that lost the lock is the previous holder"',
+            instead: 'write "steal" or "previous holder"',
         },
     ]);
 });
