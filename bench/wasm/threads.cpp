@@ -90,7 +90,8 @@ constexpr Named operations[] = {
 };
 
 struct Run {
-    Word running{0};  // how many threads run; first, since JavaScript reads it at the address of the run
+    /// How many threads run. It is first, since JavaScript reads it at the address of the run.
+    Word running{0};
     Word arrived{0};
     std::uint32_t threads = 0;
     double duration_ms = 0;
