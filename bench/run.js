@@ -1,8 +1,8 @@
 /**
  * node bench/run.js [--only row]… [--json] [--strict]
  *
- * Ours beside its peers, all in one run of one Chromium, as one table. `--json` prints every sample
- * instead; `--strict` fails when a target is missed. `npm run bench` builds first what this needs.
+ * Measures tabacus and its peers in one run of one Chromium, and prints a table. `--json` prints every sample instead;
+ * with `--strict`, a missed target is a failure. `npm run bench` first builds what this needs.
  */
 
 import { inChromium, machine } from './lib/context.js';
@@ -24,14 +24,18 @@ import { throughput } from './rows/throughput.js';
 /** @type {Record<import('./lib/options.js').Name, (context: import('./lib/context.js').Context) => Promise<import('./lib/rows.js').Row[]>>} */
 const ROWS = { add, throughput, latency, contention, locks, limits, queue, payload, open, explore, emulator };
 
-/** Progress belongs to people, and the standard output to the result. @param {string} line */
-const say = (line) => void process.stderr.write(`${line}\n`);
+/**
+ * Prints a line of progress. It goes to standard error, since the standard output is for the result.
+ *
+ * @param {string} line
+ */
+const report = (line) => void process.stderr.write(`${line}\n`);
 
 /** @param {import('./lib/context.js').Context} context */
 async function measure(context) {
     const judged = [];
     for (const name of options.only) {
-        say(`· ${name} …`);
+        report(`· ${name} …`);
         judged.push(...(await ROWS[name](context)).map(judge));
     }
     return { machine: await machine(context.browser), rows: judged };
@@ -45,5 +49,5 @@ console.log(
         : `${table(result.rows)}\n\n${browser}, Node ${node}, ${cores} × ${cpu}`,
 );
 const missed = result.rows.filter(({ met }) => !met);
-if (missed.length > 0) say(`\nmissed: ${missed.map(({ name }) => name).join('; ')}`);
+if (missed.length > 0) report(`\nmissed targets: ${missed.map(({ name }) => name).join('; ')}`);
 if (options.strict && missed.length > 0) process.exitCode = 1;

@@ -1,6 +1,6 @@
 /**
- * The codes of errors, as plain data: scripts/lib/bridge-generator.js writes the C++ enumeration, the type of
- * JavaScript and the numbers by which codes cross the bridge from it, and scripts/lib/error-table.js docs/errors.md.
+ * The codes of errors, as plain data. scripts/lib/bridge-generator.js writes from it the C++ enumeration, the type of
+ * JavaScript, and the numbers of the codes on the bridge; scripts/lib/error-table.js writes docs/errors.md.
  */
 
 /**
@@ -12,8 +12,8 @@
 /** The codes of a TabacusError. @type {Record<string, ErrorDescription>} */
 export const errors = {
     'invalid-argument': {
-        when: 'The caller passed something that is never allowed there.',
-        action: 'Pass what the message allows.',
+        when: 'The caller passed a value that is never allowed there.',
+        action: 'Pass a value that the message allows.',
     },
     'out-of-range': {
         when: 'The result would leave the exact integers, ±(2^53 − 1). Nothing was changed.',
@@ -24,12 +24,12 @@ export const errors = {
         action: 'Open it again.',
     },
     'weaker-guarantee': {
-        when: 'This context can only promise less than the caller asked for.',
-        action: 'Pass `allowWeaker: true`, or ask for less.',
+        when: 'This context can only promise less than the caller requires.',
+        action: 'Pass `allowWeaker: true`, or require less.',
     },
     unavailable: {
-        when: 'This context lacks what the call needs at all, or a file of the package could not be loaded.',
-        action: 'What the message says ([when loading fails](loading.md)); look at `tab.capabilities`, or do without.',
+        when: 'This context lacks what the call needs, or a file of the package could not be loaded.',
+        action: 'Do what the message advises ([when loading fails](loading.md)). `tab.capabilities` shows what this context has.',
     },
     'quota-exceeded': {
         when: 'The store is full. Nothing was kept.',
@@ -40,8 +40,8 @@ export const errors = {
         action: 'Try again.',
     },
     'unknown-commit': {
-        when: 'The connection broke while a commit was under way, so nobody can tell whether it was kept.',
-        action: 'Read before you write it again.',
+        when: 'The connection broke while a commit was under way, so its outcome is unknown.',
+        action: 'Read what is stored before you write again.',
     },
     fenced: {
         when: 'Another owner took the row over, or the lock was granted to another caller. Nothing of the call was kept.',
@@ -53,7 +53,7 @@ export const errors = {
     },
     deadlock: {
         when: 'The request would have closed a cycle of waits, so it was refused.',
-        action: 'Take locks in one order, or several at once.',
+        action: 'Acquire locks in one order, or several at once.',
     },
     'not-owner': {
         when: 'A thread unlocked a mutex that it does not hold.',
@@ -64,7 +64,7 @@ export const errors = {
         action: 'Call the asynchronous variant.',
     },
     'would-deadlock': {
-        when: 'A thread asked to block for a mutex that it already holds.',
+        when: 'A thread tried to wait for a mutex that it already holds.',
         action: 'Unlock it first.',
     },
     'kind-mismatch': {
@@ -72,7 +72,7 @@ export const errors = {
         action: 'Pass the same options, or choose another name.',
     },
     'out-of-memory': {
-        when: 'A table of fixed size is full, or the platform gives no memory.',
+        when: 'A table of fixed size is full, or the platform has no more memory.',
         action: 'Use fewer names, or close what is not needed.',
     },
     'queue-full': {
@@ -84,12 +84,12 @@ export const errors = {
         action: 'Pass plain data.',
     },
     'lost-worker': {
-        when: 'The tab that ran a job was lost, and the job is not to be run again.',
+        when: 'The tab that ran a job was lost, and the job may not run again.',
         action: 'Enqueue it again if running it twice does no harm.',
     },
     internal: {
-        when: 'The program of this tab has failed, by a fault of ours or since there was no memory, and is closed. What was flushed is kept.',
-        action: 'Open another, and report it with the message.',
+        when: 'The program of this tab has failed, by a fault of the package or for want of memory, and is closed. What was flushed is kept.',
+        action: 'Open another tab object, and report the failure with its message.',
     },
     'version-mismatch': {
         when: 'Files of two builds of the package were loaded together.',
@@ -97,11 +97,11 @@ export const errors = {
     },
 };
 
-/** Codes of C++ that JavaScript reports as errors of the platform, by the names of those. */
+/** The codes of C++ that JavaScript reports as errors of the platform, with the names of these errors. */
 export const platformErrors = { 'timed-out': 'TimeoutError', aborted: 'AbortError' };
 
 /**
- * The codes that C++ knows, in the order of the enumeration ErrorCode, and what each says there.
+ * The codes that C++ has, in the order of the enumeration ErrorCode, with the comment of each enumerator.
  * @type {Record<string, string>}
  */
 export const cppErrors = {
@@ -112,11 +112,11 @@ export const cppErrors = {
     'quota-exceeded': 'the store is full; nothing of the call was kept',
     fenced: 'a newer holder owns the row; nothing of the call was kept',
     'store-failed': 'the transaction aborted; nothing of the call was kept',
-    'unknown-commit': 'the connection died during the commit: it may or may not have happened',
-    'lock-lost': 'another context stole the lock',
+    'unknown-commit': 'the connection broke during the commit, so its outcome is unknown',
+    'lock-lost': 'the lock was released or lost',
     'timed-out': "the caller's time limit passed",
     aborted: "the caller's signal aborted",
-    deadlock: 'a cycle of waiting, which this error breaks',
+    deadlock: 'the request would have closed a cycle of waits',
     'queue-full': 'the queue is as long as its limit allows',
-    'out-of-memory': 'the platform gives no memory for it',
+    'out-of-memory': 'the platform has no more memory',
 };

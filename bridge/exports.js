@@ -1,6 +1,6 @@
 /**
- * What JavaScript calls in C++: the exports of a tab's program. Each is a function of the module of its group in
- * js/core/generated, and in C++ a function of the same name in wasm/src/bindings/generated, which calls `target`.
+ * The exports of a tab's program, which JavaScript calls. Each is a function of the module of its group in
+ * js/core/generated. In C++ it is a function of the same name in wasm/src/bindings/generated, which calls `target`.
  */
 
 /**
@@ -8,17 +8,18 @@
  * @property {string} name
  * @property {string} doc
  * @property {string} target what the export calls in C++, with its parameters in their order
- * @property {Record<string, string>} [params] types by name; a class of C++ with & is an object of the program, by its
- *   address. Numbers are passed as such, all others packed
- * @property {string} [answers] the type that the promise it returns resolves with, or `nothing`
- * @property {string} [now] the same if the answer is given before the call returns, which then returns it
- * @property {string} [returns] the type that C++ returns; excludes an answer
- * @property {boolean} [always] it may be called however many calls are unanswered
- * @property {boolean} [raw] it has no function in JavaScript: its callers call the export itself, as often as they can
- * @property {boolean} [byHand] it is written by hand, in wasm/src/bindings/counters.cpp
+ * @property {Record<string, string>} [params] the types of the parameters. A class of C++ with & is an object of the
+ *   program, which is passed by its address. Numbers are passed as numbers, all other values packed
+ * @property {string} [answers] the type of the value to which the returned promise resolves, or `nothing`
+ * @property {string} [now] the type of the answer, if C++ gives it before the call returns; then the call returns it
+ * @property {string} [returns] the type that C++ returns; such a call has no answer
+ * @property {boolean} [always] whether it may be called however many calls are unanswered
+ * @property {boolean} [raw] whether it has no function in JavaScript: callers call the export itself, since speed
+ *   counts
+ * @property {boolean} [byHand] whether it is written by hand, in wasm/src/bindings/counters.cpp
  */
 
-/** What js/core/bridge.js calls. @type {ExportedCall[]} */
+/** The calls of js/core/bridge.js. @type {ExportedCall[]} */
 const core = [
     {
         name: 'tab_buffer',
@@ -47,11 +48,11 @@ const core = [
     },
 ];
 
-/** What each counter has. @type {ExportedCall[]} */
+/** The calls on any counter. @type {ExportedCall[]} */
 const counter = [
     {
         name: 'count_value',
-        doc: 'The best-known value of a counter; beyond ±(2^53 − 1) it is rounded, and still beyond.',
+        doc: 'Returns the best-known value of a counter. A value beyond ±(2^53 − 1) is rounded, but stays beyond.',
         target: 'counter.value',
         params: { counter: 'CounterCore&' },
         returns: 'number',
@@ -77,30 +78,30 @@ const counter = [
 
 /** @type {ExportedCall[]} */
 const counters = [
-    { name: 'tab_open', doc: 'Finds out what the platform has.', target: 'core.open', answers: 'nothing' },
+    { name: 'tab_open', doc: 'Detects what the platform has.', target: 'core.open', answers: 'nothing' },
     {
         name: 'tab_close',
-        doc: 'Commits what is pending, and lets everything go.',
+        doc: 'Commits what is pending, and releases everything.',
         target: 'core.close',
         answers: 'nothing',
         always: true,
     },
     {
         name: 'tab_capabilities',
-        doc: 'What this context has.',
+        doc: 'Returns what this context has.',
         target: 'core.capabilities',
         now: 'Capabilities',
     },
     {
         name: 'tab_counter',
-        doc: 'The replicated counter of that name.',
+        doc: 'Returns the replicated counter of a name.',
         target: 'core.counter',
         params: { name: 'text', durability: 'Durability' },
         returns: 'ReplicatedCore*',
     },
     {
         name: 'count_increment',
-        doc: 'Adds at once, and returns the value: NaN, and nothing is added, if it would be out of range.',
+        doc: 'Adds at once, and returns the value. If it would be out of range, adds nothing and returns NaN.',
         target: 'counter.increment',
         params: { counter: 'ReplicatedCore&', n: 'number' },
         returns: 'number',
@@ -112,33 +113,37 @@ const counters = [
 const coordination = [
     {
         name: 'coordination_new',
-        doc: 'Makes what coordinates tabs: the other strategies, locks, queues and limits.',
+        doc: 'Makes the core that coordinates tabs: for the other strategies, locks, queues and limits.',
         target: 'make_coordination',
         params: { tab: 'TabCore&' },
         returns: 'CoordinationCore*',
     },
-    { name: 'coordination_close', doc: 'Loses every lock.', target: 'coordination.close' },
+    {
+        name: 'coordination_close',
+        doc: 'Closes all locks; each held lock is lost.',
+        target: 'coordination.close',
+    },
 ];
 
 /** @type {ExportedCall[]} */
 const catalogue = [
     {
         name: 'catalogue_counter',
-        doc: 'The address of the counter of that name and those options. Fails if its strategy cannot work here.',
+        doc: 'Returns the counter of a name and options. Fails if its strategy cannot work in this context.',
         target: 'coordination.catalogue().counter',
         params: { name: 'text', options: 'CounterOptions' },
         now: 'number',
     },
     {
         name: 'catalogue_close',
-        doc: 'Flushes every counter, and lets its locks go.',
+        doc: 'Flushes every counter, and releases its locks.',
         target: 'coordination.catalogue().close',
         answers: 'nothing',
         always: true,
     },
     {
         name: 'count_guarantee',
-        doc: 'What a counter promises. The build asks for it, for js/tab/guarantee.js.',
+        doc: 'Returns the guarantee of a counter. The build calls it, for js/tab/guarantee.js.',
         target: 'counter.guarantee',
         params: { counter: 'CounterCore&' },
         now: 'Guarantee',
@@ -157,13 +162,13 @@ const catalogue = [
 const locks = [
     {
         name: 'locks_capabilities',
-        doc: 'What locks are built on here.',
+        doc: 'Returns what the locks of this context are built on.',
         target: 'coordination.locks().capabilities',
         now: 'LockCapabilities',
     },
     {
         name: 'lock_acquire',
-        doc: 'Acquires all of the names, or none. Answers the number of each held lock.',
+        doc: 'Acquires the locks of all names, or none of them. Answers the number of each held lock.',
         target: 'coordination.locks().acquire',
         params: { names: 'list<text>', options: 'LockOptions', within: 'int', request: 'int' },
         answers: 'list<int>',
@@ -176,7 +181,7 @@ const locks = [
     },
     {
         name: 'lock_token',
-        doc: 'The fencing token of a held lock; NaN if it is shared.',
+        doc: 'Returns the fencing token of a held lock, or NaN if the lock is shared.',
         target: 'coordination.locks().token',
         params: { held: 'int' },
         returns: 'number',
@@ -195,7 +200,7 @@ const locks = [
     },
     {
         name: 'lock_query',
-        doc: 'Lists the requests for a lock, of all tabs.',
+        doc: 'Lists the requests of all tabs for a lock.',
         target: 'coordination.locks().query',
         params: { name: 'text' },
         answers: 'list<LockRequestInfo>',
@@ -208,14 +213,14 @@ const locks = [
     },
     {
         name: 'lock_wait',
-        doc: 'Waits until nobody holds a lock.',
+        doc: 'Waits until no context holds a lock.',
         target: 'coordination.locks().wait_for_unlock',
         params: { name: 'text', timeout_ms: 'number?', request: 'int' },
         answers: 'nothing',
     },
     {
         name: 'lock_watch',
-        doc: 'Calls lock_changed with this number from here on.',
+        doc: 'Begins to call lock_changed with this number.',
         target: 'coordination.locks().watch',
         params: { name: 'text', watch: 'int' },
     },
@@ -234,7 +239,7 @@ const locks = [
     },
     {
         name: 'fenced_get',
-        doc: 'Reads a value: a number of js/host/values.js, or null.',
+        doc: 'Reads a value. Answers a number of js/host/values.js, or null if there is no value.',
         target: 'coordination.locks().get',
         params: { transaction: 'int', store: 'text', key: 'text' },
         answers: 'text?',
@@ -265,14 +270,14 @@ const locks = [
 const leader = [
     {
         name: 'semaphore_acquire',
-        doc: 'Acquires one permit. Answers the number of the held lock, or none.',
+        doc: 'Acquires one permit. Answers the number of the held lock, or nothing.',
         target: 'coordination.locks().acquire_permit',
         params: { name: 'text', permits: 'int', options: 'LockOptions', within: 'int', request: 'int' },
         answers: 'list<int>',
     },
     {
         name: 'once_enter',
-        doc: 'Enters a single flight.',
+        doc: 'Enters a single flight. Answers an outcome, or the number of the held lock under which to run.',
         target: 'coordination.locks().enter',
         params: { key: 'text', options: 'LockOptions', age: 'OnceAge', request: 'int' },
         answers: 'OnceEntry',
@@ -300,21 +305,21 @@ const leader = [
     },
     {
         name: 'leader_next',
-        doc: 'Waits for a call. Answers none if the term was handed over.',
+        doc: 'Waits for a call. Answers nothing if the term was handed over.',
         target: 'coordination.locks().next_call',
         params: { name: 'text', term: 'int' },
         answers: 'LeaderCall?',
     },
     {
         name: 'leader_answering',
-        doc: 'Begins the transaction that answers a call. Answers its number, or 0 if the call was taken back.',
+        doc: 'Begins the transaction that answers a call. Answers its number, or 0 if the call was withdrawn.',
         target: 'coordination.locks().begin_answer',
         params: { name: 'text', id: 'text', term: 'int' },
         answers: 'int',
     },
     {
         name: 'leader_answer',
-        doc: 'Commits an answer, with what is written beside it.',
+        doc: 'Commits an answer, together with writes.',
         target: 'coordination.locks().answer',
         params: {
             name: 'text',
@@ -329,7 +334,11 @@ const leader = [
 
 /** @type {ExportedCall[]} */
 const queues = [
-    { name: 'queues_online', doc: 'The browser is online again.', target: 'coordination.queues().online' },
+    {
+        name: 'queues_online',
+        doc: 'Reports that the browser is online again.',
+        target: 'coordination.queues().online',
+    },
     { name: 'queues_close', doc: 'Closes all queues.', target: 'coordination.queues().close' },
     {
         name: 'queue_open',
@@ -347,32 +356,32 @@ const queues = [
     },
     {
         name: 'queue_handle',
-        doc: 'Takes part in the work on jobs of these kinds.',
+        doc: 'Begins to run jobs of these kinds.',
         target: 'coordination.queues().handle',
         params: { queue: 'int', kinds: 'list<text>' },
     },
     {
         name: 'queue_handle_all',
-        doc: 'Takes part in the work on all jobs.',
+        doc: 'Begins to run all jobs.',
         target: 'coordination.queues().handle_all',
         params: { queue: 'int' },
     },
     {
         name: 'queue_stop',
-        doc: 'Takes part in the work no more.',
+        doc: 'Claims no further jobs. The runs under way go on to their end.',
         target: 'coordination.queues().stop',
         params: { queue: 'int' },
     },
     {
         name: 'queue_leave',
-        doc: 'Settles what has ended, and gives all else back.',
+        doc: 'Settles the jobs that have ended, and returns all other claimed ones to the queue.',
         target: 'coordination.queues().leave',
         params: { queue: 'int' },
         answers: 'nothing',
     },
     {
         name: 'queue_finish',
-        doc: 'A run has ended; `next` are the jobs that are enqueued with its settlement.',
+        doc: 'Reports that a run has ended. The jobs `next` are enqueued in the transaction that settles it.',
         target: 'coordination.queues().finish',
         params: { queue: 'int', run: 'int', succeeded: 'bool', value: 'QueueValue', next: 'list<JobSpec>' },
     },
@@ -405,14 +414,14 @@ const queues = [
     },
     {
         name: 'queue_count',
-        doc: 'Reads how many jobs there are.',
+        doc: 'Reads the number of jobs.',
         target: 'coordination.queues().count',
         params: { queue: 'int' },
         answers: 'QueueCount',
     },
     {
         name: 'queue_clear',
-        doc: 'Cancels all jobs. Answers how many.',
+        doc: 'Cancels all jobs. Answers how many they were.',
         target: 'coordination.queues().clear',
         params: { queue: 'int' },
         answers: 'number',
@@ -451,27 +460,27 @@ const queues = [
 const limits = [
     {
         name: 'limits_close',
-        doc: 'Puts back what is held unspent.',
+        doc: 'Returns the unspent rights that this tab holds.',
         target: 'coordination.limits().close',
         answers: 'nothing',
         always: true,
     },
     {
         name: 'limits_durable',
-        doc: 'Whether limits hold over tabs.',
+        doc: 'Returns whether limits hold over tabs.',
         target: 'coordination.limits().limits().durable',
         returns: 'bool',
     },
     {
         name: 'sequence_new',
-        doc: 'The sequence of that name.',
+        doc: 'Returns the sequence of a name.',
         target: 'coordination.limits().sequence',
         params: { name: 'text', block: 'int64', gapless: 'bool' },
         returns: 'Sequence*',
     },
     {
         name: 'sequence_next',
-        doc: 'The next number; 0 if sequence_reserve must give it.',
+        doc: 'Returns the next number, or 0 if sequence_reserve() must reserve it.',
         target: 'sequence.next_now',
         params: { sequence: 'Sequence&' },
         returns: 'int64',
@@ -479,21 +488,21 @@ const limits = [
     },
     {
         name: 'sequence_reserve',
-        doc: 'Reserves numbers. Answers the first.',
+        doc: 'Reserves numbers. Answers the first one.',
         target: 'coordination.limits().reserve',
         params: { sequence: 'Sequence&', count: 'int64' },
         answers: 'number',
     },
     {
         name: 'budget_new',
-        doc: 'The budget of that name.',
+        doc: 'Returns the budget of a name.',
         target: 'coordination.limits().budget',
         params: { name: 'text', limit: 'int64' },
         returns: 'Budget*',
     },
     {
         name: 'budget_take',
-        doc: 'Takes n of what this tab holds; false if budget_ask must take them.',
+        doc: 'Takes n of the rights that this tab holds. Returns false if it holds fewer; then budget_ask() takes them.',
         target: 'budget.take_now',
         params: { budget: 'Budget&', n: 'int64' },
         returns: 'bool',
@@ -501,21 +510,21 @@ const limits = [
     },
     {
         name: 'budget_ask',
-        doc: 'Takes n, if there are as many. Answers whether it did.',
+        doc: 'Takes n from the budget if there are as many. Answers whether it did.',
         target: 'coordination.limits().take',
         params: { budget: 'Budget&', n: 'int64' },
         answers: 'bool',
     },
     {
         name: 'budget_give',
-        doc: 'Puts n back.',
+        doc: 'Returns n to the budget.',
         target: 'coordination.limits().give',
         params: { budget: 'Budget&', n: 'int64' },
         answers: 'nothing',
     },
     {
         name: 'budget_available',
-        doc: 'How many there are, as far as is known.',
+        doc: 'Returns the best-known remainder of the budget.',
         target: 'budget.available',
         params: { budget: 'Budget&' },
         returns: 'int64',
@@ -523,14 +532,14 @@ const limits = [
     },
     {
         name: 'budget_refresh',
-        doc: 'Reads how many there are.',
+        doc: 'Reads the remainder of the budget.',
         target: 'coordination.limits().refresh',
         params: { budget: 'Budget&' },
         answers: 'nothing',
     },
     {
         name: 'rate_new',
-        doc: 'The rate limit of that name.',
+        doc: 'Returns the rate limit of a name.',
         target: 'coordination.limits().rate_limit',
         params: { name: 'text', limit: 'int64', interval_ms: 'int64' },
         returns: 'RateLimit*',
@@ -544,7 +553,7 @@ const limits = [
     },
     {
         name: 'rate_try',
-        doc: 'Takes a turn if the limit allows one now. Answers whether it did.',
+        doc: 'Takes a permit for a call if the limit allows one now. Answers whether it did.',
         target: 'coordination.limits().try_pass',
         params: { rate: 'RateLimit&' },
         answers: 'bool',
@@ -557,7 +566,7 @@ const limits = [
     },
     {
         name: 'counter_state',
-        doc: 'Reads what is committed of a replicated counter.',
+        doc: 'Reads the committed rows of a replicated counter.',
         target: 'coordination.limits().state',
         params: { counter: 'text' },
         answers: 'list<TransferredRow>',
@@ -571,7 +580,7 @@ const limits = [
     },
 ];
 
-/** The groups, each for the JavaScript that is loaded with it. */
+/** The groups of exports. A group is loaded with the JavaScript that uses it. */
 export const groups = {
     counters,
     coordination: [...coordination, ...catalogue],
@@ -594,15 +603,15 @@ export const bindings = {
  *
  * @typedef {object} Piece
  * @property {ExportedCall[]} exports
- * @property {string[]} [entered] classes and methods of C++: other pieces enter this one through their virtual tables,
- *   and only when it is loaded. A method is one that only this piece calls, and those that are loaded after it
- * @property {boolean} [alone] it is loaded without `locks`, and calls functions of `counters` alone
+ * @property {string[]} [entered] classes and methods of C++ through whose virtual tables other pieces call this one,
+ *   and only once it is loaded. Only this piece, and pieces that are loaded after it, may call such a method
+ * @property {boolean} [alone] whether it is loaded without `locks`, and calls only functions of `counters`
  */
 
 /**
- * The pieces that the program is split into, by the names of their files. A function is in the piece whose exports
- * need it. What several pieces need is in `counters`, which is always loaded, if that needs it or one of them is loaded
- * alone, and else in `locks`, which is loaded with each of the others.
+ * The pieces of the program, by the names of their files. A function is in the piece whose exports need it. A function
+ * that several pieces need is in `counters`, which is always loaded, if `counters` needs it or one of these pieces is
+ * loaded alone. Otherwise it is in `locks`, which is loaded with each of the other pieces.
  *
  * @type {Record<string, Piece>}
  */

@@ -9,13 +9,14 @@
  * @property {string} doc
  * @property {string} on the object in JavaScript, as an expression of `host`, `bridge` and the parameters
  * @property {string} type the class of that object
- * @property {string} file where the class is
- * @property {string} [method] of the object, if its name is not the call's without the word before the first _
- * @property {boolean} [property] whether it is read instead of called
+ * @property {string} file the file that defines the class
+ * @property {string} [method] the method of the object; by default, the name of the call without the word before its
+ *   first _
+ * @property {boolean} [property] whether it is a property, which is read and not called
  * @property {string} [returns] `bool` or `number`
- * @property {string} [settles] what the answer is that settles `operation` later, or before the call returns
- * @property {Record<string, string | Record<string, string>>} [params] types by name; those of an inner record are
- *   passed as one object in JavaScript. `packed` is whatever the receiver knows how to read
+ * @property {string} [settles] the answer that settles `operation` later, or before the call returns
+ * @property {Record<string, string | Record<string, string>>} [params] the types of the parameters; an inner record is
+ *   passed as one object in JavaScript. A `packed` value is one that the receiver unpacks itself
  */
 
 /** @typedef {Omit<HostCall, 'on' | 'type' | 'file'>} CallOn */
@@ -23,7 +24,7 @@
 /** @param {string} on @param {string} type @param {string} file @param {CallOn[]} calls @returns {HostCall[]} */
 const of = (on, type, file, calls) => calls.map((call) => ({ on, type, file, ...call }));
 
-/** The parts of the host, js/host: what the World of a tab asks of its platform. @type {HostCall[]} */
+/** The calls to the parts of the host, js/host: what the World of a tab needs of its platform. @type {HostCall[]} */
 export const hostCalls = [
     ...of('host.storage', 'StorageHost', 'js/host/local-storage.js', [
         {
@@ -53,7 +54,7 @@ export const hostCalls = [
         },
         {
             name: 'storage_watch',
-            doc: 'Reports changes of keys that begin with the prefix from here on.',
+            doc: 'Begins to report changes of keys that begin with the prefix.',
             params: { prefix: 'text' },
         },
     ]),
@@ -79,7 +80,7 @@ export const hostCalls = [
         {
             name: 'transaction_end',
             method: 'forget',
-            doc: 'Forgets a transaction, and aborts it unless a commit was asked for.',
+            doc: 'Forgets a transaction, and aborts it unless a commit was requested.',
             params: { transaction: 'int' },
         },
     ]),
@@ -93,12 +94,12 @@ export const hostCalls = [
         {
             name: 'transaction_list',
             doc: 'Reads the first `limit` rows whose key begins with `prefix` and is not before `from`.',
-            settles: 'key and value of each in turn',
+            settles: 'the key and the value of each row in turn',
             params: { transaction: 'int', store: 'Store', prefix: 'text', limit: 'number', from: 'text' },
         },
         {
             name: 'transaction_holder',
-            doc: 'Reads who has claimed a subject.',
+            doc: 'Reads the holder of a subject.',
             settles: 'the holder, or null',
             params: { transaction: 'int', subject: 'text' },
         },
@@ -119,12 +120,12 @@ export const hostCalls = [
         },
         {
             name: 'transaction_claim',
-            doc: 'Records the holder of a subject; aborts if another holds it.',
+            doc: 'Records the holder of a subject. Aborts if it has another holder.',
             params: { transaction: 'int', subject: 'text', holder: 'text' },
         },
         {
             name: 'transaction_abort',
-            doc: 'Aborts, unless a commit was asked for.',
+            doc: 'Aborts, unless a commit was requested.',
             params: { transaction: 'int' },
         },
         {
@@ -139,7 +140,8 @@ export const hostCalls = [
         {
             name: 'locks_request',
             doc: 'Requests a lock, which the number of this operation names.',
-            settles: 'nothing if it is granted; a text if it was asked for `if_available`, and is not',
+            settles:
+                'nothing if it is granted; a text if the request is `if_available` and the lock is not free',
             params: { name: 'text', options: { mode: 'LockMode', if_available: 'bool', steal: 'bool' } },
         },
         { name: 'locks_release', doc: 'Releases a lock.', params: { request: 'int' } },
@@ -161,34 +163,34 @@ export const hostCalls = [
         { name: 'channel_close', doc: 'Closes a channel.', params: { channel: 'int' } },
     ]),
     ...of('host.clock', 'ClockHost', 'js/host/clock.js', [
-        { name: 'clock_now', doc: 'Milliseconds since the Unix epoch.', returns: 'number' },
-        { name: 'clock_monotonic', doc: 'Milliseconds that never go back.', returns: 'number' },
+        { name: 'clock_now', doc: 'Returns the milliseconds since the Unix epoch.', returns: 'number' },
+        { name: 'clock_monotonic', doc: 'Returns milliseconds that never go back.', returns: 'number' },
         {
             name: 'clock_sleep',
-            doc: 'Waits.',
+            doc: 'Waits for a delay.',
             settles: 'nothing, after the delay',
             params: { delay_ms: 'number' },
         },
         {
             name: 'clock_after_microtasks',
-            doc: 'Waits for so many microtasks, each queued by the one before it.',
-            settles: 'nothing, after them',
+            doc: 'Waits for `count` microtasks, each queued by the one before it.',
+            settles: 'nothing, after the last one',
             params: { count: 'int' },
         },
-        { name: 'clock_random32', doc: '32 random bits.', returns: 'number' },
+        { name: 'clock_random32', doc: 'Returns 32 random bits.', returns: 'number' },
     ]),
     ...of('host.lifecycle', 'LifecycleHost', 'js/host/lifecycle.js', [
-        { name: 'lifecycle_hidden', doc: 'Whether nobody sees the page.', property: true, returns: 'bool' },
+        { name: 'lifecycle_hidden', doc: 'Whether the page is hidden.', property: true, returns: 'bool' },
         {
             name: 'lifecycle_locks_bar_cache',
-            doc: 'Whether a lock that the page holds when it is left keeps it out of the back/forward cache.',
+            doc: 'Whether a page that holds a lock does not enter the back/forward cache.',
             property: true,
             returns: 'bool',
         },
     ]),
 ];
 
-/** What every program calls of those who call it, js/core/bridge.js. @type {HostCall[]} */
+/** The calls of every program to js/core/bridge.js, which calls the program. @type {HostCall[]} */
 export const callbacks = [
     ...of('bridge.promises', 'Promises', 'js/core/promises.js', [
         {
@@ -198,7 +200,7 @@ export const callbacks = [
         },
         {
             name: 'promise_answer',
-            doc: 'Settles a promise with what the call that made it says that it answers.',
+            doc: 'Settles a promise with an answer of the type that its call describes.',
             params: { promise: 'int', answer: 'packed' },
         },
         {
@@ -211,63 +213,63 @@ export const callbacks = [
         {
             name: 'counter_changed',
             method: 'counterChanged',
-            doc: 'The value of a counter may have changed.',
+            doc: 'Reports that the value of a counter may have changed.',
             params: { counter: 'int' },
         },
         {
             name: 'notice',
             method: 'notice',
-            doc: 'Something went wrong that is not the fault of a call.',
+            doc: 'Reports a failure that is not that of a call.',
             params: { notice: 'Notice' },
         },
     ]),
 ];
 
-/** What locks, queues and limits call besides. @type {HostCall[]} */
+/** The calls that only locks, queues and limits make. @type {HostCall[]} */
 export const coordinationCallbacks = [
     ...of('bridge.lockSnapshots', 'LockSnapshots', 'js/host/lock-snapshots.js', [
         {
             name: 'locks_query',
             doc: 'Takes a snapshot of all locks of the origin.',
             settles:
-                'of each request: a text if it is held or else null, its name, a text if it is exclusive or else null, its client',
+                'four texts for each request: one if it is held, else null; its name; one if it is exclusive, else null; its client',
         },
     ]),
     ...of('bridge.listeners', 'CoordinationListeners', 'js/core/coordination-listeners.js', [
         {
             name: 'lock_lost',
             method: 'lockLost',
-            doc: 'A held lock was lost.',
+            doc: 'Reports that a held lock was lost.',
             params: { held: 'int', reason: 'text' },
         },
         {
             name: 'lock_changed',
             method: 'lockChanged',
-            doc: 'A tab took or let go a lock that is watched.',
+            doc: 'Reports that a tab acquired or released a lock that is watched.',
             params: { watch: 'int' },
         },
         {
             name: 'queue_run',
             method: 'queueRun',
-            doc: 'A job begins here.',
+            doc: 'Begins a job in this tab.',
             params: { queue: 'int', run: 'int', job: 'JobInfo' },
         },
         {
             name: 'queue_lost',
             method: 'queueLost',
-            doc: 'The claim on a job that runs here is lost.',
+            doc: 'Reports that this tab has lost its claim on a job that it runs.',
             params: { queue: 'int', run: 'int', reason: 'text' },
         },
         {
             name: 'queue_settled',
             method: 'queueSettled',
-            doc: 'Jobs that were enqueued here have ended.',
+            doc: 'Reports that jobs which this tab enqueued have ended.',
             params: { queue: 'int', jobs: 'list<EndedJob>' },
         },
         {
             name: 'queue_event',
             method: 'queueEvent',
-            doc: 'Something has happened in a queue, in any tab.',
+            doc: 'Reports an event of a queue in any tab.',
             params: { queue: 'int', event: 'QueueEvent' },
         },
     ]),
@@ -277,10 +279,11 @@ export const coordinationCallbacks = [
  * @typedef {object} HostEvent
  * @property {string} name
  * @property {string} doc
- * @property {Record<string, string>} params the first, if it is a number, is not packed; `texts` are all that follow
+ * @property {Record<string, string>} params the first one is not packed if it is a number; `texts` are all values that
+ *   follow
  */
 
-/** What JavaScript reports to C++, whenever it happens. @type {HostEvent[]} */
+/** The events that JavaScript reports to C++. @type {HostEvent[]} */
 export const hostEvents = [
     {
         name: 'settled',
@@ -299,19 +302,19 @@ export const hostEvents = [
     },
     {
         name: 'database_created',
-        doc: 'There was no database; what the browser says of lost data.',
+        doc: 'The database was created. `data_loss` is what the browser reports of lost data.',
         params: { data_loss: 'text' },
     },
     { name: 'database_closed', doc: 'The browser has closed the connection.', params: {} },
     { name: 'lock_lost', doc: 'Another context has stolen a lock.', params: { request: 'int' } },
     {
         name: 'message',
-        doc: 'A message has come over a channel.',
+        doc: 'A channel has received a message.',
         params: { channel: 'int', message: 'text' },
     },
     {
         name: 'lifecycle',
-        doc: 'Something has happened to the page.',
+        doc: 'The state of the page has changed.',
         params: { event: 'LifecycleEvent' },
     },
 ];

@@ -1,18 +1,18 @@
 /**
- * The types of what crosses the bridge between C++ and JavaScript, as plain data: scripts/lib/bridge-generator.js
+ * The types of the values on the bridge between C++ and JavaScript, as plain data. scripts/lib/bridge-generator.js
  * writes both sides of the bridge from it.
  *
  * A type is one of:
  *
  *     int, number, bool   numbers; `int64` and `number?` are a std::int64_t and a std::optional<double> in C++
- *     text, text?         a string; null or std::nullopt where there is none
+ *     text, text?         a string; an absent `text?` is null, and std::nullopt in C++
  *     list<T>             an array
  *     set<E>              a set of enumerators: an EnumSet, and an array of names
- *     bits<E>             the same as a number: bit n stands for the enumerator of number n
- *     T?                  a std::optional, and undefined where there is none
+ *     bits<E>             a set of enumerators as a number, in which bit n stands for the enumerator of number n
+ *     T?                  a std::optional; an absent value is undefined
  *     E, R                an enumeration or a record below
  *
- * Names are written as C++ has them. JavaScript has them in camel case, and keeps a unit at the end (`timeout_ms`).
+ * Names are written as in C++. In JavaScript they are in camel case, except for a unit at the end (`timeout_ms`).
  */
 
 import { cppErrors } from './errors.js';
@@ -20,10 +20,10 @@ import { cppErrors } from './errors.js';
 /**
  * @typedef {object} Enum
  * @property {string} doc
- * @property {string} [cpp] its name in C++, if not its own
- * @property {string} [header] that declares it; the bridge declares an enumeration without one
- * @property {Record<string, string>} values the enumerators of C++, in their order: what JavaScript calls them
- * @property {string} [letters] what the enumerators are in C++ if they are not 0, 1, 2, …: a letter each
+ * @property {string} [cpp] its name in C++, if that is another one
+ * @property {string} [header] the header that declares it; the bridge declares an enumeration without a header
+ * @property {Record<string, string>} values the enumerators of C++ in their order, with their names in JavaScript
+ * @property {string} [letters] the letters that are the values of the enumerators in C++, if these are not 0, 1, 2, …
  */
 
 /** @type {Record<string, Enum>} */
@@ -92,7 +92,7 @@ export const enums = {
         },
     },
     FaultClass: {
-        doc: 'What may make a strategy count wrongly, as the public API says it.',
+        doc: 'What may make a strategy count wrongly, in the words of the public API.',
         header: 'tabacus/common/guarantee.hpp',
         values: {
             none: 'concurrent updates',
@@ -109,12 +109,12 @@ export const enums = {
         },
     },
     Exclusion: {
-        doc: "How tabs keep out of each other's way.",
+        doc: 'How tabs exclude each other.',
         header: 'tabacus/lock/lock.hpp',
         values: { web_locks: 'web-locks', lease: 'lease', page: 'page' },
     },
     JobState: {
-        doc: 'Where a job is.',
+        doc: 'The state of a job.',
         cpp: 'JobInfo::State',
         header: 'tabacus/queue/queue.hpp',
         values: { queued: 'queued', delayed: 'delayed', running: 'running', dead: 'dead' },
@@ -159,16 +159,16 @@ export const enums = {
 /**
  * @typedef {object} Struct
  * @property {string} doc
- * @property {string} [cpp] its name in C++, if not its own
- * @property {string} [header] that declares it; the bridge declares a record without one
- * @property {'js' | 'cpp' | 'both'} to which side it goes
+ * @property {string} [cpp] its name in C++, if that is another one
+ * @property {string} [header] the header that declares it; the bridge declares a record without a header
+ * @property {'js' | 'cpp' | 'both'} to the side that receives it
  * @property {Record<string, string | Field>} fields
  */
 
 /** @type {Record<string, Struct>} */
 export const records = {
     Notice: {
-        doc: 'What went wrong without being the fault of a call.',
+        doc: 'A failure that is not that of a call.',
         header: 'tabacus/common/counter.hpp',
         to: 'js',
         fields: {
@@ -210,7 +210,7 @@ export const records = {
         },
     },
     StrategyTimes: {
-        doc: 'Times in milliseconds, each of some strategies; what is not given is their default.',
+        doc: 'The times of strategies in milliseconds. Each belongs to some strategies; an absent one is their default.',
         header: 'tabacus/strategy/catalogue.hpp',
         to: 'cpp',
         fields: {
@@ -223,7 +223,7 @@ export const records = {
         },
     },
     CounterOptions: {
-        doc: 'What a counter of the catalogue is made with.',
+        doc: 'The options of a counter of the catalogue.',
         header: 'tabacus/strategy/catalogue.hpp',
         to: 'cpp',
         fields: { strategy: 'Strategy', durability: 'Durability', times: 'StrategyTimes' },
@@ -234,7 +234,7 @@ export const records = {
         fields: { exclusion: 'Exclusion', fenced: 'bool', tab: 'text' },
     },
     LockOptions: {
-        doc: 'How a lock is requested.',
+        doc: 'The options of a request for a lock.',
         header: 'tabacus/lock/lock.hpp',
         to: 'cpp',
         fields: {
@@ -253,7 +253,7 @@ export const records = {
         fields: { held: 'bool', mode: 'LockMode', label: 'text', since_ms: 'number', tab: 'text' },
     },
     OnceAge: {
-        doc: 'Which finished run of a single flight will do.',
+        doc: 'Which finished runs of a single flight have an outcome that a call may use.',
         header: 'tabacus/lock/once.hpp',
         to: 'cpp',
         fields: { ttl_ms: 'number', called_ms: 'number' },
@@ -270,13 +270,13 @@ export const records = {
         fields: { outcome: 'OnceOutcome?', held: 'int' },
     },
     LeaderCallOptions: {
-        doc: 'How a leader is called.',
+        doc: 'The options of a call of the leader.',
         header: 'tabacus/lock/leader.hpp',
         to: 'cpp',
         fields: { key: 'text?', timeout_ms: 'number?' },
     },
     LeaderCall: {
-        doc: 'A call as the leader is given it. The request is a number of js/host/values.js.',
+        doc: 'A call that the leader receives. The request is a number of js/host/values.js.',
         header: 'tabacus/lock/leader.hpp',
         to: 'js',
         fields: { id: 'text', request: 'text' },
@@ -288,7 +288,7 @@ export const records = {
         fields: { succeeded: 'bool', text: 'text' },
     },
     StoredValue: {
-        doc: 'What an application keeps under a key. The value is a number of js/host/values.js.',
+        doc: 'A value that an application keeps under a key. The value is a number of js/host/values.js.',
         cpp: 'Row',
         header: 'tabacus/common/world.hpp',
         to: 'js',
@@ -300,7 +300,7 @@ export const records = {
         fields: { store: 'text', key: 'text', value: 'text?' },
     },
     QueueOptions: {
-        doc: 'What all tabs of a queue agree on.',
+        doc: 'The options of a queue, on which all tabs agree.',
         header: 'tabacus/queue/queue.hpp',
         to: 'cpp',
         fields: {
@@ -345,7 +345,7 @@ export const records = {
         fields: { count: 'int64', paused: 'bool' },
     },
     JobInfo: {
-        doc: 'A job of a queue. `attempts` are those that failed.',
+        doc: 'A job of a queue. `attempts` is the number of failed attempts.',
         header: 'tabacus/queue/queue.hpp',
         to: 'js',
         fields: {
@@ -377,7 +377,7 @@ export const records = {
         },
     },
     QueueEvent: {
-        doc: 'An event of a queue. What its fields are stands beside QueueEvent::Kind.',
+        doc: 'An event of a queue. QueueEvent::Kind describes its fields.',
         header: 'tabacus/queue/queue.hpp',
         to: 'js',
         fields: { kind: 'QueueEventKind', tab: 'text', count: 'int64', fields: 'list<text>' },

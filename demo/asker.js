@@ -1,15 +1,16 @@
-/** A question to all tabs of the demo, and their answers. */
+/** Sends a question to all tabs of the demo, and collects their answers. */
 
-/** A tab that has not answered for so long is left out; only a frozen one is that slow. */
+/** The longest time for an answer. Only a frozen tab needs longer, and it is left out. */
 const ANSWER_ms = 15_000;
 
 /**
- * @typedef {{ answers: any[], missing: string[] }} Answers  `missing`: tabs that gave none
+ * @typedef {{ answers: any[], missing: string[] }} Answers  `missing`: the tabs that gave no answer
  * @typedef {(question: import('./channel.js').Message, reply: string, more_ms?: number) => Promise<Answers>} Ask
  */
 
 /**
- * Asks the tabs that were open when it was made, and waits for those that still are.
+ * Returns a function that asks the tabs which are open at this call. It waits for the answers of those that are still
+ * open.
  *
  * @param {import('./channel.js').Channel} channel
  * @param {import('./presence.js').Presence} presence
@@ -27,20 +28,22 @@ export function asker(channel, presence) {
         };
         await withTimeout(ANSWER_ms + more_ms, (done) => {
             channel.send({ ...question, round, tabs });
-            const deaf = channel.on(reply, (answer) => {
+            const stopReceiving = channel.on(reply, (answer) => {
                 if (answer.round === round) answers.set(answer.tab, answer);
                 allAnswered(done);
             });
-            const blind = presence.subscribe(() => allAnswered(done));
-            return () => [deaf, blind].forEach((undo) => undo());
+            const stopWatching = presence.subscribe(() => allAnswered(done));
+            return () => [stopReceiving, stopWatching].forEach((stop) => stop());
         });
         return { answers: [...answers.values()], missing: missing() };
     };
 }
 
 /**
+ * Waits until `done` is called or the time is over.
+ *
  * @param {number} timeout_ms
- * @param {(done: () => void) => () => void} start  returns what ends the waiting
+ * @param {(done: () => void) => () => void} start  returns a function that is called at the end of the wait
  */
 async function withTimeout(timeout_ms, start) {
     let end = () => {};

@@ -1,4 +1,4 @@
-/** `tab.capabilities` as sentences. */
+/** Shows `tab.capabilities` as sentences. */
 
 import { make, one } from './dom.js';
 

@@ -1,4 +1,4 @@
-/** A card for each strategy: its value with buttons, and how it did in the last race. */
+/** Shows a card for each strategy, with its value, buttons, and its result in the last race. */
 
 import { make, one, showNumber, stamp } from './dom.js';
 import { compact, integer, percent } from './format.js';
@@ -24,7 +24,7 @@ function card({ name, tag, what }, counters, report) {
     const counter = counters[name];
     const element = one('.card', stamp('card'));
     element.setAttribute('data-strategy', name);
-    // A style set by script is the CSSOM's, which the content security policy lets pass.
+    // The content security policy allows styles that a script sets through the CSSOM.
     /** @type {HTMLElement} */ (element).style.setProperty('--colour', `var(--${name})`);
     one('h3', element).textContent = name;
     one('.tag', element).textContent = tag;
@@ -72,7 +72,7 @@ const cardOf = (strategy) => /** @type {HTMLElement} */ (one(`.card[data-strateg
  */
 const role = (within, name) => one(`[data-role="${name}"]`, within);
 
-/** Before a race: the results of the last one go. */
+/** Removes the results of the last race from all cards. */
 export function clearResults() {
     for (const { name } of STRATEGIES) {
         const element = cardOf(name);
@@ -87,7 +87,7 @@ export function clearResults() {
     }
 }
 
-/** @param {StrategyName | null} strategy  the one that runs, if any */
+/** @param {StrategyName | null} strategy  the one that runs, or null if none does */
 export function markRunning(strategy) {
     for (const { name } of STRATEGIES) {
         cardOf(name).toggleAttribute('data-running', name === strategy);
@@ -109,7 +109,7 @@ export function showAttempted(strategy, attempted) {
 export function showOutcome({ strategy, attempted, counted, lost, rate }) {
     const element = cardOf(strategy);
     const share = lostShare({ attempted, lost });
-    // A tab that attempted nothing has proved nothing.
+    // A race without increments proves nothing.
     const idle = attempted === 0 && lost === 0;
     element.dataset['verdict'] = idle ? 'none' : lost === 0 ? 'exact' : 'lost';
     if (!idle) showNumber(role(element, 'lost-share'), share, percent);

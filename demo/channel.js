@@ -1,6 +1,6 @@
 /**
- * The messages between the tabs of this demo. A message reaches the tab that sent it too, so
- * that the tab in which Race was pressed takes part like every other.
+ * The messages between the tabs of this demo. A tab receives its own messages too, so that the tab in which Race was
+ * pressed takes part as every other.
  */
 
 const NAME = 'tabacus-demo';
@@ -10,7 +10,7 @@ const NAME = 'tabacus-demo';
 /**
  * @typedef {object} Channel
  * @property {(message: Message) => void} send
- * @property {(type: string, receive: (message: any) => void) => () => void} on  returns its undoing
+ * @property {(type: string, receive: (message: any) => void) => () => void} on  returns a function that ends it
  */
 
 /** @returns {Channel} */

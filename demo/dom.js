@@ -1,19 +1,22 @@
-/** Four small hands for the page. */
+/** Helpers for the elements of the page. */
 
 /**
  * @template {Element} T
  * @param {string} selector
  * @param {ParentNode} within
- * @returns {T} the one that must be there
+ * @returns {T} the first element that matches
+ * @throws {Error} if no element matches
  */
 export function one(selector, within = document) {
     const element = within.querySelector(selector);
-    if (!element) throw new Error(`The page has no ${selector}`);
+    if (!element) throw new Error(`The page has no element that matches ${selector}`);
     return /** @type {T} */ (element);
 }
 
 /**
- * @param {string} id  of a template
+ * Makes a copy of the content of a template.
+ *
+ * @param {string} id  of the template
  * @returns {DocumentFragment}
  */
 export function stamp(id) {
@@ -35,7 +38,7 @@ export function make(name, options = {}, ...children) {
 }
 
 /**
- * Shows a number to people, and leaves it exact for programs in the `value` of its <data>.
+ * Shows a number as formatted text, and keeps it exact in the `value` of the <data> element.
  *
  * @param {HTMLDataElement} element
  * @param {number} value

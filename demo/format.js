@@ -1,4 +1,4 @@
-/** Numbers as text. */
+/** Formats numbers as text. */
 
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3, notation: 'compact' });
@@ -8,14 +8,14 @@ export function integer(value) {
     return whole.format(value).replace('-', '−');
 }
 
-/** @param {number} value  12,345,678 as 12.3M */
+/** Formats a number with three digits: 12,345,678 becomes 12.3M. @param {number} value */
 export function compact(value) {
     return short.format(value);
 }
 
 /**
- * A share in per cent that never rounds some to none, or part to all: whether anything was lost is
- * the whole question.
+ * Formats a share in per cent. Only 0 is shown as 0 %, and only 1 as 100 %, since the demo is about whether anything
+ * is lost at all.
  *
  * @param {number} share
  */

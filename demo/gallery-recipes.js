@@ -1,4 +1,4 @@
-/** Recipes of the gallery that need no package: what each tab does, and what must not come of it. */
+/** The recipes of the gallery that need no package: what each tab does, and which result must not occur. */
 
 /** @typedef {import('tabacus/emulator').Scenario} Scenario */
 /** @typedef {import('tabacus/emulator').InvariantContext} InvariantContext */
@@ -6,12 +6,12 @@
 /**
  * @typedef {object} Recipe
  * @property {string} name
- * @property {string} claim what must not happen, in the text of the failure
+ * @property {string} claim what must not happen, as the failure describes it
  * @property {Scenario} scenario
  * @property {(context: InvariantContext) => unknown} invariant
  */
 
-/** As tutorials write it. @type {Recipe} */
+/** An increment under a Web Lock, as in tutorials. @type {Recipe} */
 export const lockAroundStorage = {
     name: 'a Web Lock around localStorage',
     claim: 'an update is lost',
@@ -25,7 +25,11 @@ export const lockAroundStorage = {
         origin.openTab().window.localStorage.getItem('n') === '2' || 'an update is lost',
 };
 
-/** The single-executor article's. @type {Recipe} */
+/**
+ * A tab that checks for another executor and then becomes it, as in articles on the single executor.
+ *
+ * @type {Recipe}
+ */
 export const checkThenAct = {
     name: 'check, then act: the single executor',
     claim: 'two tabs run the job',
@@ -40,7 +44,7 @@ export const checkThenAct = {
     invariant: ({ results }) => results.filter(Boolean).length < 2 || 'two tabs run the job',
 };
 
-/** A tab writes under its own key, and never over what another wrote. @type {Recipe} */
+/** A tab writes only under a key of its own, so that it overwrites nothing of another tab. @type {Recipe} */
 export const keyOfItsOwn = {
     name: 'a key of its own for each tab, added up by the reader',
     claim: 'an update is lost',

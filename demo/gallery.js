@@ -1,11 +1,11 @@
-/** The gallery's page: a recipe in two tabs of an emulated origin, and the run that breaks it, step by step. */
+/** The page of the gallery: runs a recipe in two tabs of an emulated origin, and steps through the run that breaks it. */
 
 import { make, one } from './dom.js';
 import { recipes } from './gallery-recipes.js';
 import { showTimeline } from './lab-timeline.js';
 import { explore } from './package-emulator.js';
 
-/** As many as in docs/gallery.md. */
+/** The number of seeds, the same as in docs/gallery.md. */
 const SEEDS = 40;
 
 const form = /** @type {HTMLFormElement} */ (one('#request'));
@@ -16,7 +16,7 @@ const found = /** @type {HTMLElement} */ (one('#found'));
 const chosen = () => /** @type {import('./gallery-recipes.js').Recipe} */ (recipes[recipe.selectedIndex]);
 
 /**
- * A function as it would stand at the margin: its first line has lost its indentation, so all lose as much.
+ * The source of a function without its indentation. Its first line has none, since the source begins at the function.
  *
  * @param {Function} body
  */

@@ -1,19 +1,19 @@
 /**
- * Adds one, again and again, for so long: what each tab does in a race.
+ * Adds one again and again for a time: the part of each tab in a race.
  *
- * It gives the event loop its turn sixty times a second, as a page that wants to stay alive must.
- * No timer is used: a hidden tab's run once a second or less, and most racing tabs are hidden.
+ * It returns to the event loop sixty times a second, so that the page stays responsive. It uses no timer: those of a
+ * hidden tab run once a second or less, and most tabs of a race are hidden.
  */
 
-/** How long to work between two turns of the event loop: a frame, so that the page can be painted. */
+/** How long to work between two turns of the event loop: the time of a frame, so that the page can be painted. */
 const TURN_ms = 16;
 
-/** So many synchronous increments between two reads of the clock, which costs more than they do. */
+/** The number of synchronous increments between two readings of the clock, which is slower than an increment. */
 const BURST = 1000;
 
 /**
- * How long after its time a strategy may still be busy with an increment. A lock that a dead tab left
- * behind costs some seconds; a race must not stand still for it.
+ * How long a strategy may still be busy with an increment after its time is over. A lock that a crashed tab has left
+ * delays it by some seconds; a race does not wait longer.
  */
 const OVERTIME_ms = 8000;
 
@@ -22,10 +22,10 @@ const OVERTIME_ms = 8000;
 /**
  * @param {import('./strategies.js').Counter} counter
  * @param {number} duration_ms
- * @param {number} adds_max  it stops earlier after so many
+ * @param {number} adds_max  the largest number of increments, after which it stops early
  * @param {(progress: Progress) => void} onTurn
- * @returns {Promise<{ attempted: number, error?: string }>} resolves when all of it is flushed;
- *     an increment that was refused with an error is reported, so it is none that got lost
+ * @returns {Promise<{ attempted: number, error?: string }>} resolves once all increments are flushed, or with the
+ *   error that ended it; an increment that failed with an error does not count as lost
  */
 export async function hammer(counter, duration_ms, adds_max, onTurn) {
     const start_ms = performance.now();
@@ -71,7 +71,7 @@ async function within(timeout_ms, work) {
 }
 
 /**
- * A strategy whose `add` answers with a number has added by then, and need not be waited for.
+ * Adds, many times if the strategy is synchronous: its `add` returns a number, and need not be awaited.
  *
  * @param {import('./strategies.js').Counter} counter
  * @returns {Promise<number> | number} how many it added

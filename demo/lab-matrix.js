@@ -1,4 +1,4 @@
-/** The matrix: computed when asked for, in a Worker, a cell at a time. */
+/** Shows the matrix. A Worker computes it cell by cell once the button is pressed. */
 
 import { make, one } from './dom.js';
 import { ask } from './lab-question.js';

@@ -1,8 +1,8 @@
-/** A trace as a list that one steps through, by buttons or by the arrow keys. */
+/** Shows a trace as a list, and steps through it by buttons or by the arrow keys. */
 
 import { make, one } from './dom.js';
 
-/** @param {string} trace a line for each thing that happened; the failure comes last */
+/** @param {string} trace a line for each event; the failure is last */
 export function showTimeline(trace) {
     const list = one('#timeline');
     const lines = trace.trimEnd().split('\n');

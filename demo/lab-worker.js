@@ -1,7 +1,7 @@
 /**
- * Explores, so that the page stays alive meanwhile. To cancel is to terminate this Worker.
+ * Explores in a Worker, so that the page stays responsive. Terminating this Worker cancels the exploration.
  *
- * In: { explore: request } or { matrix: true }. Out: { report }, { cell }, { done }, { error }.
+ * It receives { explore: request } or { matrix: true }, and sends { report }, { cell }, { done } and { error }.
  */
 
 import { explore, matrix } from './package-lab.js';

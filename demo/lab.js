@@ -1,4 +1,4 @@
-/** The laboratory's page: what to explore, how far it is, and what breaks it. */
+/** The page of the laboratory: what to explore, how far the exploration is, and the run that breaks the strategy. */
 
 import { make, one } from './dom.js';
 import { showMatrix } from './lab-matrix.js';

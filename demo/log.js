@@ -1,9 +1,9 @@
-/** What went wrong, newest first: the tab's events, and errors of calls. */
+/** Lists the tab's events and the errors of calls, the newest first. */
 
 import { make, one } from './dom.js';
 import { plural } from './format.js';
 
-/** A page left open for a week keeps no more than this. */
+/** The largest number of lines, so that a page that stays open for a week does not grow. */
 const LINES_max = 50;
 
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });

@@ -1,4 +1,4 @@
-/** Opens a tab of the package, and hands it to the parts of the page. */
+/** Opens a tab of the package, and passes it to the parts of the page. */
 
 import { showCapabilities } from './capabilities.js';
 import { showCards } from './cards.js';
@@ -31,8 +31,8 @@ async function start() {
 }
 
 /**
- * The page does without its plot where the library for it fails: uPlot does as it loads in a
- * WebKitGTK whose locale is C, since `navigator.language` then is no language tag.
+ * Shows the plot, or hides its section if uPlot fails to load. It does in a WebKitGTK with the locale C, since
+ * `navigator.language` is not a language tag there.
  *
  * @param {import('./channel.js').Channel} channel
  */
@@ -42,7 +42,7 @@ async function drawPlot(channel) {
         showPlot(channel);
     } catch (error) {
         /** @type {HTMLElement} */ (one('.plot')).hidden = true;
-        log(`No plot here: ${error}`);
+        log(`The plot cannot be shown: ${error}`);
     }
 }
 

@@ -1,6 +1,6 @@
-/** The laboratory, apart, so that only its own page loads it. */
+/** The laboratory. It is a module of its own, so that only the laboratory's page loads it. */
 
-// @ts-ignore: an address of the served page, which is no path that tsc could follow.
+// @ts-ignore: an address of the served page, which tsc cannot resolve to a file.
 import * as built from './dist/web/tabacus-lab.js';
 
 /** @type {typeof import('../js/lab.js')} */

@@ -1,6 +1,6 @@
-/** The part for a Worker of one's own. */
+/** The part that a Worker loads. */
 
-// @ts-ignore: an address of the served page, which is no path that tsc could follow.
+// @ts-ignore: an address of the served page, which tsc cannot resolve to a file.
 import * as built from './dist/web/tabacus-worker.js';
 
 /** @type {typeof import('../js/worker.js')} */

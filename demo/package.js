@@ -1,9 +1,9 @@
 /**
- * The package, from the addresses where the server puts its build. This page is the use without a
- * bundler; with one, or in Node, this would be `import { open } from 'tabacus'`.
+ * The package, at the address where the server has its build. The demo uses it without a bundler. With a bundler, or
+ * in Node, this would be `import { open } from 'tabacus'`.
  */
 
-// @ts-ignore: an address of the served page, which is no path that tsc could follow.
+// @ts-ignore: an address of the served page, which tsc cannot resolve to a file.
 import * as built from './dist/web/tabacus.js';
 
 /** @type {typeof import('../js/index.js')} */

@@ -1,11 +1,11 @@
-/** Increments per second over a race, a line for each strategy, drawn by uPlot. */
+/** Plots by uPlot the increments per second during a race, with a line for each strategy. */
 
 import { one } from './dom.js';
 import { compact } from './format.js';
 import { REPORT_ms as BIN_ms } from './race.js';
 import { STRATEGIES } from './strategies.js';
 
-// @ts-ignore: an address of the served page; the types are the devDependency's.
+// @ts-ignore: an address of the served page; the types are those of the devDependency.
 import UPlot from './uplot/uPlot.esm.js';
 
 /** @type {typeof import('uplot')} */
@@ -33,14 +33,14 @@ export function showPlot(channel) {
         box.setAttribute('aria-label', 'Rates of the last race; the cards have them in figures.');
     });
     new ResizeObserver(() => plot.setSize({ width: box.clientWidth, height: HEIGHT_px })).observe(box);
-    // Colours that uPlot copies into its legend are those of its making.
+    // uPlot copies colours into its legend when it is made, so a new theme needs a new plot.
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
         plot.destroy();
         plot = draw();
     });
 }
 
-/** Adds up what the tabs report: for each strategy and bin of time, increments per second. */
+/** Adds up the reports of the tabs as increments per second, for each strategy and bin of time. */
 class Rates {
     /** @type {Map<string, number[]>} by strategy */
     #bins = new Map();
@@ -49,7 +49,7 @@ class Rates {
 
     #length = 0;
 
-    /** @param {number} duration_ms  of the race to come */
+    /** Begins a new race. @param {number} duration_ms  of each strategy */
     clear(duration_ms) {
         this.#length = Math.floor(duration_ms / BIN_ms);
         this.#bins.clear();
@@ -75,14 +75,14 @@ class Rates {
         const times = Array.from({ length: this.#length }, (_, bin) => ((bin + 0.5) * BIN_ms) / 1000);
         const columns = STRATEGIES.map(({ name }) => {
             const bins = this.#bins.get(name) ?? [];
-            // A logarithmic axis has no place for zero.
+            // A logarithmic axis cannot show zero.
             return times.map((_, bin) => bins[bin] || null);
         });
         return [times, ...columns];
     }
 }
 
-/** @param {string} name  of a custom property, read when drawn, so that the theme may change */
+/** A function that reads a colour when the plot is drawn. @param {string} name  of a custom property of CSS */
 const colour = (name) => () => getComputedStyle(document.documentElement).getPropertyValue(name);
 
 /** @returns {import('uplot').Options} */
@@ -127,7 +127,7 @@ function options(/** @type {number} */ width) {
 /**
  * @param {number | null} min
  * @param {number | null} max
- * @returns {[number, number]} whole decades around what is there
+ * @returns {[number, number]} the smallest range of whole decades around both
  */
 function decades(min, max) {
     if (!min || !max) return [100, 1e8];

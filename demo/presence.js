@@ -1,16 +1,16 @@
 /**
- * Which tabs are open. Each holds a Web Lock named after it for as long as it lives, and the
- * browser releases it however the tab ends: closed, crashed or killed. So the list of held locks
- * is the list of living tabs, with no heartbeat to miss. A hello only starts the next query early.
+ * Knows which tabs are open. Each tab holds a Web Lock of its own name as long as it is open, and the browser
+ * releases it if the tab is closed, crashes or is killed. So the list of held locks is the list of open tabs, and no
+ * heartbeat is needed. The message `hello` only starts the next query early.
  */
 
 const SEAT = 'tabacus-demo/seat/';
 const TAB = 'tabacus-demo/tab/';
 
-/** How often to look for tabs that ended without a message. */
+/** The interval of the queries, which find tabs that ended without a message. */
 const UPDATE_ms = 500;
 
-/** @typedef {{ id: string, seat: number, mine: boolean }} OpenTab  `seat` is its number on the page */
+/** @typedef {{ id: string, seat: number, mine: boolean }} OpenTab  `seat` is the number that the page shows for it */
 
 /**
  * @typedef {object} Presence
@@ -24,8 +24,8 @@ const UPDATE_ms = 500;
  * @returns {Promise<Presence>}
  */
 export async function join(channel) {
-    if (!navigator.locks) throw new Error('there are no Web Locks here; https or localhost has them');
-    const me = await sitDown();
+    if (!navigator.locks) throw new Error('this page has no Web Locks; open it over https or at localhost');
+    const me = await takeSeat();
     let tabs = [me];
     /** @type {Set<(tabs: readonly OpenTab[]) => void>} */
     const watchers = new Set();
@@ -54,8 +54,8 @@ export async function join(channel) {
     };
 }
 
-/** The lowest free number, then a name with it that no later tab will ever have. */
-async function sitDown() {
+/** Takes the lowest free number, and a name with it that no other tab ever has. */
+async function takeSeat() {
     const id = crypto.randomUUID().slice(0, 8);
     let seat = 1;
     while (!(await hold(`${SEAT}${seat}`))) seat += 1;
@@ -65,7 +65,7 @@ async function sitDown() {
 
 /**
  * @param {string} name
- * @returns {Promise<boolean>} whether this tab holds it, until it ends
+ * @returns {Promise<boolean>} whether this tab holds the lock; then it does until it ends
  */
 function hold(name) {
     return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** The race on the page: the button, how far it is, and the sentence at its end. */
+/** Shows the race: the button, its progress, and a sentence on its result. */
 
 import { clearResults, markRunning, showAttempted, showOutcome } from './cards.js';
 import { one } from './dom.js';
@@ -18,7 +18,7 @@ export function showRace(channel, presence, { log, report }) {
     const button = /** @type {HTMLButtonElement} */ (one('#start'));
     button.addEventListener('click', () => {
         const duration_ms = Number(/** @type {HTMLSelectElement} */ (one('#duration')).value);
-        lead(channel, presence, duration_ms).then((led) => led || log('A race is on already.'), report);
+        lead(channel, presence, duration_ms).then((led) => led || log('A race is already running.'), report);
     });
     presence.subscribe(({ length }) => {
         button.textContent = `Race in ${plural(length, 'tab')}`;
@@ -30,7 +30,7 @@ export function showRace(channel, presence, { log, report }) {
 }
 
 /**
- * Shows in every tab the race that any tab leads.
+ * Shows the race that any tab leads.
  *
  * @param {import('./channel.js').Channel} channel
  * @param {(text: string) => void} log
@@ -67,7 +67,7 @@ function followRace(channel, log) {
 }
 
 /**
- * A race whose leader was closed or killed has no end to wait for.
+ * Ends the race on this page if the tab that leads it is closed or killed.
  *
  * @param {import('./channel.js').Channel} channel
  * @param {import('./presence.js').Presence} presence
@@ -87,7 +87,8 @@ function followLeader(channel, presence) {
 
 /**
  * @param {import('./channel.js').Channel} channel
- * @param {(strategy: string, share: number) => void} onProgress  how much of this run is over
+ * @param {(strategy: string, share: number) => void} onProgress  receives how much of the strategy's time is over, 0
+ *   to 1
  */
 function followProgress(channel, onProgress) {
     /** @type {Map<string, number>} */
@@ -113,11 +114,11 @@ const indexOf = (strategy) => STRATEGIES.findIndex(({ name }) => name === strate
 /** @param {number} tabs */
 function invitation(tabs) {
     if (tabs > 1) return 'Ready.';
-    return 'Open another tab first: a tab alone has nobody to race with.';
+    return 'Open another tab first: one tab alone cannot race.';
 }
 
 /**
- * The worst and the default, in one breath.
+ * A sentence that compares the worst strategy with the default one.
  *
  * @param {Outcome[]} outcomes
  */

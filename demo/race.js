@@ -1,12 +1,12 @@
 /**
- * A race: every open tab hammers the same counter at once, one strategy after another, and what
- * is then missing is reported.
+ * A race: all open tabs increment the same counter at once as fast as they can, by one strategy after another. Then
+ * the missing increments are reported.
  *
- * The tab in which Race was pressed leads. It asks and every tab, itself included, answers:
+ * The tab in which Race was pressed leads. It sends questions, and every tab, including itself, answers:
  *
- *     read   → value   flush, then send what you read; until all have sent the same, twice
- *     go     → ran     hammer for so long, flush, send how often you added
- *     read   → value   as before; what came on top was counted, the rest was lost
+ *     read   → value   the tab flushes, reads and sends the value; repeated until all have sent the same value twice
+ *     go     → ran     the tab increments for a time, flushes, and sends how often it added
+ *     read   → value   as before; the difference is what was counted, and the other increments are lost
  *
  * Every tab receives every message, so every tab shows the whole race.
  */
@@ -15,14 +15,14 @@ import { asker } from './asker.js';
 import { hammer } from './hammer.js';
 import { addsMaxOf, STRATEGIES } from './strategies.js';
 
-/** One race at a time: the leader holds this lock. */
+/** The lock that the leader holds, so that one race runs at a time. */
 const LEADER = 'tabacus-demo/race';
 
-/** Between two rounds of reading, so that late news can arrive. */
+/** The pause between two rounds of reading, in which late writes arrive. */
 const SETTLE_ms = 150;
 const SETTLE_rounds_max = 40;
 
-/** How often a running tab reports how far it is: at every multiple of this, and at its end. */
+/** The interval at which a running tab reports its progress. It also reports at its end. */
 export const REPORT_ms = 250;
 
 /** @typedef {import('./strategies.js').StrategyName} StrategyName */
@@ -34,8 +34,8 @@ export const REPORT_ms = 250;
  * @property {number} attempted
  * @property {number} counted
  * @property {number} lost
- * @property {number} rate  attempted in a second, the flush at the end included
- * @property {string[]} notes  what a reader of these numbers must know
+ * @property {number} rate  attempted increments per second, including the time of the flush at the end
+ * @property {string[]} notes  remarks without which the numbers would mislead
  */
 
 /** @param {Pick<Outcome, 'attempted' | 'lost'>} outcome */
@@ -64,7 +64,7 @@ export function takePart(channel, { me }, counters) {
 }
 
 /**
- * If the store refuses, this is the best-known value.
+ * The value after a flush. If the store fails, it is the value that this tab knows.
  *
  * @param {import('./strategies.js').Counter} counter
  */
@@ -120,7 +120,7 @@ export function lead(channel, presence, duration_ms) {
  * @param {import('./channel.js').Channel} channel
  * @param {import('./presence.js').Presence} presence
  * @param {StrategyName} strategy
- * @param {{ duration_ms: number, leader: string }} race  sent again with each stage, for tabs opened meanwhile
+ * @param {{ duration_ms: number, leader: string }} race  is sent with each stage, for tabs that were opened meanwhile
  * @returns {Promise<Outcome>}
  */
 async function heat(channel, presence, strategy, race) {
@@ -128,7 +128,7 @@ async function heat(channel, presence, strategy, race) {
     const ask = asker(channel, presence);
     channel.send({ type: 'heat', strategy, ...race });
     const before = await settle(ask, strategy);
-    /** @type {Map<string, any>} by tab, for one that does not live to answer */
+    /** The last report of each tab, which counts if the tab ends before it answers. @type {Map<string, any>} */
     const reports = new Map();
     const stop = channel.on('progress', (report) => reports.set(report.tab, report));
     const ran = await ask({ type: 'go', strategy, duration_ms }, 'ran', duration_ms);
@@ -159,7 +159,7 @@ function reckon(runs, counted, notes) {
 function notesOn({ answers, missing }, { agreed }) {
     const notes = missing.map(
         (id) =>
-            `Tab ${Number.parseInt(id, 10)} ended in the race. It counts as it last reported, ` +
+            `Tab ${Number.parseInt(id, 10)} ended during the race. Its last report counts, ` +
             'so some increments may seem lost or gained.',
     );
     const errors = new Set(answers.map(({ error }) => error).filter(Boolean));
@@ -169,8 +169,8 @@ function notesOn({ answers, missing }, { agreed }) {
 }
 
 /**
- * Reads until all tabs have sent the same value twice: what lies in localStorage reaches other processes
- * late, and a loss must not be blamed on a reader that had not received the value yet.
+ * Reads until all tabs have sent the same value twice. Writes to localStorage reach other processes late, and an
+ * increment that a tab does not see yet must not count as lost.
  *
  * @param {import('./asker.js').Ask} ask
  * @param {StrategyName} strategy

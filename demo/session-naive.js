@@ -1,6 +1,6 @@
 /**
- * A session as it is often written: whoever gets a 401 refreshes, and localStorage has the tokens. For
- * the comparison on the page; do not copy it.
+ * A session as it is often written: each tab that gets a 401 refreshes the tokens, which are in localStorage. The page
+ * compares it with demo/session.js. Do not copy it.
  */
 
 const key = 'demo/session-naive';

@@ -1,10 +1,10 @@
 /**
- * The session on the page. The tab in which the button was pressed ends the access token and asks every
- * tab, itself included, for so many requests:
+ * Shows the session. The tab in which the button was pressed lets the access token expire. Then it asks every tab,
+ * including itself, to make requests:
  *
- *     session-go   → session-ran   send them all at once, report how many were answered and how many were not
+ *     session-go   → session-ran   the tab sends all requests at once, and reports how many were answered
  *
- * What the provider counted meanwhile is then sent to all.
+ * At the end it sends to all tabs what the provider has counted meanwhile.
  */
 
 import { asker } from './asker.js';
@@ -18,10 +18,10 @@ import { NaiveSession } from './session-naive.js';
 /** @typedef {{ tab: string, asked: number, answered: number }} Ran */
 /** @typedef {Record<'expiries' | 'refreshes' | 'retries' | 'revoked' | 'served' | 'refused', number>} Log */
 
-/** Where web/demo.js has a provider for each. @type {Record<Kind, string>} */
+/** The addresses of the two providers in web/demo.js. @type {Record<Kind, string>} */
 const PROVIDERS = { tabacus: './provider', naive: './provider-naive' };
 
-/** What is shown of the provider's log. @type {(keyof Log)[]} */
+/** The entries of the provider's log that the page shows. @type {(keyof Log)[]} */
 const SHOWN = ['expiries', 'refreshes', 'retries', 'revoked', 'served', 'refused'];
 
 /**
@@ -88,7 +88,7 @@ async function lead(channel, presence, session, kind, requests) {
 }
 
 /**
- * A provider that began anew knows the stored session no more.
+ * Logs in, and does so once more if the provider was restarted and does not know the stored session.
  *
  * @param {AnySession} session
  */
@@ -100,7 +100,7 @@ async function loggedIn(session) {
 /** @param {Kind} kind @returns {Promise<Log>} */
 const logOf = async (kind) => (await fetch(`${PROVIDERS[kind]}/log`)).json();
 
-/** What any tab leads is shown in every tab. @param {import('./channel.js').Channel} channel */
+/** Shows the round that any tab leads. @param {import('./channel.js').Channel} channel */
 function follow(channel) {
     channel.on('session-begin', () => {
         enter('running');
@@ -122,7 +122,7 @@ function follow(channel) {
 }
 
 /**
- * A round has no end to wait for if its leader was closed or killed.
+ * Ends the round on this page if the tab that leads it is closed or killed.
  *
  * @param {import('./channel.js').Channel} channel
  * @param {import('./presence.js').Presence} presence

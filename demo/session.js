@@ -1,9 +1,9 @@
 /**
- * A session over all tabs: one refresh for each expiry, whoever needs it first, and nobody logged out
- * because two tabs refreshed at once or one of them died at it. docs/locks.md walks through it.
+ * A session over all tabs. Each expiry causes one refresh, by the tab that needs it first. No tab is logged out
+ * because two tabs refresh at once, or because a tab crashes during the refresh. docs/locks.md explains it.
  */
 
-/** @typedef {{ number: number, access: string, refresh: string }} Tokens  empty ones of a session that has ended */
+/** @typedef {{ number: number, access: string, refresh: string }} Tokens  empty if the session has ended */
 
 const store = 'session';
 
@@ -14,7 +14,7 @@ export class Session {
     #tab;
     #url;
 
-    /** What this tab has seen last. @type {Tokens | undefined} */
+    /** The tokens that this tab has read last. @type {Tokens | undefined} */
     #tokens;
 
     /**
@@ -27,7 +27,7 @@ export class Session {
         this.#url = url;
     }
 
-    /** Nothing, if any tab is logged in. */
+    /** Logs in, unless a tab of this origin is logged in already. */
     async login() {
         this.#tokens = await this.#lock.run(async (held) => {
             const stored = await this.#read(held);
@@ -39,7 +39,7 @@ export class Session {
 
     /**
      * @param {string} path
-     * @returns {Promise<Response>} rejected when nobody is logged in any more
+     * @returns {Promise<Response>} rejects if the session has ended
      */
     async request(path) {
         for (let tries = 1; ; tries++) {
@@ -48,7 +48,7 @@ export class Session {
                 this.#tokens = undefined; // another tab may log in again
                 throw new Error('nobody is logged in');
             }
-            // Shared: no request is under way while the token is replaced.
+            // Requests share the lock, and a refresh holds it alone: no request runs while the tokens change.
             const response = await this.#lock.run(
                 ({ signal }) =>
                     fetch(this.#url + path, {
@@ -64,7 +64,7 @@ export class Session {
     }
 
     /**
-     * The tokens after `expired`. Many requests ask, one refreshes; a late one finds it done.
+     * The tokens after `expired`. Of many requests that ask for them, one refreshes; a later one finds the new tokens.
      * @param {Tokens} expired
      */
     #refreshed(expired) {
@@ -98,7 +98,7 @@ export class Session {
      * @param {string} path
      * @param {object} body
      * @param {AbortSignal} signal
-     * @returns {Promise<{ access: string, refresh: string } | null>} null where the provider refuses
+     * @returns {Promise<{ access: string, refresh: string } | null>} null if the provider refuses
      */
     async #post(path, body, signal) {
         const response = await fetch(this.#url + path, {

@@ -1,5 +1,5 @@
 /**
- * The ways of counting that race here. The package does the counting; here are their descriptions.
+ * The strategies of the race, with descriptions for the page. The package does the counting.
  */
 
 /**
@@ -46,7 +46,7 @@ export const STRATEGIES = Object.freeze([
         name: 'log',
         tag: 'exact, bulky',
         what: 'Every increment is a key of its own in localStorage, so that nothing is overwritten. It fills up: a tab adds a thousand here, and stops.',
-        // localStorage holds some 50,000 such keys, and living tabs keep theirs.
+        // localStorage holds about 50,000 such keys, and open tabs keep theirs.
         adds_max: 1000,
     },
     {
@@ -80,7 +80,7 @@ export const STRATEGIES = Object.freeze([
 export const addsMaxOf = (name) => STRATEGIES.find((one) => one.name === name)?.adds_max ?? Infinity;
 
 /**
- * The same counter by every strategy, so each has a name of its own.
+ * Opens a counter of each strategy, named after it.
  *
  * @param {Tab} tab
  * @returns {Counters}

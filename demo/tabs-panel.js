@@ -1,4 +1,4 @@
-/** The open tabs, as a row of numbered chips, and this tab's number in its title. */
+/** Shows the open tabs as a row of numbered chips, and the number of this tab in its title. */
 
 import { make, one } from './dom.js';
 import { plural } from './format.js';

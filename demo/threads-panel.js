@@ -1,4 +1,4 @@
-/** The threads on the page: buttons and a table, or why there is no shared memory. */
+/** Shows the threads: buttons and a table, or why there is no shared memory. */
 
 import { make, one, showNumber, stamp } from './dom.js';
 import { integer } from './format.js';
@@ -41,20 +41,20 @@ async function showTable(report) {
     /** @type {Promise<import('./threads.js').Crew> | undefined} */
     let crew;
 
-    /** @param {'workers' | 'cpp'} who @param {number} amount */
-    const run = async (who, amount) => {
+    /** @param {'workers' | 'cpp'} runner @param {number} amount */
+    const run = async (runner, amount) => {
         crew ??= hireCrew();
-        const add = (await crew)[who];
+        const add = (await crew)[runner];
         for (const kind of KINDS) {
             expected.set(kind, (expected.get(kind) ?? 0) + WORKERS * ADDS * amount);
             showResult(await add(kind, amount), expected.get(kind) ?? 0);
         }
-        conclude(who, WORKERS * ADDS * KINDS.length);
+        conclude(runner, WORKERS * ADDS * KINDS.length);
     };
     for (const button of buttons()) {
-        const who = button.dataset['run'] === 'cpp' ? 'cpp' : 'workers';
+        const runner = button.dataset['run'] === 'cpp' ? 'cpp' : 'workers';
         const amount = Number(button.dataset['amount']);
-        button.addEventListener('click', () => busy(() => run(who, amount)).catch(report));
+        button.addEventListener('click', () => busy(() => run(runner, amount)).catch(report));
     }
     enter('idle');
 }
@@ -89,16 +89,16 @@ function showResult({ kind, actual, elapsed_ms }, expected) {
 }
 
 /**
- * What the unsynchronised counter lost of all that was ever added to it.
+ * Shows how much of everything that was added to the unsynchronised counter is missing.
  *
- * @param {'workers' | 'cpp'} who
+ * @param {'workers' | 'cpp'} runner
  * @param {number} adds
  */
-function conclude(who, adds) {
+function conclude(runner, adds) {
     const missing = (/** @type {string} */ kind) =>
         Number(/** @type {HTMLDataElement} */ (one(`tr[data-kind="${kind}"] [data-role="missing"]`)).value);
     const others = ['atomic', 'mutexed', 'striped'].every((kind) => missing(kind) === 0);
-    const crew = who === 'cpp' ? 'C++ threads' : 'Workers';
+    const crew = runner === 'cpp' ? 'C++ threads' : 'Workers';
     const exact = others ? 'Atomic, mutexed and striped are exact' : 'A counter that must be exact is not';
     const off = Math.abs(missing('unsynchronised'));
     const loss =

@@ -1,6 +1,6 @@
 /**
- * One of the four workers: attaches to the page's memory and adds on request. It loads two kilobytes
- * of the package, and no Emscripten runtime.
+ * One of the four Workers. It attaches to the page's memory, and adds on request. It loads two kilobytes of the
+ * package, and no runtime of Emscripten.
  */
 
 import { attach } from './package-worker.js';
@@ -27,10 +27,10 @@ function hammer(counter, { adds, amount, barrier }) {
 }
 
 /**
- * A worker would be through before the next one has begun, and nothing would race. So the first ones
- * turn on the spot until the last one comes: to wake from a sleep takes longer than all the adding.
+ * Waits until all Workers have come here. Without this, each Worker would end before the next one begins, and nothing
+ * would race. A Worker spins, since waking it from a sleep takes longer than all its increments.
  *
- * @param {Int32Array<SharedArrayBuffer>} barrier  how many are still to come
+ * @param {Int32Array<SharedArrayBuffer>} barrier  the number of Workers that have not come yet
  */
 function startTogether(barrier) {
     Atomics.sub(barrier, 0, 1);

@@ -1,4 +1,4 @@
-/** The Atomics article's program: four workers, 100,000 increments each, in four kinds of counter. */
+/** The usual example of articles on Atomics: four Workers make 100,000 increments each, with four kinds of counter. */
 
 import { threads } from './package-threads.js';
 
@@ -12,8 +12,8 @@ export const KINDS = Object.freeze(/** @type {const} */ (['atomic', 'mutexed', '
 
 /**
  * @typedef {object} Crew
- * @property {(kind: Kind, amount: number) => Promise<Result>} workers  adds from workers of the page
- * @property {(kind: Kind, amount: number) => Promise<Result>} cpp  adds from C++ threads
+ * @property {(kind: Kind, amount: number) => Promise<Result>} workers  adds in the Workers of the page
+ * @property {(kind: Kind, amount: number) => Promise<Result>} cpp  adds in C++ threads
  */
 
 /** @returns {Promise<Crew>} */
@@ -43,7 +43,7 @@ export async function hireCrew() {
     };
 }
 
-/** A worker answers messages in their order, each once. */
+/** Starts a Worker. It answers each message once, in the order of the messages. */
 function startWorker() {
     return new Worker(new URL('./threads-worker.js', import.meta.url), { type: 'module' });
 }
@@ -51,7 +51,7 @@ function startWorker() {
 /**
  * @param {Worker} worker
  * @param {object} message
- * @returns {Promise<void>} when it is done
+ * @returns {Promise<void>} resolves once the Worker has answered
  */
 function request(worker, message) {
     return new Promise((resolve, reject) => {

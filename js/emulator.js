@@ -1,5 +1,5 @@
 /**
- * The emulator: an origin with several tabs in one process, behind the platform's own API.
+ * The emulator: an origin with several tabs in one process. Scripts use it through the platform's own API.
  *
  * @example
  * import { createOrigin } from 'tabacus/emulator';
@@ -27,29 +27,34 @@ export { faults };
 /** @typedef {import('./emulator/emulated-tab.js').Tab} Tab */
 
 /**
- * Where browsers are known to differ from the specification, or from each other.
+ * The known differences of browsers from the specification, or from each other.
  *
  * - `no-wake-after-abort`: as in Chromium, a request behind an aborted lock request is not granted until a holder
- *   releases, although Web Locks §4.3 requires it
- * - `equal-writes-dropped`: as Firefox and WebKit, a write of what the writer's copy holds already is not sent
+ *   releases the lock, although Web Locks §4.3 requires it
+ * - `equal-writes-dropped`: as in Firefox and WebKit, a write is not sent if the writer's copy has that value already
  */
 export const quirks = Object.freeze(/** @type {const} */ (['no-wake-after-abort', 'equal-writes-dropped']));
 
-/** When a tab sees what others write to localStorage; browsers do the first. */
+/**
+ * The models of localStorage, which differ in when a tab sees the writes of others. Browsers behave as the first:
+ *
+ * - `cached`: each process reads a copy, and a write reaches the other processes later
+ * - `interleaved` and `mutexed`: every tab sees a write at once
+ */
 export const storages = Object.freeze(/** @type {const} */ (['cached', 'interleaved', 'mutexed']));
 
 /**
  * @typedef {object} CreateOriginOptions
- * @property {string | URL} [url] of its tabs; `https://example.test/` by default
+ * @property {string | URL} [url] the address of its tabs; `https://example.test/` by default
  * @property {'cached' | 'interleaved' | 'mutexed'} [storage] `cached` by default
- * @property {number} [seed] an integer from 0 to 2^53 − 1, which decides what happens next. Without one, whatever was
- *   begun first happens first
- * @property {'virtual' | 'real'} [clock] `virtual` by default: time passes when nothing else can happen
- * @property {number} [quota_bytes] how much a storage takes, keys and values together, in UTF-8; 5 MiB by
+ * @property {number} [seed] an integer from 0 to 2^53 − 1, which decides the order of events. Without a seed, events
+ *   happen in the order in which they became possible
+ * @property {'virtual' | 'real'} [clock] `virtual` by default: time passes only when no event can happen
+ * @property {number} [quota_bytes] the capacity of a storage in bytes of UTF-8, keys and values together; 5 MiB by
  *   default
  * @property {readonly (typeof quirks[number])[]} [quirks] none by default
- * @property {import('./core/module.js').WasmSource} [wasm] where emulator.wasm is, if not beside the package's modules
- * @property {object} [fakeIndexedDB] the module `fake-indexeddb`, where `import('fake-indexeddb')` does not find it
+ * @property {import('./core/module.js').WasmSource} [wasm] emulator.wasm, if it is not beside the package's modules
+ * @property {object} [fakeIndexedDB] the module `fake-indexeddb`, if `import('fake-indexeddb')` does not find it
  */
 
 /** HTML §12.2: "a mostly arbitrary limit of five megabytes per origin is suggested". */
@@ -59,8 +64,10 @@ const quotaBytesDefault = 5 * 1024 * 1024;
 let shared;
 
 /**
+ * Makes an origin without tabs.
+ *
  * @param {CreateOriginOptions} [options]
- * @returns {Promise<Origin>} rejects with `invalid-argument`, and `unavailable` without emulator.wasm
+ * @returns {Promise<Origin>} rejects with `invalid-argument`, or with `unavailable` if emulator.wasm cannot be loaded
  */
 export async function createOrigin(options = {}) {
     const { checked, wasm, peer } = checkOrigin(options);
@@ -68,7 +75,7 @@ export async function createOrigin(options = {}) {
     return new EmulatedOrigin(glue, checked, found);
 }
 
-/** Another call loads it again where that has failed. */
+/** Loads emulator.wasm. If that fails, the next call tries again. */
 const loadShared = () =>
     loadRules(undefined).catch((error) => {
         shared = undefined;
@@ -132,34 +139,35 @@ function checkUrl(url) {
 /** @typedef {import('./emulator/explore.js').InvariantContext} InvariantContext */
 
 /**
- * @typedef {object} ExploreOptions besides those of {@link createOrigin}, of which `seed` and `clock` are ours
- * @property {number | readonly number[]} [seeds] how many, from 1 on, or which; 1,000 by default
+ * @typedef {object} ExploreOptions the options of {@link explore}, besides those of {@link createOrigin} without
+ *   `seed` and `clock`
+ * @property {number | readonly number[]} [seeds] the number of seeds, from 1 on, or a list of seeds; 1,000 by default
  * @property {number} [tabs] 1 to 64; 2 by default
- * @property {readonly (typeof faults[number])[]} [faults] that may happen; none by default
- * @property {number} [faultBudget] how many of them in one run, 0 to 64; 1 by default
- * @property {(context: InvariantContext) => unknown} [invariant] called when nothing can happen any more: false, a
+ * @property {readonly (typeof faults[number])[]} [faults] the faults that may happen; none by default
+ * @property {number} [faultBudget] how many faults may happen in one run, 0 to 64; 1 by default
+ * @property {(context: InvariantContext) => unknown} [invariant] is called when no event can happen. False, a
  *   sentence or an exception is a failure
- * @property {number} [steps] after which a run counts as endless, 1 to 10^6; 20,000 by default
- * @property {AbortSignal} [signal] ends it; the promise is rejected with its reason
- * @property {(seeds: number) => void} [progress] called after each seed
+ * @property {number} [steps] the number of steps after which a run counts as endless, 1 to 10^6; 20,000 by default
+ * @property {AbortSignal} [signal] ends the exploration; the promise is rejected with its reason
+ * @property {(seeds: number) => void} [progress] is called after each seed
  */
 
 /**
  * @typedef {object} ExploreResult
  * @property {'broken' | 'unbroken within the bound'} verdict
- * @property {number} seeds how many were run
- * @property {number} steps of all runs
- * @property {Record<string, number>} faults how often each happened
- * @property {string} hash equal for equal explorations, in hexadecimal
- * @property {number} [seed] which broke it
- * @property {number[]} [schedule] the simplest that breaks it, for {@link replay}
- * @property {string} [trace] of a broken one: a line for each thing that happened
- * @property {string} [svg] the same as a sequence diagram
+ * @property {number} seeds how many seeds were run
+ * @property {number} steps the number of steps of all runs
+ * @property {Record<string, number>} faults how often each fault happened
+ * @property {string} hash a hash of the exploration in hexadecimal, equal for equal explorations
+ * @property {number} [seed] the seed of the broken run
+ * @property {number[]} [schedule] the simplest schedule that breaks the scenario, for {@link replay}
+ * @property {string} [trace] of the broken run, with a line for each event
+ * @property {string} [svg] the trace as a sequence diagram
  */
 
 /** @param {string} failure */
 const failed = (failure) => ({
-    /** What was wrong, in one sentence; empty unless broken. */
+    /** A sentence on what is wrong; empty unless the verdict is `broken`. */
     failure,
     /** @deprecated Use `failure`, which has the same value. */
     complaint: failure,
@@ -168,11 +176,11 @@ const failed = (failure) => ({
 /** @typedef {ExploreResult & ReturnType<typeof failed>} ExploreReport */
 
 /**
- * Runs a scenario in every tab of an emulated origin, once a seed, until a run breaks: the scenario throws, never
- * ends, or leaves what the invariant denies. Odd seeds are random walks over turns, deliveries, grants, timers and
- * faults; even seeds go by priorities that change at random (PCT).
+ * Runs a scenario in every tab of an emulated origin, once for each seed, until a run breaks: the scenario throws or
+ * never ends, or the invariant does not hold. A run with an odd seed is a random walk over turns, deliveries, grants,
+ * timers and faults. A run with an even seed goes by priorities that change at random (PCT).
  *
- * @param {Scenario | string} scenario called in each tab with the tab, or a script that is run there
+ * @param {Scenario | string} scenario a function that is called for each tab with the tab, or a script that runs in it
  * @param {ExploreOptions & Omit<CreateOriginOptions, 'seed' | 'clock'>} [options]
  * @returns {Promise<ExploreReport>}
  * @throws {TabacusError} `invalid-argument`, `unavailable` without emulator.wasm
@@ -212,12 +220,15 @@ export async function explore(scenario, options = {}) {
 }
 
 /**
- * A broken run again, step by step as it was.
+ * Repeats a broken run step by step.
  *
- * @param {Scenario | string} scenario the same
- * @param {ExploreReport | { seed: number, schedule: readonly number[] }} found a report of a broken run, or what was kept of one
- * @param {ExploreOptions & Omit<CreateOriginOptions, 'seed' | 'clock'>} [options] the same
- * @returns {Promise<ExploreReport>} unbroken if that run does not break any more
+ * @param {Scenario | string} scenario the scenario of the broken run
+ * @param {ExploreReport | { seed: number, schedule: readonly number[] }} found the report of the broken run, or its
+ *   seed and schedule
+ * @param {ExploreOptions & Omit<CreateOriginOptions, 'seed' | 'clock'>} [options] the options of the broken run
+ * @returns {Promise<ExploreReport>} `unbroken within the bound` if the run does not break, since the scenario has
+ *   changed
+ * @throws {TabacusError} `invalid-argument`, `unavailable` without emulator.wasm
  */
 export async function replay(scenario, found, options = {}) {
     const { seed, schedule } = checkFound(found);
@@ -258,10 +269,15 @@ function checkFound(found) {
     return found;
 }
 
-/** Runs that shrinking may take. */
+/** The largest number of runs for shrinking a schedule. */
 const shrinkRunsMax = 300;
 
-/** @param {import('./emulator/explore.js').Plan} plan @param {number} seed @param {import('./emulator/explore.js').Outcome} failing @param {ExploreReport} report */
+/**
+ * @param {import('./emulator/explore.js').Plan} plan
+ * @param {number} seed
+ * @param {import('./emulator/explore.js').Outcome} failing
+ * @param {ExploreReport} report
+ */
 async function broken(plan, seed, failing, report) {
     const { schedule } = failing.endless ? failing : await shrink(plan, seed, failing, shrinkRunsMax);
     const { failure, trace, svg } = await runOnce(plan, { seed, schedule, traced: true });
@@ -276,7 +292,7 @@ async function broken(plan, seed, failing, report) {
     };
 }
 
-/** FNV-1a. @param {string} hash @param {string} more */
+/** Mixes a text into a hash (FNV-1a). @param {string} hash @param {string} more */
 function mixed(hash, more) {
     let [low, high] = [0x811c9dc5, 0x01000193];
     for (const unit of hash + more) {

@@ -1,4 +1,4 @@
-/** npm run bench [-- --json]: makes ready what is missing, builds, measures ours beside its peers. */
+/** npm run bench [-- --json]: installs what is missing, builds, and measures the package and its peers. */
 
 import { join } from 'node:path';
 import '../bench/lib/options.js'; // ends a run with a bad option

@@ -2,12 +2,14 @@
  * node scripts/build.js [part…]: builds what has changed.
  *
  *   package   dist/, with its types: what npm publishes (the default)
- *   wasm      the wasm programs and dist/ without its types
- *   js        dist/ from the wasm programs as they are
+ *   wasm      the wasm programs, and dist/ without its types
+ *   js        dist/ without its types, from the wasm programs of an earlier build
  *   types     dist/types
  *   bench     the modules that the benchmarks need
  *   tests     the module that tests of C++ threads need
- *   native    every native build; or one preset by its name, native-… or wasm-…
+ *   native    every native build
+ *
+ * The name of a preset, native-… or wasm-…, builds that preset only.
  */
 
 import { build, NATIVE_PRESETS, WASM_PRESETS } from './lib/cmake.js';

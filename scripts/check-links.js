@@ -4,5 +4,5 @@ import { main } from './lib/failure.js';
 import { checkLinks } from './lib/links.js';
 
 await main(async () => {
-    console.log(`${await checkLinks()} links lead somewhere`);
+    console.log(`${await checkLinks()} links lead to a file or a heading`);
 });

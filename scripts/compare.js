@@ -2,8 +2,9 @@
  * npm run compare -- [--engine chromium|firefox|webkit]… [--tabs N] [--seconds S] [--strategies a,b]
  *                    [--json | --markdown] [--svg file]
  *
- * Every strategy hammered by N real tabs in processes of their own: what is lost, how fast, how soon
- * another tab sees it, and whether all agree in the end. docs/reality.md says how to read it.
+ * N real tabs, each in a process of its own, increment one counter of each strategy as fast as they can. Prints how
+ * many increments are lost, how many are made in a second, how soon another tab sees one, and whether all tabs read
+ * the same value in the end. docs/reality.md explains the figures.
  */
 
 import { writeFileSync } from 'node:fs';
@@ -35,7 +36,7 @@ const options = optionsOf({
 function positive(name, text, most) {
     const value = Number(text);
     if (value > 0 && value <= most) return value;
-    throw new Failure(`--${name} is ${text}: a number above 0 and at most ${most} is wanted`);
+    throw new Failure(`--${name} must be a number above 0 and at most ${most}, but is "${text}"`);
 }
 
 /** @param {string} what @param {string[]} names @param {readonly string[]} known */
@@ -48,7 +49,7 @@ function known(what, names, known) {
 /** Checks the arguments before anything is built. */
 function checked() {
     const tabs = positive('tabs', options.tabs, TABS_MAX);
-    if (!Number.isInteger(tabs)) throw new Failure(`--tabs is ${tabs}: an integer is wanted`);
+    if (!Number.isInteger(tabs)) throw new Failure(`--tabs must be an integer, but is ${tabs}`);
     return {
         engines: known('engine', options.engine, ['chromium', 'firefox', 'webkit']),
         tabs,

@@ -1,4 +1,4 @@
-/** npm run demo: makes ready what is missing, builds what has changed, serves the demo. */
+/** npm run demo: installs what is missing, builds what has changed, and serves the demo. */
 
 import { WASM_PRESETS, build } from './lib/cmake.js';
 import { main } from './lib/failure.js';

@@ -1,6 +1,6 @@
 /**
- * npm run examples [-- name…]: packs dist/ once, then installs, builds, serves and opens each example in two tabs of
- * Chromium; or those named. Installs go to build/examples, and stay there for the next run.
+ * npm run examples [-- [--packed] name…]: packs dist/ once. Then it installs, builds and serves each example, or each
+ * named one, and opens it in two tabs of Chromium. The installed examples stay in build/examples for the next run.
  */
 
 import { readFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ function chosen() {
     throw new Failure(`unknown example "${unknown}"; choose one of: ${Object.keys(EXAMPLES).join(', ')}`);
 }
 
-/** dist/ as it is, if `--packed`; built first otherwise. */
+/** Builds dist/; with `--packed`, leaves dist/ as it is. */
 async function makePackage() {
     await nodeModules();
     await browsers();

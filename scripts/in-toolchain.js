@@ -1,4 +1,4 @@
-/** node scripts/in-toolchain.js <command> [argument…]: runs a command in the toolchain. */
+/** node scripts/in-toolchain.js <command> [argument…]: runs a command of the toolchain. */
 
 import { Failure, main } from './lib/failure.js';
 import { show } from './lib/run.js';

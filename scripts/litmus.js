@@ -2,9 +2,9 @@
  * npm run litmus -- [--rounds N] [--seed N] [--engine chromium|firefox|webkit] [--only program]…
  *                   [--json | --markdown]
  *
- * The litmus programs of tests/litmus in a real browser: every outcome seen, beside what the
- * laboratory's model of localStorage allows and forbids. Fails when something else was seen in
- * Chromium, whose storage the model describes.
+ * Runs the litmus programs of tests/litmus in a real browser. Prints every outcome that was seen, beside the outcomes
+ * that the laboratory's model of localStorage allows and forbids. The model describes the storage of Chromium: if
+ * Chromium shows an outcome that the model forbids, the run fails.
  */
 
 import { Failure, main } from './lib/failure.js';
@@ -25,7 +25,7 @@ const options = optionsOf({
 function positive(name, text) {
     const value = Number(text);
     if (Number.isInteger(value) && value > 0) return value;
-    throw new Failure(`--${name} is ${text}: an integer of at least 1 is wanted`);
+    throw new Failure(`--${name} must be an integer of at least 1, but is "${text}"`);
 }
 
 /** @param {readonly import('../tests/litmus/programs.js').Program[]} all */
@@ -38,7 +38,10 @@ function chosen(all) {
     return all.filter(({ name }) => options.only?.includes(name) ?? true);
 }
 
-/** @param {import('../tests/litmus/outcomes.js').Judged[]} all @param {typeof import('../tests/litmus/outcomes.js')} words */
+/**
+ * @param {import('../tests/litmus/outcomes.js').Judged[]} all
+ * @param {typeof import('../tests/litmus/outcomes.js')} words
+ */
 function print(all, { markdown, report }) {
     if (options.json) console.log(JSON.stringify(all, null, 2));
     else if (options.markdown) console.log(markdown(all));

@@ -1,9 +1,9 @@
 /**
  * npm run matrix -- [--deep] [--json | --markdown]
  *
- * Strategy × storage model × fault: proved up to a bound, or broken, with the seed of its trace
- * (docs/laboratory.md). --deep explores some hundred times further, and takes hours. Exit code 1 when a
- * strategy does what its declared guarantee says it never does.
+ * Explores every combination of strategy, storage model and fault. Each is either proved up to a bound or broken; the
+ * seed of a broken one replays the run that breaks it (docs/laboratory.md). --deep explores about a hundred times as
+ * much, and takes hours. The exit code is 1 if a strategy breaks its declared guarantee.
  */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

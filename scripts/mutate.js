@@ -1,7 +1,6 @@
 /**
- * npm run mutate [-- name…]: plants the faults of tests/mutation/mutants.js one by one, and asks of
- * each that the test named beside it kills it. One that survives, or whose text is not there any
- * more, fails the run.
+ * npm run mutate [-- name…]: plants the faults of tests/mutation/mutants.js one by one. Each must be killed by the
+ * test that its entry names. The run fails if a fault survives, or if the text that it replaces is not in its file.
  */
 
 import { MUTANTS } from '../tests/mutation/mutants.js';

@@ -1,6 +1,6 @@
 /**
- * node scripts/plant.js [word…]: tries the faults planted in JavaScript (tests/mutation/emulator.js and shared.js), all or
- * those whose file and words contain one that is given.
+ * node scripts/plant.js [word…]: tries the faults planted in JavaScript (tests/mutation/emulator.js and shared.js).
+ * With words, it tries only the faults that have one of them in their file name or their description.
  */
 
 import { closingLine } from './lib/counts.js';
@@ -14,7 +14,9 @@ await main(async () => {
     );
     if (chosen.length === 0) {
         const sought = words.join('" or "');
-        throw new Failure(`no planted fault has "${sought}" in its file or words; see tests/mutation`);
+        throw new Failure(
+            `no planted fault has "${sought}" in its file name or description; see tests/mutation`,
+        );
     }
     const counts = await tryPlanted(chosen);
     console.log(closingLine(counts));

@@ -1,8 +1,9 @@
 /**
- * npm test [-- stage…]: makes ready what is missing, builds what has changed, checks everything; or
- * the stages named: lint, native, node, browser, consumers, or one such as clang-tidy.
+ * npm test [-- stage…]: installs what is missing, builds what has changed, and runs the named stages. A name is that
+ * of a group (lint, native) or of one stage (node, browser, consumers, clang-tidy, …). Without a name, every stage
+ * runs but those of `npm run proof`.
  *
- * npm run proof: every stage, those too that take long and rarely find anything.
+ * npm run proof: runs every stage, including those that take long and rarely find anything.
  */
 
 import { closingLine, NOTHING, sum } from './lib/counts.js';
@@ -19,11 +20,11 @@ const CORES = 2;
  */
 const goesBy = (word) => (stage) => word === stage.name || word === stage.group;
 
-/** @param {string[]} words What was asked for; nothing asks for all. */
+/** @param {string[]} words names of stages or groups; if empty, all stages but those of `npm run proof` are chosen */
 function chosen(words) {
     const known = STAGES.filter(({ checks }) => checks);
     if (words[0] === 'proof') {
-        process.env.TABACUS_PROOF = '1'; // tests repeat more often what can go wrong at any moment
+        process.env.TABACUS_PROOF = '1'; // tests that depend on timing repeat more often
         return known;
     }
     const unknown = words.find((word) => !known.some(goesBy(word)));
@@ -67,7 +68,7 @@ function task({ name, needs, cores, run, checks }, counts) {
 }
 
 /**
- * A stage may fail without any test having done so: a build that breaks, a runner that crashes.
+ * Counts at least one failure for a stage that failed, since a build that breaks or a runner that crashes counts none.
  * @param {string} name
  * @param {AllCounts} counts
  */
@@ -87,11 +88,13 @@ function summary(states, counts) {
         if (state === undefined || (state === 'done' && !checks)) continue;
         if (state === 'left out') countFailure(name, counts);
         const words =
-            state === 'left out' ? 'what it needs failed' : closingLine(counts.get(name) ?? NOTHING);
+            state === 'left out'
+                ? 'not run: a stage that it needs failed'
+                : closingLine(counts.get(name) ?? NOTHING);
         console.log(`${state === 'done' ? '✓' : '✗'} ${name.padEnd(20)} ${words}`);
     }
     const total = sum([...counts.values()]);
-    if (total.skipped > 0) console.log(`! ${total.skipped} skipped: what they check was not checked`);
+    if (total.skipped > 0) console.log(`! ${total.skipped} tests were skipped: what they check is unchecked`);
     return total;
 }
 

@@ -1,9 +1,9 @@
 /**
- * The server's side of counter.state() and counter.merge(), as docs/sync.md explains it: a table of one row
- * for each counter and node, of which the larger total wins.
+ * The server's side of counter.state() and counter.merge() (docs/sync.md): a table with one row for each counter and
+ * node. If two rows compete, the one with the larger total wins.
  */
 
-/** Once. */
+/** Creates the table. It runs once. */
 export const TABLE = `
 CREATE TABLE IF NOT EXISTS counter_rows (
     counter text NOT NULL,
@@ -15,8 +15,8 @@ CREATE TABLE IF NOT EXISTS counter_rows (
 );`;
 
 /**
- * Takes a state (:'state', JSON) of a counter (:'counter') in. A node is one writer whose totals only grow
- * within an epoch: of two of its rows the larger is the later, whichever comes first.
+ * Merges a state (:'state', JSON) into a counter (:'counter'). A node is one writer, and its totals only grow within
+ * an epoch. So the larger of two of its rows is the later one, whichever arrives first.
  */
 export const JOIN = `
 INSERT INTO counter_rows AS known
@@ -29,11 +29,11 @@ ON CONFLICT (counter, node) DO UPDATE
     SET epoch = excluded.epoch, plus = excluded.plus, minus = excluded.minus
     WHERE (excluded.epoch, excluded.plus, excluded.minus) > (known.epoch, known.plus, known.minus);`;
 
-/** The state of a counter (:'counter') for merge(): counts as texts, since they may exceed JSON's numbers. */
+/** The state of a counter (:'counter') for merge(). Totals are strings, since they may exceed the numbers of JSON. */
 export const STATE = `
 SELECT jsonb_build_object('version', 1, 'rows', coalesce(jsonb_agg(
     jsonb_build_object('node', node, 'epoch', epoch, 'plus', plus::text, 'minus', minus::text)), '[]'))
 FROM counter_rows WHERE counter = :'counter';`;
 
-/** What it comes to. */
+/** The value of a counter (:'counter'). */
 export const TOTAL = `SELECT coalesce(sum(plus - minus), 0) FROM counter_rows WHERE counter = :'counter';`;

@@ -1,17 +1,17 @@
 /**
- * The demo's addresses: the page at `/`, the built package at `/dist`, the plotting library at
- * `/uplot`, and the service worker at the top, since its scope is the folder that it lies in. What
- * the session and the reader talk to is answered by small servers of their own.
+ * Serves the demo: the page at `/`, the built package at `/dist`, the plotting library at `/uplot`, and the service
+ * worker at the top, since its scope is the folder that it lies in. The session panel and the reader each have a small
+ * server of their own behind an address.
  */
 
 import { libraryHandler, ReaderServer } from './reader-server.js';
 import { createServer } from './server.js';
 import { tokenHandler, TokenServer } from './token-server.js';
 
-/** Where people expect a page in development; a taken port gives way to a free one. */
+/** The usual port of a page in development. If it is taken, the server takes a free one. */
 const PORT = 8080;
 
-/** How late every fifth answer to a refresh is, so that others overtake it, as some do on any network. */
+/** The delay of every fifth answer to a refresh. Later answers overtake it, as happens on any network. */
 const LATE_ms = 300;
 
 /** @param {string} path */
@@ -35,7 +35,7 @@ function farProvider() {
 
 /**
  * @typedef {object} DemoServer
- * @property {ReaderServer} library  for tests: what the reader is served by
+ * @property {ReaderServer} library  the reader's server, for tests
  */
 
 /**

@@ -1,11 +1,9 @@
-/**
- * The headers of every answer: what a page needs to have shared memory, and what it may load.
- */
+/** The headers of every answer: those that a page needs for shared memory, and the policy for what it may load. */
 
 /**
- * Cross-origin isolation, without which a page has no SharedArrayBuffer (HTML, "agent clusters"):
- * the page shares its process with no window that it did not open from its own origin, and loads
- * nothing that has not agreed to be loaded.
+ * The headers for cross-origin isolation, without which a page has no SharedArrayBuffer (HTML, "agent clusters"). The
+ * page then shares no browsing context group with a window of another origin, and loads a resource of another origin
+ * only if that allows it.
  */
 export const ISOLATION = Object.freeze({
     'Cross-Origin-Opener-Policy': 'same-origin',
@@ -13,8 +11,8 @@ export const ISOLATION = Object.freeze({
 });
 
 /**
- * A strict content security policy: everything from this origin, nothing inline, no `eval`.
- * `wasm-unsafe-eval` is the permission to compile WebAssembly and gives none to JavaScript.
+ * A strict content security policy: the page loads everything from this origin, and has no inline code and no `eval`.
+ * `wasm-unsafe-eval` permits compiling WebAssembly, but no `eval` of JavaScript.
  */
 export const STRICT_CSP = [
     "default-src 'self'",
@@ -30,8 +28,8 @@ export const STRICT_CSP = [
 ].join('; ');
 
 /**
- * `no-cache` lets a browser keep a copy but ask each time; `no-store` would keep the page out of
- * the back/forward cache, which our lifecycle tests need it to enter.
+ * The headers of an answer. `no-cache` lets a browser keep a copy, which it revalidates each time. With `no-store`,
+ * the page would not enter the back/forward cache, which the tests of its lifecycle need.
  *
  * @param {{ isolated: boolean, csp: string | null }} policy
  * @returns {Record<string, string>}

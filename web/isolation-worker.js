@@ -1,9 +1,9 @@
 /**
- * Isolation where the host cannot send headers (GitHub Pages and other static hosts): a service
- * worker that adds them to what the page loads from its own origin. It stores nothing, changes no
- * body, and is registered only by a page that asks for it (isolation.js).
+ * Isolation on a host that cannot send headers (GitHub Pages and other static hosts): a service worker that adds them
+ * to what the page loads from its own origin. It stores nothing and changes no body. Only a page that asks for it
+ * registers it (isolation.js).
  *
- * A classic script on purpose: not every engine runs service workers as modules.
+ * It is a classic script, since not every engine runs service workers as modules.
  */
 
 const HEADERS = {
@@ -12,7 +12,7 @@ const HEADERS = {
     'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/** A Response with one of these refuses to be made with a body (Fetch, "null body status"). */
+/** The statuses with which the constructor of Response throws if there is a body (Fetch, "null body status"). */
 const BODILESS = [101, 204, 205, 304];
 
 const worker = /** @type {any} */ (self);
@@ -26,9 +26,9 @@ worker.addEventListener('fetch', (/** @type {any} */ event) => {
 });
 
 /**
- * Another origin's answers are opaque, and only that origin may allow to embed them.
- * `only-if-cached` is legal for same-origin requests alone, and fetching one again from here
- * throws; devtools send them.
+ * Whether the request is for this origin. Answers of another origin are opaque, and only that origin may allow to
+ * embed them. Developer tools send requests with `only-if-cached`; fetching one from here throws unless its mode is
+ * `same-origin`.
  *
  * @param {Request} request
  */
@@ -40,7 +40,7 @@ function isOurs(request) {
 /** @param {Request} request */
 async function fetchIsolated(request) {
     const response = await fetch(request);
-    // Neither an opaque answer nor a redirect for the browser to follow can be made again.
+    // An opaque answer, or a redirect that the browser follows, cannot be copied.
     if (response.status === 0) return response;
     const headers = new Headers(response.headers);
     for (const [name, value] of Object.entries(HEADERS)) headers.set(name, value);

@@ -1,20 +1,24 @@
 /**
- * For a page that wants isolation from isolation-worker.js. Isolation is decided when a page
- * loads, so the page must load again once the worker answers for it; that it tried is kept for the
- * session, so that a browser in which it does not help is not made to reload for ever.
+ * Isolates a page by isolation-worker.js. A browser decides about isolation when a page loads, so the page must load
+ * again once the worker controls it. sessionStorage keeps that the page has tried, so that it does not reload for ever
+ * in a browser that stays without isolation.
  */
 
 const TRIED = 'isolation-worker: tried';
 
 /**
  * @typedef {'isolated' | 'reloading' | 'unavailable' | 'refused'} Isolation
- *   `unavailable`: no service workers here (an insecure address, a private window);
- *   `refused`: the worker is there and the page is still not isolated
+ *   `isolated`: the page has shared memory;
+ *   `reloading`: the page is about to load again;
+ *   `unavailable`: there are no service workers here (an insecure address, a private window);
+ *   `refused`: the worker controls the page, but the page is still not isolated
  */
 
 /**
- * @param {string | URL} workerUrl  on this origin; answers for the folder that it lies in
- * @returns {Promise<Isolation>} after `reloading` the page is about to go
+ * Makes the page isolated, by a reload if need be.
+ *
+ * @param {string | URL} workerUrl  of isolation-worker.js, on this origin; it controls the folder that it lies in
+ * @returns {Promise<Isolation>}
  */
 export async function isolate(workerUrl) {
     if (globalThis.crossOriginIsolated) return 'isolated';
@@ -28,8 +32,8 @@ export async function isolate(workerUrl) {
 }
 
 /**
- * A first worker takes over the open page (`clients.claim`) as it becomes active. One that is
- * active already never does: the page was loaded past it, and another load is all it takes.
+ * Resolves once a worker controls the page. A new worker takes control of open pages as it becomes active
+ * (`clients.claim`). A worker that was active before never does: then the page has bypassed it, and a reload suffices.
  *
  * @param {ServiceWorkerContainer} container
  * @returns {Promise<void>}

@@ -1,6 +1,6 @@
 /**
- * What a file is, by the end of its name. `application/wasm` must be exact, since
- * `WebAssembly.instantiateStreaming` refuses anything else (WebAssembly Web API, §6).
+ * The media type of a file, by the end of its name. `application/wasm` must be exact, since
+ * `WebAssembly.instantiateStreaming` refuses every other type (WebAssembly Web API, §6).
  */
 
 import { extname } from 'node:path';
@@ -25,7 +25,7 @@ const TYPES = {
     '.woff2': 'font/woff2',
 };
 
-/** Anything unknown is bytes: with `nosniff`, a browser then neither runs nor shows it. */
+/** The type of unknown files: with `nosniff`, a browser neither runs nor shows them. */
 const UNKNOWN = 'application/octet-stream';
 
 /**

@@ -1,8 +1,8 @@
 /**
- * From the path of a request to a file, and never to a file outside of what was mounted.
+ * Finds the file for the path of a request, but never a file outside of what is mounted.
  *
- * A mount gives a folder, or one file, an address: `{ '/': 'demo', '/dist': 'dist' }`. The longest
- * mount whose whole segments begin the path wins.
+ * A mount gives an address to a folder or to one file: `{ '/': 'demo', '/dist': 'dist' }`. Segments of paths are
+ * compared as a whole. If several mounts begin a path, the longest one wins.
  */
 
 import { realpath, stat } from 'node:fs/promises';
@@ -17,9 +17,8 @@ import { fileURLToPath } from 'node:url';
 const NOTHING = { found: 'nothing' };
 
 /**
- * The decoded segments of a request's path, or null where it is malformed or tries to climb.
- * A segment is decoded after the split, so an encoded separator (`%2f`, `%5c`) stays inside its
- * segment, where it is refused.
+ * The decoded segments of a request's path, or null if the path is malformed or leads upwards. A segment is decoded
+ * after the split, so an encoded separator (`%2f`, `%5c`) stays inside its segment and makes the path malformed.
  *
  * @param {string} path
  * @returns {string[] | null}
@@ -35,6 +34,8 @@ export function segmentsOf(path) {
 }
 
 /**
+ * Whether a segment is the name of an entry of a folder. Only the last segment may be empty.
+ *
  * @param {string} segment
  * @param {number} index
  * @param {string[]} all
@@ -48,7 +49,7 @@ function isPlain(segment, index, all) {
 
 /**
  * @param {Record<string, string | URL>} mounts
- * @returns {Mount[]} the longest first, so that the first match is the most particular one
+ * @returns {Mount[]} the longest first, so that the first match is the most specific one
  */
 export function parseMounts(mounts) {
     return Object.entries(mounts)
@@ -78,7 +79,8 @@ export async function find(mounts, segments) {
 }
 
 /**
- * Links are followed first and judged after, so that a link cannot lead out of its mount.
+ * Finds the file at a path. Symbolic links are resolved before the path is checked, so that no link leads out of its
+ * mount.
  *
  * @param {string} root
  * @param {string} asked

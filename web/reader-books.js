@@ -1,4 +1,4 @@
-/** What the reader reads: books whose pages are text and comics whose pages are drawings, made from their numbers. */
+/** The books and comics of the reader. Their pages, texts and drawings, are generated from their numbers. */
 
 /** @typedef {'book' | 'comic'} Kind */
 /** @typedef {{ id: string, title: string, author: string, kind: Kind, pages: number }} Book */
@@ -54,7 +54,7 @@ function text(book, page, random) {
 }
 
 /**
- * Four panels: a sky, some hills, somebody in front of them.
+ * Draws four panels, each with a sky, some hills and a person in front of them.
  *
  * @param {Book} book
  * @param {number} page
@@ -96,7 +96,7 @@ function panel(x, y, random) {
     ].join('');
 }
 
-/** FNV-1a. @param {string} text */
+/** A hash of a text (FNV-1a). @param {string} text */
 function seedOf(text) {
     let hash = 0x811c9dc5;
     for (const letter of text) hash = Math.imul(hash ^ letter.charCodeAt(0), 0x01000193);
@@ -104,10 +104,10 @@ function seedOf(text) {
 }
 
 /**
- * Marsaglia's xorshift32: the same page every time.
+ * Pseudo-random numbers (Marsaglia's xorshift32). The same seed gives the same page every time.
  *
  * @param {number} seed
- * @returns {(below: number) => number} integers from 0
+ * @returns {(below: number) => number} draws an integer from 0 to `below` - 1
  */
 export function numbers(seed) {
     let state = seed || 1;

@@ -1,61 +1,61 @@
 /**
- * What the reader (demo/reader) is served by: a library that is as slow and as unreliable as one asks,
- * and that notes what a queue must never let happen: one page fetched twice at the same time, or more
- * pages at once than the stream is wide.
+ * The server of the reader (demo/reader): a library that can be set to be slow and unreliable. It logs what a queue
+ * must prevent: that one page is fetched twice at the same time, or that more pages are fetched at once than the
+ * width of the stream allows.
  *
  *     GET  /books                  → the catalogue
  *     GET  /books/<id>/<page>      → a page, late, slowly, or not at all
  *     GET  /state                  → { settings, log }
- *     POST /settings { latency_ms, bandwidth, failures, offline }, any of them → the same
- *     POST /reset                  begins the log anew; pages under way are noted in the new one
+ *     POST /settings { latency_ms, bandwidth, failures, offline }, any of them → { settings, log }
+ *     POST /reset                  begins a new log, which includes the pages under way → { settings, log }
  */
 
 import { BOOKS, bookOf, numbers, pageOf } from './reader-books.js';
 
 /**
  * @typedef {object} Settings
- * @property {number} latency_ms  before the first byte of a page, 0 to 60,000
+ * @property {number} latency_ms  the time before the first byte of a page, 0 to 60,000
  * @property {number} bandwidth  of each fetch in bytes a second, 0 (unlimited) to 1e9
- * @property {number} failures  the share of fetches that fail, 0 to 1: every second one with a 503, the
- *   others cut off in the middle
- * @property {boolean} offline  cut off whoever asks for a page
+ * @property {number} failures  the share of fetches that fail, 0 to 1: half of them are answered with 503, the others
+ *   are cut in the middle
+ * @property {boolean} offline  whether every connection that requests a page is cut
  */
 
 /**
  * @typedef {object} Log
- * @property {number} requests  for pages
- * @property {number} delivered  sent whole
- * @property {number} failed  on purpose
- * @property {number} cut  for being offline
- * @property {number} abandoned  by who had asked, before they were sent whole
+ * @property {number} requests  fetches of pages
+ * @property {number} delivered  fetches that were sent completely
+ * @property {number} failed  fetches that failed because of `failures`
+ * @property {number} cut  fetches that were cut because of `offline`
+ * @property {number} abandoned  fetches whose client ended the connection before they were sent completely
  * @property {number} again  deliveries of a page that had been delivered before
  * @property {number} inFlight  fetches under way
- * @property {number} inFlightMost  the most at once
- * @property {number} overlaps  fetches that began while another of the same page was under way
- * @property {number} handovers  fetches that began before the connection of one who was gone had ended: not
- *   counted in the two above
+ * @property {number} inFlightMost  the largest number of fetches under way at once
+ * @property {number} overlaps  fetches that began while another fetch of the same page was under way
+ * @property {number} handovers  fetches that began before the connection of a crashed client ended; that client's
+ *   fetches do not count in `inFlightMost` and `overlaps`
  */
 
 /**
- * One fetch of a page. It is under way until `leave`, which is called before the last byte goes out, or before
- * the connection is cut: who has seen that may ask for the next page, and must not be noted as asking for both.
+ * One fetch of a page. It is under way until `leave()`, which is called before the last byte is sent or the connection
+ * is cut: a client that has seen the end may request the next page at once, and the two must not count as an overlap.
  *
  * @typedef {object} Fetch
  * @property {'deliver' | 'refuse' | 'break' | 'cut'} fate
  * @property {() => void} leave
- * @property {(whole: boolean) => void} closed  the connection has ended, or had sent everything
+ * @property {(whole: boolean) => void} closed  is called when the connection ends, with whether everything was sent
  */
 
 const bodyBytesMax = 4096;
 
 /**
- * A browser that frees the locks of a killed tab closes its connections a little later, and whoever takes over may
- * be quicker than that. So what was under way when a fetch began is judged so much later: without those whose
- * client has gone meanwhile.
+ * How long after the beginning of a fetch the server judges whether it overlaps with others. A browser that frees the
+ * locks of a killed tab closes its connections a little later, and the tab that takes over may be faster. So fetches
+ * whose client ends the connection within this time are not overlaps.
  */
 const JUDGE_AFTER_ms = 250;
 
-/** A slow body goes out in pieces, so many a second. */
+/** The number of pieces in which a slow body is sent in a second. */
 const PIECES_per_s = 20;
 
 const SEED = 20_260_101;
@@ -63,7 +63,7 @@ const SEED = 20_260_101;
 /** @type {Readonly<Settings>} */
 const DEFAULTS = Object.freeze({ latency_ms: 250, bandwidth: 20_000, failures: 0, offline: false });
 
-/** What each setting may be. @type {Record<keyof Settings, (value: unknown) => boolean>} */
+/** Whether a value is allowed for each setting. @type {Record<keyof Settings, (value: unknown) => boolean>} */
 const ALLOWED = {
     latency_ms: (value) => between(value, 0, 60_000),
     bandwidth: (value) => between(value, 0, 1e9),
@@ -81,25 +81,26 @@ export class ReaderServer {
     /** @type {Log} */
     log = emptyLog();
 
-    /** What is under way. @type {Set<{ page: string, abandoned: boolean }>} */
+    /** The fetches under way. @type {Set<{ page: string, abandoned: boolean }>} */
     #under = new Set();
 
-    /** The judgements to come. @type {Set<Promise<unknown>>} */
+    /** The judgements that are still to be made. @type {Set<Promise<unknown>>} */
     #pending = new Set();
 
-    /** How often each page was sent whole. @type {Map<string, number>} */
+    /** How often each page was sent completely. @type {Map<string, number>} */
     #delivered = new Map();
 
     #random = numbers(SEED);
 
     /**
      * @param {unknown} given some of the settings
-     * @returns {string | null} what is wrong with them; then nothing was set
+     * @returns {string | null} what is wrong with them, and then nothing is set; null if they are set
      */
     set(given) {
         if (typeof given !== 'object' || given === null) return 'settings must be an object';
         for (const [name, value] of Object.entries(given)) {
-            if (!Object.hasOwn(ALLOWED, name)) return `there is no setting ${name}`;
+            if (!Object.hasOwn(ALLOWED, name))
+                return `unknown setting "${name}"; choose one of: ${Object.keys(ALLOWED).join(', ')}`;
             if (!ALLOWED[/** @type {keyof Settings} */ (name)](value)) return `${name} must not be ${value}`;
         }
         Object.assign(this.settings, given);
@@ -112,12 +113,12 @@ export class ReaderServer {
         this.#random = numbers(SEED);
     }
 
-    /** @param {string} page `<book>/<number>` @returns {number} how often it was sent whole */
+    /** @param {string} page `<book>/<number>` @returns {number} how often it was sent completely */
     delivered(page) {
         return this.#delivered.get(page) ?? 0;
     }
 
-    /** When all that has begun so far is judged. */
+    /** Resolves once all fetches that have begun so far are judged. */
     async judged() {
         await Promise.all(this.#pending);
     }
@@ -197,14 +198,14 @@ const emptyLog = () => ({
 });
 
 /**
- * For web/server.js, `handlers`.
+ * The handler of a library, for the option `handlers` of web/server.js.
  *
  * @param {ReaderServer} library
  * @returns {import('./server.js').Handler}
  */
 export const libraryHandler = (library) => async (request, response, path) => {
     const [, folder, id = '', page = ''] = (path.split('?')[0] ?? '').split('/');
-    response.setHeader('Cache-Control', 'no-store'); // a page that the browser kept would hide a fetch
+    response.setHeader('Cache-Control', 'no-store'); // a cached page would hide a fetch
     const asked = `${request.method} ${folder}`;
     if (asked === 'GET books' && id) return sendPage(library, id, page, response);
     if (asked === 'GET books') return sendJson(response, 200, BOOKS);

@@ -1,9 +1,9 @@
 /**
  * Serves a folder, or the demo, from the command line:
  *
- *     node web/serve.js                      the demo, as `npm run demo` without the build
- *     node web/serve.js folder [port]        a folder of yours
- *     node web/serve.js --plain folder       the same without isolation
+ *     node web/serve.js                      the demo, as `npm run demo` does, but without the build
+ *     node web/serve.js folder [port]        a folder
+ *     node web/serve.js --plain folder       a folder, without isolation
  */
 
 import { serveDemo } from './demo.js';

@@ -1,8 +1,7 @@
 /**
- * A static server that sends the isolation headers: for the demo, for the tests and for anyone who
- * wants to try threads on a page of their own. It reads files, answers GET and HEAD, listens on
- * this machine alone, and does nothing else but pass on what is below an address with a handler.
- * The command line is web/serve.js.
+ * A static server that sends the isolation headers: for the demo, for the tests, and for trying threads on a page of
+ * one's own. It answers GET and HEAD with files and listens on this machine only. It passes on requests for addresses
+ * that have a handler. The command line is web/serve.js.
  */
 
 import { createReadStream } from 'node:fs';
@@ -20,15 +19,16 @@ const HOST = '127.0.0.1';
 /**
  * @typedef {object} ServerOptions
  * @property {string | URL} [root]  the folder served at `/`; short for `mounts: { '/': root }`
- * @property {Record<string, string | URL>} [mounts]  address → folder or file, beside `root`
- * @property {Record<string, Handler>} [handlers]  address → what answers it and all below it
- * @property {boolean} [isolated]  send COOP and COEP (the default), or be a host that cannot
- * @property {string | null} [csp]  another content security policy, or null for none
- * @property {number} [port]  0, the default, for any free one; a taken port gives way to a free one
+ * @property {Record<string, string | URL>} [mounts]  folders and files by their addresses, beside `root`
+ * @property {Record<string, Handler>} [handlers]  handlers by their addresses; each also answers for all below its
+ *   address
+ * @property {boolean} [isolated]  whether COOP and COEP are sent, by default true
+ * @property {string | null} [csp]  the content security policy, by default STRICT_CSP; null for none
+ * @property {number} [port]  by default 0, for any free port; if the port is taken, the server takes a free one
  */
 
 /**
- * Answers requests of any method. The policy's headers are set already.
+ * Answers requests of any method. The headers of the policy are set before it is called.
  *
  * @callback Handler
  * @param {import('node:http').IncomingMessage} request
@@ -41,7 +41,7 @@ const HOST = '127.0.0.1';
  * @typedef {object} Server
  * @property {string} url  the origin, without a slash at its end: `http://127.0.0.1:8080`
  * @property {number} port
- * @property {() => Promise<void>} close  ends open connections too
+ * @property {() => Promise<void>} close  ends the server and its open connections
  */
 
 /**
@@ -97,7 +97,7 @@ async function answer(mounts, request, response) {
 }
 
 /**
- * The size and the time of the last change stand for the content: a build rewrites its files.
+ * Sends a file. Its ETag is made of its size and the time of its last change, since a build rewrites its files.
  *
  * @param {import('./mounts.js').FoundFile} found
  * @param {import('node:http').IncomingMessage} request
@@ -121,8 +121,8 @@ function matches(header, etag) {
 }
 
 /**
- * The address is built again from the checked segments, so it cannot begin with two slashes and
- * name another host.
+ * Redirects to the same path with a slash at its end. The address is built from the checked segments, so it cannot
+ * begin with two slashes and thereby name another host.
  *
  * @param {import('node:http').ServerResponse} response
  * @param {string[]} segments
@@ -147,7 +147,7 @@ function refuse(response, status, reason) {
 /**
  * @param {import('node:http').Server} server
  * @param {number} port
- * @returns {Promise<number>} the port it has
+ * @returns {Promise<number>} the port on which the server listens
  */
 async function listen(server, port) {
     try {

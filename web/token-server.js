@@ -1,16 +1,16 @@
 /**
- * A small identity provider: short-lived access tokens, refresh tokens that rotate, and a family of tokens
- * that is revoked when an old one comes back (RFC 9700, OAuth 2.0 Security Best Current Practice, §4.14.2).
- * For the example of docs/locks.md and its test.
+ * A small identity provider for the example of docs/locks.md and its test. Access tokens are short-lived, and refresh
+ * tokens rotate. If an old refresh token comes back, its family of tokens is revoked (RFC 9700, OAuth 2.0 Security
+ * Best Current Practice, §4.14.2).
  *
  *     POST /login                      → { access, refresh }
- *     POST /refresh { refresh }        → { access, refresh }; 401 of a token that is unknown or reused
+ *     POST /refresh { refresh }        → { access, refresh }; 401 if the token is unknown or reused
  *     GET  /resource, Authorization: Bearer <access> → 200, or 401
- *     GET  /log                        → what happened so far
- *     POST /expire                     ends all access tokens that were given out
+ *     GET  /log                        → the counts of what has happened
+ *     POST /expire                     ends all access tokens
  *
- * A refresh token whose successor has never been used is taken once more: the client may have died
- * before the answer came. What was answered then is void.
+ * A refresh token is accepted once more if its successor has never been used: the client may have crashed before it
+ * received the answer. The successor becomes invalid.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -29,13 +29,13 @@ export class TokenServer {
     /** @type {Map<string, RefreshToken>} */
     #refresh = new Map();
 
-    /** What happened, for tests and for the page. */
+    /** The counts of what has happened, for tests and for the page. */
     log = { expiries: 0, refreshes: 0, retries: 0, revoked: 0, served: 0, refused: 0 };
 
-    /** Called while a refresh has been done and not been answered. @type {() => Promise<void>} */
+    /** Is called after each refresh, before it is answered. @type {() => Promise<void>} */
     beforeAnswer = async () => {};
 
-    /** Ends all access tokens that were given out. */
+    /** Ends all access tokens. */
     expireAll() {
         this.#access.clear();
         this.log.expiries++;
@@ -83,7 +83,7 @@ export class TokenServer {
 }
 
 /**
- * For a server of one's own (web/server.js, `handlers`).
+ * The handler of a token server, for the option `handlers` of web/server.js.
  *
  * @param {TokenServer} tokens
  * @returns {import('./server.js').Handler}

@@ -1,4 +1,4 @@
-/** The pages of the benchmarks, in one Chromium on one origin with isolation and the strict policy. */
+/** Opens the pages of the benchmarks in one Chromium, on an isolated origin with the strict policy. */
 
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 export const DIST = here('../../dist');
 const MODULES = here('../../build/wasm-threads/web');
 
-/** Where peers are that are bundled for a page. */
+/** The folder with the peers that are bundled for pages. */
 export const PEERS = here('../../build/peers');
 
 /** @typedef {import('../../tests/browser/harness/chromium.js').ChromiumBrowser} ChromiumBrowser */
@@ -29,11 +29,11 @@ export const PEERS = here('../../build/peers');
  * @typedef {import('../../web/server.js').Server} Server
  */
 
-/** Runs in the page. @param {string} name @param {unknown[]} args */
+/** Calls a function of the page; this one runs in the page. @param {string} name @param {unknown[]} args */
 const callPage = (name, args) => /** @type {any} */ (globalThis).bench[name](...args);
 
 /**
- * One of the functions that a page of bench/page offers.
+ * Calls a function that a page of bench/page defines in `bench`.
  *
  * @param {Tab} tab @param {string} name @param {unknown[]} args
  * @returns {Promise<any>}
@@ -64,7 +64,7 @@ export async function inChromium(body) {
     }
 }
 
-/** The packages beside which ours is measured in a page, as modules. */
+/** Bundles the packages with which tabacus is compared in a page, as modules. */
 const bundlePeers = () =>
     build({
         entryPoints: ['async-mutex', 'browser-tabs-lock', 'p-queue'],
@@ -74,7 +74,7 @@ const bundlePeers = () =>
         outdir: PEERS,
     });
 
-/** What the figures were measured on. @param {ChromiumBrowser} browser */
+/** A description of the machine and the browser. @param {ChromiumBrowser} browser */
 export async function machine(browser) {
     const { product } = await browser.cdp.send('Browser.getVersion');
     const all = cpus();

@@ -1,4 +1,4 @@
-/** What is asked of the benchmarks, read before anything is built for them. */
+/** The options of the benchmarks. They are read before anything is built. */
 
 import { optionsOf, refuse } from '../../scripts/lib/options.js';
 
@@ -20,7 +20,7 @@ export const NAMES = /** @type {const} */ ([
 
 const { only, json, strict } = optionsOf({
     only: { type: 'string', multiple: true, default: [...NAMES] },
-    // npm takes `npm run bench --json` for an option of its own.
+    // npm treats the --json of `npm run bench --json` as its own option, and sets this variable.
     json: { type: 'boolean', default: process.env.npm_config_json === 'true' },
     strict: { type: 'boolean', default: false },
 });

@@ -1,14 +1,14 @@
 /**
- * What a benchmark says: ours beside its peer, measured in the same run, and the ratio that it is to
- * reach. All figures are medians; the samples go into the JSON.
+ * One result of a benchmark: samples of tabacus and of a peer from the same run, and the target of the ratio of their
+ * medians. The table shows the medians; the JSON has the samples too.
  *
  * @typedef {object} Row
  * @property {string} name
  * @property {string} unit  of both figures
- * @property {string} peer  what ours stands beside, in words
+ * @property {string} peer  a name or description of what tabacus is compared with
  * @property {{ ours: number[], peer: number[] }} samples
- * @property {{ most: number } | { least: number }} target  of the ratio ours : peer
- * @property {string} [broken]  why it is missed whatever the ratio
+ * @property {{ most: number } | { least: number }} target  of the ratio ours / peer
+ * @property {string} [broken]  why the target is missed whatever the ratio is
  * @property {string} [note]
  */
 

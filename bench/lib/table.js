@@ -1,8 +1,8 @@
-/** Judged rows as a table for people. */
+/** Lays out judged rows as a table for a terminal. */
 
 /** @typedef {import('./rows.js').Judged} Judged */
 
-/** Three digits say all that a benchmark knows. @param {number} figure */
+/** Rounds to three digits, since a benchmark is no more precise. @param {number} figure */
 function digits(figure) {
     if (!Number.isFinite(figure)) return '–';
     if (Math.abs(figure) >= 1000) return Math.round(figure).toLocaleString('en');

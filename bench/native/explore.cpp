@@ -1,6 +1,6 @@
-// Steps a second of the explorer, one row per kind of work, as JSON lines:
+// Measures how many steps the explorer makes in a second. Prints a line of JSON for each kind of work:
 //   tabacus_bench [seconds per row]
-// A second is one of this process on one core, so that a busy machine does not count.
+// A second is one of this process on one core, so that other processes do not distort the figures.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

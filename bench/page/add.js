@@ -1,16 +1,16 @@
-/** One add on this thread: the same loop over three subjects, in turns. */
+/** Times one add on this thread: the same loop over three subjects, one after the other in each round. */
 
 // @ts-ignore: served by the benchmarks' server
 import { open } from '/dist/web/tabacus.js';
 // @ts-ignore: served by the benchmarks' server
 import { threads } from '/dist/web/tabacus-threads.js';
 
-/** The commits of a round are over before the next: they run on this thread. */
+/** The pause between two rounds, in which the commits of a round end, since they run on this thread. */
 const PAUSE_MS = 20;
 
 const cells = new Int32Array(new SharedArrayBuffer(4));
 
-/** Written out one by one: a loop that has seen two subjects is compiled for both. */
+/** The loops. Each subject has its own, since an engine compiles a loop that has run on two subjects for both. */
 const loops = {
     /** @param {number} adds */
     bare(adds) {
@@ -32,7 +32,10 @@ const loops = {
     },
 };
 
-/** @param {{ warmups: number, rounds: number, adds: number }} options  @returns nanoseconds an add */
+/**
+ * @param {{ warmups: number, rounds: number, adds: number }} options
+ * @returns nanoseconds for each add, by subject
+ */
 async function measure({ warmups, rounds, adds }) {
     const tab = await open({ namespace: 'add' });
     const shared = await threads();

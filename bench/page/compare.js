@@ -1,4 +1,6 @@
-/** A tab of `npm run compare`: it hammers one counter, and tells or shows how soon others see it. */
+/**
+ * A tab of `npm run compare`: it increments one counter as fast as it can, and measures how soon another tab sees it.
+ */
 
 // @ts-ignore: served by the comparison's server
 import { open } from '/dist/web/tabacus.js';
@@ -7,23 +9,27 @@ import { nextMacrotask } from './next-macrotask.js';
 /** @typedef {import('tabacus').Counter} Counter */
 /** @typedef {import('tabacus').CounterOptions} CounterOptions */
 
-/** Between turns of the event loop, in which others' writes arrive: adds that wait for nothing. */
+/**
+ * How many adds that wait for nothing run in one turn of the event loop. Writes of other tabs arrive between turns.
+ */
 const ADDS_A_TURN = 1000;
 
-/** Increments timed together last as long as this: the clock shows 5 to 100 µs, an add takes 0.02. */
+/**
+ * The bounds of a group of increments that are timed together: the clock shows 5 to 100 µs, and an add takes 0.02 µs.
+ */
 const GROUP_MIN_MS = 0.5;
 const GROUP_MAX_MS = 2;
 
-/** Enough for a 99th percentile. */
+/** The largest number of samples, enough for a 99th percentile. */
 const SAMPLES_MAX = 4096;
 
-/** An add that was begun before the end may need so long more: a mutex that is forced after 5 s. */
+/** The longest time for an add that began before the end: the mutex of a strategy may be forced after 5 s. */
 const GRACE_MS = 7000;
 
-/** Failures after which a tab gives up. */
+/** The number of failed adds after which a tab gives up. */
 const FAILURES_MAX = 1000;
 
-/** How long another tab looks out for an increment. */
+/** How long another tab waits until it sees an increment. */
 const SEEN_MAX_MS = 2000;
 const PINGS = 30;
 
@@ -35,7 +41,7 @@ let tab;
 /** @type {Counter} */
 let counter;
 
-/** Samples of a stream of unknown length: every one, then every second, every fourth … */
+/** Samples of a stream of unknown length: it keeps every sample, then every second one, every fourth one … */
 class Samples {
     /** @type {number[]} */
     kept = [];
@@ -85,7 +91,7 @@ class Hammer {
             const adding = this.#add();
             if (adding) await adding;
             added++;
-            // What has become slow ends its group, and the loop is asked again whether it is time.
+            // If adds become slow, the group ends early, so that the loop looks at the clock again.
             if (added % 16 === 0 && performance.now() > this.end_ms) break;
         }
         const took_ms = performance.now() - began_ms;
@@ -95,7 +101,7 @@ class Hammer {
         if (took_ms > GROUP_MAX_MS) this.#group = Math.max(this.#group >> 2, 1);
     }
 
-    /** @returns {Promise<void> | undefined} nothing when there is nothing to wait for */
+    /** @returns {Promise<void> | undefined} undefined if there is nothing to wait for */
     #add() {
         this.attempted++;
         const adding = counter.add(1);
@@ -137,10 +143,10 @@ const answerOf = (word) =>
         channel.addEventListener('message', listener);
     });
 
-/** The last answer of the store, or nothing where it has none now. */
+/** The value in the store, or undefined if the read fails. */
 const readOnce = () => counter.read().catch(() => undefined);
 
-/** Until the counter is no longer what it was: by its value, or by what a read tells. */
+/** Waits until the counter changes, as its value or a read() shows. Resolves to whether it did in time. */
 async function changed() {
     const known = (await readOnce()) ?? counter.value;
     const shown = counter.value;
@@ -155,7 +161,7 @@ async function changed() {
     return false;
 }
 
-/** The tab that sees. */
+/** The part of the tab that sees the increments. */
 function answer() {
     channel.onmessage = async ({ data }) => {
         if (data === 'ping') channel.postMessage('pong');
@@ -163,7 +169,7 @@ function answer() {
     };
 }
 
-/** Half of a bare message there and back: what the answer is on its way. */
+/** Half of the time of a message to the other tab and back: the time for which the answer travels. */
 async function messageTime() {
     const times = [];
     for (let i = 0; i < PINGS; i++) {
@@ -176,7 +182,7 @@ async function messageTime() {
     return (times.sort((a, b) => a - b)[PINGS >> 1] ?? 0) / 2;
 }
 
-/** The tab that adds. @param {number} duration_ms */
+/** The part of the tab that adds. @param {number} duration_ms */
 async function ask(duration_ms) {
     const message_ms = await messageTime();
     const end_ms = performance.now() + duration_ms;
@@ -225,7 +231,7 @@ const commands = {
     /** @param {number} duration_ms */
     ask: (duration_ms) => begin(ask(duration_ms)),
     answer,
-    /** What was begun last, once it has ended. */
+    /** Returns the result of the work that was begun last, or undefined until that has ended. */
     result() {
         if (ended?.error) throw ended.error;
         return ended?.value;
@@ -235,7 +241,7 @@ const commands = {
 
 /** @type {Worker | undefined} */
 let idleWorker;
-/** So that the harness finds the process of this page. */
+/** Lets the harness find the process of this page. */
 const page = {
     startIdleWorker() {
         idleWorker = new Worker('/idle-worker.js');

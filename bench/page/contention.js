@@ -1,4 +1,4 @@
-/** C++ threads of bench/wasm/threads.cpp, started and waited for. */
+/** Starts C++ threads of bench/wasm/threads.cpp, and waits for them. */
 
 // @ts-ignore: served by the benchmarks' server
 import load from '/modules/bench.js';
@@ -17,7 +17,7 @@ async function start() {
  * @param {string} name
  * @param {number} threads
  * @param {number} duration_ms
- * @returns {Promise<number>} operations a second, of all threads
+ * @returns {Promise<number>} operations a second of all threads together
  */
 async function run(name, threads, duration_ms) {
     const at = module.contentionStart(name, threads, duration_ms);

@@ -1,4 +1,4 @@
-/** IndexedDB without any of us: the peers' side. */
+/** Helpers over IndexedDB for the peers, without the package. */
 
 /**
  * @template T
@@ -13,7 +13,7 @@ export function done(request) {
 }
 
 /**
- * A database with one store, 'rows'.
+ * Opens a database with one object store, 'rows'.
  *
  * @param {string} name
  * @returns {Promise<IDBDatabase>}

@@ -1,9 +1,9 @@
-/** A round to another tab and back: by two counters, or by two bare messages. */
+/** Times a round to another tab and back: by two counters, or by two messages of a BroadcastChannel. */
 
 // @ts-ignore: served by the benchmarks' server
 import { open } from '/dist/web/tabacus.js';
 
-/** Between two rounds, for both: what a round leaves to be done is done then. */
+/** The pause between two rounds of either kind, in which the work that a round leaves is done. */
 const PAUSE_MS = 10;
 
 /** @type {import('tabacus').ReplicatedCounter} */
@@ -17,7 +17,7 @@ async function start() {
     [ping, pong] = [tab.counter('ping'), tab.counter('pong')];
 }
 
-/** The other tab's part. */
+/** The part of the other tab. */
 async function answer() {
     await start();
     let known = ping.value;

@@ -1,4 +1,6 @@
-/** A tab that takes of a budget and numbers of a sequence, beside one atomic add and a transaction each. */
+/**
+ * A tab that takes from a budget and from a sequence. The peers are an atomic add, and a transaction for each number.
+ */
 
 // @ts-ignore: served by the benchmarks' server
 import { open } from '/dist/web/tabacus.js';
@@ -15,7 +17,7 @@ async function start() {
     sequences = { blocks: tab.sequence('blocks'), each: tab.sequence('each', { gapless: true }) };
 }
 
-/** Written out one by one: a loop that has seen two subjects is compiled for both. */
+/** The loops. Each subject has its own, since an engine compiles a loop that has run on two subjects for both. */
 const loops = {
     /** @param {number} times */
     bare(times) {
@@ -34,10 +36,10 @@ const loops = {
 /**
  * @param {'bare' | 'rights'} subject
  * @param {number} times
- * @returns {Promise<number>} nanoseconds each
+ * @returns {Promise<number>} nanoseconds for each call
  */
 async function measure(subject, times) {
-    // Within rights: after a burst so long, far more than is measured is mostly there beforehand.
+    // After a burst this long, the tab mostly holds far more rights than the measured calls use.
     if (subject === 'rights') for (let i = 0; i < 40 * times; i++) await budget.tryTake(1);
     const began_ms = performance.now();
     await loops[subject](times);

@@ -1,4 +1,4 @@
-/** A tab that takes one lock again and again, or hands it over: tab.lock(), beside bare navigator.locks. */
+/** A tab that acquires one lock again and again, or hands it over: by tab.lock(), or by navigator.locks alone. */
 
 // @ts-ignore: served by the benchmarks' server
 import { open } from '/dist/web/tabacus.js';
@@ -19,7 +19,7 @@ async function start() {
     await runs.ours(() => {}); // its module is loaded
 }
 
-/** As in a browser without Web Locks, beside browser-tabs-lock. */
+/** Starts as in a browser without Web Locks; the peer is browser-tabs-lock. */
 async function startWithout() {
     Object.defineProperty(navigator, 'locks', { value: undefined });
     tab = await open({ namespace: 'without' });
@@ -30,7 +30,8 @@ async function startWithout() {
         await exclusive.releaseLock('contended');
     };
     await runs.ours(() => {});
-    if (tab.capabilities.exclusion !== 'lease') throw new Error('not a lease');
+    if (tab.capabilities.exclusion !== 'lease')
+        throw new Error(`the tab must lock by leases, but does by ${tab.capabilities.exclusion}`);
 }
 
 /** @type {Record<Subject, (use: () => unknown) => Promise<unknown>>} */
@@ -39,7 +40,11 @@ const runs = {
     peer: (use) => navigator.locks.request('contended', use),
 };
 
-/** A queue of one tab. @type {Record<'ours' | 'mutex' | 'queue', () => (use: () => unknown) => Promise<unknown>>} */
+/**
+ * Makes the function that runs another one when it is its turn within this tab: by tab.lock(), async-mutex or p-queue.
+ *
+ * @type {Record<'ours' | 'mutex' | 'queue', () => (use: () => unknown) => Promise<unknown>>}
+ */
 const queues = {
     ours: () => (use) => tab.lock('deep').run(use),
     mutex: () => {
@@ -53,10 +58,10 @@ const queues = {
 };
 
 /**
- * The cost of each of so many requests that all wait for the first one.
+ * Makes requests that all wait for a first one, and then lets that end.
  *
  * @param {keyof typeof queues} subject @param {number} waiters
- * @returns {Promise<number>} in microseconds
+ * @returns {Promise<number>} microseconds for each request
  */
 async function deep(subject, waiters) {
     const run = queues[subject]();
@@ -90,13 +95,18 @@ async function repeat(subject, duration_ms) {
     return (times * 1000) / (performance.now() - began_ms);
 }
 
-/** Comparable with another tab's. */
+/** The time of a clock that all tabs share. */
 const now_ms = () => performance.timeOrigin + performance.now();
 
 /** @type {(value?: unknown) => void} */
 let end = () => {};
 
-/** Resolves when the lock is held; release() ends that. @param {Subject} subject @returns {Promise<number>} when */
+/**
+ * Holds the lock until release().
+ *
+ * @param {Subject} subject
+ * @returns {Promise<number>} when it was granted, by now_ms()
+ */
 const hold = (subject) =>
     new Promise((resolve, reject) => {
         runs[subject](() => {
@@ -105,7 +115,7 @@ const hold = (subject) =>
         }).catch(reject);
     });
 
-/** Resolves when somebody waits for the lock. @param {Subject} subject */
+/** Resolves once a request waits for the lock. @param {Subject} subject */
 async function awaited(subject) {
     for (;;) {
         const waits =

@@ -1,2 +1,2 @@
-/** The fixed memory that a program with threads is linked for (cmake/wasm.cmake), in pages of 64 KiB. */
+/** The size of the memory with which a program with threads is linked (cmake/wasm.cmake), in pages of 64 KiB. */
 export const PAGES = 512;

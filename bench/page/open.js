@@ -1,4 +1,4 @@
-/** In a fresh page: ours from open() to the first add, or the parts that it cannot do without. */
+/** Times, in a fresh page, open() and the first add; or the steps of the platform that they need at least. */
 
 // @ts-ignore: served by the benchmarks' server
 import { open } from '/dist/web/tabacus.js';
@@ -18,7 +18,7 @@ async function ours() {
 /** @typedef {{ module: string, name: string }} Import of a function */
 
 /**
- * An object that the module can be instantiated with, and never run.
+ * Imports with which the module can be instantiated, but not run.
  *
  * @param {Import[]} imports
  */

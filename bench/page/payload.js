@@ -1,4 +1,4 @@
-/** Pages as small as they come: one that counts, one that shares a counter too, and one with threads that count. */
+/** Minimal pages: one that counts, one that shares a counter with threads too, and one whose threads count. */
 
 async function count() {
     // @ts-ignore: served by the benchmarks' server

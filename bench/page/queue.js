@@ -1,4 +1,4 @@
-/** Jobs enqueued and done: tab.queue(), beside workbox-background-sync's queue and p-queue over localStorage. */
+/** Enqueues jobs and does them: by tab.queue(), by workbox-background-sync, or by p-queue over localStorage. */
 
 // @ts-ignore: served by the benchmarks' server
 import { open } from '/dist/web/tabacus.js';
@@ -15,7 +15,7 @@ async function start(namespace, withPeers = false) {
     await tab.queue('warm').onIdle(); // its module is loaded
     if (!withPeers) return;
     peers = await import(/** @type {any} */ ('/peers/queue-peers.js'));
-    // workbox asks for a service worker's registration, and does without.
+    // workbox reads `registration`, a global variable of service workers, but works without a registration.
     Object.assign(globalThis, { registration: {} });
 }
 
@@ -24,7 +24,7 @@ const perSecond = (count, began_ms) => (count * 1000) / (performance.now() - beg
 
 let last = 0;
 
-/** Jobs a second, with their receipts, in batches. @param {number} batches @param {number} size */
+/** Enqueues batches and awaits the receipts. Returns jobs a second. @param {number} batches @param {number} size */
 async function enqueueBatches(batches, size) {
     const queue = tab.queue(`batches ${++last}`);
     const began_ms = performance.now();
@@ -34,7 +34,7 @@ async function enqueueBatches(batches, size) {
     return perSecond(batches * size, began_ms);
 }
 
-/** The same one by one, each on the disk before the next. @param {number} count */
+/** Enqueues jobs, each on the disk before the next. Returns jobs a second. @param {number} count */
 async function enqueueStrict(count) {
     const queue = tab.queue(`strict ${++last}`, { durability: 'strict' });
     const began_ms = performance.now();
@@ -43,7 +43,8 @@ async function enqueueStrict(count) {
 }
 
 /**
- * What that cannot avoid: a transaction each that reads a row, and writes it and another to the disk.
+ * Does what enqueueStrict() needs at least: for each job, a transaction that reads a row, and writes it and another
+ * row to the disk. Returns transactions a second.
  *
  * @param {number} count
  */
@@ -73,7 +74,7 @@ async function writeStrict(count) {
     return perSecond(count, began_ms);
 }
 
-/** So many more. @param {string} name @param {number} count */
+/** Enqueues `count` jobs. @param {string} name @param {number} count */
 async function fill(name, count) {
     const queue = tab.queue(name);
     for (let from = 0; from < count; from += 1_000) {
@@ -81,7 +82,7 @@ async function fill(name, count) {
     }
 }
 
-/** Jobs done a second. @param {string} name @param {number} count */
+/** Does `count` jobs. Returns jobs a second. @param {string} name @param {number} count */
 async function consume(name, count) {
     let done = 0;
     const began_ms = performance.now();
@@ -97,7 +98,12 @@ async function consume(name, count) {
     return rate;
 }
 
-/** As its documentation has it: an entry is shifted, replayed, and gone. @param {number} count */
+/**
+ * Does jobs by workbox as its documentation shows it: an entry is removed from the queue, and then replayed. Returns
+ * jobs a second.
+ *
+ * @param {number} count
+ */
 async function consumeWorkbox(count) {
     const queue = new peers.Queue(`workbox ${++last}`, { onSync: async () => {}, forceSyncFallback: true });
     for (let i = 0; i < count; i++) await queue.pushRequest({ request: new Request(`/${i}`) });
@@ -106,7 +112,12 @@ async function consumeWorkbox(count) {
     return perSecond(count, began_ms);
 }
 
-/** Jobs in an array in localStorage, run by a p-queue: of so many queued, so many. @param {number} queued @param {number} count */
+/**
+ * Does `count` of `queued` jobs by p-queue. The queued jobs are an array in localStorage. Returns jobs a second.
+ *
+ * @param {number} queued
+ * @param {number} count
+ */
 async function consumePQueue(queued, count) {
     const key = `p-queue ${++last}`;
     /** @returns {unknown[]} */
@@ -128,13 +139,22 @@ async function consumePQueue(queued, count) {
     return perSecond(count, began_ms);
 }
 
-/** Comparable with another tab's. */
+/** The time of a clock that all tabs share. */
 const now_ms = () => performance.timeOrigin + performance.now();
 
-/** @type {{ ours?: Promise<number>, peer?: Promise<number> }} */
+/**
+ * When the job or the lock of each subject began, by now_ms().
+ *
+ * @type {{ ours?: Promise<number>, peer?: Promise<number> }}
+ */
 const taken = {};
 
-/** Holds, or waits to hold: a job that never ends, or a Web Lock. @param {'ours' | 'peer'} subject @param {string} name */
+/**
+ * Begins a job that never ends, or holds a Web Lock; waits if need be.
+ *
+ * @param {'ours' | 'peer'} subject
+ * @param {string} name
+ */
 function hold(subject, name) {
     taken[subject] = new Promise((resolve) => {
         const begin = () => {
@@ -149,7 +169,7 @@ function hold(subject, name) {
 /** @param {string} name */
 const ask = async (name) => void (await tab.queue(name).enqueue(name));
 
-/** When it was. @param {'ours' | 'peer'} subject */
+/** Resolves to the time at which what hold() asked for began. @param {'ours' | 'peer'} subject */
 const held = (subject) => taken[subject];
 
 Object.assign(globalThis, {

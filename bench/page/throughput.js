@@ -1,11 +1,11 @@
-/** Counts for some time, by the default strategy or by a bare transaction for each increment. */
+/** Counts for some time: by the default strategy, or by a transaction of IndexedDB for each increment. */
 
 // @ts-ignore: served by the benchmarks' server
 import { open } from '/dist/web/tabacus.js';
 import { done, openDatabase } from './database.js';
 import { nextMacrotask } from './next-macrotask.js';
 
-/** Between two turns of the event loop: commits need turns to go on. */
+/** How many adds run in one turn of the event loop. Commits go on between turns. */
 const BURST = 1000;
 
 /** @type {import('tabacus').ReplicatedCounter} */
@@ -13,7 +13,7 @@ let counter;
 /** @type {IDBDatabase} */
 let database;
 
-/** @returns {Promise<void>} when it is committed */
+/** @returns {Promise<void>} resolves once the transaction is committed */
 function addInTransaction() {
     return new Promise((resolve, reject) => {
         const transaction = database.transaction('rows', 'readwrite');

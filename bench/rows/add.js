@@ -1,4 +1,4 @@
-/** One add on this thread, beside the cheapest thing that an add could be. */
+/** One add on this thread. The peer is the cheapest possible add, an atomic addition. */
 
 import { call } from '../lib/context.js';
 

@@ -1,4 +1,7 @@
-/** Locks and counters between C++ threads, ours beside theirs, in one WebAssembly module. */
+/**
+ * Locks and counters of C++ threads in one WebAssembly module. The peers are std::mutex, a naive futex and one
+ * atomic.
+ */
 
 import { call } from '../lib/context.js';
 

@@ -1,4 +1,4 @@
-/** The emulator beside what people test with: jsdom's Storage, Chromium's locks, async-mutex. */
+/** The emulator. The peers are what else one tests with: the Storage of jsdom, the locks of Chromium, async-mutex. */
 
 import { Mutex } from 'async-mutex';
 // @ts-ignore: it has no types of its own
@@ -12,7 +12,7 @@ const LOCK_CALLS = 20_000;
 const TABS = 1_000;
 const SEEDS = 500;
 
-/** Written over and over: a storage in use, not one that grows. */
+/** The keys that are written over and over, so that the storage does not grow. */
 const KEYS = Array.from({ length: 100 }, (_, at) => `key ${at}`);
 const VALUES = Array.from({ length: 101 }, (_, at) => `value ${at}`);
 
@@ -23,7 +23,12 @@ async function rate(calls, body) {
     return calls / ((performance.now() - begin) / 1000);
 }
 
-/** @param {() => Promise<number>} ours @param {() => Promise<number>} peer in turns, so that both see the same machine */
+/**
+ * Measures both alternately, so that a busy machine slows both.
+ *
+ * @param {() => Promise<number>} ours
+ * @param {() => Promise<number>} peer
+ */
 async function samples(ours, peer) {
     await ours();
     await peer();

@@ -1,4 +1,7 @@
-/** The explorer's speed, in steps of simulated tabs: natively beside its target, and in WebAssembly beside native. */
+/**
+ * The speed of the explorer, in steps of simulated tabs. The native program is compared with its target, and the one
+ * in WebAssembly with the native one.
+ */
 
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -9,7 +12,7 @@ import { toolchain } from '../../scripts/lib/toolchain.js';
 
 const NATIVE = fileURLToPath(new URL('../../build/native-release/', import.meta.url));
 
-/** How long the native program spends on each of its rows. */
+/** How many seconds the native program spends on each of its rows. */
 const SECONDS = 2;
 
 /** @returns {Promise<Record<string, number>>} steps per second, by row */
@@ -24,14 +27,14 @@ async function nativeRows() {
     return Object.fromEntries(rows.map(({ row, stepsPerSecond }) => [row, stepsPerSecond]));
 }
 
-/** What the native row "seeds, replicated, 8 tabs" does. */
+/** Does in WebAssembly what the native row "seeds, replicated, 8 tabs" does. Returns steps a second. */
 async function inWasm() {
     const { explore } = await import('tabacus/lab');
     const { steps, seconds } = await explore({
         strategy: 'replicated',
         tabs: 8,
         faults: ['kill'],
-        work: 1, // no search: seeds alone
+        work: 1, // no search, only seeds
         preemptions: 0,
         seeds: 3_000,
     });

@@ -1,4 +1,4 @@
-/** How soon another tab sees an increment, beside two tabs that only post messages. */
+/** How soon another tab sees an increment. The peer is two tabs that only post messages. */
 
 import { call } from '../lib/context.js';
 
@@ -8,7 +8,7 @@ const ROUNDS = 50;
 /** @param {import('../lib/context.js').Context} context @returns {Promise<import('../lib/rows.js').Row[]>} */
 export async function latency({ openTab }) {
     const [answering, asking] = [await openTab('latency.html'), await openTab('latency.html')];
-    // As in windows side by side: a hidden tab's timers run once a second, and neither is to be one.
+    // Both tabs count as visible, as in windows side by side: the timers of a hidden tab run once a second.
     for (const tab of [answering, asking]) {
         await tab.send('Emulation.setFocusEmulationEnabled', { enabled: true });
     }

@@ -1,4 +1,6 @@
-/** Taking of a budget within rights beside one atomic add; numbers in blocks beside a transaction each. */
+/**
+ * Takes from a budget, compared with an atomic add; and numbers in blocks, compared with a transaction for each one.
+ */
 
 import { call } from '../lib/context.js';
 

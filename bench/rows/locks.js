@@ -1,6 +1,7 @@
 /**
- * tab.lock() beside bare navigator.locks: alone again and again, contended by four tabs, handed over; its
- * lease beside browser-tabs-lock; and a deep queue in one tab beside async-mutex and p-queue.
+ * tab.lock(). Acquired by one tab again and again, contended by four tabs, and handed over, it is compared with
+ * navigator.locks; as a lease, with browser-tabs-lock; with many waiting requests in one tab, with async-mutex and
+ * p-queue.
  */
 
 import { call } from '../lib/context.js';
@@ -21,7 +22,11 @@ const DEEP_ROUNDS = 3;
 
 const subjects = /** @type {const} */ (['ours', 'peer']);
 
-/** @param {(subject: 'ours' | 'peer') => Promise<number>} measure @param {number} rounds @returns {Promise<Samples>} */
+/**
+ * @param {(subject: 'ours' | 'peer') => Promise<number>} measure
+ * @param {number} rounds
+ * @returns {Promise<Samples>}
+ */
 async function inTurns(measure, rounds) {
     /** @type {Samples} */
     const samples = { ours: [], peer: [] };
@@ -34,7 +39,13 @@ async function inTurns(measure, rounds) {
     return samples;
 }
 
-/** One tab releases what another waits for. @param {Tab} from @param {Tab} to @returns {(subject: 'ours' | 'peer') => Promise<number>} */
+/**
+ * Measures the time from a release in one tab to the grant in another tab that waits.
+ *
+ * @param {Tab} from
+ * @param {Tab} to
+ * @returns {(subject: 'ours' | 'peer') => Promise<number>} milliseconds
+ */
 const handOver = (from, to) => async (subject) => {
     await call(from, 'hold', subject);
     const granted = call(to, 'hold', subject);
@@ -64,7 +75,7 @@ export async function locks({ openTab }) {
     const tabs = [];
     for (let i = 0; i < TABS; i++) tabs.push(await openTab('locks.html'));
     const [first, second] = /** @type {[Tab, Tab]} */ (tabs.slice(0, 2));
-    // As in windows side by side: a hidden page keeps no lock between two uses.
+    // All tabs count as visible, as in windows side by side: a hidden tab keeps no lock between two uses.
     for (const tab of tabs) {
         await tab.send('Emulation.setFocusEmulationEnabled', { enabled: true });
         await call(tab, 'start');

@@ -1,4 +1,4 @@
-/** From open() to the first add, beside the sum of what nobody could leave out. */
+/** The time from open() to the first add. The peer is the sum of the platform's steps that it needs at least. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What a page loads of the package: the files that the server was asked for, compressed. */
+/** The size of what a page loads of the package: the files that it requests from the server, compressed. */
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { brotliCompressSync, constants } from 'node:zlib';
 
 import { call, DIST } from '../lib/context.js';
 
-/** The targets that the README publishes, by the function of bench/page/payload.js. In units of 1024 bytes. */
+/** The targets in the README, in units of 1024 bytes, by the function of bench/page/payload.js. */
 const LIMITS_KB = Object.freeze({ count: 40, countShared: 52 });
 
 const AT = '/dist/';
@@ -23,7 +23,7 @@ export function brotliBytes(path) {
 }
 
 /**
- * Each file once, however many threads ask for it: browsers keep it.
+ * The files that a page loads. A file counts once, however many threads request it, since browsers cache it.
  *
  * @param {import('../lib/context.js').Context} context
  * @param {'count' | 'countShared' | 'countInThreads'} name a function of bench/page/payload.js

@@ -1,9 +1,9 @@
-/** tab.queue() beside what the issue asks of it, beside its peers, and beside the browser's own locks. */
+/** tab.queue(), compared with fixed targets, with its peers, and with the browser's own locks. */
 
 import { join } from 'node:path';
 import { call, PEERS } from '../lib/context.js';
 
-/** Engines compile what is called often: it takes them some seconds to be done with that. */
+/** Rounds before the first that counts. Engines need some seconds to compile the functions that are called often. */
 const WARMUPS = 3;
 const ROUNDS = 9;
 const CRASHES = 15;
@@ -11,7 +11,7 @@ const JOBS = 5_000;
 const MANY = 100_000;
 const FEW = 1_000;
 const LONG = 20_000;
-/** Each costs p-queue milliseconds there. */
+/** How many of the LONG jobs p-queue does: each takes it milliseconds. */
 const OF_LONG = 200;
 
 /** @typedef {import('../lib/context.js').Tab} Tab */
@@ -40,7 +40,8 @@ async function samplesOf(rounds, measure) {
 }
 
 /**
- * From the crash of the tab that holds to the beginning in the tab that waits, by turns.
+ * Measures the time from the crash of the tab that holds a job or a lock until the tab that waits begins. The two
+ * subjects alternate.
  *
  * @param {import('../lib/context.js').Context} context
  */
@@ -75,7 +76,7 @@ export async function queue(context) {
     await tab.send('Emulation.setFocusEmulationEnabled', { enabled: true });
     await call(tab, 'start', 'queue', true);
     const batches = await samplesOf(ROUNDS, () => call(tab, 'enqueueBatches', 5, 1_000));
-    // By turns: it is the disk's pace.
+    // Both alternate, since the disk determines their speed, and that varies.
     /** @type {number[]} */
     const bare = [];
     const strict = await samplesOf(ROUNDS, async () => {
@@ -83,7 +84,7 @@ export async function queue(context) {
         return call(tab, 'enqueueStrict', 200);
     });
     let last = 0;
-    /** All of so many. @param {number} queued */
+    /** Does all of `queued` jobs. Returns jobs a second. @param {number} queued */
     const consume = async (queued) => {
         const name = `jobs ${++last}`;
         for (let filled = 0; filled < queued; filled += JOBS)
@@ -95,7 +96,7 @@ export async function queue(context) {
     const workbox = await samplesOf(ROUNDS, () => call(tab, 'consumeWorkbox', 300));
     const pQueue = await samplesOf(ROUNDS, () => call(tab, 'consumePQueue', JOBS, JOBS));
     const pQueueOfLong = await samplesOf(ROUNDS, () => call(tab, 'consumePQueue', LONG, OF_LONG));
-    // By turns: for a while after that the browser sorts what it has on the disk.
+    // Both alternate: after so many jobs, the browser compacts its files on the disk for a while, which slows either.
     /** @type {{ ours: number[], peer: number[] }} */
     const ofMany = { ours: [], peer: [] };
     for (let round = 0; round < ROUNDS; round++) {

@@ -1,4 +1,4 @@
-/** Three tabs that count as fast as they can, beside a transaction for each increment. */
+/** Three tabs that count as fast as they can. The peer is a transaction for each increment. */
 
 import { call } from '../lib/context.js';
 

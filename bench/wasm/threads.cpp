@@ -1,8 +1,9 @@
-// Locks and counters under contention: ours beside their peers, for C++ threads of one module.
+// Measures locks and counters of the package and their peers under contention, with C++ threads of
+// one module.
 //
 // JavaScript calls contentionStart(name, threads, duration_ms), waits until the word `running` at
-// the address that it returns is 0, and reads contentionEnd(address): operations per second of all
-// threads.
+// the returned address is 0, and then calls contentionEnd(address), which returns the operations per
+// second of all threads together.
 
 #include <emscripten/bind.h>
 #include <emscripten/emscripten.h>
@@ -24,7 +25,7 @@ namespace {
 
 using namespace tabacus::sync;
 
-/// The lock that everybody writes first: it notifies on every unlock.
+/// The simplest lock over a futex. It notifies on every unlock, even if no thread sleeps.
 class NaiveFutexMutex {
   public:
     void lock() {
@@ -39,7 +40,7 @@ class NaiveFutexMutex {
     Word word_{0};
 };
 
-/// All subjects, each on lines of its own.
+/// All subjects. Each has cache lines of its own.
 struct Subjects {
     alignas(line_bytes) Mutex mutex;
     alignas(line_bytes) std::mutex std_mutex;
@@ -48,10 +49,10 @@ struct Subjects {
     alignas(line_bytes) std::atomic<std::int64_t> fetch_add;
     alignas(line_bytes) StripedCounter striped;
     alignas(line_bytes) MutexedCounter mutexed;
-    alignas(line_bytes) std::int64_t guarded = 0;  // by whichever mutex is measured
+    alignas(line_bytes) std::int64_t guarded = 0;  // by the mutex that is measured
 };
 
-/// Volatile: each critical section loads and stores, and is not merged with the next.
+/// Increments a volatile cell, so that the compiler does not merge two critical sections.
 void touch(std::int64_t& guarded) {
     auto& cell = const_cast<volatile std::int64_t&>(guarded);
     cell = cell + 1;
@@ -89,7 +90,8 @@ constexpr Named operations[] = {
 };
 
 struct Run {
-    Word running{0};  // 0
+    /// How many threads run. It is first, since JavaScript reads it at the address of the run.
+    Word running{0};
     Word arrived{0};
     std::uint32_t threads = 0;
     double duration_ms = 0;
@@ -98,15 +100,15 @@ struct Run {
     Subjects subjects;
 };
 
-/// How many operations between two looks at the clock, which costs a call to JavaScript.
+/// How many operations run between two readings of the clock, which cost a call to JavaScript.
 constexpr int batch = 16384;
 
 template <std::size_t index>
 void loop(Run& run, Caller self) {
     const double deadline_ms = emscripten_get_now() + run.duration_ms;
     std::uint64_t done = 0;
-    // In a register: an argument of this type lives in memory, to be loaded anew after every
-    // atomic.
+    // A copy in registers. The argument is in memory, and would be loaded anew after every atomic
+    // operation.
     const Caller caller{.id = self.id, .may_sleep = self.may_sleep};
     do {
         for (int i = 0; i < batch; ++i) operations[index].run(run.subjects, caller);

@@ -1,23 +1,23 @@
-/** Who downloads: the service worker, or this tab where there is none that can. */
+/** Chooses what downloads: the service worker, or this tab where no service worker can. */
 
 import { consume } from './downloading.js';
 
-/** A worker that has not answered by then does not. */
+/** The longest time for the answer of a service worker. */
 const ANSWER_ms = 20_000;
 
-/** How often it is woken while there is work: a browser may end it at any time. */
+/** The interval at which the service worker is woken while there is work, since a browser may end it at any time. */
 const WAKE_ms = 5000;
 
 /**
  * @typedef {object} Consumer
- * @property {string} who  a text, as progress notes contain it
- * @property {string} why  it is not the service worker
- * @property {() => void} wake  there is work
+ * @property {string} name  a name for what downloads, which the notes of progress contain
+ * @property {string} why  why it is not the service worker; empty if it is
+ * @property {() => void} wake  is called when there is work
  */
 
 /**
  * @param {import('./downloading.js').PageQueue} queue
- * @param {boolean} inTabs  whether that was asked for
+ * @param {boolean} inTabs  whether the tabs are to download
  * @returns {Promise<Consumer>}
  */
 export async function startConsumer(queue, inTabs) {
@@ -27,9 +27,9 @@ export async function startConsumer(queue, inTabs) {
     } catch (error) {
         why = `since no service worker can here: ${error instanceof Error ? error.message : error}`;
     }
-    const who = `tab ${crypto.randomUUID().slice(0, 4)}`;
-    consume(queue, who);
-    return { who, why, wake: () => {} };
+    const name = `tab ${crypto.randomUUID().slice(0, 4)}`;
+    consume(queue, name);
+    return { name, why, wake: () => {} };
 }
 
 /**
@@ -42,14 +42,14 @@ async function startWorker(queue) {
     const registration = await navigator.serviceWorker.ready;
     const worker = () => registration.active ?? undefined;
     await answered(worker());
-    /** @type {any} absent where there is no background sync */
+    /** @type {any} undefined where there is no background sync */
     const { sync } = /** @type {any} */ (registration);
     const wake = () => {
         worker()?.postMessage('wake');
         sync?.register('pages').catch(() => {});
     };
     setInterval(() => queue.size > 0 && wake(), WAKE_ms);
-    return { who: 'the service worker', why: '', wake };
+    return { name: 'the service worker', why: '', wake };
 }
 
 /** @param {ServiceWorker | undefined} worker */

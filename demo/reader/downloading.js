@@ -1,28 +1,28 @@
 /**
- * The queue of pages: in the tabs, which ask, and in the service worker, or the tabs, which download. A job
- * is a page; it is followed by the next one of its book that is missing.
+ * The queue of pages. The tabs enqueue jobs, and the service worker, or the tabs, download. A job is a page; at its
+ * end, it enqueues the next missing page of its book.
  */
 
 import { addressOf, Downloads } from './library.js';
 import { WIDTH } from './width.js';
 
-/** @typedef {{ book: string, page: number, pages: number, urgent: boolean }} Page  of a book with so many pages */
+/** @typedef {{ book: string, page: number, pages: number, urgent: boolean }} Page  `pages`: how many the book has */
 /** @typedef {import('../../js/index.js').Tab} Tab */
 /** @typedef {ReturnType<typeof openQueue>} PageQueue */
 
 export const NAMESPACE = 'reader';
 
-/** The channel on which the tabs and the worker announce what has arrived. */
+/** The channel on which the tabs and the service worker announce downloaded pages. */
 export const NEWS = 'tabacus-reader';
 
-/** A server that answers badly is asked again so often, later and later, before the whole queue stops. */
+/** How often a failed request is tried, with growing pauses, before the whole queue stops. */
 const TRIES_max = 12;
 const PAUSE_ms = 100;
 const PAUSE_most_ms = 2000;
 
 /**
- * The newest request first. Where the server cannot be reached there is no use in asking for other pages: the
- * queue stops until a tab sees the server again.
+ * Opens the queue, in which the newest job is first. If the server cannot be reached, other pages would fail too, so
+ * the queue stops until a tab reaches the server again.
  *
  * @param {Tab} tab
  */
@@ -30,7 +30,7 @@ export const openQueue = (tab) =>
     tab.queue('pages', { concurrency: WIDTH, order: 'lifo', onFailure: 'pause', attempts: Infinity });
 
 /**
- * A page that waits already is not queued twice: it moves to the front.
+ * Enqueues a page. If it waits already, it is not enqueued twice, but moves to the front.
  *
  * @param {PageQueue} queue
  * @param {Page} page
@@ -44,24 +44,24 @@ export const keyOf = ({ book, page }) => `${book}/${page}`;
 const optionsOf = (page) => ({ key: keyOf(page), priority: page.urgent ? 1 : 0 });
 
 /**
- * From here on, this context downloads.
+ * Makes this context download.
  *
  * @param {PageQueue} queue
- * @param {string} who it is, shown in all tabs with the progress
+ * @param {string} name of this context, which all tabs show with the progress
  */
-export function consume(queue, who) {
+export function consume(queue, name) {
     const downloads = new Downloads();
     const news = new BroadcastChannel(NEWS);
     return queue.handle(async ({ payload, signal, progress, next }) => {
         /** @type {Page} */
         const { book, page } = payload;
-        progress(0, who);
+        progress(0, name);
         if (!(await downloads.get(book, page))) {
             const keep = await downloads.reserve(book, page);
             const response = await download(addressOf(book, page), signal, (fraction) =>
-                progress(fraction, who),
+                progress(fraction, name),
             );
-            signal.throwIfAborted(); // another may have the job by now
+            signal.throwIfAborted(); // another context may have the job meanwhile
             await keep(response);
             news.postMessage({ type: 'arrived', book, page });
         }
@@ -74,7 +74,7 @@ export function consume(queue, who) {
  * @param {string} address
  * @param {AbortSignal} signal
  * @param {(fraction: number) => void} progress
- * @returns {Promise<Response>} rejected where the server cannot be reached, or does nothing but fail
+ * @returns {Promise<Response>} rejects if the server cannot be reached, or if TRIES_max requests fail
  */
 async function download(address, signal, progress) {
     for (let tries = 1; ; tries++) {
@@ -96,7 +96,7 @@ async function download(address, signal, progress) {
 /**
  * @param {Response} response
  * @param {(fraction: number) => void} progress
- * @returns {Promise<Response>} one with a body that is here
+ * @returns {Promise<Response>} a response whose body has been received
  */
 async function whole(response, progress) {
     const size = Number(response.headers.get('content-length'));
@@ -115,7 +115,7 @@ async function whole(response, progress) {
 
 /**
  * @param {number} wait_ms
- * @param {AbortSignal} signal ends it
+ * @param {AbortSignal} signal ends the pause early
  */
 function pause(wait_ms, signal) {
     return new Promise((resolve) => {
@@ -125,7 +125,7 @@ function pause(wait_ms, signal) {
 }
 
 /**
- * The first page from this one on that is not here; after the last comes the first.
+ * The first page from the given one on that is not downloaded. The first page of the book follows its last one.
  *
  * @param {Downloads} downloads
  * @param {Page} page

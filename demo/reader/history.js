@@ -1,4 +1,4 @@
-/** What was read last, over all tabs: kept in order under a lock. */
+/** The books that were read last in any tab, in order. A lock protects the list. */
 
 /** @typedef {{ book: string, page: number, pages: number }} Position */
 

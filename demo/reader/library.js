@@ -1,10 +1,10 @@
-/** The library's addresses, and the pages that are here already: in Cache Storage, for all tabs and the worker. */
+/** The addresses of the library, and the downloaded pages: in Cache Storage, for all tabs and the service worker. */
 
 /** @typedef {import('../../web/reader-books.js').Book} Book */
 
 const CACHE = 'tabacus-reader';
 
-/** Beside the demo's page, wherever that is. */
+/** The address of the library, relative to this module. */
 const LIBRARY = new URL('../library/', import.meta.url);
 
 /** @returns {Promise<Book[]>} */
@@ -12,19 +12,19 @@ export const fetchBooks = async () => (await fetch(new URL('books', LIBRARY))).j
 
 /**
  * @param {string} path
- * @param {object} [body] then it is a POST
+ * @param {object} [body] if it is given, the request is a POST
  */
 export async function askServer(path, body) {
     const init = body && { method: 'POST', body: JSON.stringify(body) };
     const response = await fetch(new URL(path, LIBRARY), init);
-    if (!response.ok) throw new Error(`The server answered ${response.status} to ${path}`);
+    if (!response.ok) throw new Error(`The server answered the request for ${path} with ${response.status}`);
     return response.json();
 }
 
 /** @param {string} book @param {number} page */
 export const addressOf = (book, page) => new URL(`books/${book}/${page}`, LIBRARY).href;
 
-/** The pages that were downloaded. */
+/** The downloaded pages. */
 export class Downloads {
     /** @param {string} book @param {number} page */
     async get(book, page) {
@@ -32,8 +32,8 @@ export class Downloads {
     }
 
     /**
-     * Opens the cache for a page that is about to be fetched. If all pages are deleted meanwhile, so is that one: a
-     * deleted cache goes on for the contexts that have it open, unseen by others (Service Workers, 5.5).
+     * Opens the cache for a page that is about to be fetched. If all pages are deleted meanwhile, that page is deleted
+     * too: a deleted cache only lives on for the contexts that have opened it (Service Workers, §5.5).
      *
      * @param {string} book
      * @param {number} page

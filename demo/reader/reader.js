@@ -1,4 +1,4 @@
-/** Opens the queue and the shelf, and hands them to the parts of the page. */
+/** Opens the queue and the shelf, and passes them to the parts of the page. */
 
 import { one } from '../dom.js';
 import { followEvents, report } from '../log.js';
@@ -14,7 +14,7 @@ import { Viewer } from './viewer.js';
 
 /** @typedef {import('./library.js').Book} Book */
 
-/** The tabs' own messages, beside the queue's: what has arrived, and that all shall ask. */
+/** The messages of the tabs: that a page was downloaded, that all were deleted, and that every tab is to enqueue. */
 const news = new BroadcastChannel(NEWS);
 
 const downloads = new Downloads();
@@ -41,7 +41,7 @@ class Reader {
     #shelf;
     #viewer;
 
-    /** @type {string | undefined} The book that is open here. */
+    /** The book that is open in this tab. @type {string | undefined} */
     #reading;
 
     #stopped = false;
@@ -66,7 +66,10 @@ class Reader {
         news.addEventListener('message', ({ data }) => this.#receive(data).catch(report));
     }
 
-    /** Once this tab has asked for itself: it shall not ask for what was deleted at a press meanwhile. */
+    /**
+     * Enables the buttons. It is called after ask(), so that no button deletes pages while this tab enqueues what it
+     * found missing before.
+     */
     enable() {
         const press = (/** @type {string} */ selector, /** @type {() => Promise<unknown>} */ act) => {
             const button = /** @type {HTMLButtonElement} */ (one(selector));
@@ -82,7 +85,7 @@ class Reader {
         press('#forget', () => this.#forget());
     }
 
-    /** What was read last is kept complete. */
+    /** Enqueues what is missing of the books that were read last. */
     async ask() {
         const latest = await this.#history.latest();
         this.#shelf.markLatest(latest.map(({ book }) => book));
@@ -90,7 +93,7 @@ class Reader {
         await this.#want(latest);
     }
 
-    /** The server is there: nothing that stopped for it needs to wait. */
+    /** Resumes the queue if it has stopped. Requires that the server was reached. */
     async reached() {
         if (this.#stopped) await this.resume();
     }
@@ -100,16 +103,20 @@ class Reader {
         this.#consumer.wake();
     }
 
-    /** @param {import('./history.js').Position[]} positions where to begin with missing pages, the most wanted first */
+    /**
+     * Enqueues the first missing page of each book.
+     *
+     * @param {import('./history.js').Position[]} positions where to begin in each book, the most urgent first
+     */
     async #want(positions) {
         const waiting = new Set((await this.#queue.jobs()).map(({ key }) => key));
-        // The newest comes first in the queue.
+        // The newest job is first in the queue, so the most urgent one is enqueued last.
         for (const position of [...positions].reverse()) {
             const missing = await missingFrom(downloads, {
                 ...position,
                 urgent: position.book === this.#reading,
             });
-            // Asked for again it would take its new priority, which may be less than another tab's reader gave it.
+            // Enqueuing a page again sets its priority anew, which may be lower than that of the tab that shows it.
             const known = missing && !missing.urgent && waiting.has(keyOf(missing));
             if (missing && !known) await enqueue(this.#queue, missing);
         }

@@ -1,4 +1,4 @@
-/** What the server saw, and how it is to behave. */
+/** Shows the log of the server, and changes its settings. */
 
 import { one, showNumber } from '../dom.js';
 import { integer, plural } from '../format.js';
@@ -16,7 +16,7 @@ const SELECTS = /** @type {const} */ (['latency_ms', 'bandwidth', 'failures']);
 const offline = /** @type {HTMLInputElement} */ (one('#offline'));
 
 /**
- * @param {() => void} reached called whenever it was seen that the server can be reached
+ * @param {() => void} reached is called after each request that shows that the server can be reached
  * @param {(error: unknown) => void} report
  */
 export function showServer(reached, report) {
@@ -36,7 +36,7 @@ export function showServer(reached, report) {
     one('#settings').addEventListener('submit', (event) => event.preventDefault());
     one('#reset').addEventListener('click', () => askServer('reset', {}).then(refresh, report));
     for (const type of ['online', 'offline']) addEventListener(type, refresh);
-    // In the background too, where browsers do it once a second: somebody must see that the server is back.
+    // It also runs in background tabs, once a second: some tab must notice that the server can be reached again.
     setInterval(refresh, REFRESH_ms);
     void refresh();
 }

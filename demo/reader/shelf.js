@@ -1,4 +1,4 @@
-/** The shelf: a card for each book, with how much of it is here. */
+/** The shelf: a card for each book, with how many of its pages are downloaded. */
 
 import { make, one, showNumber, stamp } from '../dom.js';
 import { integer } from '../format.js';
@@ -29,7 +29,7 @@ export class Shelf {
         one('#shelf').replaceChildren(...books.map((book, index) => card(book, index, open)));
     }
 
-    /** Counts anew which pages are here. Calls that come meanwhile share one further count. */
+    /** Counts the downloaded pages again. Calls during a count share one further count. */
     async refresh() {
         this.#again = true;
         this.#refreshing ??= this.#countPages();
@@ -51,7 +51,7 @@ export class Shelf {
     }
 }
 
-/** @param {Book} book @param {number} count of its pages that are here */
+/** @param {Book} book @param {number} count of its downloaded pages */
 function show({ id, pages }, count) {
     showNumber(one('[data-role="downloaded"]', cardOf(id)), count, integer);
     /** @type {HTMLProgressElement} */ (one('progress', cardOf(id))).value = count / pages;

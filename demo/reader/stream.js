@@ -1,4 +1,4 @@
-/** The queue on the page: what runs, where and how far it is, and what waits. */
+/** Shows the queue: the running jobs with their contexts and progress, and the number of waiting jobs. */
 
 import { make, one } from '../dom.js';
 import { integer, plural } from '../format.js';
@@ -20,7 +20,7 @@ export function showStream(queue, consumer, books) {
         due = false;
         if (!latest) return;
         enter(latest);
-        one('#running').replaceChildren(...latest.running.map((job) => row(job, titles, consumer.who)));
+        one('#running').replaceChildren(...latest.running.map((job) => row(job, titles, consumer.name)));
         showStatus(`${sentence(latest)} ${downloaderOf(consumer)}`);
     };
     queue.subscribe((state) => {
@@ -28,7 +28,7 @@ export function showStream(queue, consumer, books) {
         if (!due) requestAnimationFrame(show);
         due = true;
     });
-    // A tab in the background draws no frame.
+    // A background tab draws no frame, so a timer updates it.
     setInterval(() => due && show(), 1000);
 }
 
@@ -47,8 +47,8 @@ function sentence({ running, queued, paused }) {
 }
 
 /** @param {import('./consumer.js').Consumer} consumer */
-function downloaderOf({ who, why }) {
-    return why ? `This is ${who}; it downloads itself, ${why}.` : 'The service worker downloads.';
+function downloaderOf({ name, why }) {
+    return why ? `This is ${name}; it downloads itself, ${why}.` : 'The service worker downloads.';
 }
 
 /**

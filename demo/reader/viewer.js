@@ -1,4 +1,4 @@
-/** The open book: a page at a time, out of Cache Storage, through the queue if it is not there yet. */
+/** Shows the open book page by page, from Cache Storage. The queue downloads a page that is not there yet. */
 
 import { make, one } from '../dom.js';
 
@@ -13,8 +13,7 @@ export class Viewer {
 
     /**
      * @param {import('./library.js').Downloads} downloads
-     * @param {(book: Book, page: number) => Promise<unknown>} request settles when that page has been downloaded, or
-     *   never: `arrived` reports it as well
+     * @param {(book: Book, page: number) => Promise<unknown>} request enqueues a page; `arrived` reports its download
      */
     constructor(downloads, request) {
         this.#downloads = downloads;
@@ -52,12 +51,12 @@ export class Viewer {
     /**
      * @param {Book} book
      * @param {number} page
-     * @returns {Promise<boolean>} whether it is here
+     * @returns {Promise<boolean>} whether the page is downloaded
      */
     async #show(book, page) {
         const response = await this.#downloads.get(book.id, page);
         const text = await response?.text();
-        if (this.#position?.book !== book || this.#position.page !== page) return true; // another was opened meanwhile
+        if (this.#position?.book !== book || this.#position.page !== page) return true; // another page was opened meanwhile
         if (text === undefined) return false;
         fill('shown', ...(book.kind === 'comic' ? [picture(book, page, text)] : paragraphs(text)));
         return true;

@@ -1,16 +1,16 @@
 /**
- * Downloads where no tab is in front. It is woken by the tabs, and by the browser where that has
- * background sync; each time it works until the queue is empty, or for as long as browsers let it.
+ * The service worker, which downloads even if all tabs are in the background. The tabs wake it, and so does a browser
+ * with background sync. Each time, it works until the queue is empty, or as long as browsers let it.
  */
 
-// @ts-ignore: an address of the served page, which is no path that tsc could follow.
+// @ts-ignore: an address of the served page, which tsc cannot resolve to a file.
 import * as built from '../dist/web/tabacus-service-worker.js';
 import { consume, NAMESPACE, openQueue } from './downloading.js';
 
 /** @type {typeof import('../../js/service-worker.js')} */
 const { open } = built;
 
-/** Browsers end a worker that is busy for minutes. A tab that needs it longer wakes it again. */
+/** How long it works at a time. Browsers end a worker that is busy for minutes; a tab that needs it wakes it again. */
 const WORK_ms = 60_000;
 
 const worker = /** @type {any} */ (self);
@@ -25,7 +25,7 @@ async function start() {
 }
 
 /**
- * @param {{ answer?: MessagePort, online?: boolean }} why `online`: the browser reports it
+ * @param {{ answer?: MessagePort, online?: boolean }} why `online`: the browser reports that the network is back
  */
 async function work({ answer, online = false }) {
     consuming ??= start();

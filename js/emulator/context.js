@@ -1,4 +1,7 @@
-/** A context: one global object of a tab, its window, a frame's or a worker's, and what it asked for. */
+/**
+ * A context: one global object (the window of a tab or of a frame, or the scope of a worker) and its pending
+ * requests.
+ */
 
 import { invalid, TabacusError } from '../common/errors.js';
 import { SeededRandom } from './common/seeded-random.js';
@@ -19,33 +22,41 @@ import { openWorker } from './worker.js';
 
 /** A message on its way to its one target. @typedef {import('./messages/post-message.js').Posted} Posted */
 
-/** What an ErrorEvent reports of an uncaught error. @typedef {{ message: string, filename: string, error: unknown }} Uncaught */
+/**
+ * The members of an ErrorEvent for an uncaught error.
+ *
+ * @typedef {{ message: string, filename: string, error: unknown }} Uncaught
+ */
 
 export class Context {
     alive = true;
-    /** A frame that was taken out of its document, or a closed tab's. */
+    /** Whether it is a frame that was removed from its document, or belongs to a closed tab. */
     detached = false;
-    /** What its global object is called. */
+    /** The `name` of its global object. */
     name = '';
-    /** The element that a frame is shown in. @type {object | null} */
+    /** The iframe element of a frame. @type {object | null} */
     element = null;
     #reporting = false;
-    /** The one that a listener of the window's is called with. @type {Event | undefined} */
+    /** The event for which a listener of the window runs: `window.event`. @type {Event | undefined} */
     event;
-    /** What was made for its global object, by name. @type {Map<string, unknown>} */
+    /** The properties of its global object that have been made, by name. @type {Map<string, unknown>} */
     made = new Map();
-    /** Tasks that wait, by the rules' numbers of them. @type {Map<number, () => void>} */
+    /** The waiting tasks, by their numbers in the rules. @type {Map<number, () => void>} */
     tasks = new Map();
     /** @type {Map<number, (data: unknown) => void>} */
     channels = new Map();
-    /** What scripts declared by let, const and class, and how it is reached (ECMAScript §9.1.1.4). @type {Map<string, import('./scripts/run-script.js').Access>} */
+    /**
+     * Access to what scripts declared by let, const and class (ECMAScript §9.1.1.4).
+     *
+     * @type {Map<string, import('./scripts/run-script.js').Access>}
+     */
     lexical = new Map();
 
     /**
      * @param {Origin} origin
      * @param {Tab} tab
      * @param {{ kind: 'window' | 'worker', agent: number, session: number, url: string, parent?: Context, owner?: Context, sandboxed?: boolean }} options
-     *   `parent`: of a frame; `owner`: of a worker; `sandboxed`: it is none of its parent's origin
+     *   `parent`: the parent of a frame; `owner`: the owner of a worker; `sandboxed`: whether its origin is opaque
      */
     constructor(origin, tab, { kind, agent, session, url, parent, owner, sandboxed = false }) {
         this.origin = origin;
@@ -56,12 +67,18 @@ export class Context {
         this.session = session;
         /** The base of relative URLs; the context has its origin. */
         this.url = new URL(url);
-        /** Its document's, or its script's: about:blank and such have their opener's origin (HTML §7.3.2.1). */
+        /**
+         * The address of its document or script. It may be about:blank, which has its opener's origin (HTML
+         * §7.3.2.1).
+         */
         this.address = this.url;
         this.parent = parent;
         this.owner = owner;
         this.id = origin.rules.calls.openContext(agent, session);
-        /** HTML §7.1.1: of an opaque origin, which the contexts of one number share; undefined: the origin's own. */
+        /**
+         * The number of its opaque origin, which all contexts with that number share (HTML §7.1.1); undefined if not
+         * opaque.
+         */
         this.opaque = sandboxed || parent?.opaque !== undefined ? this.id : owner?.opaque;
         this.born_ms = origin.clock.now();
         this.timeOrigin = origin.clock.wall();
@@ -74,7 +91,7 @@ export class Context {
     }
 
     /**
-     * An interface or an object of its global object, which a page's own of that name does not change.
+     * An interface or an object of its global object, even if the page has replaced the property of that name.
      *
      * @param {string} name
      * @returns {any}
@@ -83,23 +100,23 @@ export class Context {
         return originalOf(this, name);
     }
 
-    /** Do its writes still count? */
+    /** Whether its writes have an effect. */
     get active() {
         return this.alive && !this.detached;
     }
 
-    /** HTML §7.1.1, serialized. */
+    /** Its serialized origin (HTML §7.1.1). */
     get originText() {
         return this.opaque === undefined ? this.url.origin : 'null';
     }
 
-    /** Storage §4.4: an opaque origin has no storage. @param {string} what */
+    /** Throws if the origin is opaque, since that has no storage (Storage §4.4). @param {string} what */
     checkStorable(what) {
         if (this.opaque !== undefined)
             throw new DOMException(`${what}: the origin is opaque`, 'SecurityError');
     }
 
-    /** HTML §7.3.3 */
+    /** Whether its document is fully active (HTML §7.3.3). */
     get fullyActive() {
         return this.active && !this.tab.cached;
     }
@@ -117,14 +134,18 @@ export class Context {
         this.origin.queueTask(this, task, source, peer);
     }
 
-    /** A task of this context's begins. */
+    /** Notes that a task of this context begins. */
     beginTask() {
         this.origin.current = this;
         this.origin.clock.beginTask();
         this.timers.beginTask();
     }
 
-    /** As {@link guard}, of a script of this context's that another's task calls. @param {() => unknown} call */
+    /**
+     * As {@link guard}, for a script of this context that runs in a task of another one.
+     *
+     * @param {() => unknown} call
+     */
     invoke(call) {
         const { origin } = this;
         const { current } = origin;
@@ -138,7 +159,12 @@ export class Context {
         }
     }
 
-    /** DOM §2.10, "inner invoke": while a listener is called, its event is its window's current one. @param {Event} event @param {() => unknown} call */
+    /**
+     * Calls a listener. Meanwhile its event is the current event of the window (DOM §2.10, "inner invoke").
+     *
+     * @param {Event} event
+     * @param {() => unknown} call
+     */
     callListener(event, call) {
         const outer = this.event;
         this.event = event;
@@ -149,7 +175,7 @@ export class Context {
         }
     }
 
-    /** Runs a callback; what it throws is reported as an uncaught error of the global object. @param {() => void} call */
+    /** Runs a callback. Reports what it throws as an uncaught error of the global object. @param {() => void} call */
     guard(call) {
         try {
             call();
@@ -158,10 +184,10 @@ export class Context {
         }
     }
 
-    /** HTML §8.1.4.3: it does not throw. @param {unknown} error */
+    /** Reports an uncaught error (HTML §8.1.4.3). Never throws. @param {unknown} error */
     report(error) {
         const uncaught = { message: `Uncaught ${describe(error)}`, filename: this.address.href, error };
-        // An error while an error is reported is nobody's to handle.
+        // No handler receives an error that occurs while an error is reported.
         if (this.#reporting) return this.unhandled(uncaught);
         this.#reporting = true;
         try {
@@ -172,7 +198,7 @@ export class Context {
         }
     }
 
-    /** What nobody caught and nobody handled; a worker's is its owner's. @param {Uncaught} uncaught */
+    /** Passes on an error that no handler has handled; a worker passes it to its owner. @param {Uncaught} uncaught */
     unhandled = ({ error }) => this.origin.uncaught(error);
 
     /** @param {EventTarget} target @param {Event} event */
@@ -180,28 +206,39 @@ export class Context {
         this.guard(() => dispatched(target, event));
     }
 
-    /** HTML §2.7.3 @param {unknown} message */
+    /** Serializes a message (HTML §2.7.3). @param {unknown} message */
     serialize(message) {
         return cloned(message);
     }
 
-    /** What was transferred is here. @template {Posted} P @param {P} posted @returns {P} */
+    /**
+     * Attaches the transferred ports of a message to this context.
+     *
+     * @template {Posted} P
+     * @param {P} posted
+     * @returns {P}
+     */
     received(posted) {
         for (const port of posted.ports) if (port instanceof Port) Port.arrive(port, this);
         return posted;
     }
 
-    /** A message for many: each has a copy of its own. @param {EventTarget} target @param {unknown} data */
+    /**
+     * Fires a message that has many receivers, each of which gets a clone.
+     *
+     * @param {EventTarget} target
+     * @param {unknown} data
+     */
     fireMessage(target, data) {
         this.firePosted(target, { data: cloned(data), ports: [] }, { origin: this.originText });
     }
 
     /**
-     * A message for one target, as it was posted: there is nothing more to clone.
+     * Fires a message that has one target. It was cloned when it was posted.
      *
      * @param {EventTarget} target
      * @param {Posted} message
-     * @param {{ source?: unknown, origin?: string }} [from] nothing, of a worker's port (HTML §9.4.4)
+     * @param {{ source?: unknown, origin?: string }} [from] left out for a port of a worker (HTML §9.4.4)
      */
     firePosted(target, message, { source = null, origin = '' } = {}) {
         const { data, ports } = this.received(message);
@@ -221,9 +258,9 @@ export class Context {
      * Runs a script in the context, as {@link Tab}'s run() does in the tab's window.
      *
      * @param {string | Function} script
-     * @param {...any} given the function's arguments
-     * @returns {Promise<any>}
-     * @throws {TabacusError} `invalid-argument`; `closed` where the context is gone
+     * @param {...any} given the arguments of the function
+     * @returns {Promise<any>} resolves to what the script returns
+     * @throws {TabacusError} `invalid-argument`; `closed` if the context is closed
      */
     async run(script, ...given) {
         if (typeof script !== 'string' && typeof script !== 'function')
@@ -252,7 +289,7 @@ export class Context {
     }
 
     /**
-     * A worker of this window's or worker's, as {@link Tab}'s openWorker().
+     * Opens a worker that this window or worker owns, as {@link Tab}'s openWorker() does.
      *
      * @param {string | Function} [script]
      * @param {{ name?: string }} [options]
@@ -270,7 +307,7 @@ export class Context {
         return runScript(this, source);
     }
 
-    /** It is gone: its locks are released, its timers never fire. */
+    /** Closes the context: its locks are released, and its timers never fire. */
     close() {
         if (!this.alive) return;
         this.alive = false;

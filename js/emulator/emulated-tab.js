@@ -1,4 +1,4 @@
-/** A tab of an emulated origin: its window, its frames and workers, and what may happen to it. */
+/** A tab of an emulated origin: its window, its frames, its workers, and the faults that may happen to it. */
 
 import { invalid, TabacusError } from '../common/errors.js';
 import { checkOptions } from '../common/check-arguments.js';
@@ -15,8 +15,8 @@ import { endWorker, openWorker } from './worker.js';
 /**
  * @param {unknown} url
  * @param {string | URL} base
- * @returns {string} it, absolute
- * @throws {TabacusError} `invalid-argument` where it is no URL, or not of the base's origin
+ * @returns {string} the absolute URL
+ * @throws {TabacusError} `invalid-argument` if it is not a URL of the base's origin
  */
 export function sameOriginUrl(url, base) {
     const good = (typeof url === 'string' || url instanceof URL) && URL.canParse(String(url), base);
@@ -32,11 +32,16 @@ export class Tab {
     /** Whether the tab is hidden. */
     hidden = false;
     frozen = false;
-    /** In the back/forward cache. */
+    /** Whether it is in the back/forward cache. */
     cached = false;
-    /** Hidden for so long that its timers run once a minute. */
+    /** Whether it has been hidden for so long that its timers run once a minute. */
     throttled = false;
-    /** The context of the script that opened it: an opener's window, or a frame of it (HTML §7.2.2.1). @type {Context | undefined} @internal */
+    /**
+     * The context of the script that opened it: the window of its opener, or a frame in it (HTML §7.2.2.1).
+     *
+     * @type {Context | undefined}
+     * @internal
+     */
     openedBy;
     /** @type {Context[]} */
     frames = [];
@@ -53,7 +58,7 @@ export class Tab {
         this.opener = opener;
         this.openedBy = opener?.context;
         this.number = number;
-        const shared = opener?.closed ? undefined : opener; // a closed one's process is gone
+        const shared = opener?.closed ? undefined : opener; // a closed opener has no process
         /** @type {number} */
         this.process = shared ? shared.process : origin.rules.calls.openProcess();
         this.agent = origin.rules.calls.openAgent(this.process);
@@ -66,7 +71,7 @@ export class Tab {
         });
     }
 
-    /** The tab's global object. @returns {any} */
+    /** The global object of the tab. @returns {any} */
     get window() {
         return this.context.window;
     }
@@ -80,19 +85,22 @@ export class Tab {
         return this.frozen || this.cached;
     }
 
-    /** All its contexts: its window, its frames' and its workers'. */
+    /** The contexts of its window, its frames and its workers. */
     get contexts() {
         return [this.context, ...this.frames, ...this.workers];
     }
 
     /**
-     * Runs a script in the tab, at once. A text, or a function of no parameter (or one with arguments), finds the
-     * tab's `localStorage`, `navigator`, `setTimeout` and so on by name, and what it closes over it does not; a
-     * function with parameters and no arguments is called with the tab's window, and keeps what it closes over.
+     * Runs a script in the tab, at once.
+     *
+     * - A text, a function without parameters, and a function that is given arguments, find the tab's `localStorage`,
+     *   `navigator`, `setTimeout` and so on by name. Such a function does not find the variables that it closes over.
+     * - A function with parameters that is given no arguments is called with the tab's window. It finds the variables
+     *   that it closes over.
      *
      * @param {string | Function} script
-     * @param {...any} given the function's arguments
-     * @returns {Promise<any>} what it returns; of a module (a text that exports), what it exports
+     * @param {...any} given the arguments of the function
+     * @returns {Promise<any>} resolves to what the script returns, or to the exports of a module (a text that exports)
      * @throws {TabacusError} `invalid-argument`; `closed`
      */
     async run(script, ...given) {
@@ -100,9 +108,10 @@ export class Tab {
     }
 
     /**
-     * A frame of the same origin in the tab: its `window` shares the tab's storages and event loop.
-     * @param {{ url?: string | URL, parent?: Context, sandbox?: string }} [options] `parent`: an open frame of the tab, or
-     *   its window's; `sandbox`: as an iframe's, without `allow-same-origin` its origin is an opaque one
+     * Opens a frame of the same origin in the tab. Its `window` shares the storages and the event loop of the tab.
+     * @param {{ url?: string | URL, parent?: Context, sandbox?: string }} [options] `parent`: the context of the tab's
+     *   window (the default) or of an open frame of the tab; `sandbox`: as that of an iframe: without
+     *   `allow-same-origin` the origin of the frame is opaque
      * @returns {Context & { window: any }}
      * @throws {TabacusError} `invalid-argument`; `closed`
      */
@@ -145,7 +154,7 @@ export class Tab {
         return this.frames.filter((frame) => frame.parent === parent);
     }
 
-    /** HTML §7.2.2.2: a window's frames are its properties by index. @param {Context} parent */
+    /** Defines the properties by index of a window, which are its frames (HTML §7.2.2.2). @param {Context} parent */
     #index(parent) {
         const frames = this.framesOf(parent);
         for (const [at, { window }] of frames.entries()) {
@@ -154,7 +163,7 @@ export class Tab {
         delete parent.window[frames.length];
     }
 
-    /** A frame is taken out of its document, with its workers and the frames in it. @param {Context} frame */
+    /** Removes a frame from its document, with its workers and the frames in it. @param {Context} frame */
     closeFrame(frame) {
         if (!(frame instanceof Context && frame.tab === this && frame.parent))
             throw invalid('frame', frame, 'a frame of this tab');
@@ -168,11 +177,11 @@ export class Tab {
     }
 
     /**
-     * A worker of the tab, an event loop of its own: locks, channels, timers and IndexedDB, but no storage. In it
-     * `postMessage` and `onmessage` speak with what is returned.
+     * Opens a worker of the tab. It has an event loop of its own, and locks, channels, timers and IndexedDB, but no
+     * storage. Its `postMessage` and `onmessage` exchange messages with the returned object.
      *
      * @param {string | Function} [script] as for {@link run}
-     * @param {{ name?: string }} [options] `name`: its global object's
+     * @param {{ name?: string }} [options] `name`: that of its global object
      * @returns {import('./worker.js').Handle}
      * @throws {TabacusError} `invalid-argument`; `closed`
      */
@@ -182,14 +191,19 @@ export class Tab {
         return /** @type {any} */ (openWorker(this.context, script, checked));
     }
 
-    // --- What may happen to it
+    // --- Faults and changes of its state
 
     /** @param {string} what */
     #trace(what) {
         this.context.rules.trace(this.context.id, 'faults', () => what);
     }
 
-    /** Fires an event at each document of the tab, from which it reaches the window. @param {string} type @param {boolean} [bubbles] */
+    /**
+     * Fires an event at each document of the tab; it also reaches the window.
+     *
+     * @param {string} type
+     * @param {boolean} [bubbles]
+     */
     #fireAtDocuments(type, bubbles = false) {
         for (const context of [this.context, ...this.frames]) {
             context.beginTask();
@@ -224,7 +238,7 @@ export class Tab {
         this.#fireAtDocuments('visibilitychange', true);
     }
 
-    /** Shows the tab; its timers run as usual. */
+    /** Shows the tab. Its timers run without throttling. */
     show() {
         this.#setThrottled(false);
         if (this.closed || !this.hidden) return;
@@ -233,7 +247,7 @@ export class Tab {
         this.#fireAtDocuments('visibilitychange', true);
     }
 
-    /** It is hidden, and its timers run once a minute from here on, those that wait among them. */
+    /** Hides the tab, and makes its timers run once a minute, including those that wait. */
     throttle() {
         this.hide();
         this.#setThrottled(true);
@@ -246,7 +260,7 @@ export class Tab {
         for (const { timers } of this.contexts) timers.restart();
     }
 
-    /** Page Lifecycle §4: after `freeze` no task of it runs until {@link thaw}. */
+    /** Fires `freeze`, after which no task of the tab runs until {@link thaw} (Page Lifecycle §4). */
     freeze() {
         if (this.closed || this.frozen) return;
         this.#trace('freezes');
@@ -255,7 +269,7 @@ export class Tab {
         this.#activate();
     }
 
-    /** `resume`, and what waited meanwhile. A page of the back/forward cache is shown again. */
+    /** Fires `resume`, after which the tasks run that have waited. A page in the back/forward cache is shown first. */
     thaw() {
         if (this.cached) this.#restore();
         if (this.closed || !this.frozen) return;
@@ -267,8 +281,8 @@ export class Tab {
     }
 
     /**
-     * Into the back/forward cache: `pagehide`, and then nothing runs until {@link thaw}. A page that still
-     * holds a lock when its handlers have run is not kept: it dies.
+     * Fires `pagehide` and puts the page into the back/forward cache, where no task of it runs until {@link thaw}. If
+     * the page still holds a lock after its handlers have run, it is not kept but killed.
      *
      * @returns {Promise<boolean>} whether it was kept
      */
@@ -280,7 +294,8 @@ export class Tab {
             this.#fireTransition('pagehide', true);
             this.hidden = true;
             this.#fireAtDocuments('visibilitychange', true);
-            // The end of the turn: its microtasks may let locks go. What is beside the schedule advances by one turn, whatever the machine.
+            // The microtasks at the end of the turn may release locks. Work beside the schedule advances by one turn
+            // exactly, on any machine.
             await new Promise((resolve) => hostTask(() => resolve(undefined), this.origin.working));
             const agents = new Set(this.contexts.map(({ agent }) => agent));
             this.cached = [...agents].every((agent) => this.origin.rules.calls.setCached(agent, true));
@@ -306,8 +321,8 @@ export class Tab {
     }
 
     /**
-     * Its process dies: nothing of it runs any more, its locks are released a little later, and of its writes
-     * to localStorage that are on their way, the seed decides which arrive.
+     * Kills the process of the tab. None of its code runs after this, and its locks are released a little later. The
+     * seed decides which of its writes to localStorage that are under way arrive.
      */
     kill() {
         if (this.closed) return;
@@ -317,8 +332,8 @@ export class Tab {
     }
 
     /**
-     * Closes the tab as a user does, without regard to `beforeunload`: `pagehide`, `visibilitychange`, `unload`
-     * (HTML §7.4.6.4), and all that it wrote arrives.
+     * Closes the tab as a user does, but without `beforeunload`: fires `pagehide`, `visibilitychange` and `unload`
+     * (HTML §7.4.6.4). All that it has written arrives.
      */
     async close() {
         if (this.closed) return;

@@ -1,4 +1,4 @@
-/** JavaScript scenarios under seeded schedules and faults: one run, many runs, and the simplest that breaks. */
+/** Runs scenarios in JavaScript under seeded schedules and faults, and finds the simplest schedule that breaks one. */
 
 import { hostTask, unyieldingMax } from './common/host-task.js';
 import { Origin } from './origin.js';
@@ -8,7 +8,7 @@ import { describeError, oneLine } from './common/describe.js';
 /** @typedef {import('./emulated-tab.js').Tab} Tab */
 
 /**
- * What a scenario receives beside its tab.
+ * What a scenario receives besides its tab.
  * @typedef {object} ScenarioContext
  * @property {number} index of the tab, from 0
  * @property {Origin} origin
@@ -19,16 +19,16 @@ import { describeError, oneLine } from './common/describe.js';
 /** @typedef {(tab: Tab, context: ScenarioContext) => unknown} Scenario */
 
 /**
- * What an invariant receives when nothing can happen any more.
+ * What an invariant receives, once no event can happen.
  * @typedef {object} InvariantContext
- * @property {Origin} origin it may open further tabs
- * @property {readonly Tab[]} tabs those that were killed are `closed`
- * @property {unknown[]} results what the scenario returned in each tab; undefined where it did not end
+ * @property {Origin} origin the origin, in which the invariant may open further tabs
+ * @property {readonly Tab[]} tabs the tabs of the run; a killed one is `closed`
+ * @property {unknown[]} results what the scenario returned in each tab; undefined if it did not end there
  * @property {number} seed
  */
 
 /**
- * @typedef {object} Plan as explore() checked it
+ * @typedef {object} Plan the arguments of explore(), checked
  * @property {any} glue
  * @property {any} peer
  * @property {Scenario | string} scenario
@@ -43,7 +43,12 @@ import { describeError, oneLine } from './common/describe.js';
 
 /** @typedef {{ seed: number, length?: number, schedule?: readonly number[], traced?: boolean }} Run */
 
-/** `endless`: its invariant is. @typedef {{ failure: string, endless: boolean, steps: number, hash: string, schedule: number[], faults: string[], trace: string, svg: string }} Outcome */
+/**
+ * `endless`: the invariant never ended.
+ *
+ * @typedef {{ failure: string, endless: boolean, steps: number, hash: string, schedule: number[], faults: string[],
+ *   trace: string, svg: string }} Outcome
+ */
 
 /** @typedef {import('../lab/faults.js').Fault} Fault */
 
@@ -51,13 +56,13 @@ import { describeError, oneLine } from './common/describe.js';
 const turn = (yields) =>
     /** @type {Promise<void>} */ (new Promise((resolve) => hostTask(() => resolve(), yields)));
 
-/** How many turns may pass without a step: what a run waits for may come from outside the emulator. */
+/** How many turns of the host may pass without a step, since a run may wait for something outside of the emulator. */
 const idleTurnsMax = 20;
 
-/** How long nothing may happen before a pending invariant counts as one that waits for ever. */
+/** The time without an event after which a pending invariant counts as waiting for ever. */
 const idle_ms = 1000;
 
-/** One run: its tabs, what became of them, and its failure. */
+/** One run: its tabs, their results, and its failure. */
 class ScenarioRun {
     /** @type {unknown[]} */
     results = [];
@@ -111,7 +116,7 @@ class ScenarioRun {
         }
     }
 
-    /** Until nothing can happen any more, but for timers of tabs that have finished. */
+    /** Runs until no event can happen, except for timers of tabs in which the scenario has ended. */
     async toRest() {
         for (let idle = 0; !this.failure && idle <= idleTurnsMax;) {
             this.plan.signal?.throwIfAborted();
@@ -138,7 +143,7 @@ class ScenarioRun {
         return [...this.unfinished].some((tab) => !tab.closed);
     }
 
-    /** In the end every stopped tab goes on. */
+    /** Resumes every stopped tab at the end of a run. */
     #wakeAll() {
         const stopped = this.tabs.filter((tab) => !tab.closed && (tab.frozen || tab.cached || tab.throttled));
         for (const tab of stopped) {
@@ -219,7 +224,7 @@ class ScenarioRun {
     endless = false;
 
     /**
-     * The invariant's result, or a failure if it waits for ever: nothing happens any more, or without end.
+     * The result of the invariant. Fails if it waits for ever: because no event happens, or because events never end.
      *
      * @param {Promise<unknown>} verdict
      */
@@ -270,7 +275,7 @@ class ScenarioRun {
         return outcome;
     }
 
-    /** What was chosen, up to the last departure from the default schedule. */
+    /** Keeps the choices of the run up to the last one that departs from the default schedule. */
     rest() {
         const taken = this.origin.rules.calls.taken();
         while (taken.at(-1) === 0) taken.pop();
@@ -296,14 +301,15 @@ export async function runOnce(plan, run) {
         await one.judge();
         return one.end();
     } catch (reason) {
-        one.end(); // it was aborted
+        one.end(); // the run was aborted
         throw reason;
     }
 }
 
 /**
- * Delta debugging (Zeller and Hildebrandt 2002) over a schedule's choices, as the laboratory's shrink.hpp: chunks
- * of them, then single ones, become the default choice, or vanish, as long as the run still fails.
+ * Simplifies a failing schedule by delta debugging (Zeller and Hildebrandt 2002), as the laboratory's shrink.hpp
+ * does: chunks of choices, and then single choices, are replaced by the default one or removed, as long as the run
+ * still fails.
  *
  * @param {Plan} plan
  * @param {number} seed
@@ -341,5 +347,9 @@ export async function shrink(plan, seed, failing, runsMax) {
     return shrinking.best;
 }
 
-/** Departures from the default schedule first, then length. @param {readonly number[]} schedule */
+/**
+ * Orders schedules by how complex they are: first by their departures from the default schedule, then by their length.
+ *
+ * @param {readonly number[]} schedule
+ */
 const weight = (schedule) => schedule.filter((index) => index > 0).length * 1e6 + schedule.length;

@@ -1,4 +1,4 @@
-/** The emulator's module, from beside the bundled modules; the build writes it, with its types. */
+/** Loads the module of the emulator, which is beside the bundled modules. The build writes it and its types. */
 
 import { resolveObjectURL } from 'node:buffer';
 import { compileWasm } from '../core/compile-wasm.js';
@@ -7,7 +7,12 @@ export { default as start } from './emulator.js';
 
 export const compileBeside = () => compileWasm(new URL('./emulator.wasm', import.meta.url), 'emulator.wasm');
 
-/** What URL.createObjectURL() made a URL of. @param {string} url @returns {Promise<string>} */
+/**
+ * The text of the blob for which URL.createObjectURL() returned a URL.
+ *
+ * @param {string} url
+ * @returns {Promise<string>}
+ */
 export async function textOfBlob(url) {
     const blob = resolveObjectURL(url);
     if (!blob) throw new TypeError(`${url} names no blob`);

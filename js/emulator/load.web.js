@@ -1,6 +1,6 @@
 /**
- * The emulator's module, from beside the bundled modules; the build writes it, with its types. The literal
- * address is what bundlers follow.
+ * Loads the module of the emulator, which is beside the bundled modules. The build writes it and its types. Bundlers
+ * follow its address, since that is a literal.
  */
 
 import { compileWasm } from '../core/compile-wasm.js';
@@ -9,5 +9,10 @@ export { default as start } from './emulator.js';
 
 export const compileBeside = () => compileWasm(new URL('./emulator.wasm', import.meta.url), 'emulator.wasm');
 
-/** What URL.createObjectURL() made a URL of. @param {string} url @returns {Promise<string>} */
+/**
+ * The text of the blob for which URL.createObjectURL() returned a URL.
+ *
+ * @param {string} url
+ * @returns {Promise<string>}
+ */
 export const textOfBlob = async (url) => (await fetch(url)).text();

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** An emulated origin: its tabs, its schedule, and what may happen to what they share. */
+/** An emulated origin: its tabs, its schedule, and the faults that may happen to what the tabs share. */
 
 import { invalid, TabacusError } from '../common/errors.js';
 import { checkInteger, checkOptions } from '../common/check-arguments.js';
@@ -38,11 +38,11 @@ function checkRecord(given) {
     return /** @type {any} */ (checkOptions(given, ['key', 'value', 'database', 'store'], 'record'));
 }
 
-/** Steps of the browser's that are taken in one go. */
+/** The largest number of the browser's own steps that one call of step() takes. */
 const unseenMax = 100_000;
 
 /**
- * @typedef {object} OriginOptions as checkOrigin() leaves them
+ * @typedef {object} OriginOptions the options of createOrigin(), checked
  * @property {string} url
  * @property {'cached' | 'interleaved' | 'mutexed'} storage
  * @property {number | undefined} seed
@@ -55,7 +55,7 @@ const unseenMax = 100_000;
 const dispose = /** @type {any} */ (Symbol.dispose ?? Symbol.for('Symbol.dispose'));
 
 export class Origin {
-    /** The tabs that are open. @type {Tab[]} */
+    /** The open tabs. @type {Tab[]} */
     tabs = [];
     /** @type {Map<number, Context>} */
     contexts = new Map();
@@ -66,10 +66,10 @@ export class Origin {
     #tabsOpened = 0;
     #pumping = false;
     #turns = 0;
-    /** How often something happened. */
+    /** How many events have happened. */
     happened = 0;
     #closed = false;
-    /** The addresses of closed contexts, whose writes may still be on their way. @type {Map<number, string>} */
+    /** The addresses of closed contexts. Their writes may still be under way. @type {Map<number, string>} */
     #addresses = new Map();
     #lastTask = 0;
     #work = 0;
@@ -103,8 +103,10 @@ export class Origin {
     }
 
     /**
-     * @param {{ opener?: Tab, url?: string | URL }} [options] `opener`: the new tab shares its process, if it is
-     *   open, and starts with a copy of its sessionStorage. `url`: of this origin
+     * Opens a tab.
+     *
+     * @param {{ opener?: Tab, url?: string | URL }} [options] `opener`: a tab with which the new one shares the
+     *   process, if it is open; the new tab starts with a copy of its sessionStorage. `url`: a URL of this origin
      * @returns {Tab}
      * @throws {TabacusError} `invalid-argument`; `closed`
      */
@@ -119,7 +121,11 @@ export class Origin {
         return tab;
     }
 
-    /** Forgets a context, except for its address: later events of its writes report it. @param {Context} context @internal */
+    /**
+     * Forgets a context except for its address, which later events of its writes report.
+     *
+     * @param {Context} context @internal
+     */
     forgetContext({ id, kind, address: { href } }) {
         this.contexts.delete(id);
         if (kind === 'window') this.#addresses.set(id, href === this.url ? this.url : href);
@@ -131,27 +137,34 @@ export class Origin {
         this.wake();
     }
 
-    // --- What may happen to what tabs share
+    // --- Faults of what the tabs share
 
     /** @param {string} what */
     #trace(what) {
         this.rules.trace(0, 'faults', () => what);
     }
 
-    /** The user clears the site's data: storages and databases are empty, connections are closed, without events. */
+    /**
+     * Clears the site's data, as a user can: empties storages and databases, and closes connections, without events.
+     */
     clearSiteData() {
         this.#trace("the site's data is cleared");
         this.rules.calls.wipe();
         if (this.database) loseDatabases(this.database);
     }
 
-    /** The databases are gone, under open connections. */
+    /** Deletes all databases, although connections are open. */
     loseDatabase() {
         this.#trace('the database is lost');
         if (this.database) loseDatabases(this.database);
     }
 
-    /** The browser drops the connections of one tab, or of all. @param {Tab} [tab] @throws {TabacusError} `invalid-argument` */
+    /**
+     * Closes the connections of one tab, or of all tabs, as a browser may.
+     *
+     * @param {Tab} [tab]
+     * @throws {TabacusError} `invalid-argument`
+     */
     closeConnections(tab) {
         if (tab !== undefined && !(tab instanceof Tab && tab.origin === this))
             throw invalid('tab', tab, 'a tab of this origin');
@@ -159,7 +172,7 @@ export class Origin {
     }
 
     /**
-     * A record becomes nonsense, or `value`: a key of localStorage, or a row of a database.
+     * Overwrites a record (a key of localStorage, or a row of a database) with nonsense, or with `value`.
      *
      * @param {string | { key: any, value?: any, database?: string, store?: string }} record
      * @throws {TabacusError} `invalid-argument`
@@ -179,7 +192,7 @@ export class Origin {
     }
 
     /**
-     * Sets the wall clock, which every tab's Date shows from here on. Timers and `performance` do not notice.
+     * Sets the wall clock, which Date shows in every tab. Timers and `performance` are not affected.
      * @param {number | Date} now milliseconds since 1970
      * @throws {TabacusError} `invalid-argument`
      */
@@ -189,7 +202,11 @@ export class Origin {
         this.clock.set(now_ms);
     }
 
-    /** @param {number | undefined} bytes of a storage's keys and values together, in UTF-8; undefined: no limit */
+    /**
+     * Sets the capacity of each storage.
+     *
+     * @param {number | undefined} bytes keys and values together, in UTF-8; undefined for no limit
+     */
     setQuota(bytes) {
         if (bytes !== undefined) checkInteger('bytes', bytes, 0, 2 ** 31 - 1);
         this.#trace(bytes === undefined ? 'storages have no limit' : `storages take ${bytes} bytes`);
@@ -198,7 +215,7 @@ export class Origin {
 
     // --- Its schedule
 
-    /** Something may happen: it will, in a task of its own. */
+    /** Schedules a task of the host in which the next event happens, if one may. */
     wake() {
         if (this.#pumping || this.#holds > 0 || this.#closed) return;
         this.#pumping = true;
@@ -218,7 +235,12 @@ export class Origin {
         if (waiting.length > 0) this.wake();
     }
 
-    /** Lets one thing happen in a tab. @param {boolean} mayWait may time pass? @returns {boolean} false: nothing can */
+    /**
+     * Lets one event happen in a tab.
+     *
+     * @param {boolean} mayWait whether time may pass
+     * @returns {boolean} false if no event can happen
+     */
     step(mayWait) {
         const timePasses = mayWait && this.clock.virtual && this.#work === 0;
         for (let taken = 0; taken < unseenMax; ++taken) {
@@ -238,7 +260,7 @@ export class Origin {
         return true;
     }
 
-    /** An explorer's choice. @type {(number: number) => void} */
+    /** Is called with the fault that the schedule chooses. @type {(number: number) => void} */
     onFault = () => {};
 
     /** @param {number} kind */
@@ -255,11 +277,14 @@ export class Origin {
         const data = kind === eventKind.message ? this.broadcasts.take(number) : undefined;
         if (!context?.alive) return;
         context.beginTask();
-        // Whatever a page has made of what is called here: the schedule goes on.
+        // The schedule goes on whatever a page does in the functions that are called here.
         context.guard(() => this.#handle(context, { kind, number, area, from, endpoint, data }));
     }
 
-    /** @param {Context} context @param {{ kind: number, number: number, area: number, from: number, endpoint: number, data: unknown }} what */
+    /**
+     * @param {Context} context
+     * @param {{ kind: number, number: number, area: number, from: number, endpoint: number, data: unknown }} what
+     */
     #handle(context, { kind, number, area, from, endpoint, data }) {
         const eventKind = this.#eventKind;
         switch (kind) {
@@ -288,7 +313,13 @@ export class Origin {
         context.guard(task);
     }
 
-    /** HTML §12.2.1 "broadcast" @param {Context} context @param {number} area @param {number} from */
+    /**
+     * Fires a `storage` event (HTML §12.2.1, "broadcast").
+     *
+     * @param {Context} context
+     * @param {number} area
+     * @param {number} from
+     */
     #changed(context, area, from) {
         if (context.opaque !== undefined) return;
         const { key, oldValue, newValue } = this.rules.calls.change();
@@ -306,7 +337,12 @@ export class Origin {
         );
     }
 
-    /** @param {Context} context @param {() => void} task @param {import('./emulator.js').TaskSource} source @param {number} peer @internal */
+    /**
+     * @param {Context} context
+     * @param {() => void} task
+     * @param {import('./emulator.js').TaskSource} source
+     * @param {number} peer @internal
+     */
     queueTask(context, task, source, peer) {
         if (!context.alive) return;
         const number = ++this.#lastTask;
@@ -315,7 +351,11 @@ export class Origin {
         this.wake();
     }
 
-    /** While work beside the schedule is under way, time stands still. @returns {() => void} ends it @internal */
+    /**
+     * Begins work beside the schedule, during which time stands still.
+     *
+     * @returns {() => void} ends the work @internal
+     */
     beginWork() {
         ++this.#work;
         let open = true;
@@ -332,7 +372,7 @@ export class Origin {
         return this.#work > 0;
     }
 
-    /** Nothing happens until the function that it returns is called. @returns {() => void} */
+    /** Stops the schedule until the returned function is called. @returns {() => void} */
     hold() {
         ++this.#holds;
         let open = true;
@@ -344,7 +384,7 @@ export class Origin {
         };
     }
 
-    /** @returns {Promise<void>} when nothing can happen any more before time passes */
+    /** @returns {Promise<void>} resolves once no event can happen before time passes */
     settled() {
         if (this.#closed) return Promise.resolve();
         return new Promise((resolve) => {
@@ -353,12 +393,12 @@ export class Origin {
         });
     }
 
-    /** Equal for equal runs, in hexadecimal. */
+    /** A hash of the run in hexadecimal, equal for equal runs. */
     get hash() {
         return this.rules.hash;
     }
 
-    /** What nobody caught in a tab. @type {(error: unknown) => void} */
+    /** Is called with each error that no handler of a tab has handled. @type {(error: unknown) => void} */
     uncaught = (error) => {
         const { reportError } = /** @type {any} */ (globalThis);
         if (reportError) reportError(error);
@@ -377,7 +417,7 @@ export class Origin {
         return this.#closed;
     }
 
-    /** All tabs die, and nothing happens any more. */
+    /** Kills all tabs, and ends the schedule. */
     close() {
         if (this.#closed) return;
         for (const tab of [...this.tabs]) tab.kill();

@@ -1,4 +1,4 @@
-/** An origin's rules, which are C++ (wasm/src/bindings/emulator/emulator.cpp). */
+/** The rules of an origin, which are written in C++ (wasm/src/bindings/emulator/emulator.cpp). */
 
 import { compile, instantiated, notStarted } from '../core/module.js';
 import { compileBeside, start } from './load.web.js';
@@ -6,31 +6,41 @@ import { oneLine } from './common/describe.js';
 
 /** @typedef {import('./emulator.js').MainModule} EmulatorModule */
 
-/** About how many steps a run has, where nobody knows better: a seed's random choices depend on it. */
+/** The assumed number of steps of a run, on which the random choices of a seed depend, if no better one is known. */
 export const runLengthDefault = 100;
 
-/** @param {import('../core/module.js').WasmSource | undefined} wasm nothing: beside the package's modules @returns {Promise<EmulatorModule>} */
+/**
+ * Loads and instantiates emulator.wasm.
+ *
+ * @param {import('../core/module.js').WasmSource | undefined} wasm if undefined, it is beside the package's modules
+ * @returns {Promise<EmulatorModule>}
+ */
 export async function loadRules(wasm) {
     const module = await (wasm === undefined ? compileBeside() : compile(wasm, 'wasm'));
     return instantiated(start, module).catch(notStarted('emulator.wasm', wasm, 'wasm'));
 }
 
-/** The module, and what it binds, as rules that were freed see them: calls do nothing and return 0. @type {any} */
+/** Stands for the module and its objects once the rules are freed: calls do nothing and return 0. @type {any} */
 const inert = new Proxy({}, { get: () => () => 0 });
 
-/** Units that one call of String.fromCharCode may be given. */
+/** The largest number of units that is passed to one call of String.fromCharCode(). */
 const unitsMax = 8192;
 
 /**
- * One origin's rules. A context, an agent, a process and an area are numbers
- * (explained in wasm/src/lab/emulator/emulated_origin.hpp).
+ * The rules of one origin. Contexts, agents, processes and areas are numbers, which
+ * wasm/src/lab/emulator/emulated_origin.hpp explains.
  */
 export class Rules {
-    /** The calls that embind binds: all but those that a test's code makes most. @type {import('./emulator.js').EmulatedOrigin} */
+    /**
+     * The calls that embind binds: all but the most frequent ones, which are plain exports.
+     *
+     * @type {import('./emulator.js').EmulatedOrigin}
+     */
     calls;
     #module;
-    /** Where the plain exports find the rules, and what they leave: each address divided by the size of what is there. */
+    /** The address of the rules, for the plain exports. */
     #origin;
+    /** The indices, in typed arrays over the memory, of what the plain exports return. */
     #version;
     #numbersAt;
     #wordsAt;
@@ -49,7 +59,7 @@ export class Rules {
         this.#wordsAt = report >> 2;
     }
 
-    /** Frees them: nothing is there, and nothing happens, from here on. */
+    /** Frees the rules. Later calls do nothing. */
     delete() {
         if (this.#kept) return;
         this.#kept = { now_ms: this.now_ms, hash: this.hash };
@@ -59,7 +69,7 @@ export class Rules {
         this.#units = new Uint16Array();
         this.#words = new Uint32Array();
     }
-    /** What is still asked of them then. @type {{ now_ms: number, hash: string } | undefined} */
+    /** The values that stay readable once the rules are freed. @type {{ now_ms: number, hash: string } | undefined} */
     #kept;
 
     get now_ms() {
@@ -69,7 +79,10 @@ export class Rules {
         return this.#kept ? this.#kept.hash : this.calls.hash();
     }
 
-    /** Views that are empty since the memory grew (WebAssembly JS API, "refresh the Memory buffer") are made anew. */
+    /**
+     * Views of the memory. They become empty when it grows (WebAssembly JS API, "refresh the Memory buffer"), and are
+     * made anew.
+     */
     #units = new Uint16Array();
     #words = new Uint32Array();
     #numbers = new Float64Array();
@@ -103,7 +116,7 @@ export class Rules {
         return text;
     }
 
-    /** Raised whenever what a read of a storage returns may have changed. */
+    /** A number that grows whenever the result of a read of a storage may have changed. */
     get version() {
         const version = this.#words[this.#version];
         if (version !== undefined) return version;
@@ -117,7 +130,13 @@ export class Rules {
         this.#input(key);
         return this.#module._emu_get(this.#origin, context, area) ? this.#answer() : null;
     }
-    /** @param {number} context @param {number} area @param {string} key @param {string} value @returns {boolean} false: it is full */
+    /**
+     * @param {number} context
+     * @param {number} area
+     * @param {string} key
+     * @param {string} value
+     * @returns {boolean} false if the storage is full
+     */
     set(context, area, key, value) {
         this.#input(key, value);
         return this.#module._emu_set(this.#origin, context, area, key.length) !== 0;
@@ -141,7 +160,12 @@ export class Rules {
     }
 
     // --- The schedule
-    /** @param {boolean} mayWait @returns {number} one of the module's EventKind; what it is about is in the fields below */
+    /**
+     * Takes a step.
+     *
+     * @param {boolean} mayWait whether time may pass
+     * @returns {number} an EventKind; the getters below describe it
+     */
     step(mayWait) {
         const kind = this.#module._emu_step(this.#origin, +mayWait);
         this.#views();
@@ -170,7 +194,13 @@ export class Rules {
         this.tracing = on;
     }
     tracing = false;
-    /** @param {number} context 0: the browser @param {import('./emulator.js').Subject} subject @param {() => string} text */
+    /**
+     * Adds a line to the trace, if tracing is on.
+     *
+     * @param {number} context 0 for the browser
+     * @param {import('./emulator.js').Subject} subject
+     * @param {() => string} text
+     */
     trace(context, subject, text) {
         if (this.tracing) this.calls.addLine(context, subject, oneLine(text()));
     }

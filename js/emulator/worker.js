@@ -1,4 +1,4 @@
-/** Dedicated workers (HTML §10.2): contexts of their own, and what their owners hold of them. */
+/** Dedicated workers (HTML §10.2): their contexts, and the objects by which their owners use them. */
 
 import { invalid } from '../common/errors.js';
 import { trusted } from '../platform/events.js';
@@ -14,17 +14,21 @@ import { belongsTo, dispatched, isTarget, ReportingTarget } from './dom/event-ta
 /** @typedef {string | Function | undefined} Script */
 
 /**
- * What an owner holds of a worker.
- * @typedef {EventTarget & { scope: any, run: (script: string | Function, ...given: any[]) => Promise<any>, postMessage: (message: unknown, options?: any) => void, terminate: () => void, onmessage: ((event: any) => unknown) | null, onerror: ((event: any) => unknown) | null }} Handle
+ * The object by which the owner uses a worker.
+ * @typedef {EventTarget & { scope: any, run: (script: string | Function, ...given: any[]) => Promise<any>,
+ *   postMessage: (message: unknown, options?: any) => void, terminate: () => void, onmessage: ((event: any) =>
+ *   unknown) | null, onerror: ((event: any) => unknown) | null }} Handle
  */
 
-/**
- * A Worker object: what its owner, a window or another worker, speaks with.
- */
+/** A Worker object, by which its owner, a window or another worker, exchanges messages with it. */
 class WorkerObject extends ReportingTarget {
     #owner;
     #context;
-    /** What was posted before its script has run (§10.2.4: its port's queue is enabled then). @type {Posted[] | undefined} */
+    /**
+     * The messages that were posted before its script has run, which enables the queue of its port (§10.2.4).
+     *
+     * @type {Posted[] | undefined}
+     */
     #early;
 
     /** @param {Context} owner @param {{ name: string, address?: URL }} options */
@@ -52,7 +56,12 @@ class WorkerObject extends ReportingTarget {
         return worker.#context;
     }
 
-    /** Its script runs in a task of its own, when it is there. @param {WorkerObject} worker @param {Script | Promise<string>} script */
+    /**
+     * Runs the script in a task of the worker, once its text is loaded.
+     *
+     * @param {WorkerObject} worker
+     * @param {Script | Promise<string>} script
+     */
     static begin(worker, script) {
         const context = worker.#context;
         if (script === undefined) return;
@@ -77,7 +86,7 @@ class WorkerObject extends ReportingTarget {
         for (const message of early) this.#deliver(message);
     }
 
-    /** Its script could not be had: there is no network. */
+    /** Reports that the script could not be loaded. There is no network. */
     #fail() {
         const owner = this.#owner;
         owner.queueTask(() => owner.fire(this, trusted(Event, 'error', { cancelable: true })));
@@ -95,7 +104,11 @@ class WorkerObject extends ReportingTarget {
         context.queueTask(() => context.firePosted(context.window, message), 'message', this.#owner.agent);
     }
 
-    /** §8.1.4.3: an error that the worker did not handle is reported to its owner. @param {import('./context.js').Uncaught} init */
+    /**
+     * Reports to the owner an error that the worker did not handle (§8.1.4.3).
+     *
+     * @param {import('./context.js').Uncaught} init
+     */
     #unhandled(init) {
         const owner = this.#owner;
         owner.queueTask(() => {
@@ -111,7 +124,7 @@ class WorkerObject extends ReportingTarget {
         });
     }
 
-    /** @param {any} _message @param {any[]} _options what is transferred, or options */
+    /** @param {any} _message @param {any[]} _options the objects to transfer, or options */
     postMessage(_message, ..._options) {
         const message = postedToWorker([...arguments]);
         if (this.#early) this.#early.push(message);
@@ -124,7 +137,7 @@ class WorkerObject extends ReportingTarget {
 }
 defineHandlers(WorkerObject.prototype, ['message', 'messageerror', 'error'], {}, isTarget);
 
-/** A worker ends, with the workers that are its own. @param {Context} context */
+/** Ends a worker and the workers that it owns. @param {Context} context */
 export function endWorker(context) {
     const { tab } = context;
     for (const inner of tab.workers.filter(({ owner }) => owner === context)) endWorker(inner);
@@ -141,7 +154,13 @@ class WorkerHandle extends WorkerObject {
         return WorkerObject.contextOf(this).window;
     }
 
-    /** As the tab's. @param {string | Function} script @param {...any} given @returns {Promise<any>} */
+    /**
+     * Runs a script in the worker, as Tab's run() does in the tab.
+     *
+     * @param {string | Function} script
+     * @param {...any} given
+     * @returns {Promise<any>}
+     */
     run(script, ...given) {
         return WorkerObject.contextOf(this).run(script, ...given);
     }
@@ -161,7 +180,12 @@ export function openWorker(owner, script, { name = '' }) {
     return worker;
 }
 
-/** HTML §10.2.6.3: new Worker(url), of scripts that need no network. @param {Context} context @returns {any} */
+/**
+ * Makes the interface Worker, for scripts that need no network (HTML §10.2.6.3).
+ *
+ * @param {Context} context
+ * @returns {any}
+ */
 export function workerInterface(context) {
     class Worker extends WorkerObject {
         /** @param {any} url @param {any} [options] */

@@ -160,7 +160,7 @@ export class OpenQueue {
     /** @type {Map<number, Loss>} */
     #runs = new Map();
 
-    /** Of jobs that this tab has asked for. @type {Map<string, Ending>} */
+    /** What settles the promises of the jobs that this tab has asked for, by the job. @type {Map<string, Ending>} */
     #waiting = new Map();
 
     /** Values that a finished job has given, until it is settled. @type {Map<string, string[]>} */
@@ -302,7 +302,7 @@ export class OpenQueue {
     subscribe(listener) {
         /** Events before the first state is known: they are emitted after it. @type {QueueState[] | undefined} */
         let early = [];
-        // Of its own: one function may subscribe twice.
+        // Each subscription has a function of its own, since one listener may subscribe twice.
         const own = (/** @type {QueueState} */ state) => (early ? void early.push(state) : listener(state));
         this.#refresh().then(
             () => {

@@ -1,4 +1,4 @@
-/** What a step needs from the system: found, installed where we may, or else named in one line. */
+/** The packages of the system that a step needs: finds them, and installs them or names each that is missing. */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,10 +9,10 @@ import { command, has, isRoot, run } from './run.js';
 
 /**
  * @typedef {object} Need
- * @property {string} name The command, or the path of a file.
- * @property {() => boolean} [isMet] Where neither tells whether it is there.
- * @property {string} apt Debian's package that has it.
- * @property {string} purpose What it is for, to complete "… is missing: it …".
+ * @property {string} name a command, or the path of a file; with `isMet`, any name
+ * @property {() => boolean} [isMet] whether it is installed, if no command and no file shows that
+ * @property {string} apt the package of Debian that contains it
+ * @property {string} purpose what it is for, as a clause that completes "… is missing: it …"
  */
 
 /** @param {Need} need */
@@ -24,8 +24,9 @@ export const unmet = (needs) => needs.filter((need) => !met(need));
 export const canInstall = () => isRoot && has('apt-get');
 
 /**
- * Installs what is missing. Throws, naming each and how to get it, where that is not possible.
+ * Installs what is missing, if this process may install packages.
  * @param {Need[]} needs
+ * @throws {Failure} that names each need that is still missing, and how to install it
  */
 export async function ensure(needs) {
     const missing = unmet(needs);

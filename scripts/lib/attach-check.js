@@ -1,13 +1,13 @@
 /**
- * Asserts what attach.wasm must not have. It is instantiated over a memory that other threads already use: a
- * data segment or a start function would write into what is theirs, a table would call nothing of ours, and an
- * import other than the memory could not be given.
+ * Asserts that attach.wasm has nothing that it must not have. It is instantiated over a memory that other threads
+ * already use: a data segment or a start function would write into their data, a table would be empty, and only the
+ * memory is there to be imported.
  */
 
 import { readFileSync } from 'node:fs';
 import { Failure } from './failure.js';
 
-/** The sections it must not have, by their numbers in the binary format. */
+/** The sections that it must not have, by their numbers in the binary format (WebAssembly Core §5.5.2). */
 const FORBIDDEN = new Map([
     [4, 'a table'],
     [8, 'a start function'],
@@ -15,7 +15,7 @@ const FORBIDDEN = new Map([
     [11, 'a data segment'],
 ]);
 
-/** @param {string} path */
+/** @param {string} path @throws {Failure} that names everything that the module must not have */
 export function checkAttach(path) {
     const bytes = readFileSync(path);
     const bad = sections(bytes).flatMap((id) => FORBIDDEN.get(id) ?? []);
@@ -25,7 +25,7 @@ export function checkAttach(path) {
     if (!WebAssembly.Module.exports(module).some(({ name }) => name === '__stack_pointer'))
         bad.push('no exported __stack_pointer');
     if (bad.length > 0)
-        throw new Failure(`${path} must attach to a living memory, but has ${bad.join(', ')}`);
+        throw new Failure(`${path} must attach to a memory in use, but has ${bad.join(', ')}`);
 }
 
 /**
@@ -43,7 +43,7 @@ export function sections(bytes) {
 }
 
 /**
- * An unsigned number of the binary format, and where it ends.
+ * Reads an unsigned number of the binary format (LEB128). Returns it and the offset behind it.
  * @param {Uint8Array} bytes
  * @param {number} at
  * @returns {[value: number, next: number]}

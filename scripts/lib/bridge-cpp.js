@@ -21,13 +21,13 @@ const head =
 
 /** Checks of clang-tidy that generated code need not pass. */
 const quiet = ['performance-move-const-arg', 'readability-redundant-member-init'].join();
-const quietFrom = `// Code that is written alike for all types is redundant for some.\n// NOLINTBEGIN(${quiet})\n\n`;
+const quietFrom = `// The generator writes the same code for all types; for some it is redundant.\n// NOLINTBEGIN(${quiet})\n\n`;
 const quietTo = `// NOLINTEND(${quiet})\n`;
 
-/** @param {string} text @returns {string} a comment before a declaration */
+/** @param {string} text @returns {string} the doc comment of a declaration */
 const comment = (text) => `/// ${text}\n`;
 
-/** @param {string} type @returns {string} as a parameter, or as what is read */
+/** @param {string} type @returns {string} the C++ type of a parameter, or of a value that is unpacked */
 function cppType(type) {
     const { of, inner } = parsed(type);
     if (of === 'list') return `std::vector<${cppType(inner)}>`;
@@ -72,14 +72,14 @@ function enumChecks(name) {
     );
     return (
         comment(
-            `The number of an enumerator. A compiler that is asked for warnings misses one that is not described.`,
+            `Returns the number of an enumerator. The compiler warns of an enumerator that bridge/types.js lacks.`,
         ) +
         `constexpr int described_number(${cpp} value) {\n    switch (value) {\n${cases.join('')}    }\n    return -1;\n}\n` +
         `${checks.join('')}\n`
     );
 }
 
-/** The codes of errors, which the protocols have too: wasm/include/tabacus/common/generated/error_code.hpp */
+/** Writes wasm/include/tabacus/common/generated/error_code.hpp, which the protocols include too. */
 export function errorCodeHeader() {
     const values = numbered('ErrorCode');
     const enumerators = values.map(([value, code]) => `    ${value},  // ${cppErrors[code]}\n`);
@@ -91,7 +91,7 @@ export function errorCodeHeader() {
         '\n#include <string_view>\n',
         '\nnamespace tabacus {\n\n',
         `enum class ErrorCode {\n${enumerators.join('')}};\n\n`,
-        comment('The code as the public API spells it, with hyphens ("quota-exceeded").'),
+        comment('Returns the code as the public API spells it, with hyphens: "quota-exceeded".'),
         'inline std::string_view code_name(ErrorCode code) {\n',
         `    switch (code) {\n${cases.join('')}    }\n    return "store-failed";\n}\n\n`,
         '}  // namespace tabacus\n',
@@ -124,7 +124,7 @@ function recordFunctions(name) {
     return (to === 'cpp' ? '' : writer) + (to === 'js' ? '' : reader);
 }
 
-/** The enumerations and records: wasm/src/browser/generated/records.hpp. */
+/** Writes the enumerations and records: wasm/src/browser/generated/records.hpp. */
 export function recordsHeader() {
     const named = [...Object.values(enums), ...Object.values(records)];
     const headers = [...new Set(named.flatMap(({ header }) => header ?? []))].sort();
@@ -147,10 +147,14 @@ export function recordsHeader() {
 
 /** @typedef {import('../../bridge/host.js').HostCall} HostCall */
 
-/** All calls by their numbers. @type {HostCall[]} */
+/** All calls; the index of a call is its number. @type {HostCall[]} */
 export const numberedCalls = [...hostCalls, ...callbacks, ...coordinationCallbacks];
 
-/** The parameters of a call, those of records that JavaScript gets as one object among them. @param {HostCall} call */
+/**
+ * The parameters of a call, with one for each field of a record that JavaScript gets as an object.
+ *
+ * @param {HostCall} call
+ */
 export function flatParams({ params = {}, settles }) {
     /** @type {[name: string, type: string][]} */
     const flat = settles === undefined ? [] : [['operation', 'int']];
@@ -234,15 +238,15 @@ function eventFunctions() {
         return `        case HostEvent::${name}: {\n${reads.join('')}            return receiver.${name}(${args.join(', ')});\n        }\n`;
     });
     return [
-        comment('What the host reports.'),
+        comment('The events that the host reports.'),
         `enum class HostEvent : int {\n${values.join('')}};\n\n`,
-        comment('Calls the function of the receiver that has the name of the event.'),
+        comment('Calls the method of the receiver that has the name of the event.'),
         'template <typename Receiver>\nvoid dispatch(Receiver& receiver, HostEvent event, [[maybe_unused]] int number) {\n',
         `    Unpacker from;\n    switch (event) {\n${cases.join('')}    }\n}\n\n`,
     ].join('');
 }
 
-/** wasm/src/browser/generated/host.hpp */
+/** Writes the host's calls and events: wasm/src/browser/generated/host.hpp. */
 export function hostHeader() {
     return [
         head,
@@ -262,7 +266,7 @@ export function hostHeader() {
 
 /** @typedef {import('../../bridge/exports.js').ExportedCall} ExportedCall */
 
-/** @param {string} type @returns {string} as wasm has it */
+/** @param {string} type @returns {string} the type of an export's parameter or result */
 const wasmType = (type) => {
     if (/[&*]$/.test(type)) return type.replace(/(?=[&*]$)/, '');
     if (type === 'int64' || type === 'number?' || type === 'number') return 'double';
@@ -270,7 +274,7 @@ const wasmType = (type) => {
     return cppType(type);
 };
 
-/** @param {string} name @param {string} type @returns {string} the argument that a parameter of wasm becomes */
+/** @param {string} name @param {string} type @returns {string} the argument that passes on a parameter of an export */
 const argument = (name, type) =>
     type === 'int64'
         ? `static_cast<std::int64_t>(${name})`
@@ -307,7 +311,8 @@ function shim({ name, doc, target, params = {}, answers, now, returns }) {
 }
 
 /**
- * The exports of one file: wasm/src/bindings/generated/<file>.hpp, which is included where their classes are known.
+ * Writes the exports of one file: wasm/src/bindings/generated/<file>.hpp. Whatever includes it includes their classes
+ * first.
  * @param {ExportedCall[]} calls
  */
 export const exportsHeader = (calls) =>

@@ -1,4 +1,6 @@
-/** Writes both sides of the bridge between C++ and JavaScript from what bridge/ describes: files that git ignores. */
+/**
+ * Writes both sides of the bridge between C++ and JavaScript from the description in bridge/. Git ignores the files.
+ */
 
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -19,7 +21,7 @@ import {
 } from './bridge-js.js';
 import { repository } from './paths.js';
 
-/** Each file, and what is in it. A page loads a module only with what uses it, so there is one for each. */
+/** The function that writes each file. Every module has a file of its own, so that a page loads only what it uses. */
 const FILES = {
     'wasm/include/tabacus/common/generated/error_code.hpp': errorCodeHeader,
     'js/common/generated/error-codes.js': errorCodesModule,
@@ -52,10 +54,10 @@ const FILES = {
 const COLUMNS_MAX = 100;
 
 /**
- * Breaks a line that is too long after a comma, and a comment between words.
+ * Breaks a line that is too long: a line of code after a comma, a comment between words.
  *
  * @param {string} line
- * @param {string} [more] by how much the next line is indented
+ * @param {string} [more] the spaces by which the next line of code is indented further
  * @returns {string}
  */
 function wrapped(line, more = '    ') {
@@ -77,10 +79,12 @@ const laidOut = (text) =>
         .map((line) => wrapped(line))
         .join('\n');
 
-/** What is generated, by its file. */
+/** The generated texts by their paths. */
 const generated = () => new Map(Object.entries(FILES).map(([path, write]) => [path, laidOut(write())]));
 
-/** Leaves a file as it is if it would not change, so that nothing is compiled again for it. */
+/**
+ * Writes the generated files. A file that would not change is not written, so that nothing is compiled again for it.
+ */
 export function generateBridge() {
     const texts = generated();
     texts.set('js/core/generated/build.js', buildModule(bridgeBuild(texts)));
@@ -93,8 +97,9 @@ export function generateBridge() {
 }
 
 /**
- * Names what JavaScript and wasm must agree on: the version of the package, and a hash of both sides of the bridge.
- * js/core/program.js compares it with the name that each piece has (scripts/lib/split-program.js).
+ * Returns a name for the bridge on which JavaScript and wasm must agree: the version of the package, and a hash of
+ * both sides of the bridge. js/core/program.js compares it with the name in each piece
+ * (scripts/lib/split-program.js).
  *
  * @param {Map<string, string>} [texts]
  */

@@ -29,7 +29,7 @@ const comment = (lines) =>
         ? `/** ${lines[0]} */\n`
         : `/**\n${lines.map((line) => ` * ${line}`.trimEnd()).join('\n')}\n */\n`;
 
-/** @param {string} text @param {string} [by] */
+/** @param {string} text @param {string} [by] what stands before each line */
 const indented = (text, by = '    ') => text.replace(/^(?=.)/gm, by);
 
 /** @param {string[]} names of enumerations @param {string} code that may use their tables */
@@ -44,10 +44,10 @@ function enumImports(names, code) {
     return imports.join('') + (imports.some(Boolean) ? '\n' : '');
 }
 
-/** The name of its module. @param {string} name */
+/** The name of the module of an enumeration. @param {string} name */
 export const enumFile = (name) => snake(name).replaceAll('_', '-');
 
-/** js/core/generated/enums/<name>.js: a page loads only those that it uses. @param {string} name */
+/** Writes js/core/generated/enums/<name>.js. A page loads only the enumerations that it uses. @param {string} name */
 export function enumModule(name) {
     const { doc = '', letters } = enums[name] ?? {};
     const values = numbered(name);
@@ -67,7 +67,7 @@ export function enumModule(name) {
     );
 }
 
-/** js/common/generated/error-codes.js */
+/** Writes js/common/generated/error-codes.js. */
 export function errorCodesModule() {
     const list = Object.entries(errors).map(
         ([code, { when, action }]) => `- \`${code}\`: ${when} What to do: ${action}`,
@@ -102,7 +102,11 @@ function unpack(type) {
     return 'from.number()';
 }
 
-/** @param {string} type @param {string} value @returns {string} the values that are packed of it, as elements of an array */
+/**
+ * @param {string} type
+ * @param {string} value
+ * @returns {string} the values that are packed of it, as elements of an array
+ */
 function pack(type, value) {
     const { of, inner } = parsed(type);
     if (of === 'list') {
@@ -117,11 +121,17 @@ function pack(type, value) {
     return value;
 }
 
-/** The number of an enumerator: by the table that names are read from, so that a page has one. @param {string} type @param {string} name */
+/**
+ * The expression for the number of an enumerator. It uses the table from which names are read, so that a page loads
+ * one table only.
+ *
+ * @param {string} type
+ * @param {string} name
+ */
 const numberOf = (type, name) =>
     enums[type]?.letters ? `${type}[${name}]` : `${namesOf(type)}.indexOf(${name})`;
 
-/** Whether a value is packed as it is. @param {string} type */
+/** Whether a value is packed without a conversion. @param {string} type */
 const isPlain = (type) =>
     ['text', 'text?', 'number', 'int', 'int64', 'bool'].includes(type) || parsed(type).of === 'bits';
 
@@ -144,7 +154,7 @@ function recordParts(name) {
 }
 
 /**
- * The records that the types name, with those of their functions that are used.
+ * The code, behind the typedefs of the records that the types name and those of their functions that it uses.
  *
  * @param {string[]} types
  * @param {string} code that uses them
@@ -264,7 +274,7 @@ const typesOf = (calls) =>
 
 const bridgeType = "import('../bridge.js').Bridge";
 
-/** js/core/generated/host-calls.js */
+/** Writes js/core/generated/host-calls.js. */
 export function hostCallsModule() {
     const calls = [...hostCalls, ...callbacks];
     const code = withRecords(
@@ -282,12 +292,12 @@ export function hostCallsModule() {
     return head + enumImports(enumsIn(typesOf(calls)), code) + code;
 }
 
-/** js/core/generated/coordination-calls.js */
+/** Writes js/core/generated/coordination-calls.js. */
 export function coordinationCallsModule() {
     const code = withRecords(
         typesOf(coordinationCallbacks),
         dispatcher(
-            'Calls what locks, queues and limits call besides.',
+            'Calls the parts of the bridge that only locks, queues and limits use.',
             'callCoordination',
             [['bridge', bridgeType]],
             coordinationCallbacks,
@@ -296,7 +306,7 @@ export function coordinationCallsModule() {
     return head + enumImports(enumsIn(typesOf(coordinationCallbacks)), code) + code;
 }
 
-/** js/core/generated/host-events.js */
+/** Writes js/core/generated/host-events.js. */
 export function hostEventsModule() {
     const params = hostEvents.map(({ params: of }) => Object.entries(of));
     const optional = (/** @type {string} */ type) => (type === 'texts' ? '=' : '');
@@ -323,21 +333,21 @@ export function hostEventsModule() {
     });
     const code =
         comment([
-            'What the host reports. A method may throw `out-of-memory`; the host reports that.',
+            'The events that the host reports. A method may throw `out-of-memory`; the host reports that.',
             '',
             '@typedef {object} HostEvents',
             ...types,
         ]) +
         '\n' +
         comment([
-            "@param {(event: number, number: number, values: import('../packed.js').Packed[]) => void} send to C++",
+            "@param {(event: number, number: number, values: import('../packed.js').Packed[]) => void} send an event to C++",
             '@returns {HostEvents}',
         ]) +
         `export const hostEvents = (send) => ({\n${methods.join('')}});\n`;
     return head + enumImports(Object.keys(enums), code) + code;
 }
 
-/** js/core/generated/build.js @param {string} build */
+/** Writes js/core/generated/build.js. @param {string} build */
 export const buildModule = (build) =>
     `${head}/** Names the build: see scripts/lib/bridge-generator.js. */\nexport const build = '${build}';\n`;
 
@@ -345,7 +355,7 @@ export const buildModule = (build) =>
 
 /** @typedef {import('../../bridge/exports.js').ExportedCall} ExportedCall */
 
-/** Whether a parameter is passed as a number, and not packed. @param {string} type */
+/** Whether a parameter is passed as one number; other parameters are packed. @param {string} type */
 const isPassed = (type) => isNumber(type) || /[&*]$/.test(type);
 
 /** @param {string} name @param {string} type */
@@ -355,13 +365,13 @@ function passed(name, type) {
     return type === 'bool' ? `Number(${name})` : name;
 }
 
-/** @param {ExportedCall} call @returns {[js: string, type: string][]} but for the core */
+/** @param {ExportedCall} call @returns {[js: string, type: string][]} its parameters without the core */
 const paramsOf = ({ params = {} }) =>
     Object.entries(params)
         .filter(([name]) => name !== 'core')
         .map(([name, type]) => [camel(name), type]);
 
-/** The function that makes the answer of what C++ gives. @param {string} type */
+/** The argument that converts what C++ answers to a value; empty if nothing is converted. @param {string} type */
 function reader(type) {
     if (type === 'nothing' || type === 'number' || type === 'int') return '';
     if (type === 'bool') return ', (answer) => answer > 0';
@@ -374,7 +384,7 @@ const answerType = (type) => (type === 'nothing' ? 'void' : jsType(type));
 /** @param {string} type of a parameter */
 const paramType = (type) => (type === 'number?' ? 'number | undefined' : jsType(type));
 
-/** What the function of an export returns, as JSDoc says it. @param {ExportedCall} call @returns {string[]} */
+/** The JSDoc of what the function of an export returns. @param {ExportedCall} call @returns {string[]} */
 function returnsOf({ answers, now, returns }) {
     if (answers !== undefined) return [`@returns {Promise<${answerType(answers)}>}`];
     if (now !== undefined) return [`@returns {${answerType(now)}}`];
@@ -418,7 +428,7 @@ function exportFunction(call) {
 }
 
 /**
- * The exports of a group: js/core/generated/<group>.js
+ * Writes the functions of a group of exports: js/core/generated/<group>.js.
  * @param {ExportedCall[]} calls
  */
 export function exportsModule(calls) {
@@ -432,10 +442,10 @@ export function exportsModule(calls) {
     return head + enumImports(enumsIn(types), code) + code.trimEnd() + '\n';
 }
 
-/** How many arguments Bridge.contain() in js/core/bridge.js passes on. */
+/** The largest number of arguments that Bridge.contain() in js/core/bridge.js passes on. */
 const PASSED_MAX = 5;
 
-/** js/core/generated/glue.js */
+/** Writes js/core/generated/glue.js. */
 export function glueModule() {
     const members = exported.map((call) => {
         const { name, target, params = {}, answers, now, returns, raw, byHand } = call;
@@ -445,7 +455,8 @@ export function glueModule() {
             ...numbers.map(([param]) => `${camel(param)}: number`),
             ...((answers ?? now) ? ['promise: number'] : []),
         ];
-        if (typed.length > PASSED_MAX) throw new Failure(`${name} takes more than js/core/bridge.js passes`);
+        if (typed.length > PASSED_MAX)
+            throw new Failure(`${name} takes more arguments than js/core/bridge.js passes on`);
         const type = `(${typed.join(', ')}) => ${returns ? 'number' : 'void'}`;
         return `@property {${type}} ${name}${raw && !byHand ? ` Calls ${calledFunction(call)}() in C++.` : ''}`;
     });
@@ -460,7 +471,7 @@ export function glueModule() {
         ]) +
         '\n' +
         comment([
-            'What the program exports: those of a piece that is not loaded are missing.',
+            'The exports of the program. The exports of a piece that is not loaded are missing.',
             '',
             '@typedef {object} Exports',
             ...members,

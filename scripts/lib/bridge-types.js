@@ -1,18 +1,22 @@
-/** How the types of bridge/ are written in C++ and in JavaScript, as parameters and packed one after another. */
+/** Helpers over the types and calls that bridge/ describes, for the writers of the C++ and the JavaScript side. */
 
 import { enums, records } from '../../bridge/types.js';
 
-/** @param {string} name in snake case: in camel case, but for a unit at its end */
+/**
+ * The name in camel case, in which a unit at the end keeps its underscore: `lease_ms`.
+ *
+ * @param {string} name in snake case
+ */
 export const camel = (name) =>
     name.replace(/_(?!(ms|us)$)([a-z0-9])/g, (_, __, letter) => letter.toUpperCase());
 
-/** @param {string} name in camel case: in snake case */
+/** The name in snake case. @param {string} name in camel case */
 export const snake = (name) => name.replace(/(?<!^)[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
 
-/** The names of an enumeration in JavaScript. @param {string} name */
+/** What the table of an enumeration's names is called in JavaScript. @param {string} name */
 export const namesOf = (name) => `${name[0]?.toLowerCase()}${name.slice(1)}Names`;
 
-/** What a type is made of: `list<text>` is ['list', 'text']. @param {string} type */
+/** The container and the element of a type: 'list' and 'text' for `list<text>`. @param {string} type */
 export function parsed(type) {
     const [, of = type, inner = ''] = /^(list|set|bits)<(.+)>$/.exec(type) ?? [];
     return { of, inner };
@@ -30,7 +34,12 @@ export function recordOf(name) {
     return found && { cpp: name, ...found };
 }
 
-/** The number of each enumerator. @param {string} name @returns {[cpp: string, js: string, number: number][]} */
+/**
+ * The enumerators: names in C++ and JavaScript, number.
+ *
+ * @param {string} name
+ * @returns {[cpp: string, js: string, number: number][]}
+ */
 export function numbered(name) {
     const { values = {}, letters } = enums[name] ?? {};
     return Object.entries(values).map(([cpp, js], index) => [
@@ -48,13 +57,18 @@ export const fieldsOf = (name) =>
             : { js: camel(field), cpp: spec.cpp, type: spec.type },
     );
 
-/** Whether values of the type are numbers of wasm, and are not packed. @param {string} type */
+/** Whether a value of the type is one number in wasm, so that it need not be packed. @param {string} type */
 export const isNumber = (type) =>
     ['int', 'int64', 'number', 'number?', 'bool'].includes(type) ||
     ['set', 'bits'].includes(parsed(type).of) ||
     type in enums;
 
-/** All enumerations and records that a type names, also within others. @param {string} type @returns {string[]} */
+/**
+ * All enumerations and records that a type names, directly or in a field of another.
+ *
+ * @param {string} type
+ * @returns {string[]}
+ */
 export function namedIn(type) {
     const { of, inner } = parsed(type);
     if (inner) return namedIn(inner);
@@ -82,7 +96,7 @@ export function jsType(type) {
 }
 
 /**
- * The object of the program that an export is called on where it is not a parameter: none or one.
+ * The object of the program that an export is called on, if that is not a parameter: a list of one name, or empty.
  *
  * @param {string} target
  */
@@ -91,11 +105,11 @@ export const ownerOf = (target) => ['core', 'coordination'].filter((owner) => ta
 /** The classes of the objects that exports are called on. @type {Record<string, string>} */
 export const owners = { core: 'TabCore', coordination: 'CoordinationCore' };
 
-/** The method of the class that a call of the host ends in. @param {import('../../bridge/host.js').HostCall} call */
+/** The method of the host that a call ends in. @param {import('../../bridge/host.js').HostCall} call */
 export const hostMethod = ({ name, method }) => camel(method ?? name.replace(/^[^_]*_/, ''));
 
 /**
- * The function of C++ that an export calls.
+ * The C++ function that an export calls, with its class.
  *
  * @param {import('../../bridge/exports.js').ExportedCall} call
  */

@@ -1,9 +1,9 @@
-/** What the browser tests need: found, installed where we may, or named as missing. */
+/** What the browser tests need of the system: finds it, and installs it or names what is missing. */
 
 import { canInstall, ensure, unmet } from './apt.js';
 import { postgresFolder } from './postgres.js';
 
-/** Names under which other systems have the same browsers are the test harness's to look for. */
+/** The browsers by their names on Debian. The test harness also looks for the names that other systems give them. */
 export const NEEDS = [
     { name: 'chromium', apt: 'chromium', purpose: 'runs the browser tests' },
     { name: 'firefox-esr', apt: 'firefox-esr', purpose: 'runs the browser tests in Gecko' },
@@ -22,7 +22,7 @@ export const NEEDS = [
     },
 ];
 
-/** Where one cannot be installed, its tests are skipped, loudly, and the others still run. */
+/** Installs the browsers. Where one cannot be installed, a line says so, its tests are skipped, and the others run. */
 export async function browsers() {
     if (canInstall()) return ensure(NEEDS);
     for (const { name, apt, purpose } of unmet(NEEDS))

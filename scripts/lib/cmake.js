@@ -1,4 +1,4 @@
-/** CMake builds, one a preset, in the toolchain. */
+/** Builds the presets of CMake in the toolchain. */
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ export const NATIVE_PRESETS = ['native-debug', 'native-tsan', 'native-asan', 'na
 /**
  * Configures, then builds what has changed.
  * @param {string} preset
- * @param {string[]} [targets] All if left out.
+ * @param {string[]} [targets] all targets if left out
  */
 export async function build(preset, targets = []) {
     const tools = await toolchain();
@@ -34,8 +34,8 @@ export async function build(preset, targets = []) {
 }
 
 /**
- * CMake and Ninja see what has changed, but for the compiler behind the same path: its identity is part of every
- * compile command (CMakeLists.txt).
+ * Configures a build. CMake and Ninja see every change but that of a compiler which is replaced under the same path,
+ * so the identity of the toolchain is part of every compile command (CMakeLists.txt).
  * @param {import('./toolchain.js').Toolchain} tools
  * @param {string} preset
  * @param {string} log

@@ -1,4 +1,4 @@
-/** Several real tabs, each in a process of its own, hammering one counter of each strategy. */
+/** Measures each strategy in several real tabs: each is a process of its own, and all increment one counter. */
 
 import { join } from 'node:path';
 import { delay, until } from '../../tests/browser/harness/waiting.js';
@@ -10,18 +10,24 @@ import { summarise } from './compare-statistics.js';
 /** @typedef {import('../../tests/browser/harness/engines.js').Browser} Browser */
 /** @typedef {import('./compare-statistics.js').Row} Row */
 
-/** More than the page itself allows an add that was begun before the end. */
+/** Longer than the page itself waits for an add() that began before the end. */
 const GRACE_MS = 30_000;
 
-/** The tabs have come to agree when they read the same so often, one look after the other. */
+/** The tabs agree once they have read the same value so often in a row. */
 const AGREEING_LOOKS = 3;
 const LOOK_MS = 100;
 const SETTLE_MAX_MS = 6000;
 
-/** An increment and its sight, again and again: enough for a 99th percentile of what is fast. */
+/** How long the visibility of increments is sampled: long enough for a 99th percentile of a fast strategy. */
 const SIGHT_MS = 2000;
 
-/** Runs in the page. @param {string} name @param {unknown[]} args @returns {any} */
+/**
+ * Calls a function of the page; this one runs in the page.
+ *
+ * @param {string} name
+ * @param {unknown[]} args
+ * @returns {any}
+ */
 const callPage = (name, args) => /** @type {any} */ (globalThis).compare[name](...args);
 
 /** @param {Tab} tab @param {string} name @param {unknown[]} args @returns {Promise<any>} */
@@ -36,7 +42,7 @@ const result = (tab, what, duration_ms) =>
     );
 
 /**
- * A hidden tab's timers run once a second: where the protocol can do it, these tabs count as visible.
+ * Opens a tab that counts as visible, if the protocol can do that: the timers of a hidden tab run once a second.
  *
  * @param {Browser} browser
  * @param {string} url
@@ -51,10 +57,11 @@ async function openTab(browser, url) {
 async function assertApart(tabs) {
     const pids = new Set();
     for (const tab of tabs) pids.add(await tab.pid());
-    if (pids.size < tabs.length) throw new Error(`${tabs.length} tabs share ${pids.size} processes`);
+    if (pids.size < tabs.length)
+        throw new Error(`${tabs.length} tabs share ${pids.size} processes; each must have its own`);
 }
 
-/** What all tabs read, once they agree or time is up. @param {Tab[]} tabs */
+/** Reads in all tabs until they agree or SETTLE_MAX_MS are over. @param {Tab[]} tabs */
 async function settle(tabs) {
     const end_ms = performance.now() + SETTLE_MAX_MS;
     let agreeing = 0;
@@ -94,7 +101,7 @@ async function hammer(tabs, strategy, duration_ms) {
 }
 
 /**
- * One strategy on an origin and in tabs of its own: nothing is left of the one before.
+ * Measures one strategy, on an origin and in tabs of its own, so that nothing of the previous strategy is left.
  *
  * @param {Browser} browser
  * @param {string} strategy

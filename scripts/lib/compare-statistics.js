@@ -1,51 +1,52 @@
-/** What the tabs of one strategy counted, as the figures of a row. */
+/** Computes the figures of a row from what the tabs of one strategy counted. */
 
 /**
- * What one tab did.
+ * The work of one tab.
  *
  * @typedef {object} Work
  * @property {number} attempted  increments begun
- * @property {number} acknowledged  increments whose add() came back
+ * @property {number} acknowledged  increments whose add() resolved
  * @property {number} failed  increments whose add() threw
  * @property {number} took_ms
- * @property {boolean} stuck  the last add(), or the flush(), did not come back in time
- * @property {number[]} add_ms  one increment, sampled
+ * @property {boolean} stuck  whether the last add(), or the flush(), did not end in time
+ * @property {number[]} add_ms  samples of the time that one increment takes
  *
  * @typedef {object} Sight
  * @property {number[]} seen_ms  from add() in one tab until another tab had the new value
- * @property {number} missed  how often it did not in time
+ * @property {number} missed  how often the other tab did not have it in time
  *
  * @typedef {object} Measured
  * @property {string} strategy
  * @property {string} declared  its `guarantee.lost`
  * @property {Work[]} tabs
- * @property {Sight} [sight]  of two tabs, if there are as many
- * @property {{ value: number, values: number[], converged: boolean }} end  the largest read(); all of them
+ * @property {Sight} [sight]  measured between two tabs; missing if there is one tab
+ * @property {{ value: number, values: number[], converged: boolean }} end  the largest value that a tab read in the
+ *   end, and the values of all tabs
  *
  * @typedef {object} Row
  * @property {string} strategy
  * @property {string} declared
  * @property {number} adds  increments acknowledged
- * @property {number} value  what they came to
+ * @property {number} value  of the counter in the end
  * @property {number} lost  share of the acknowledged increments that are missing, 0 to 1
- * @property {number} extra  increments counted that nobody began
- * @property {number} rate  increments a second, of all tabs
+ * @property {number} extra  increments that are counted, but that no tab began
+ * @property {number} rate  increments a second of all tabs together
  * @property {Spread} add_ms
  * @property {Spread} seen_ms
  * @property {number} missed  how often another tab did not see an increment in time
- * @property {boolean} converged  whether all tabs read the same in the end
- * @property {number} stuck  tabs whose last add() did not come back in time
+ * @property {boolean} converged  whether all tabs read the same value in the end
+ * @property {number} stuck  tabs whose last add() did not end in time
  * @property {number} failed
  *
  * @typedef {{ p50: number, p99: number }} Spread
  */
 
 /**
- * The nearest-rank percentile: the smallest sample that at least `p` per cent of all do not exceed.
+ * The nearest-rank percentile: the smallest sample that at least `p` per cent of the samples do not exceed.
  *
  * @param {readonly number[]} samples
  * @param {number} p  above 0, at most 100
- * @returns {number} NaN of no samples
+ * @returns {number} NaN if there is no sample
  */
 export function percentile(samples, p) {
     const sorted = samples.toSorted((a, b) => a - b);
@@ -56,7 +57,7 @@ export function percentile(samples, p) {
 const spread = (samples) => ({ p50: percentile(samples, 50), p99: percentile(samples, 99) });
 
 /**
- * Counts what was acknowledged: an increment whose outcome is unknown counts neither way.
+ * The share of the acknowledged increments that are missing. An increment whose outcome is unknown is left out.
  *
  * @param {number} acknowledged
  * @param {number} value

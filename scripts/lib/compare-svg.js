@@ -1,4 +1,4 @@
-/** The comparison as a chart: what was lost, and how fast, on logarithmic scales. */
+/** Draws the comparison as a chart: the lost share and the rate of each strategy, on logarithmic scales. */
 
 import { percent } from './compare-table.js';
 
@@ -12,14 +12,14 @@ const WIDTH = 860;
 const NAME_WIDTH = 120;
 const PANEL_WIDTH = 340;
 const PANEL_GAP = 30;
-/** At the end of a panel, so that the longest bar's figure fits. */
+/** The space at the end of a panel for the figure of the longest bar. */
 const FIGURE_WIDTH = 64;
 const TOP = 78;
 const BAR_HEIGHT = 12;
 const BAR_GAP = 2;
 const GROUP_GAP = 12;
 
-/** Told apart by people who see few colours too (Okabe and Ito), and by their order. */
+/** Colours that people with any colour vision can distinguish (Okabe and Ito); their order distinguishes them too. */
 const COLOURS = ['#0072b2', '#d55e00', '#009e73'];
 
 const STYLE = `
@@ -59,11 +59,11 @@ const PANELS = [
 const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
 /**
- * How far along a logarithmic scale.
+ * The position of a value on a logarithmic scale.
  *
  * @param {number} value
  * @param {{ least: number, most: number }} scale
- * @returns {number} 0 to 1; a value above 0 is always visible
+ * @returns {number} 0 to 1; at least 0.01 for a value above 0, so that its bar is visible
  */
 export function position(value, { least, most }) {
     if (!(value > 0)) return 0;
@@ -90,7 +90,14 @@ function frame({ title, least, most, words }, index, bottom) {
     return parts;
 }
 
-/** @param {Panel} panel @param {number} index @param {number} y @param {Run} run @param {number} engine @param {string} strategy */
+/**
+ * @param {Panel} panel
+ * @param {number} index
+ * @param {number} y
+ * @param {Run} run
+ * @param {number} engine
+ * @param {string} strategy
+ */
 function bar(panel, index, y, { engine: name, rows }, engine, strategy) {
     const row = rows.find((one) => one.strategy === strategy);
     if (!row) return [];

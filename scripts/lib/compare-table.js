@@ -1,4 +1,4 @@
-/** The comparison as a table: for a terminal, and in Markdown. */
+/** Lays out the comparison as a table, for a terminal or in Markdown. */
 
 /** @typedef {import('./compare-statistics.js').Row} Row */
 
@@ -6,7 +6,7 @@
 const short = (value, digits = 2) =>
     value >= 1000 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(digits)));
 
-/** @param {number} share @returns {string} `0`, and never anything else that looks like it */
+/** @param {number} share 0 to 1 @returns {string} per cent; `0` only for a share that is exactly 0 */
 export const percent = (share) => (share === 0 ? '0' : `${short(share * 100)} %`);
 
 /** @param {number} ms */

@@ -1,4 +1,4 @@
-/** What test runners say of themselves: how many tests passed, failed and were skipped. */
+/** Reads from the reports of test runners how many tests passed, failed and were skipped. */
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
 
@@ -27,7 +27,7 @@ export const closingLine = ({ passed, failed, skipped }) =>
     `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
 
 /**
- * Of Node's runner: its report ends with lines such as `ℹ pass 12`.
+ * The counts in a report of Node's runner, which ends with lines such as `ℹ pass 12`.
  * @param {string} report
  * @returns {Counts}
  */
@@ -42,8 +42,8 @@ export function nodeCounts(report) {
 }
 
 /**
- * Of Catch2: the test cases, or their sections, in its JUnit report. What it says in the report's head
- * are assertions.
+ * The counts in a JUnit report of Catch2: of the test cases, or of their sections. The numbers in the report's
+ * head count assertions, so they are not used.
  * @param {string} xml
  * @returns {Counts}
  */
@@ -55,7 +55,7 @@ export function catchCounts(xml) {
 }
 
 /**
- * Of a script of ours: its last plain closing line.
+ * The counts in the last plain closing line that a script of ours printed.
  * @param {string} report
  * @returns {Counts}
  */

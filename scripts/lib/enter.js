@@ -1,6 +1,6 @@
 /**
- * Runs a command inside the toolchain's root, with the repository, the user's cache and /tmp bound
- * at their own paths, so that a path means the same on both sides.
+ * Runs a command inside the toolchain's root. The repository, the user's cache and /tmp are bound at their own paths,
+ * so that a path means the same inside and outside.
  */
 
 import { mkdirSync } from 'node:fs';
@@ -10,14 +10,17 @@ import { Failure } from './failure.js';
 import { cacheFolder, repository } from './paths.js';
 import { command, has, isRoot, read } from './run.js';
 
-/** Emscripten's system libraries: built once a user (about 100 s), not once a root or a clone. */
+/**
+ * The folder of Emscripten's system libraries. Building them takes about 100 s, so all roots and clones of a user
+ * share them.
+ */
 export const emscriptenCache = join(cacheFolder, 'emscripten');
 
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /**
- * The environment inside: the little that a build may depend on. NODE_EXTRA_CA_CERTS, above all,
- * names a file of the outside and would make each Node that Emscripten starts warn.
+ * The environment inside the root: only the variables on which a build may depend. NODE_EXTRA_CA_CERTS, for example,
+ * names a file outside of the root; each Node that Emscripten starts would warn of it.
  */
 function environment() {
     const kept = Object.entries(process.env).filter(([name]) =>
@@ -51,7 +54,7 @@ function bwrapArgs(root, file, args, cwd) {
 const quoted = (words) => words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
 
 /**
- * A chroot in a mount namespace of its own: its mounts end with it.
+ * The arguments of `unshare` for a chroot in a mount namespace of its own, so that its mounts end with the command.
  * @param {string} root
  * @param {string} file
  * @param {string[]} args
@@ -66,7 +69,7 @@ function chrootArgs(root, file, args, cwd) {
     return ['--mount', '--propagation', 'private', 'sh', '-c', script, 'sh', root, cwd, file, ...args];
 }
 
-/** Which way in works here; found once. @type {'bwrap' | 'chroot' | undefined} */
+/** The tool that enters the root on this machine, once it is found. @type {'bwrap' | 'chroot' | undefined} */
 let way;
 
 /** @param {string} root */
@@ -76,7 +79,7 @@ function findWay(root) {
     if (isRoot && read('unshare', chrootArgs(root, 'true', [], '/'), environment()) !== undefined)
         return 'chroot';
     throw new Failure(
-        `no way into ${root}: neither bwrap (package bubblewrap) nor, as root, unshare works here`,
+        `cannot enter ${root}: neither bwrap nor, as root, unshare works here; install bubblewrap`,
     );
 }
 

@@ -1,6 +1,6 @@
 /**
- * docs/errors.md, made of the code: what each error code means stands in bridge/errors.js, its messages where they are
- * raised, in JavaScript and in C++.
+ * Writes docs/errors.md from the code. bridge/errors.js describes each error code; the messages are collected from the
+ * JavaScript and C++ that raises them.
  */
 
 import { readFileSync } from 'node:fs';
@@ -12,31 +12,35 @@ import { sources } from './sources.js';
 
 export const ERRORS_FILE = join(repository, 'docs/errors.md');
 
-/** What an unknown part of a message is shown as, unless it has a plain name. */
+/** The sign for a part of a message that is an expression without a plain name. */
 const GAP = '…';
 
-/** What a variable in a message is shown as. @param {string} name */
+/** The text that stands for a variable in a message. @param {string} name */
 const placeholder = (name) => `<${name.replace(/^_+|_+$/g, '')}>`;
 
-/** Errors of the platform that C++ has codes for. @type {Record<string, string>} */
+/** The errors of the platform for which C++ has codes. @type {Record<string, string>} */
 const PLATFORM_CODES = platformErrors;
 
-/** What the platform's own errors mean here. @type {Record<string, { when: string, action: string }>} */
+/**
+ * The meaning of the platform's own errors in this package.
+ *
+ * @type {Record<string, { when: string, action: string }>}
+ */
 const PLATFORM_ERRORS = {
     AbortError: {
         when: 'The signal that was passed has aborted. Its reason is the error.',
         action: 'Nothing: the caller asked for it.',
     },
     TimeoutError: {
-        when: 'The `timeout` that was passed is over.',
+        when: 'The `timeout` that was passed has ended.',
         action: 'Try again later, or pass a longer timeout.',
     },
     NotSupportedError: {
-        when: 'Two options exclude each other, as the Web Locks API says.',
+        when: 'Two options exclude each other (Web Locks API).',
         action: 'Leave one of them out.',
     },
     DataCloneError: {
-        when: 'A value holds what cannot be cloned for storage.',
+        when: 'A value contains something that cannot be cloned for storage.',
         action: 'Pass plain data.',
     },
     SecurityError: {
@@ -45,7 +49,7 @@ const PLATFORM_ERRORS = {
     },
     InvalidStateError: {
         when: 'The document is not fully active: its tab or frame is closed.',
-        action: 'Call from a living document.',
+        action: 'Call from a document whose tab or frame is open.',
     },
 };
 
@@ -54,7 +58,12 @@ const PLATFORM_ERRORS = {
 /** @param {string} path */
 const read = (path) => readFileSync(join(repository, path), 'utf8');
 
-/** What stands in a message for an expression: `show(value)` and `this.value` for `<value>`. @param {any} node @returns {string} */
+/**
+ * The text that stands for an expression in a message: `<value>` for `show(value)` and for `this.value`.
+ *
+ * @param {any} node
+ * @returns {string}
+ */
 function partOf(node) {
     switch (node?.type) {
         case 'Identifier':
@@ -71,7 +80,12 @@ function partOf(node) {
     }
 }
 
-/** A message as it is written in JavaScript, with a placeholder for each expression in it. @param {any} node @returns {string[]} */
+/**
+ * The messages that an expression of JavaScript can be, with a placeholder for each expression in them.
+ *
+ * @param {any} node
+ * @returns {string[]}
+ */
 function textsOf(node) {
     switch (node?.type) {
         case 'Literal':
@@ -139,7 +153,8 @@ async function raisedInJavaScript() {
 }
 
 /**
- * The string literals of a C++ expression, up to the bracket that closes around it; alternatives of `?:` apart.
+ * The messages that a C++ expression can be: its string literals up to the bracket that closes around it, with one
+ * message for each alternative of `?:`.
  * @param {string} source
  * @returns {string[]}
  */
@@ -202,10 +217,10 @@ function raisedInCpp() {
     );
 }
 
-/** @param {string} text In Markdown, as a code span. */
+/** Makes a code span of Markdown. @param {string} text */
 const codeSpan = (text) => (text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``).replaceAll('\n', ' ');
 
-/** @param {string} text In a cell of a Markdown table. */
+/** Escapes a text for a cell of a Markdown table. @param {string} text */
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
 /** @returns {Promise<string>} the document */
@@ -213,7 +228,7 @@ export async function errorTable() {
     const codes = new Map(Object.entries(errors));
     const raised = [...(await raisedInJavaScript()), ...raisedInCpp()];
     const unknown = raised.find(({ code }) => !codes.has(code) && !PLATFORM_ERRORS[code]);
-    if (unknown) throw new Failure(`bridge/errors.js does not say what to do about "${unknown.code}"`);
+    if (unknown) throw new Failure(`bridge/errors.js lacks the code "${unknown.code}", which a message has`);
     const sections = [...codes, ...Object.entries(PLATFORM_ERRORS)].map(([code, { when, action }]) => {
         const messages = [
             ...new Set(raised.filter((one) => one.code === code).map((one) => one.message)),

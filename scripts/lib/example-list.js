@@ -1,29 +1,29 @@
 /**
- * What `npm run examples` can run: the applications of examples/, and the page of examples/esbuild in further set-ups,
- * which differ from it in a tool and at most one line.
+ * The examples that `npm run examples` can run: the applications of examples/, and the page of examples/esbuild in
+ * further set-ups, which differ from it in a tool and in at most one line.
  */
 
 /**
- * How an installed example is built, and then served: by a command of the example's own, or, if it is a folder of
- * static files, by our server.
+ * One way to build and to serve an installed example. A command of its own serves it, or our server if it is a folder
+ * of static files.
  *
  * @typedef {object} Way
  * @property {string} name `production`, `dev`, …
- * @property {string[]} [build] nothing: there is nothing to build
- * @property {(port: string) => string[]} [serve]
- * @property {string} [folder]
- * @property {string} [page] below the address, `/` if left out
- * @property {{ file: string, text: string }} [holds] a file that must hold a text; nothing is served
- * @property {string} [route] an address that the server itself must answer
- * @property {boolean} [inlineScripts] the tool writes scripts into the page, which a strict policy forbids
- * @property {boolean} [extension] the folder is an extension, which a browser loads by itself
+ * @property {string[]} [build] the command that builds it, if there is something to build
+ * @property {(port: string) => string[]} [serve] the command that serves it, if it is not a folder of static files
+ * @property {string} [folder] the folder of static files
+ * @property {string} [page] the path of the page, `/` if left out
+ * @property {{ file: string, text: string }} [holds] a file that must contain a text; nothing is served
+ * @property {string} [route] a path that the server itself must answer
+ * @property {boolean} [inlineScripts] whether the tool writes scripts into the page, which a strict policy forbids
+ * @property {boolean} [extension] whether the folder is an extension, which a browser loads without a server
  */
 
 /**
  * @typedef {object} Example
- * @property {string} [source] its folder in examples/, if another's
- * @property {Record<string, string>} [tools] the devDependencies, instead of those of the source
- * @property {Record<string, string>} [files] written beside the source
+ * @property {string} [source] its folder in examples/, if that has another name
+ * @property {Record<string, string>} [tools] the devDependencies that replace those of the source
+ * @property {Record<string, string>} [files] the text of further files by their names
  * @property {Way[]} ways
  */
 
@@ -102,7 +102,7 @@ const olderVite = (version) => ({
     ],
 });
 
-/** An import for its effect alone, which a bundler may not drop, and what only that effect has. */
+/** A module imported for its effect alone, which a bundler may not drop, and a text that only the code of it has. */
 const BARE_IMPORT = { 'bare.js': "import 'tabacus/service-worker';\n" };
 const survives = { file: 'dist/bare.js', text: 'coordination' };
 
@@ -176,7 +176,7 @@ const SET_UPS = {
                 build: [
                     'sh',
                     '-c',
-                    // npm runs no install scripts that nobody has allowed.
+                    // npm runs no install script that has not been allowed.
                     'node node_modules/bun/install.js && bun build ./index.html --outdir=dist && cp node_modules/tabacus/dist/web/*.wasm dist',
                 ],
                 folder: 'dist',

@@ -1,4 +1,4 @@
-/** Examples installed with the packed package, built and served, each in a folder of its own. */
+/** Installs examples with the packed package, builds and serves them, each in a folder of its own. */
 
 import {
     cpSync,
@@ -30,16 +30,16 @@ const examplesFolder = join(buildFolder, 'examples');
 /** @param {string} name of an example */
 export const folderOf = (name) => join(examplesFolder, name);
 
-/** Long enough for a framework's build, or its first answer, on a busy machine: a bundler that needs more has hung. */
+/** The longest time for a framework's build, or its first answer, on a busy machine: one that needs longer hangs. */
 const READY_MS = 240_000;
 
-/** What a page with tabacus needs of a strict policy; the styles of the examples are in their pages. */
+/** The strictest policy for scripts under which tabacus works. Styles are left out: the examples have them inline. */
 const CSP = "script-src 'self' 'wasm-unsafe-eval'";
 
-/** What of a folder may stay from an earlier run: the installed dependencies. */
+/** The folder that stays from an earlier run: the installed dependencies. */
 const KEPT = 'node_modules';
 
-/** What an npm script hands to its children would change what they do. */
+/** The environment without the variables that npm and Node's test runner set, since they change what a child does. */
 const cleanEnvironment = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_OPTIONS|NODE_TEST_CONTEXT)/.test(name)),
 );
@@ -53,7 +53,7 @@ const environment = (folder, more = {}) => ({
     ...more,
 });
 
-/** Packs dist/ as it is, beside the examples. */
+/** Packs dist/ without building it, into the folder of the examples. */
 export async function packTarball() {
     mkdirSync(examplesFolder, { recursive: true });
     const packing = ['pack', '--ignore-scripts', '--pack-destination', examplesFolder];
@@ -66,7 +66,7 @@ export async function packTarball() {
 const logOf = (name) => join(logFolder, `example-${name}.log`);
 
 /**
- * Copies an example and installs what it depends on. What an earlier run installed stays, but for the package itself.
+ * Copies an example and installs its dependencies. Those of an earlier run stay, except for the package itself.
  *
  * @param {string} name
  * @param {Example} example
@@ -130,7 +130,7 @@ export async function serveExample(name, { serve, folder: files = '.', inlineScr
     return { url, close };
 }
 
-/** A port that was free a moment ago. */
+/** Returns a port that was free when the function looked. */
 async function freePort() {
     const server = createNetServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -142,7 +142,8 @@ async function freePort() {
 
 /** @param {import('node:child_process').ChildProcess} child @param {string} url */
 async function answers(child, url) {
-    if (child.exitCode !== null) throw new Failure(`its server ended with ${child.exitCode}`);
+    if (child.exitCode !== null)
+        throw new Failure(`the server of the example ended with exit code ${child.exitCode}`);
     const response = await fetch(url).catch(() => undefined);
     return response?.ok;
 }

@@ -1,8 +1,8 @@
-/** A failure whose message is all that its reader needs: it is printed without a stack. */
+/** A failure that is printed without a stack, since its message suffices. */
 export class Failure extends Error {}
 
 /**
- * Runs a script's main function; prints what went wrong and sets the exit code.
+ * Runs a script's main function. If it fails, prints the failure and sets the exit code to 1.
  * @param {() => Promise<void>} body
  */
 export async function main(body) {

@@ -1,9 +1,9 @@
 /**
- * The order of a WebAssembly program's functions, in its text as wasm-dis writes it. brotli finds what repeats the
- * sooner the nearer it is, so that a program whose alike functions are neighbours is 3 to 4 % shorter in transit.
+ * Orders the functions of a WebAssembly program, in the text that wasm-dis writes. brotli finds a repetition better if
+ * it is near. So a program in which similar functions are neighbours is 3 to 4 % shorter when compressed.
  */
 
-/** How many instructions in a row make a feature: of these with their operands, of these without. */
+/** The lengths of the sequences of instructions that are features: compared with their operands, and without. */
 const WITH_OPERANDS = [3, 6];
 const WITHOUT_OPERANDS = [2, 4];
 
@@ -15,7 +15,7 @@ const call = /^\((?:return_)?call /;
  * @property {string[]} instructions
  */
 
-/** The instructions of a function, each without the brackets at its end. @param {string[]} lines */
+/** The instructions of a function, without the closing brackets. @param {string[]} lines */
 const instructionsOf = (lines) =>
     lines
         .slice(1)
@@ -23,7 +23,7 @@ const instructionsOf = (lines) =>
         .filter((instruction) => instruction && !instruction.startsWith('(local $'));
 
 /**
- * What functions are compared by: the numbers of their features, in order.
+ * The features of each function, by which functions are compared, as numbers in ascending order.
  * @param {Func[]} funcs
  */
 function featuresOf(funcs) {
@@ -50,7 +50,7 @@ function featuresOf(funcs) {
 }
 
 /**
- * How much two sets have in common, from 0 to 1 (Jaccard's index).
+ * How similar two sets are, from 0 to 1 (Jaccard's index).
  * @param {Int32Array} one
  * @param {Int32Array} other
  */
@@ -66,7 +66,8 @@ function likeness(one, other) {
 }
 
 /**
- * Each function is followed by the one that is most like it of those that are left; the shortest is the first.
+ * Orders the functions greedily: the shortest is first, and each is followed by the most similar of those that are
+ * left.
  * @param {Func[]} funcs
  */
 function chained(funcs) {
@@ -81,7 +82,7 @@ function chained(funcs) {
             const own = features[i] ?? last;
             const shorter = Math.min(last.length, own.length);
             const longer = Math.max(1, last.length, own.length);
-            if (shorter / longer < best) continue; // they cannot have more in common than that
+            if (shorter / longer < best) continue; // Jaccard's index cannot be larger than this
             const found = order.length === 0 ? -own.length : likeness(last, own);
             if (found > best) [best, next] = [found, i];
         }
@@ -93,7 +94,7 @@ function chained(funcs) {
 }
 
 /**
- * The names of functions in the order in which they compress best.
+ * The names of the functions, with similar ones beside each other.
  * @param {Map<string, string[]>} functions their lines, in the format of wasm-dis
  */
 export const orderFunctions = (functions) =>

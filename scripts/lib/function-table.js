@@ -1,22 +1,25 @@
 /**
- * The table of functions that the pieces of a program share. Each piece fills a run of it, so that its module has one
- * segment of elements. A function of the table is known by its index, in the code and in static data: where an index
- * changes, so does every constant that is one.
+ * The table of functions that the pieces of a program share. Each piece fills one range of it, so that its module
+ * needs one segment of elements. Code and static data refer to a function of the table by its index. If an index
+ * changes, so does every constant that is such a reference.
  */
 
 import { Failure } from './failure.js';
 
 /** @typedef {import('./program-text.js').Text} Text */
 
-/** Instructions that compute with a number: an index that is their operand would not stay the index of a function. */
+/**
+ * Instructions that compute with a number. None may have an index as its operand: its result would not follow a
+ * change.
+ */
 const arithmetic =
     /^\s*\(i(?:32|64)\.(?:add|sub|mul|div_|rem_|and|or|xor|shl|shr_|rotl|rotr|clz|ctz|popcnt|eqz|eq|ne|lt_|gt_|le_|ge_|wrap|extend|load|store\d)/;
 
 const constant = /^(\s*)\(i(32|64)\.const (-?\d+)\)/;
 
 /**
- * The constants of a function that are indices are those that differ between the two links by the difference of the
- * tables' first indices.
+ * Renumbers the functions of a program that was linked twice, with tables that begin at different indices. A constant
+ * is an index if it differs between the two links by exactly that difference.
  */
 export class FunctionTable {
     #program;
@@ -35,7 +38,7 @@ export class FunctionTable {
         this.#indices = new Map(order.map((name, i) => [name, i + 1]));
     }
 
-    /** How many indices there are, with that of the null pointer. */
+    /** The number of indices, including that of the null pointer. */
     get size() {
         return this.#indices.size + 1;
     }
@@ -47,13 +50,13 @@ export class FunctionTable {
         return index;
     }
 
-    /** The new index for that of the program. @param {number} index */
+    /** The index in this table for an index of the program. @param {number} index */
     #moved(index) {
         return this.indexOf(this.#program.table[index - this.#program.tableBase] ?? '');
     }
 
     /**
-     * The new word for one of the program, if it is an index.
+     * The word that replaces a word of the program: the new index if it is an index, else the same word.
      *
      * @param {number} word
      * @param {number} analysed
@@ -68,9 +71,9 @@ export class FunctionTable {
 
     /**
      * @param {string[]} lines of a function
-     * @param {string[]} analysed the same ones, linked for the analysis
-     * @returns {string[]} with the indices of this table
-     * @throws {Failure} if it computes with an index, or if its instructions are not the same
+     * @param {string[]} analysed the lines of the function in the program that is linked for the analysis
+     * @returns {string[]} the lines with the indices of this table
+     * @throws {Failure} if the function computes with an index, or if its instructions differ between the two links
      */
     inFunction(lines, analysed) {
         if (lines.map(instruction).join() !== analysed.map(instruction).join())
@@ -90,8 +93,8 @@ export class FunctionTable {
 
     /**
      * @param {DataView} image static data of the program
-     * @param {DataView} analysed the same, linked for the analysis
-     * @returns {Uint8Array} with the indices of this table
+     * @param {DataView} analysed the static data of the program that is linked for the analysis
+     * @returns {Uint8Array} the static data with the indices of this table
      */
     inData(image, analysed) {
         const moved = new DataView(image.buffer.slice(0));
@@ -100,7 +103,13 @@ export class FunctionTable {
         return new Uint8Array(moved.buffer);
     }
 
-    /** Both halves of a constant of 64 bits. @param {string} digits @param {string} analysed @param {string} user */
+    /**
+     * Replaces both halves of a constant of 64 bits.
+     *
+     * @param {string} digits
+     * @param {string} analysed
+     * @param {string} user
+     */
     #halves(digits, analysed, user) {
         const [number, other] = [BigInt(digits), BigInt(analysed)];
         const half = (/** @type {bigint} */ shift) =>
@@ -109,10 +118,10 @@ export class FunctionTable {
     }
 }
 
-/** An instruction without the numbers that a link decides. @param {string} line */
+/** An instruction without the numbers that depend on the link. @param {string} line */
 const instruction = (line) => line.replace(/(const |offset=)-?\d+/, '$1');
 
-/** The instruction that a line is an operand of. @param {string[]} lines @param {number} i @param {number} indent */
+/** The instruction that has a line as its operand. @param {string[]} lines @param {number} i @param {number} indent */
 function parentOf(lines, i, indent) {
     for (let j = i - 1; j > 0; j--) {
         const line = lines[j] ?? '';

@@ -1,6 +1,7 @@
 /**
- * What Emscripten writes around a module, as the package needs it: it runs on one platform, and our code fetches and
- * compiles the wasm. What is for other platforms, and its own ways to fetch, become dead code, which is dropped.
+ * Adapts the glue, the JavaScript that Emscripten writes around a module, to the package. A file of the package runs
+ * on one platform, and our code fetches and compiles the wasm. So the glue's code for other platforms and its own
+ * fetch become dead code, which the minifier drops.
  */
 
 import { readFileSync } from 'node:fs';
@@ -11,9 +12,9 @@ import { buildFolder } from './paths.js';
 /** @typedef {'web' | 'node'} Platform */
 
 /**
- * What the glue asks about where it runs. With that written in, terser drops what is for another platform: webpack,
- * esbuild and Vite refuse a file that would import Node's modules only in Node. Glue that fetches nothing and starts
- * no Worker is the same `anywhere`.
+ * The variables by which the glue distinguishes platforms, with the values that are written into it. terser then drops
+ * the code for other platforms. It has to: webpack, esbuild and Vite refuse a file that imports modules of Node, even
+ * if it does so only in Node. Glue that fetches nothing and starts no Worker is the same `anywhere`.
  * @type {Record<Platform | 'anywhere', Record<string, boolean>>}
  */
 const FACTS = {
@@ -30,7 +31,7 @@ const FACTS = {
     },
 };
 
-/** The modules by the builds that they come from. */
+/** The build that each module comes from. */
 export const CORES = {
     threads: 'wasm-threads',
     lab: 'wasm-single',
@@ -43,7 +44,7 @@ export const CORES = {
 export const gluePath = (core) => join(buildFolder, CORES[core], `${core}.js`);
 
 /**
- * The glue where it is known on which platform it runs.
+ * The glue for one platform.
  * @param {string} glue
  * @param {Platform | 'anywhere'} platform
  */
@@ -53,7 +54,9 @@ export function forOne(glue, platform) {
         known = known.replace(new RegExp(`\\bvar ${name}=[^;]*;`), `var ${name}=${is};`);
         const asked = new RegExp(`\\b${name}\\b`).test(glue);
         if (asked && !known.includes(`var ${name}=${is};`))
-            throw new Failure(`Emscripten's glue does not say ${name} as it did`);
+            throw new Failure(
+                `Emscripten's glue does not declare ${name} in the form that scripts/lib/glue.js expects`,
+            );
     }
     return known;
 }
@@ -65,15 +68,16 @@ export function forOne(glue, platform) {
  */
 function replaced(glue, what, by) {
     const changed = glue.replace(what, by);
-    if (changed === glue) throw new Failure(`Emscripten's glue has nothing like ${what}`);
+    if (changed === glue)
+        throw new Failure(`Emscripten's glue lacks ${what}, which scripts/lib/glue.js replaces`);
     return changed;
 }
 
-/** Where the glue starts Workers, it calls js/threads/thread-workers.js. @param {string} glue */
+/** The glue that calls js/threads/thread-workers.js wherever it starts a Worker. @param {string} glue */
 function withWorkerHooks(glue) {
     // The literal of `new Worker(new URL(…))` stays: bundlers look for it.
     let known = replaced(glue, /\bworker=(new Worker\([^;]*\));/, 'worker=Module["workers"].start(()=>$1);');
-    // An exception would pass through the frames of the program.
+    // An exception would unwind the frames of the program.
     known = replaced(
         known,
         /(var newWorker=PThread\.allocateUnusedWorker\(\);PThread\.loadWasmModuleToWorker\(newWorker\))/,
@@ -86,15 +90,16 @@ function withWorkerHooks(glue) {
     );
 }
 
-/** Without the glue's own fetch: a caller passes `instantiateWasm`. @param {string} glue */
+/** The glue without its own fetch. Requires that its caller passes `instantiateWasm`. @param {string} glue */
 function givenWasm(glue) {
     const known = replaced(glue, /wasmBinaryFile\?\?=findWasmBinary\(\);.*?return exports\}/, '}');
     return replaced(known, 'try{scriptDirectory=new URL(".",_scriptName).href}catch{}', '');
 }
 
 /**
- * The glue of threads.wasm tells the page from the Workers that it starts by a name, and starts itself. Here each of
- * both is a file of its own: a bundler that follows a Worker must not come back to the file that starts it.
+ * The glue of threads.wasm for the page or for its Workers. As Emscripten writes it, it is one file that starts
+ * itself as a Worker and looks at the Worker's name to know where it runs. Here it becomes two files: a bundler that
+ * follows a Worker must not come back to the file that starts it.
  *
  * @param {string} glue
  * @param {boolean} worker
@@ -114,7 +119,7 @@ function forThread(glue, worker) {
 }
 
 /**
- * The glue of a module as a page's bundle has it.
+ * The glue of a module for the bundle of a page.
  *
  * @param {Core} core
  * @param {Platform} platform
@@ -125,6 +130,6 @@ export function glueOf(core, platform) {
     return forOne(glue, 'anywhere');
 }
 
-/** What runs in the Workers that threads.wasm starts. @param {Platform} platform */
+/** The script of the Workers that threads.wasm starts. @param {Platform} platform */
 export const threadsWorker = (platform) =>
     forThread(givenWasm(forOne(readFileSync(gluePath('threads'), 'utf8'), platform)), true);

@@ -1,6 +1,6 @@
 /**
- * js/tab/generated/guarantees.js: what the strategies promise, as the program says. A page shows it without loading that
- * piece of the program.
+ * Writes js/tab/generated/guarantees.js: the guarantees that the program declares for the strategies. A page shows
+ * them without loading the piece of the program that contains the strategies.
  */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,10 +14,15 @@ const PIECES = join(buildFolder, 'wasm-single/pieces');
 
 /** @typedef {import('../../js/core/generated/coordination.js').Guarantee} Guarantee */
 
-/** Where a tab may keep counters, the default first. @typedef {import('../../js/tab/tab.js').Capabilities['store']} Store */
+/**
+ * The stores of a tab's counters, the default first.
+ *
+ * @typedef {import('../../js/tab/tab.js').Capabilities['store']} Store
+ */
 
 /**
- * A platform that answers only that its database is open, if it has one: a counter is only asked for what it promises.
+ * A host that answers nothing but whether its database is open. That suffices, since a counter is asked for nothing
+ * but its guarantee.
  *
  * @param {Store} store
  */
@@ -51,7 +56,7 @@ function hostWith(store) {
 
 /** @param {Store} store @returns {Promise<Ask>} */
 async function program(store) {
-    // What is imported here is generated first.
+    // These modules import generated files, so they are imported only after the files are written.
     const { Bridge } = await import('../../js/core/bridge.js');
     const { tabCounter, tabOpen } = await import('../../js/core/generated/counters.js');
     const { Program } = await import('../../js/core/program.js');
@@ -77,7 +82,7 @@ async function program(store) {
     };
 }
 
-/** The fields of `one` that are others in `other`. @param {object} one @param {object} other */
+/** The fields of `one` that differ from those of `other`. @param {object} one @param {object} other */
 const differences = (one, other) =>
     Object.fromEntries(
         Object.entries(one).filter(
@@ -87,7 +92,7 @@ const differences = (one, other) =>
         ),
     );
 
-/** Returns, for each field, the value that most of them have. @param {Guarantee[]} all */
+/** Returns a guarantee in which each field has the value that most of the given ones have. @param {Guarantee[]} all */
 function mostCommon(all) {
     const fields = Object.keys(all[0] ?? {}).map((name) => {
         const values = all.map((one) =>
@@ -99,7 +104,11 @@ function mostCommon(all) {
     return /** @type {Guarantee} */ (Object.fromEntries(fields));
 }
 
-/** Writes the module, unless it would not change. Requires the programs, or the module of an earlier build. */
+/**
+ * Writes the module, unless it would not change. Requires the programs, or the module of an earlier build.
+ *
+ * @throws {Failure} if there is neither
+ */
 export async function generateGuarantees() {
     if (!existsSync(PIECES)) {
         if (existsSync(FILE)) return;
@@ -118,12 +127,12 @@ export async function generateGuarantees() {
         return `    ${name}: ${JSON.stringify(own)},\n`;
     });
     const text =
-        '/* Written by scripts/lib/guarantees.js from what the program says. */\n\n' +
+        '/* Written by scripts/lib/guarantees.js from what the program declares. */\n\n' +
         "/** @typedef {import('../../core/generated/coordination.js').Guarantee} Guarantee */\n\n" +
-        '/** What most strategies promise. */\n' +
+        '/** The guarantee in which each field has the value of most strategies. */\n' +
         `export const common = ${JSON.stringify({ ...common, strategy: undefined })};\n\n` +
-        '/**\n * What each promises besides or instead, and what instead of that if it is asked to be strict. The default strategy\n' +
-        ' * is listed by the store that a tab has.\n *\n' +
+        '/**\n * The fields in which the guarantee of each strategy differs from `common`, and those in which it differs from that\n' +
+        ' * if the durability is `strict`. The default strategy is listed by the store that a tab has.\n *\n' +
         ` * @type {Record<${asked.map(([name]) => `'${name}'`).join(' | ')},\n *   { relaxed: Partial<Guarantee>, strict: Partial<Guarantee> }>}\n */\n` +
         `export const guarantees = {\n${entries.join('')}};\n`;
     if (existsSync(FILE) && readFileSync(FILE, 'utf8') === text) return;

@@ -8,7 +8,7 @@ import { sources } from './sources.js';
 
 /** @typedef {{ line: number, target: string }} Link */
 
-/** A target with a scheme, or with a host, is not ours to check. */
+/** A target with a scheme or a host leads out of the repository, and is not checked. */
 const EXTERNAL = /^([a-z][a-z\d+.-]*:|\/\/)/i;
 
 /** `[text](target)`, `![text](target "title")`, `[label]: target`, and `href="target"`. */
@@ -19,7 +19,7 @@ const LINKS = [
 ];
 
 /**
- * The lines of a text, those of code blocks empty, so that line numbers stay.
+ * The lines of a text. Those of code blocks are emptied, so that the line numbers stay.
  * @param {string} text
  */
 function proseLines(text) {
@@ -48,7 +48,7 @@ export function linksOf(text) {
 }
 
 /**
- * What GitHub makes of a heading: its text in lower case, without punctuation, spaces as hyphens.
+ * The anchor that GitHub makes of a heading: its text in lower case, without punctuation, with hyphens for spaces.
  * @param {string} heading
  */
 export const slugOf = (heading) =>
@@ -60,7 +60,8 @@ export const slugOf = (heading) =>
         .replaceAll(' ', '-');
 
 /**
- * The anchors of a Markdown text: its headings, a repeated one with a number, and explicit ids.
+ * The anchors of a Markdown text: explicit ids, and one for each heading; the anchor of a repeated heading has a
+ * number.
  * @param {string} text
  * @returns {Set<string>}
  */
@@ -92,7 +93,7 @@ function withFolders(paths) {
 }
 
 /**
- * Why a link is broken; nothing if it is sound.
+ * Returns why a link is broken, or undefined if it is not.
  * @param {string} from the file that has it
  * @param {string} target
  * @param {Set<string>} known

@@ -1,4 +1,4 @@
-/** The linters and formatters: what each reads, and how it is asked. */
+/** Runs the linters and formatters: which files each reads, and with which options. */
 
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,26 +26,26 @@ export async function clangFormat() {
     await run(tools.command('clang-format', args), freshLog('clang-format'));
 }
 
-/** Lays out the C++. */
+/** Formats the C++. */
 export async function formatCpp() {
     const tools = await toolchain();
     await run(tools.command('clang-format', ['-i', ...cpp()]), freshLog('format'));
 }
 
 /**
- * Over what the release build and both wasm builds compile.
- * @param {number} jobs
+ * Runs clang-tidy over all sources that the release build and both wasm builds compile.
+ * @param {number} jobs how many processes run at once
  */
 export async function clangTidy(jobs) {
     const databases = ['native-release', 'wasm-threads', 'wasm-single'].map((preset) =>
         join(buildFolder, preset),
     );
     const missing = databases.find((folder) => !existsSync(join(folder, 'compile_commands.json')));
-    if (missing) throw new Failure(`${missing} is not configured`);
+    if (missing) throw new Failure(`${missing} is not configured: run node scripts/build.js native wasm`);
     await tidyAll(await toolchain(), databases, freshLog('clang-tidy'), jobs);
 }
 
-/** What .prettierignore leaves of the repository. @param {string} action */
+/** The arguments for all files of the repository but those in .prettierignore. @param {string} action */
 const prettierArgs = (action) => [action, '--log-level', 'warn', '.'];
 
 export async function prettier() {
@@ -53,7 +53,7 @@ export async function prettier() {
     await run(command(bin('prettier'), prettierArgs('--check')), freshLog('prettier'));
 }
 
-/** Lays out JavaScript, JSON, CSS and HTML. */
+/** Formats JavaScript, JSON, CSS and HTML. */
 export async function formatJs() {
     await nodeModules();
     await run(command(bin('prettier'), prettierArgs('--write')), freshLog('format'));

@@ -1,7 +1,7 @@
 /**
- * One at a time over processes: two builds in one folder, or two makers of one toolchain, would
- * spoil it. The lock is the kernel's (`flock`), held by a child that lives no longer than its pipe
- * from us, so that a killed owner lets go and no lock is ever stale.
+ * A lock over processes: two builds in one folder, or two processes that make one toolchain, would spoil it. The lock
+ * is the kernel's (`flock`). A child process holds it until its pipe from this process closes. So if this process is
+ * killed, the lock is released, and no lock is ever stale.
  */
 
 import { spawn } from 'node:child_process';
@@ -13,10 +13,13 @@ import { Failure } from './failure.js';
 const NOTICE_AFTER_ms = 2000;
 
 /**
+ * Runs a function while this process holds the lock.
+ *
  * @template T
- * @param {string} path The lock file.
+ * @param {string} path the lock file
  * @param {() => T | Promise<T>} body
  * @returns {Promise<T>}
+ * @throws {Failure} if the lock cannot be acquired
  */
 export async function withLock(path, body) {
     mkdirSync(dirname(path), { recursive: true });

@@ -1,4 +1,4 @@
-/** The matrix as text: a line per strategy and model for a terminal, and docs/matrix.md. */
+/** Lays out the matrix: with a line for each strategy and model for a terminal, or as docs/matrix.md. */
 
 import { MODELS, nameOf, unique } from './matrix.js';
 

@@ -1,4 +1,4 @@
-/** The matrix: computed by the native explorer, and held against reality and the declared guarantees. */
+/** Computes the matrix by the native explorer, and compares it with real browsers and the declared guarantees. */
 
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { toolchain } from './toolchain.js';
  * @property {number} schedules
  * @property {number} steps
  * @property {number} seconds
- * @property {string} bound how far it was explored; empty when it was broken before
+ * @property {string} bound how far it was explored; empty if a broken schedule was found first
  * @property {string} failure
  * @property {string} seed
  * @property {number} tabs
@@ -102,7 +102,7 @@ export const contradictions = (cells) =>
 export const nameOf = ({ strategy, model, fault }) => `${strategy}, ${model}, ${fault}`;
 
 /**
- * What real tabs were seen to lose, and the matrix calls broken nowhere without faults.
+ * The strategies that lost updates in real tabs, although no cell without a fault calls them broken.
  *
  * @param {MatrixCell[]} cells
  * @param {{ runs: { engine: string, rows: { strategy: string, lost: number }[] }[] }} [reality]

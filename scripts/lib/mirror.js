@@ -1,4 +1,4 @@
-/** The Debian mirror that this machine uses itself, read from its apt sources. */
+/** Reads from the apt sources of this machine which Debian mirror it uses. */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,8 +6,8 @@ import { join } from 'node:path';
 /** @typedef {{ uri: string, suites: string[], components: string[] }} Source */
 
 /**
- * The mirror of Debian's main archive; undefined on a machine that has none.
- * @param {string} [apt] The folder of apt's configuration.
+ * The address of a mirror of Debian's main archive, or undefined if this machine uses none.
+ * @param {string} [apt] the folder of apt's configuration
  */
 export function debianMirror(apt = '/etc/apt') {
     const main = aptSources(apt).filter(isDebianArchive);
@@ -16,7 +16,7 @@ export function debianMirror(apt = '/etc/apt') {
 }
 
 /**
- * A release of Debian itself, not its security archive nor another vendor's packages.
+ * Whether the source is a release of Debian, and not its security archive or the packages of another vendor.
  * @param {Source} source
  */
 function isDebianArchive({ uri, suites, components }) {
@@ -48,7 +48,7 @@ export function aptSources(apt) {
 }
 
 /**
- * `Types: deb` and its fields, in paragraphs apart.
+ * Reads sources in the format deb822: paragraphs of fields such as `Types: deb`.
  * @param {string} text
  * @returns {Source[]}
  */
@@ -67,7 +67,7 @@ function deb822(text) {
 }
 
 /**
- * `deb [options] uri suite component…`, one a line.
+ * Reads sources in the one-line format: `deb [options] uri suite component…`.
  * @param {string} text
  * @returns {Source[]}
  */

@@ -1,7 +1,7 @@
 /**
- * A planted fault: the unit of the native release build that has the source compiled with it into a
- * scratch folder, linked before the library whose object it stands in for, and one test run. The working
- * tree is only read.
+ * Tries one planted fault. It compiles the unit of the native release build that contains the faulty source into a
+ * scratch folder, links the object in the place of the library's, and runs one test. It does not change the working
+ * tree.
  */
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,12 +15,12 @@ import { toolchain } from './toolchain.js';
 /**
  * @typedef {object} Mutant
  * @property {string} name
- * @property {string} fault  what is wrong with it, in words
- * @property {string} file  from the repository's root
- * @property {string} find  exactly once in the file
+ * @property {string} fault  a description of what is wrong
+ * @property {string} file  the path from the repository's root
+ * @property {string} find  the text to replace, which the file contains exactly once
  * @property {string} replace
  * @property {string} test  the native test case that must fail
- * @property {string[]} [compiles]  what to compile with it, if not the file itself: for a header
+ * @property {string[]} [compiles]  the sources to compile instead of the file, if it is a header
  */
 
 /** @typedef {'killed' | 'survived' | 'not found' | 'not built'} Fate */
@@ -28,7 +28,10 @@ import { toolchain } from './toolchain.js';
 export const PRESET = 'native-release';
 const FOLDER = join(buildFolder, PRESET);
 
-/** A test that hangs has seen the fault too: one that takes as many times as long as without a fault, and longer than that. */
+/**
+ * A test that hangs has found the fault too. It is taken to hang once it runs TIMES_SOUND times as long as without a
+ * fault, and at least TIMEOUT_MIN_S.
+ */
 const TIMES_SOUND = 10;
 const TIMEOUT_MIN_S = 30;
 
@@ -50,7 +53,7 @@ async function inBuild(script, log) {
 /**
  * @param {string} folder  of the mutant
  * @param {Mutant} mutant
- * @returns {boolean} whether the text is there, exactly once
+ * @returns {boolean} whether the file contains the text exactly once
  */
 function plant(folder, { file, find, replace }) {
     const source = readFileSync(join(repository, file), 'utf8');
@@ -64,11 +67,11 @@ function plant(folder, { file, find, replace }) {
 }
 
 /**
- * @typedef {object} Unit  of the build: one source, or several that are compiled as one
+ * @typedef {object} Unit  a translation unit of the build: one source, or several that are compiled as one
  * @property {string} command
  * @property {string} output
  * @property {string} source  its text
- * @property {string} near  the folder of its sources
+ * @property {string} near  the folder that contains its sources
  */
 
 /** @param {string} path  @returns {Unit} */
@@ -80,7 +83,7 @@ function unitOf(path) {
         const source = unit === file ? including(file) : readFileSync(unit, 'utf8');
         if (source.includes(including(file))) return { command, output, source, near: dirname(file) };
     }
-    throw new Error(`${path} is not compiled in ${PRESET}`);
+    throw new Error(`${path} is not compiled in ${PRESET}: name a source that includes it in "compiles"`);
 }
 
 /** @param {string} path */
@@ -92,7 +95,8 @@ const unitsOf = ({ file, compiles = [file] }) => [
 ];
 
 /**
- * CMake's own commands, unoptimised, with the folder of the mutant looked through first.
+ * The commands of CMake that compile the units, without optimisation. Headers are looked up in the folder of the
+ * mutant first.
  *
  * @param {string} folder
  * @param {Mutant} mutant
@@ -110,8 +114,8 @@ function compileScript(folder, mutant) {
 }
 
 /**
- * The link of the tests, the mutant's objects first: a linker takes from a library only what no
- * object has defined before.
+ * The command that links the tests with the objects of the mutant first: a linker takes from a library only what no
+ * object before it defines.
  *
  * @param {string} folder
  * @param {Mutant} mutant
@@ -152,8 +156,8 @@ export async function tryMutant(mutant, log, sound_s) {
 }
 
 /**
- * The named tests without any fault: what fails then, kills nothing. And a source and a test put in their own
- * places: whatever a fault is, it must not be killed by how it was built.
+ * Runs the tests without a fault, since a test that fails anyway proves nothing. Then tries a source and a test whose
+ * text is replaced by itself: they must survive, since a fault must not be killed by the way in which it is built.
  *
  * @param {Mutant[]} mutants
  * @param {string} log
@@ -178,7 +182,8 @@ export async function control(mutants, log) {
             log,
             sound.get(mutant.test) ?? 0,
         );
-        if (fate !== 'survived') throw new Failure(`“${mutant.test}” without a fault: ${fate} (${log})`);
+        if (fate !== 'survived')
+            throw new Failure(`“${mutant.test}” must pass without a fault, but was ${fate}; see ${log}`);
     }
     return sound;
 }

@@ -1,4 +1,4 @@
-/** The mutation check: every planted fault of tests/mutation/mutants.js must be killed by its test. */
+/** Checks that the test named in tests/mutation/mutants.js kills each planted fault. */
 
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { seconds, step } from './progress.js';
 
 const FATES = {
     survived: 'SURVIVED',
-    'not found': 'the text to replace is not in the file, or more than once',
+    'not found': 'the file does not contain the text to replace exactly once',
     'not built': 'does not compile',
 };
 
@@ -33,7 +33,7 @@ async function judge(mutant, sound_s) {
 /**
  * @param {Mutant[]} mutants
  * @param {number} cores
- * @returns {Promise<import('./counts.js').Counts>} killed ones as passed, all others as failed
+ * @returns {Promise<import('./counts.js').Counts>} killed faults count as passed, all others as failed
  */
 export async function tryMutants(mutants, cores) {
     await build(PRESET, ['tabacus_tests']);

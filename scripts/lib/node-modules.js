@@ -1,4 +1,4 @@
-/** node_modules as the lock file says, by `npm ci` where they are missing or older. */
+/** Installs node_modules by `npm ci` where the folder is missing or older than the lock file. */
 
 import { lstatSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,19 +17,19 @@ export async function nodeModules() {
     });
 }
 
-/** npm writes node_modules/.package-lock.json last, from what it installed. */
+/** Whether the lock file is older than node_modules/.package-lock.json, which npm writes last when it installs. */
 function isCurrent() {
     const installed = statSync(join(folder, '.package-lock.json'), { throwIfNoEntry: false });
     return !!installed && installed.mtimeMs >= statSync(join(repository, 'package-lock.json')).mtimeMs;
 }
 
 /**
- * `npm ci` would empty what a link leads to, which is another clone's.
+ * Removes the folder if it is a link to that of another clone, which `npm ci` would empty.
  * @param {string} path
  */
 function unlinkIfLink(path) {
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) unlinkSync(path);
 }
 
-/** @param {string} name A command that a development dependency brings. */
+/** The path of a command that a development dependency installs. @param {string} name */
 export const bin = (name) => join(folder, '.bin', name);

@@ -1,4 +1,4 @@
-/** Node's test runner over a folder of tests/, its report kept in a log. */
+/** Runs Node's test runner over a folder of tests/ and keeps its report in a log. */
 
 import { rmSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,18 +8,18 @@ import { logFolder } from './paths.js';
 import { command, run } from './run.js';
 import { sources } from './sources.js';
 
-/** A hung test ends with its name, not with the whole run's time. */
+/** The time after which the runner ends a test that hangs and names it, before the whole run is ended. */
 const TIMEOUT_ms = 10 * 60 * 1000;
 
 /**
  * @param {string} folder
- * @param {number} concurrency How many files at once.
+ * @param {number} concurrency how many files run at once
  * @param {(counts: import('./counts.js').Counts, skips: string[]) => void} report
  */
 export async function nodeTests(folder, concurrency, report) {
-    // git's `**.` reaches into folders below, fixtures among them, which are other programs' tests.
+    // The pattern does not reach into subfolders: the tests among the fixtures there belong to other programs.
     const files = sources(`:(glob)tests/${folder}/*.test.js`);
-    if (files.length === 0) throw new Failure(`no test in tests/${folder}`);
+    if (files.length === 0) throw new Failure(`tests/${folder} contains no file *.test.js`);
     const log = join(logFolder, `test-${folder}.log`);
     rmSync(log, { force: true });
     const options = [`--test-concurrency=${concurrency}`, `--test-timeout=${TIMEOUT_ms}`];

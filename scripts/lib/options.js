@@ -1,4 +1,4 @@
-/** What a script is asked for on its command line: a bad option ends it with one line. */
+/** Reads the options of a script's command line. A bad option ends the script with one line. */
 
 import { parseArgs } from 'node:util';
 
@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 
 /**
  * @template {Options} T
- * @param {T} options  as parseArgs() has them
+ * @param {T} options  the options that the script knows, as parseArgs() takes them
  * @returns {ReturnType<typeof parseArgs<{ options: T }>>['values']}
  */
 export function optionsOf(options) {
@@ -17,7 +17,7 @@ export function optionsOf(options) {
     }
 }
 
-/** @param {string} message @returns {never} */
+/** Prints a message and ends the process with exit code 2. @param {string} message @returns {never} */
 export function refuse(message) {
     console.error(`✗ ${message}`);
     process.exit(2);

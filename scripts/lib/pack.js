@@ -1,4 +1,4 @@
-/** dist/: the public modules bundled, once a platform, and the wasm beside them. */
+/** Writes dist/: the public modules, bundled for each platform, and the wasm beside them. */
 
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,13 +16,13 @@ import { step } from './progress.js';
 /** @type {import('./glue.js').Platform[]} */
 const PLATFORMS = ['web', 'node'];
 
-/** Modules for a memory that another one's program runs in. */
+/** The modules that run in the memory of another module's program. */
 const FREESTANDING = ['attach', 'store'];
 
-/** The pieces of a tab's program. */
+/** The folder with the pieces of a tab's program. */
 const PIECES = join(buildFolder, 'wasm-single/pieces');
 
-/** Packs the cores that are built, and the public modules. */
+/** Bundles the public modules, and copies the wasm that is built. */
 export async function pack() {
     await nodeModules();
     generateBridge();

@@ -1,4 +1,4 @@
-/** Where things are: the repository, its build folder and the user's cache. */
+/** The paths of the repository, its build folder and the user's cache. */
 
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -11,5 +11,5 @@ export const buildFolder = join(repository, 'build');
 export const distFolder = join(repository, 'dist');
 export const logFolder = join(buildFolder, 'logs');
 
-/** Outside the repository, so that a second clone finds what the first one made. */
+/** The cache. It is outside of the repository, so that a second clone finds what the first one made. */
 export const cacheFolder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'tabacus');

@@ -1,4 +1,4 @@
-/** Takes the text of a program apart, and writes the modules of its pieces. */
+/** Parses the text of a program, and writes the text of the modules of its pieces. */
 
 import { Failure } from './failure.js';
 import { declared, name } from './program-text.js';
@@ -9,7 +9,7 @@ import { declared, name } from './program-text.js';
  * @property {string[]} imports
  * @property {string} memory
  * @property {string} stackPointer the one global variable
- * @property {Map<string, string[]>} functions the lines of each, by its name
+ * @property {Map<string, string[]>} functions the lines of each function, by its name
  *
  * @typedef {object} Piece
  * @property {string[]} imports the functions of other pieces that it calls, in the order of the table
@@ -28,7 +28,9 @@ export function readSource(text) {
     const of = (/** @type {string} */ kind) => declarations.filter((one) => one.startsWith(` (${kind} `));
     const [[memory = '', ...memories], [stackPointer = '', ...globals]] = [of('memory'), of('global')];
     if (memories.length > 0 || globals.length > 0)
-        throw new Failure('the program has more than a memory and a pointer to its stack');
+        throw new Failure(
+            'the program must have one memory and one global variable, the stack pointer, but has more',
+        );
     const functions = new Map(of('func').map((one) => [nameOf(declared, one), linesOf(one)]));
     return { types: of('type'), imports: of('import'), memory, stackPointer, functions };
 }
@@ -36,20 +38,26 @@ export function readSource(text) {
 /** @param {RegExp} pattern @param {string} line */
 const nameOf = (pattern, line) => pattern.exec(line)?.[1] ?? '';
 
-/** The lines of a function, without the end of its module. @param {string} declaration */
+/** The lines of a function, without the bracket that ends its module. @param {string} declaration */
 const linesOf = (declaration) => declaration.replace(/\n\)\s*$/, '').split('\n');
 
 /** The names of functions that the program imports. @param {Source} source */
 export const importsOf = ({ imports }) => imports.map((line) => nameOf(imported, line));
 
-/** A function's type as an import has it. @param {Source} source @param {string} func */
+/** The type of a function, as an import declares it. @param {Source} source @param {string} func */
 function typeOf({ functions, imports }, func) {
     const line = functions.get(func)?.[0] ?? imports.find((one) => nameOf(imported, one) === func) ?? '';
     const behind = line.slice(line.indexOf(`$${func}`) + func.length + 1);
     return [...behind.matchAll(signature)].map(([, kind, types]) => ` (${kind} ${types})`).join('');
 }
 
-/** What the primary module has, and the others import under the same names. @param {Source} source @param {number} tableSize */
+/**
+ * The memory, the table and the stack pointer: the primary module defines and exports them, and the others import them
+ * under the same names.
+ *
+ * @param {Source} source
+ * @param {number} tableSize
+ */
 function shared({ memory, stackPointer }, tableSize) {
     const table = ` (table $0 ${tableSize} ${tableSize} funcref)`;
     const type = stackPointer.replace(/ \(i32\.const \d+\)\)$/, ')').trim();
@@ -69,8 +77,8 @@ function shared({ memory, stackPointer }, tableSize) {
 }
 
 /**
- * Writes the module of a piece. It imports the functions of other pieces by their indices in the table, which
- * js/core/program.js looks up.
+ * Writes the module of a piece. It imports the functions of other pieces under their indices in the table, and
+ * js/core/program.js takes them from there.
  *
  * @param {Source} source
  * @param {Piece} piece

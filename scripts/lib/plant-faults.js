@@ -1,6 +1,6 @@
 /**
- * Faults planted in JavaScript: each fault of tests/mutation/emulator.js and shared.js is planted in a copy of js/, which is
- * bundled and tried by its test. The test must fail.
+ * Tries the faults planted in JavaScript. Each fault of tests/mutation/emulator.js and shared.js is planted in a copy
+ * of js/; the copy is bundled, and the test of the fault runs over it. The test must fail.
  */
 
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { patchSource } from './source-patch.js';
 
 export const PLANTED = [...EMULATOR, ...SHARED];
 
-/** A test that a fault makes hang has failed. */
+/** The time after which a test that hangs because of a fault has failed. */
 const timeout_ms = 60_000;
 
 const folder = join(buildFolder, 'planted');
@@ -41,12 +41,15 @@ function passes(test) {
     return spawnSync(process.execPath, args, { timeout: timeout_ms, stdio: 'ignore' }).status === 0;
 }
 
-/** @param {import('../../tests/mutation/emulator.js').Planted} fault @returns {Promise<boolean>} whether it was killed */
+/**
+ * @param {import('../../tests/mutation/emulator.js').Planted} fault
+ * @returns {Promise<boolean>} whether it was killed
+ */
 async function killed({ file, find, replace, test }) {
     const path = join(folder, file);
     const source = readFileSync(path, 'utf8');
     const faulty = patchSource(source, find, replace);
-    if (faulty === undefined) throw new Failure(`${file} must contain exactly once: ${find}`);
+    if (faulty === undefined) throw new Failure(`${file} must contain this text exactly once: ${find}`);
     writeFileSync(path, faulty);
     try {
         await bundle();
@@ -58,13 +61,13 @@ async function killed({ file, find, replace, test }) {
 
 /**
  * @param {import('../../tests/mutation/emulator.js').Planted[]} chosen
- * @returns {Promise<import('./counts.js').Counts>} killed ones as passed, all others as failed
+ * @returns {Promise<import('./counts.js').Counts>} killed faults count as passed, all others as failed
  */
 export async function tryPlanted(chosen) {
     makeReady();
     await bundle();
     for (const test of new Set(chosen.map((one) => one.test))) {
-        if (!passes(test)) throw new Failure(`${test} fails with nothing planted`);
+        if (!passes(test)) throw new Failure(`the test ${test} fails without a planted fault`);
     }
     const counts = { ...NOTHING };
     for (const fault of chosen) {

@@ -1,6 +1,6 @@
 /**
- * Declarations that tsc wrote, changed so that they are valid from TypeScript 5.2 on, and in a project without the DOM
- * library: a project of a server, say, that imports the package for its types.
+ * Changes the declarations that tsc wrote, so that they are valid from TypeScript 5.2 on, and in a project without the
+ * DOM library, such as that of a server which imports the package for its types.
  */
 
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -27,15 +27,15 @@ const INTERFACES = [
     'Worker',
 ];
 
-/** An empty interface is merged with that of a library which has it. */
-const PLATFORM = `/** What the declarations of this package name, for projects whose libraries lack it. */
+/** Declarations of empty interfaces. If a library has an interface of the name, TypeScript merges the two. */
+const PLATFORM = `/** The interfaces that the declarations of this package name, for projects whose libraries lack them. */
 declare global {
 ${INTERFACES.map((name) => `    interface ${name} {}\n`).join('')}    namespace WebAssembly {
         interface Memory {}
         interface Module {}
     }
 }
-/** What the platform has by a name. */
+/** The type of a global variable of the platform, or Else where it is missing. */
 export type Platform<Name extends string, Else = any> = typeof globalThis extends { [One in Name]: infer Value }
     ? Value
     : Else;
@@ -43,10 +43,10 @@ export declare const PlatformEventTarget: Platform<'EventTarget', new () => Even
 export declare const PlatformEvent: Platform<'Event', new (type: string, init?: object) => Event>;
 `;
 
-/** TypeScript 5.7 made them generic. */
+/** The types that TypeScript 5.7 made generic. */
 const genericArray = /\b((?:Uint|Int|Float|BigInt|BigUint)(?:8|16|32|64)(?:Clamped)?Array|DataView)<\w+>/g;
 
-/** Aliases, which only the DOM library has, cannot be merged with: what they stand for is written instead. */
+/** The type behind an alias of the DOM library. It replaces the alias, since aliases cannot be merged. */
 const listener = '((event: Event) => void) | { handleEvent(event: Event): void }';
 
 /**
@@ -64,7 +64,7 @@ export function portable(text, platform) {
     return bases.length > 0 ? `${known}import { ${bases.join(', ')} } from '${platform}';\n` : known;
 }
 
-/** @param {string} folder of declarations, each of whose modules at the top may be the only one that is imported */
+/** Changes all declarations of a folder. A project may import any of its modules alone. @param {string} folder */
 export function makePortable(folder) {
     for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
         if (!file.endsWith('.d.ts')) continue;

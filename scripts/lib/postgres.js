@@ -1,4 +1,4 @@
-/** Where Debian keeps a PostgreSQL server: a folder for each version, also where only the client is. */
+/** Finds PostgreSQL on Debian, which has a folder for each version, even if only the client is installed. */
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,17 +1,18 @@
 /**
- * What refers to what in a program: functions by calls and by indices of the table, objects of static data by their
- * addresses, and what such an object holds. The program is linked for it with a table and data that begin so high that
- * no other constant is taken for an index or an address (cmake/tab.cmake).
+ * The graph of references in a program. Functions refer to functions by calls and by indices of the table, and to
+ * objects of static data by their addresses; such an object contains indices and addresses too. For this analysis, the
+ * program is linked with a table and data that begin so high that no other constant looks like an index or an address
+ * (cmake/tab.cmake).
  */
 
 /** @typedef {import('./program-text.js').Text} Text */
 
-/** A function by its name, or an object of static data by its address. @typedef {string | number} Item */
+/** The name of a function, or the address of an object of static data. @typedef {string | number} Item */
 
 /**
  * @typedef {object} Graph
  * @property {Map<Item, Set<Item>>} edges
- * @property {number[]} objects the addresses of objects, ascending: each lasts until the next one
+ * @property {number[]} objects the addresses of objects, ascending: each object extends to the next one
  */
 
 /**
@@ -55,7 +56,12 @@ function wordsOf({ at, bytes }) {
     ]);
 }
 
-/** The object that an address lies in: the first one, for what lies before. @param {number[]} objects @param {number} address */
+/**
+ * The object that contains an address; the first object for an address before it.
+ *
+ * @param {number[]} objects
+ * @param {number} address
+ */
 export function objectAt(objects, address) {
     let [low, high] = [0, objects.length];
     while (low < high) {
@@ -69,7 +75,7 @@ export function objectAt(objects, address) {
 /**
  * @param {Graph['edges']} edges
  * @param {Item[]} roots
- * @returns {Set<Item>} all that the roots reach, with them
+ * @returns {Set<Item>} the roots and everything that they reach
  */
 export function reached(edges, roots) {
     /** @type {Set<Item>} */

@@ -1,4 +1,4 @@
-/** Reads WebAssembly's text format, as wasm-dis of Binaryen prints it: one declaration of a module after another. */
+/** Reads WebAssembly's text format as wasm-dis of Binaryen prints it, one declaration after another. */
 
 /**
  * @typedef {object} Text
@@ -9,14 +9,15 @@
  * @property {Map<string, string>} exports the names of exported functions
  *
  * @typedef {object} Func
- * @property {Set<string>} calls whom it calls directly
- * @property {Set<number>} numbers offsets of loads and stores, constants of 32 bits without their sign, since an
- *   address may be subtracted, and both halves of those of 64 bits, which may be an address and a length: from `least` on
+ * @property {Set<string>} calls the functions that it calls directly
+ * @property {Set<number>} numbers all numbers of at least `least`: offsets of loads and stores; constants of 32 bits
+ *   without their sign, since an address may be subtracted; and both halves of constants of 64 bits, since these may
+ *   be an address and a length
  *
  * @typedef {{ at: number, bytes: Uint8Array }} Segment
  */
 
-/** The source of a pattern for a name, which captures it without its `$`. */
+/** The source of a pattern that matches a name and captures it without its `$`. */
 export const name = String.raw`\$("(?:[^"\\]|\\.)*"|[^\s()]+)`;
 
 /** The first line of a function. */
@@ -30,7 +31,7 @@ const constant = /(?:(i64)\.const |i32\.const |offset=)(-?\d+)/g;
 
 /**
  * @param {string} text of a module
- * @param {number} least constants below are not read
+ * @param {number} least the smallest constant that is read
  * @returns {Text}
  */
 export function readProgram(text, least) {
@@ -52,7 +53,7 @@ export function readProgram(text, least) {
 /**
  * @param {Text} program
  * @param {string} line
- * @returns {Func | undefined} if it begins a function
+ * @returns {Func | undefined} the function, if the line begins one
  */
 function readDeclaration(program, line) {
     const [, func] = declared.exec(line) ?? [];

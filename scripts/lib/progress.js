@@ -1,13 +1,13 @@
 /**
- * Progress: one line a step, with the time it took. On standard error, since the standard output is
- * for results.
+ * Prints the progress of a script: one line for each step, with the time that it took. The lines go to standard error,
+ * since the standard output is for results.
  */
 
 /** @param {number} since_ms */
 export const seconds = (since_ms) => `${((Date.now() - since_ms) / 1000).toFixed(1)} s`;
 
 /**
- * Runs a step and prints how it ended. A step that takes long says first that it has begun.
+ * Runs a step and prints how it ended. If it takes longer than a second, a line first shows that it has begun.
  * @template T
  * @param {string} name
  * @param {() => T | Promise<T>} body

@@ -1,17 +1,17 @@
 /**
- * The toolchain's recipe: which Debian, which packages. Its hash marks the roots made by it, so
- * that a changed recipe makes a new one.
+ * The recipe of the toolchain: which release of Debian and which packages. Each root is marked with the hash of its
+ * recipe, so that a new root is made if the recipe has changed.
  */
 
 import { createHash } from 'node:crypto';
 
-/** Older ones write modules that Node does not load or that bundlers refuse. */
+/** The oldest version of Emscripten whose modules Node loads and bundlers accept. */
 export const EMSCRIPTEN_MIN = 6;
 
-/** Debian testing's name when this was written: a name keeps its Emscripten, "testing" moves on. */
+/** The name of a release of Debian. A name is used since it keeps its Emscripten, whereas "testing" moves on. */
 export const SUITE = 'forky';
 
-/** debootstrap's script: Debian 12's has none named forky, and sid's is what forky's links to. */
+/** The script of debootstrap. That of Debian 12 has none named forky; later ones link forky to sid. */
 export const DEBOOTSTRAP_SCRIPT = 'sid';
 
 export const PACKAGES = [
@@ -19,20 +19,20 @@ export const PACKAGES = [
     'cmake',
     'ninja-build',
     'clang',
-    'clang-tidy-22', // the first that passes over what is not ours: half the time
+    'clang-tidy-22', // the first version that skips code outside of the project, in half the time
     'clang-format',
     'lld',
     'catch2',
     'libclang-rt-dev', // the sanitizers' runtime
 ];
 
-/** Commands that go by their version in Debian, and what we call them. */
+/** Commands whose names contain a version in Debian, by the names under which the scripts run them. */
 export const LINKS = Object.freeze({ 'clang-tidy': 'clang-tidy-22' });
 
 /** The commands that a complete toolchain has. */
 export const TOOLS = ['emcc', 'cmake', 'ninja', 'clang++', 'clang-tidy', 'clang-format', 'wasm-ld'];
 
-/** Where Catch2's CMake package may be. */
+/** The folders that may contain the CMake package of Catch2. */
 export const CATCH2 = ['/usr/lib', '/usr/local/lib', '/usr/share', '/usr/local/share', '/usr/lib64'];
 
 export const RECIPE = createHash('sha256')

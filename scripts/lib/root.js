@@ -1,4 +1,4 @@
-/** The toolchain's root: Debian testing in a folder of the user's cache, made by debootstrap. */
+/** Makes the toolchain's root by debootstrap: a release of Debian in a folder of the user's cache. */
 
 import {
     existsSync,
@@ -25,10 +25,14 @@ const root = join(cacheFolder, 'toolchain');
 const partial = `${root}.partial`;
 const downloads = `${root}.downloads`;
 
-/** Written last, when a root is complete: the hash of the recipe that it was made by. */
+/** The file that contains the hash of the recipe. It is written last, so that it marks a complete root. */
 const stamp = '.tabacus-recipe';
 
-/** The root, made first where it is missing, half made, broken or of another recipe. */
+/**
+ * Returns the path of the root. Makes the root first if it is missing, incomplete, broken or of another recipe.
+ *
+ * @throws {Failure} if this machine cannot make one
+ */
 export async function toolchainRoot() {
     if (isSound()) return root;
     return withLock(`${root}.lock`, async () => {
@@ -49,7 +53,11 @@ function works(folder) {
     return emscriptenMajor(read(file, args, env)) >= EMSCRIPTEN_MIN;
 }
 
-/** @param {string | undefined} version What `emcc --version` printed. */
+/**
+ * The major version of Emscripten, or 0 if there is none.
+ *
+ * @param {string | undefined} version output of `emcc --version`
+ */
 export const emscriptenMajor = (version) => Number(version?.match(/ (\d+)\.\d+\.\d+/)?.[1] ?? 0);
 
 const NEEDS = [
@@ -57,7 +65,7 @@ const NEEDS = [
     { name: 'bwrap', apt: 'bubblewrap', purpose: 'enters the toolchain' },
 ];
 
-/** What making the root needs, if it is to be made, and can be. */
+/** Installs what making the root needs, if the root has to be made and this machine can make it. */
 export async function rootNeeds() {
     if (isRoot && debianMirror() && !isSound()) await ensure(NEEDS);
 }
@@ -65,20 +73,20 @@ export async function rootNeeds() {
 async function make() {
     const mirror = source();
     await ensure(NEEDS);
-    if (existsSync(root)) console.error(`· the toolchain in ${root} is stale or broken: made again`);
+    if (existsSync(root)) console.error(`· the toolchain in ${root} is stale or broken: it is made again`);
     console.error(`· ${beginning()}`);
     removePartial();
     mkdirSync(downloads, { recursive: true });
     await step(`toolchain: Debian ${SUITE} with Emscripten, in ${root}`, () => debootstrap(mirror));
     for (const [name, target] of Object.entries(LINKS)) symlinkSync(target, join(partial, 'usr/bin', name));
-    if (!works(partial)) throw new Failure(`${partial} was made, but its emcc does not work`);
+    if (!works(partial)) throw new Failure(`debootstrap made ${partial}, but its emcc does not work`);
     writeFileSync(join(partial, stamp), RECIPE);
     rmSync(root, { recursive: true, force: true });
     renameSync(partial, root);
     rmSync(downloads, { recursive: true, force: true });
 }
 
-/** A debootstrap that was killed leaves its /proc mounted. */
+/** Removes an incomplete root. First unmounts its /proc, which a killed debootstrap leaves mounted. */
 function removePartial() {
     const points = readFileSync('/proc/self/mounts', 'utf8').matchAll(/^\S+ (\S+)/gm);
     const below = [...points].map(([, point = '']) => point);
@@ -87,7 +95,7 @@ function removePartial() {
     rmSync(partial, { recursive: true, force: true });
 }
 
-/** Says whether an interrupted download is taken up again. */
+/** The line that says whether an interrupted download is resumed. */
 function beginning() {
     const kept = existsSync(downloads) ? readdirSync(downloads).filter((name) => name.endsWith('.deb')) : [];
     return kept.length > 0
@@ -95,7 +103,7 @@ function beginning() {
         : 'toolchain: starts from the beginning, about 360 MB to download';
 }
 
-/** Where to make a root from; throws where this machine cannot make one. */
+/** The mirror to make a root from. @throws {Failure} if this machine cannot make one */
 function source() {
     const mirror = debianMirror();
     if (isRoot && mirror) return mirror;

@@ -1,4 +1,4 @@
-/** Child processes: run to the end, their output kept in a log file and shown when they fail. */
+/** Runs child processes to their end. Their output is kept in a log file, and its tail is shown if they fail. */
 
 import { spawn, spawnSync } from 'node:child_process';
 import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
@@ -7,20 +7,20 @@ import { finished } from 'node:stream/promises';
 import { Failure } from './failure.js';
 import { repository } from './paths.js';
 
-/** Enough to hold a compiler's first error or a test's report, little enough to read. */
+/** How many lines of a log a failure shows: enough for a compiler's first error or a test's report. */
 const TAIL_LINES = 60;
 
-/** Lines of CTest's and of Node's runner that tell of nothing wrong: a tail has no room for them. */
+/** The lines in which CTest and Node's runner report a success. A tail leaves them out. */
 const PASSED = /^\s*(✔ |Start +\d+: |\d+\/\d+ Test .* Passed )/;
 
 /**
  * @typedef {object} Command
  * @property {string} file
  * @property {string[]} args
- * @property {NodeJS.ProcessEnv} [env] All of the environment; this process's own if left out.
- * @property {string} [cwd] The repository if left out.
- * @property {string} [name] What to call it where it fails, if not by its file.
- * @property {boolean} [yields] It computes for long: whoever waits for something goes before it.
+ * @property {NodeJS.ProcessEnv} [env] the whole environment, by default that of this process
+ * @property {string} [cwd] the working directory, by default the repository
+ * @property {string} [name] the name in a failure's message, by default the file
+ * @property {boolean} [yields] whether it has a low priority, since it computes for long
  */
 
 /**
@@ -32,7 +32,7 @@ const PASSED = /^\s*(✔ |Start +\d+: |\d+\/\d+ Test .* Passed )/;
 export const command = (file, args = [], options = {}) => ({ file, args, ...options });
 
 /**
- * Runs a command with its output on ours. Resolves to its exit code.
+ * Runs a command whose output goes to that of this process. Resolves to its exit code.
  * @param {Command} command
  * @returns {Promise<number>}
  */
@@ -41,9 +41,10 @@ export function show({ file, args, env = process.env, cwd = repository }) {
 }
 
 /**
- * Runs a command with its output appended to a log. Rejects, with the log's tail, if it fails.
+ * Runs a command and appends its output to a log.
  * @param {Command} command
  * @param {string} log
+ * @throws {Failure} with the tail of the log, if the command fails
  */
 export async function run(command, log) {
     const { file, args, env = process.env, cwd = repository, name = file, yields } = command;
@@ -60,7 +61,7 @@ export async function run(command, log) {
 }
 
 /**
- * What a command prints on its standard output; undefined if it fails or is missing.
+ * Returns what a command prints on its standard output, or undefined if it fails or is missing.
  * @param {string} file
  * @param {string[]} args
  * @param {NodeJS.ProcessEnv} [env]
@@ -70,13 +71,13 @@ export function read(file, args, env = process.env) {
     return status === 0 ? stdout.trim() : undefined;
 }
 
-/** @param {string} name A command looked for on the PATH. */
+/** Whether the PATH has a command. @param {string} name */
 export const has = (name) => read('sh', ['-c', `command -v ${name}`]) !== undefined;
 
 export const isRoot = process.getuid?.() === 0;
 
 /**
- * The last lines of a log and where the rest is.
+ * The last lines of a log, and the path of the log.
  * @param {string} log
  */
 export function tail(log) {
@@ -87,7 +88,7 @@ export function tail(log) {
 }
 
 /**
- * The exit code, counting a signal as a failure and a missing command as the shell does.
+ * Resolves to the exit code of a process: 1 if a signal ended it, and 127 if there is no such command, as in a shell.
  * @param {import('node:child_process').ChildProcess} child
  * @returns {Promise<number>}
  */

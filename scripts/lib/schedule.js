@@ -1,21 +1,21 @@
 /**
- * Runs tasks as early as what they need is done and a core is free. A failed task takes along those
- * that need it; the others still run.
+ * Runs each task as soon as the tasks that it needs are done and enough cores are free. If a task fails, the tasks
+ * that need it are left out; the others still run.
  */
 
 /**
  * @typedef {object} Task
  * @property {string} name
- * @property {string[]} needs Names of the tasks that must have succeeded.
- * @property {number} cores How many it keeps busy: 0 for one that mostly waits.
+ * @property {string[]} needs the names of the tasks that must have succeeded before it starts
+ * @property {number} cores how many cores it keeps busy; 0 if it mostly waits
  * @property {() => Promise<void>} run
  */
 
 /** @typedef {'waiting' | 'running' | 'done' | 'failed' | 'left out'} State */
 
 /**
- * Tells how each task ended.
- * @param {Task[]} tasks In order of preference.
+ * Runs the tasks. Resolves to the state in which each one ended.
+ * @param {Task[]} tasks in the order of preference
  * @param {number} cores
  * @returns {Promise<Map<string, State>>}
  */
@@ -50,7 +50,7 @@ export async function schedule(tasks, cores) {
             if (needed.some((state) => state === 'failed' || state === 'left out'))
                 states.set(task.name, 'left out');
             else if (needed.every((state) => state === 'done')) {
-                // What comes later does not overtake: a task of two cores would wait for all of one.
+                // No later task overtakes one that waits for cores, or a task of two cores would wait for all others.
                 full ||= task.cores > free;
                 if (!full || task.cores === 0) start(task);
             }
@@ -61,7 +61,7 @@ export async function schedule(tasks, cores) {
 }
 
 /**
- * The tasks chosen and all that they need, in the order given.
+ * The chosen tasks and all tasks that they need, in the given order.
  * @param {Task[]} tasks
  * @param {(task: Task) => boolean} isChosen
  */

@@ -1,4 +1,6 @@
-/** How a planted fault finds its place: by the tokens of its text, so that a formatter may lay lines out anew. */
+/**
+ * Finds the place of a planted fault by the tokens of its text, so that a formatter may break the lines differently.
+ */
 
 /** @param {string} token */
 const escaped = (token) => token.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
@@ -19,7 +21,7 @@ function patternOf(find) {
  * The source with `replace` in the place of `find`.
  *
  * @param {string} source
- * @param {string} find Compared token by token; white space counts only where it separates two words.
+ * @param {string} find compared token by token; white space counts only where it separates two words
  * @param {string} replace
  * @returns {string | undefined} undefined unless the source has `find` exactly once
  */

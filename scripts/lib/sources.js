@@ -1,4 +1,4 @@
-/** The project's own files, by git's word: what is ignored is not ours. */
+/** Lists the project's own files: those that git does not ignore. */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,8 +7,9 @@ import { repository } from './paths.js';
 import { read } from './run.js';
 
 /**
- * Paths from the repository's root, of files that exist.
- * @param {...string} patterns As git's: `wasm/**.cpp`.
+ * The paths of the files that exist, from the repository's root.
+ * @param {...string} patterns in the syntax of git's pathspecs, such as `wasm/**.cpp`; all files if there is none
+ * @throws {Failure} if git cannot list the files
  */
 export function sources(...patterns) {
     const options = ['--cached', '--others', '--exclude-standard', '--deduplicate'];

@@ -1,7 +1,7 @@
 /**
- * Splits the program of a tab into the pieces of bridge/exports.js: the counters are the primary module, and each other
- * piece is a secondary one. They share a memory and a table, and a secondary module calls functions of other pieces
- * as its imports.
+ * Splits the program of a tab into the pieces of bridge/exports.js. The counters are the primary module, and each
+ * other piece is a secondary module. All modules share a memory and a table. A module imports the functions of other
+ * pieces that it calls.
  */
 
 import { createHash } from 'node:crypto';
@@ -31,7 +31,7 @@ const log = join(logFolder, 'split-program.log');
 /** The lowest address and index in the program that is linked for the analysis (cmake/tab.cmake). */
 const leastReference = 2 ** 24;
 
-/** What browsers have that load the package. */
+/** The features of WebAssembly that every supported browser has. */
 const features = ['bulk-memory', 'sign-ext', 'mutable-globals', 'nontrapping-float-to-int', 'multivalue'].map(
     (feature) => `--enable-${feature}`,
 );
@@ -45,28 +45,36 @@ const isNamed = (func, name) => [`"${name}(`, `"${name}::`].some((start) => Stri
  * The virtual methods by which other pieces enter a piece.
  *
  * @param {import('./program-graph.js').Graph} graph
- * @returns {Map<Item, string>} the piece of each
- * @throws {Failure} if no virtual table has one that bridge/exports.js names
+ * @returns {Map<Item, string>} the piece of each method
+ * @throws {Failure} if no virtual table contains a method that bridge/exports.js names
  */
 function entrancesOf({ edges }) {
     const held = [...edges].flatMap(([item, items]) => (typeof item === 'number' ? [...items] : []));
     const entrances = Object.entries(pieces).flatMap(([piece, { entered = [] }]) =>
         entered.flatMap((name) => {
             const methods = held.filter((func) => isNamed(func, name));
-            if (methods.length === 0) throw new Failure(`no virtual table has a method of ${name}`);
+            if (methods.length === 0)
+                throw new Failure(
+                    `no virtual table has a method of ${name}; correct it in bridge/exports.js`,
+                );
             return methods.map((method) => /** @type {const} */ ([method, piece]));
         }),
     );
     return new Map(entrances);
 }
 
-/** What the runtime exports for Emscripten's glue, which this program has not. */
+/** The exports of the runtime that only Emscripten's glue uses, which the pieces do without. */
 const forGlue = /^_?emscripten_/;
 
 /** @param {Text} program @returns {[name: string, func: string][]} */
 const usedExports = ({ exports }) => [...exports].filter(([name]) => !forGlue.test(name));
 
-/** The piece of each function and object. @param {Text} program @param {import('./program-graph.js').Graph} graph */
+/**
+ * The piece to which each function and object belongs.
+ *
+ * @param {Text} program
+ * @param {import('./program-graph.js').Graph} graph
+ */
 function pieceOfItems(program, graph) {
     const pieceOfExport = new Map(
         Object.entries(pieces).flatMap(([piece, { exports }]) => exports.map(({ name }) => [name, piece])),
@@ -101,11 +109,11 @@ function imageOf({ data }, base, length) {
 }
 
 /**
- * The static data of both links, word for word.
+ * The static data of both links, as words.
  *
  * @param {Text} program
  * @param {Text} analysed
- * @throws {Failure} unless they differ in their addresses and indices alone
+ * @throws {Failure} if they differ in anything but addresses and indices
  */
 function imagesOf(program, analysed) {
     const [base = 0, otherBase = 0] = [program, analysed].map(({ data }) =>
@@ -121,7 +129,10 @@ function imagesOf(program, analysed) {
         [...program.functions.keys()].join() === [...analysed.functions.keys()].join() &&
         program.table.join() === analysed.table.join() &&
         words.every((at) => shifts.includes(other.getUint32(at, true) - image.getUint32(at, true)));
-    if (!alike) throw new Failure('tab.wasm and tab-analysis.wasm were linked into different programs');
+    if (!alike)
+        throw new Failure(
+            'tab.wasm and tab-analysis.wasm contain different programs: build wasm-single again',
+        );
     return { base, shift, image, other };
 }
 
@@ -130,7 +141,7 @@ function imagesOf(program, analysed) {
  *
  * @param {Text} program
  * @param {(item: Item) => string} pieceOf
- * @throws {Failure} if one is of a piece that may not be loaded
+ * @throws {Failure} if a piece calls a function of a piece that need not be loaded when the caller is
  */
 function importsBetween({ functions }, pieceOf) {
     /** @type {Map<string, Set<string>>} */
@@ -142,7 +153,7 @@ function importsBetween({ functions }, pieceOf) {
             if (other === piece) continue;
             const loaded = pieces[piece]?.alone ? [primary] : [primary, shared];
             if (piece === primary || !loaded.includes(other))
-                throw new Failure(`${piece} calls ${callee}, and ${other} may not be loaded`);
+                throw new Failure(`${piece} calls ${callee}, but ${other} need not be loaded then`);
             imports.get(piece)?.add(callee);
         }
     }
@@ -150,7 +161,7 @@ function importsBetween({ functions }, pieceOf) {
 }
 
 /**
- * The functions that constants and static data refer to by their indices.
+ * The functions to which constants and static data refer by an index.
  *
  * @param {Text} analysed
  * @param {DataView} image its static data
@@ -162,7 +173,7 @@ function pointedTo({ functions, table, tableBase }, image) {
 }
 
 /**
- * The functions of each piece, and those of them that are in the table, both in their order.
+ * The functions of each piece, and which of them are in the table; both in the order in which they are written.
  *
  * @param {Source} source
  * @param {(item: Item) => string} pieceOf
@@ -181,7 +192,7 @@ const layoutOf = (source, pieceOf, inTable) =>
     });
 
 /**
- * The program with other indices of functions, from those of two links.
+ * The program with the indices of a table, instead of those of the link.
  *
  * @param {FunctionTable} table
  * @param {Source} source
@@ -198,7 +209,7 @@ function renumbered(table, source, analysed) {
 
 /**
  * @param {string} text of the program
- * @param {string} analysis text of the program that was linked for the analysis
+ * @param {string} analysis the text of the program that is linked for the analysis
  * @returns {{ piece: string, module: string }[]} the text of each piece
  */
 function plan(text, analysis) {
@@ -239,9 +250,9 @@ function customSection(name, content) {
 }
 
 /**
- * Writes build/wasm-single/pieces/<piece>.wasm, and <piece>.debug.wasm with the names of functions, unless they are of
- * this program. Each names its build, which begins with that of the bridge: how a program is split decides which piece
- * imports what under which name.
+ * Writes build/wasm-single/pieces/<piece>.wasm, and <piece>.debug.wasm with the names of functions. Does nothing if
+ * they were made from this program. Each piece contains the name of its build, which begins with that of the bridge.
+ * Only pieces of one build fit together, since the split decides what a piece imports under which name.
  *
  * @param {import('./toolchain.js').Toolchain} tools
  */

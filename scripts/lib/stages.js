@@ -1,6 +1,6 @@
 /**
- * What `npm test` consists of: set-up, builds, and the stages that check something. A stage reports
- * what its runner counted; each linter counts as one check.
+ * The stages of `npm test`: those that install, those that build, and those that check something. A stage reports the
+ * counts of its test runner; each linter counts as one check.
  */
 
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -19,6 +19,7 @@ import { nodeModules } from './node-modules.js';
 import { nodeTests } from './node-tests.js';
 import { pack } from './pack.js';
 import { buildFolder, logFolder } from './paths.js';
+import { checkProse } from './prose.js';
 import { run } from './run.js';
 import { toolchain, toolchainNeeds } from './toolchain.js';
 import { types } from './types.js';
@@ -28,21 +29,28 @@ import { types } from './types.js';
  *
  * @typedef {object} Stage
  * @property {string} name
- * @property {string} [group] Another name to choose it by, together with others.
- * @property {string[]} needs
- * @property {number} cores
- * @property {boolean} [checks] Left out: it only makes ready what others check.
- * @property {boolean} [proof] It takes long and rarely finds anything: run by `npm run proof`, or by its name.
+ * @property {string} [group] a name that chooses all stages of the group
+ * @property {string[]} needs the names of the stages that must have succeeded before it
+ * @property {number} cores how many cores it keeps busy; 0 if it mostly waits
+ * @property {boolean} [checks] whether it checks something; other stages only prepare for those that do
+ * @property {boolean} [proof] whether only `npm run proof` or its name chooses it, since it takes long and rarely
+ *   fails
  * @property {(report: Report) => Promise<unknown>} run
  */
 
-/** @param {() => Promise<unknown>} body A linter: it throws if it finds anything. */
+/** A stage that runs a linter. @param {() => Promise<unknown>} body rejects if the linter finds anything */
 const check = (body) => async (/** @type {Report} */ report) => {
     await body();
     report({ ...NOTHING, passed: 1 });
 };
 
-/** @param {string} preset @param {string} name Of the stage. @param {string[]} chosen What CTest chooses its tests by. */
+/**
+ * A stage that runs CTest.
+ *
+ * @param {string} preset
+ * @param {string} name of the stage
+ * @param {string[]} chosen the options by which CTest chooses tests
+ */
 const ctest = (preset, name, chosen) => async (/** @type {Report} */ report) => {
     const log = join(logFolder, `${name}.log`);
     const reports = join(buildFolder, preset, 'reports');
@@ -57,12 +65,14 @@ const ctest = (preset, name, chosen) => async (/** @type {Report} */ report) => 
     }
 };
 
-/** Each cell is a check, and so is each strategy that real tabs were seen to break. */
+/** The stage that computes the matrix. Each cell counts as a check, and so does each strategy that real tabs broke. */
 const matrix = async (/** @type {Report} */ report) => {
     const cells = await computeMatrix();
     const wrong = [
         ...contradictions(cells),
-        ...deniedByMatrix(cells).map((row) => `${row} lost updates, and the matrix denies it`),
+        ...deniedByMatrix(cells).map(
+            (row) => `${row} lost updates, but no cell without a fault calls it broken`,
+        ),
     ];
     report({ ...NOTHING, passed: cells.length - wrong.length, failed: wrong.length });
     if (wrong.length > 0) throw new Failure(wrong.join('\n'));
@@ -73,20 +83,21 @@ const buildPackage = async () => {
     await types();
 };
 
-/** @param {() => Promise<import('./counts.js').Counts>} plant Tries planted faults: each must be killed. */
+/** A stage that plants faults; each must be killed. @param {() => Promise<import('./counts.js').Counts>} plant */
 const killing = (plant) => async (/** @type {Report} */ report) => {
     const counts = await plant();
     report(counts);
-    if (counts.failed > 0) throw new Failure('a planted fault was not killed');
+    if (counts.failed > 0)
+        throw new Failure(`${counts.failed} planted faults were not killed: see the lines above`);
 };
 
-/** `npm test` tries one planted fault of so many; `npm run proof` tries all. */
+/** `npm test` tries one planted fault of this many; `npm run proof` tries all. */
 const MUTANTS_STEP = 16;
 
 const NATIVE = ['native-debug', 'native-tsan', 'native-asan'];
 const PACKAGE = ['package', 'npm-ci'];
 
-/** @type {Stage[]} In order of preference where several could run. */
+/** All stages, in the order of preference if several could run. @type {Stage[]} */
 export const STAGES = [
     { name: 'toolchain-needs', needs: [], cores: 0, run: toolchainNeeds },
     { name: 'toolchain', needs: ['toolchain-needs'], cores: 0, run: toolchain },
@@ -144,6 +155,14 @@ export const STAGES = [
         checks: true,
     },
     {
+        name: 'prose',
+        group: 'lint',
+        needs: [],
+        cores: 1,
+        run: check(checkProse),
+        checks: true,
+    },
+    {
         name: 'tsc',
         group: 'lint',
         needs: PACKAGE, // it reads the declarations in dist, as a user's editor does
@@ -159,11 +178,11 @@ export const STAGES = [
         run: check(eslint),
         checks: true,
     },
-    // The longest: it is begun first.
+    // The stage that takes longest begins first.
     {
         name: 'browser',
         needs: [...PACKAGE, 'browsers'],
-        cores: 0, // most of it is waiting, and what computes yields to it
+        cores: 0, // it mostly waits, and the processes that compute have a lower priority
         run: (report) => nodeTests('browser', 1, report),
         checks: true,
     },
@@ -174,7 +193,7 @@ export const STAGES = [
         cores: 1,
         run: ctest(preset, preset, []),
         checks: true,
-        proof: preset === 'native-debug', // the same tests as in the release build
+        proof: preset === 'native-debug', // the release build has the same tests
     })),
     {
         name: 'clang-tidy',
@@ -194,7 +213,7 @@ export const STAGES = [
     },
     {
         name: 'native-long',
-        needs: ['build-native-release', 'native-release'], // their reports lie in one folder
+        needs: ['build-native-release', 'native-release'], // both write their reports into one folder
         cores: 1,
         run: ctest('native-release', 'native-long', ['--label-regex', 'long']),
         checks: true,
@@ -214,7 +233,7 @@ export const STAGES = [
         run: (report) => nodeTests('consumers', 1, report),
         checks: true,
     },
-    // They take whatever cores there are, and begin as soon as one is free.
+    // These stages use all cores, but begin as soon as one is free.
     {
         name: 'matrix',
         needs: ['build-native-release'],

@@ -1,10 +1,10 @@
-/** Static data of a program: which of it may leave the primary module, and segments of what has left. */
+/** Decides which static data of a program moves from the primary module to another piece, and writes its segments. */
 
 import { writeSegment } from './program-text.js';
 
 /** @typedef {import('./program-text.js').Text} Text */
 
-/** @typedef {{ from: number, to: number, objects: number[] }} Group of objects that lie in one another */
+/** @typedef {{ from: number, to: number, objects: number[] }} Group  objects that may begin within one another */
 
 /** The byte at an address; 0 where nothing is written. @param {Text} program @returns {(at: number) => number} */
 function reader({ data }) {
@@ -15,7 +15,8 @@ function reader({ data }) {
 }
 
 /**
- * Objects by groups. The linker may let one text begin within another, so that a group lasts until a byte 0.
+ * The objects in groups that stay together. The linker may let one text begin within another, so a group extends to a
+ * byte 0.
  *
  * @param {number[]} objects ascending
  * @param {number} dataEnd
@@ -38,9 +39,9 @@ function groupsOf(objects, dataEnd, byteAt) {
 }
 
 /**
- * Whether no other object can begin in a group, and the group in no other. That holds of a virtual table, which follows
- * the two words before its functions (Itanium C++ ABI §2.5.2) and has a 0 in place of a function that nobody calls, and
- * of texts, which follow a 0 and end with one.
+ * Whether no other object can begin within the group, and the group cannot begin within another object. This is true
+ * of two kinds. A virtual table follows the two words before its functions (Itanium C++ ABI §2.5.2), and has a 0 in
+ * place of a function that nothing calls. Texts follow a byte 0 and end with one.
  *
  * @param {Text} program
  * @param {Group} group
@@ -62,11 +63,11 @@ function isMovable({ table, tableBase }, { from, to }, byteAt) {
 }
 
 /**
- * The module of each object: the primary one's, unless only others refer to it and it may leave.
+ * The module of each object. It is the primary module if that refers to the object, or if the object cannot move.
  *
  * @param {Text} program
  * @param {number[]} objects ascending
- * @param {(object: number) => string} moduleOf the module that refers to an object, or the one that several share
+ * @param {(object: number) => string} moduleOf the module that refers to an object; if several do, the shared one
  * @param {{ primary: string, shared: string }} names
  * @returns {Map<number, string>}
  */
@@ -84,12 +85,12 @@ export function ownersOf(program, objects, moduleOf, { primary, shared }) {
     return owners;
 }
 
-/** Runs of zeros up to this length stay within their segment: compressed, they are shorter than the head of another. */
+/** Zeros up to this number stay within a segment: compressed, they are shorter than the head of another segment. */
 const zerosMax = 40;
 
 /**
- * The static data of a module: memory is zero where nothing is written to it. A segment has no byte that is not the
- * module's own, since the owner may have changed it before this module is loaded.
+ * The segments of a module. Long runs of zeros are left out, since memory is zero at first. A segment contains no byte
+ * of another module, since that one may have changed it before this module is loaded.
  *
  * @param {Text} program
  * @param {(at: number) => boolean} isOwn
@@ -98,7 +99,7 @@ export function segmentsOf(program, isOwn) {
     /** @type {import('./program-text.js').Segment[]} */
     const segments = [];
     for (const { at, bytes } of program.data) {
-        /** What is written next, from the one index to the other. */
+        /** The range of indices that the next segment covers. */
         let [begin, end] = [0, 0];
         const close = () => {
             if (end > begin) segments.push({ at: at + begin, bytes: bytes.slice(begin, end) });

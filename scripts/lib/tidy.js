@@ -1,7 +1,7 @@
 /**
- * clang-tidy over batches: the files of one folder, compiled alike, written one after another into one
- * translation unit. Most of the time goes into the standard library's headers, once a unit. #line makes
- * each part the main file to the path analyser, which skips what is included.
+ * Runs clang-tidy over batches of files. The files of one folder that are compiled with the same flags are written,
+ * one after another, into one translation unit, since most of the time goes into the standard library's headers, once
+ * for each unit. The path analyser skips included files, so #line makes each part the main file for it.
  */
 
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,14 +14,18 @@ const FOLDER = join(buildFolder, 'tidy');
 const BATCH_FILES_MAX = 60;
 
 /**
- * How far the path analyser follows one function: a forty-fifth of its default, which it reaches only in the
- * long coroutines and the visitors of the standard library, for most of its time.
+ * The limit of the path analyser within one function, a forty-fifth of its default. It reaches the default only in
+ * long coroutines and in the visitors of the standard library, and would spend most of its time there.
  */
 const ANALYSER = ['-Xclang', '-analyzer-config', '-Xclang', 'max-nodes=5000'].map(
     (word) => `--extra-arg=${word}`,
 );
 
-/** Of tests, those that begin with the same word: others use names of their own. @param {string} file */
+/**
+ * The word by which files are grouped into units. The tests whose file names begin with the same word share a unit;
+ * tests of another word may define the same names, so they need another unit. All other files share the empty word.
+ * @param {string} file
+ */
 const wordOf = (file) => (file.includes('/tests/') ? basename(file, '.cpp').replace(/_.*/, '') : '');
 
 /** @typedef {{ directory: string, command: string, file: string }} CompileCommand */
@@ -29,7 +33,8 @@ const wordOf = (file) => (file.includes('/tests/') ? basename(file, '.cpp').repl
 
 /**
  * @param {import('./toolchain.js').Toolchain} tools
- * @param {string[]} databases Build folders; of a file in several, the first counts.
+ * @param {string[]} databases build folders; a file that several of them compile is checked with the flags of the
+ *   first
  * @param {string} log
  * @param {number} jobs
  */
@@ -51,13 +56,18 @@ export async function tidyAll(tools, databases, log, jobs) {
     if (bad.length > 0) throw new Failure(`clang-tidy: ${bad.join(', ')}\n${tail(log)}`);
 }
 
-/** The unit lies in a copy of its files' folder: checks are those of the nearest .clang-tidy above. @param {Batch} batch */
+/**
+ * The path of the unit of a batch. It lies in a copy of the folder of its files, since the nearest .clang-tidy above
+ * it decides what is checked.
+ *
+ * @param {Batch} batch
+ */
 const unitOf = ({ name, files }) => join(folderOf(files), `${name}.cpp`);
 
 /** @param {CompileCommand[]} files */
 const folderOf = ([first]) => join(FOLDER, relative(repository, dirname(first?.file ?? '')));
 
-/** @param {CompileCommand} command Without what differs from file to file. */
+/** The flags of a command, without the words that differ from file to file. @param {CompileCommand} command */
 const flags = ({ command, file }) =>
     command
         .split(' ')
@@ -92,7 +102,7 @@ function batches(databases) {
     return [...groups.values()].flat();
 }
 
-/** @param {Batch[]} all Their units, and how each is compiled. */
+/** Writes the units of all batches, and the database with the command that compiles each. @param {Batch[]} all */
 function write(all) {
     rmSync(FOLDER, { recursive: true, force: true });
     const commands = all.map((batch) => {
@@ -110,11 +120,11 @@ function write(all) {
 }
 
 /**
- * clang-tidy refuses the options of what throws in WebAssembly: the bindings of the laboratory and of the
- * emulator, whose other sources the native build compiles too.
+ * Reads the commands of a database, without those with `-fwasm-exceptions`, which clang-tidy refuses. They compile the
+ * bindings of the laboratory and of the emulator; the native build compiles all other sources of these two.
  *
  * @param {string} database
- * @returns {CompileCommand[]} one for each of our files, those that CMake compiles several a unit among them
+ * @returns {CompileCommand[]} one for each of our files, also if CMake compiles several files as one unit
  */
 function compiled(database) {
     /** @type {CompileCommand[]} */
@@ -134,8 +144,8 @@ const partsOf = ({ directory, command, file: unit }) =>
     }));
 
 /**
- * What em++ adds to its clang's command line, which the compile database does not show. em++ tells
- * it, as one line of words.
+ * The arguments that em++ adds to the command line of clang. The compile database lacks them, so em++ itself is asked
+ * for them: it prints them in one line.
  * @param {import('./toolchain.js').Toolchain} tools
  */
 function emscriptenArgs(tools) {

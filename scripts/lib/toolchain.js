@@ -1,6 +1,6 @@
 /**
- * The toolchain that everything in C++ is built with: the machine's own where its emcc is new
- * enough, else one in a root of its own.
+ * The toolchain that builds everything in C++: that of the machine if its emcc is new enough, else that of a root in
+ * the user's cache.
  */
 
 import { existsSync, readdirSync } from 'node:fs';
@@ -13,17 +13,17 @@ import { command, has, read } from './run.js';
 
 /**
  * @typedef {object} Toolchain
- * @property {string} id Changes when everything must be compiled anew.
+ * @property {string} id the identity of the compilers: if it changes, everything is compiled anew
  * @property {(file: string, args?: string[]) => import('./run.js').Command} command
  */
 
 /** @type {Promise<Toolchain> | undefined} */
 let found;
 
-/** The toolchain, made ready first. */
+/** Returns the toolchain. Makes it first if it is missing. */
 export const toolchain = () => (found ??= find());
 
-/** What the toolchain needs of the system, installed before it is made: apt-get runs once at a time. */
+/** Installs what making the toolchain needs. It is a stage of its own, since only one apt-get can run at a time. */
 export async function toolchainNeeds() {
     if (emscriptenMajor(read('emcc', ['--version'])) < EMSCRIPTEN_MIN) await rootNeeds();
 }
@@ -54,7 +54,7 @@ function ofTheHost(version) {
     return { id: version, command: (file, args) => command(file, args, { yields: true }) };
 }
 
-/** Catch2's CMake package, where CMake looks for it. */
+/** Whether a folder in which CMake looks contains the CMake package of Catch2. */
 function hasCatch2() {
     const prefixes = (process.env.CMAKE_PREFIX_PATH ?? '').split(':').filter(Boolean);
     const folders = [
@@ -66,7 +66,7 @@ function hasCatch2() {
         .some((folder) => existsSync(join(folder, 'cmake/Catch2')) || existsSync(join(folder, 'Catch2')));
 }
 
-/** @param {string} folder One per machine architecture, on Debian. */
+/** The subfolders for machine architectures, which Debian has. @param {string} folder */
 const subfolders = (folder) =>
     existsSync(folder)
         ? readdirSync(folder)

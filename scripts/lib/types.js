@@ -1,6 +1,6 @@
 /**
- * dist/types: the declarations of the public modules, written by tsc from their JSDoc, and those of the wasm
- * modules that embind binds, which emcc writes and tsc does not copy.
+ * Writes dist/types: the declarations of the public modules, which tsc makes from their JSDoc, and those of the wasm
+ * modules that embind binds. emcc writes the latter, and tsc does not copy them.
  */
 
 import { cpSync, rmSync } from 'node:fs';

@@ -98,7 +98,7 @@ describeIn([ENGINES.chromium], 'The installed package', (engine) => {
     }
 });
 
-describe('An import for its effect alone', () => {
+describe('Imports for their effect alone', () => {
     /** @type {import('./package.js').Installed} */
     let installed;
     before(async () => {

@@ -1,4 +1,4 @@
-/** Texts for thrown values and for the lines of a trace: every value has one. */
+/** Describes thrown values, and texts for the lines of a trace. Every value has a description. */
 
 /** @param {(error: any) => string} toText @returns {(error: unknown) => string} */
 const always = (toText) => (error) => {
@@ -12,14 +12,14 @@ const always = (toText) => (error) => {
     return 'an exception';
 };
 
-/** How much of a text a line of a trace shows, in units. */
+/** The number of code units of a text that a line of a trace shows. */
 const shownMax = 80;
 
-/** A part of a trace's line: the beginning of what is long. @param {string} text */
+/** Shortens a long text for a line of a trace to its beginning. @param {string} text */
 export const shorten = (text) =>
     text.length > shownMax ? `${text.slice(0, shownMax)}… (${text.length} units)` : text;
 
-/** A line of a trace: what would end it is escaped. @param {string} text */
+/** Escapes the characters that would end a line of a trace. @param {string} text */
 export const oneLine = (text) =>
     text.replace(/[\p{Cc}\u2028\u2029]/gu, (unit) =>
         unit === '\n' ? '\\n' : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,

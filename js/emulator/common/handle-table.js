@@ -1,7 +1,8 @@
-/** Values by number. A number is used again once its value was taken. */
+/** A table of values by number. A number is used again once its value has been taken. */
 
 /**
- * A Map that is emptied again and again makes a new table every time, which takes as long as all the rest of a lock.
+ * Used instead of a Map: a Map that is emptied again and again makes a new table each time, which takes as long as all
+ * other work for a lock.
  *
  * @template Value
  */

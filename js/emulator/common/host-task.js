@@ -1,21 +1,25 @@
-/** Tasks of the host's, in which the emulator's happen. */
+/** Tasks of the host, in which the emulator's tasks run. */
 
 /**
- * Calls after every microtask has run. `yields`: in a task of the host's, so that it gets on with its own.
+ * Calls a function after all microtasks have run. If `yields`, it is called in a later task of the host, so that the
+ * host's own tasks run before it.
  * @type {(call: () => void, yields?: boolean) => void}
  */
 export const hostTask = makeHostTask();
 
-/** Calls in a row of one origin's that need not yield: it counts them itself, or others' would decide what it does when. */
+/**
+ * How many calls of an origin in a row need not yield. Each origin counts its own calls, since otherwise the calls of
+ * other origins would influence its schedule.
+ */
 export const unyieldingMax = 256;
 
 /** @returns {(call: () => void, yields?: boolean) => void} */
 function makeHostTask() {
     const { setImmediate, process } = /** @type {any} */ (globalThis);
     if (setImmediate && process?.nextTick) {
-        // A reaction is cheaper than queueMicrotask(), which makes an AsyncResource.
+        // A reaction of a promise is cheaper than queueMicrotask(), which makes an AsyncResource.
         const settled = Promise.resolve();
-        // Node runs a tick that a microtask asks for when no microtask is left.
+        // Node runs a tick that a microtask requests once no microtask is left.
         return (call, yields = false) => {
             if (yields) setImmediate(call);
             else settled.then(() => process.nextTick(call));

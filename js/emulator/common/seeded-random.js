@@ -1,10 +1,10 @@
-/** Random numbers from a seed: for Math.random(), for crypto, and for where faults fall. */
+/** Random numbers from a seed: for Math.random(), for crypto, and for the choice of faults. */
 
-/** SplitMix32 (Steele, Lea, Flood 2014, in 32 bits): equal seeds, equal draws, on every engine. */
+/** SplitMix32 (Steele, Lea, Flood 2014, in 32 bits). Equal seeds give equal draws on every engine. */
 export class SeededRandom {
     #state;
 
-    /** @param {number} seed @param {number} [stream] draws of different streams have nothing in common */
+    /** @param {number} seed @param {number} [stream] different streams of a seed give independent draws */
     constructor(seed, stream = 0) {
         this.#state =
             (Math.imul(seed | 0, 0x9e3779b1) ^
@@ -14,7 +14,7 @@ export class SeededRandom {
         this.bits();
     }
 
-    /** 32 of them. */
+    /** Draws 32 bits, as an unsigned integer. */
     bits() {
         this.#state = (this.#state + 0x9e3779b9) | 0;
         let mixed = this.#state ^ (this.#state >>> 16);
@@ -24,12 +24,12 @@ export class SeededRandom {
         return (mixed ^ (mixed >>> 15)) >>> 0;
     }
 
-    /** One of 0 … count − 1. @param {number} count */
+    /** Draws an integer from 0 to `count` − 1. @param {number} count */
     below(count) {
         return this.bits() % count;
     }
 
-    /** As Math.random(): 53 bits. */
+    /** Draws a fraction from 0 to 1, without 1, of 53 bits, as Math.random() does. */
     fraction() {
         return ((this.bits() >>> 5) * 2 ** 26 + (this.bits() >>> 6)) / 2 ** 53;
     }

@@ -1,6 +1,6 @@
 /**
- * IndexedDB: fake-indexeddb, an optional peer, of which each step of a transaction is a task of the tab that
- * began it, on the origin's schedule and under its faults.
+ * IndexedDB, by fake-indexeddb, an optional peer dependency. Each step of a transaction is a task of the tab that
+ * began it, so it is subject to the schedule and the faults of the origin.
  */
 
 import { invalid, TabacusError } from '../../common/errors.js';
@@ -9,19 +9,25 @@ import { abandon, reportingDispatch, scheduled, setOf, notify, upgrading, workOf
 /** @typedef {import('../context.js').Context} Context */
 
 /**
- * One origin's databases.
+ * The databases of one origin.
  * @typedef {object} Databases
  * @property {Record<string, any>} interfaces by their names on a global object
- * @property {any} shared a factory, which the contexts' share their databases with
+ * @property {any} shared a factory whose databases the factories of all contexts share
  * @property {(connection: any) => void} forceClose
- * @property {Map<Context, Set<any>>} connections that are open
- * @property {Map<Context, Set<any>>} transactions that are not finished
+ * @property {Map<Context, Set<any>>} connections the open connections of each context
+ * @property {Map<Context, Set<any>>} transactions the unfinished transactions of each context
  */
 
-/** The methods of the peer's transactions that the emulator wraps: not every version has them. */
+/** The methods of the peer's transactions that the emulator wraps. Not every version of the peer has them. */
 const steps = ['_start', '_abort', '_markFinished', '_execRequestAsync'];
 
-/** @param {any} peer @returns {any} it @throws {TabacusError} `invalid-argument`; `unavailable` */
+/**
+ * Returns the peer if the emulator can use it.
+ *
+ * @param {any} peer
+ * @returns {any}
+ * @throws {TabacusError} `invalid-argument`; `unavailable`
+ */
 export function checkPeer(peer) {
     const { IDBFactory, IDBTransaction, forceCloseDatabase } = Object(peer);
     if (typeof IDBFactory !== 'function' || typeof IDBTransaction !== 'function')
@@ -37,7 +43,7 @@ export function checkPeer(peer) {
     );
 }
 
-/** @returns {Promise<any>} nothing where the peer is not installed */
+/** Imports the peer. @returns {Promise<any>} resolves to undefined if the peer is not installed */
 export async function loadPeer() {
     const peer = await import('fake-indexeddb').catch(() => undefined);
     return peer && checkPeer(peer);
@@ -78,7 +84,12 @@ export function databaseOf(context) {
     return factory;
 }
 
-/** Opening happens beside the schedule, while time stands still. @param {Context} context @param {any} request */
+/**
+ * Lets an opening go on beside the schedule; time stands still meanwhile.
+ *
+ * @param {Context} context
+ * @param {any} request
+ */
 function watched(context, request) {
     const work = workOf(context.origin);
     const dispatch = reportingDispatch(context, request);
@@ -112,7 +123,11 @@ function connected(context, connection) {
     if (!context.alive) database.forceClose(connection);
 }
 
-/** The context is dead: none of its handlers runs, and what it had not finished never happened. @param {Context} context */
+/**
+ * Ends the databases of a killed context: none of its handlers runs, and its unfinished transactions have no effect.
+ *
+ * @param {Context} context
+ */
 export function endDatabases(context) {
     const { database } = context.origin;
     for (const transaction of database?.transactions.get(context) ?? []) abandon(transaction);
@@ -124,7 +139,12 @@ export function endDatabases(context) {
     database?.connections.delete(context);
 }
 
-/** Connections are dropped, by a `close` event each; what was not committed aborts. @param {Databases} database @param {Iterable<Context>} contexts */
+/**
+ * Closes connections with a `close` event for each, and aborts their transactions.
+ *
+ * @param {Databases} database
+ * @param {Iterable<Context>} contexts
+ */
 export function closeConnections(database, contexts) {
     for (const context of contexts) {
         for (const transaction of database.transactions.get(context) ?? []) transaction._abort('AbortError');
@@ -133,13 +153,19 @@ export function closeConnections(database, contexts) {
     }
 }
 
-/** Every database is gone. @param {Databases} database */
+/** Deletes every database. @param {Databases} database */
 export function loseDatabases(database) {
     closeConnections(database, database.connections.keys());
     database.shared._databases.clear();
 }
 
-/** IndexedDB §2.4 @param {Databases} database @param {unknown} key @throws {TabacusError} `invalid-argument` */
+/**
+ * Checks that a value is a valid key (IndexedDB §2.4).
+ *
+ * @param {Databases} database
+ * @param {unknown} key
+ * @throws {TabacusError} `invalid-argument`
+ */
 export function checkKey(database, key) {
     try {
         database.shared.cmp(key, key);

@@ -1,4 +1,7 @@
-/** What the peer's requests, connections and transactions do in a tab: on its schedule, and only while it may run. */
+/**
+ * Puts the requests, connections and transactions of the peer on a tab's schedule, so that they stop when the tab
+ * does.
+ */
 
 /** @typedef {import('../context.js').Context} Context */
 
@@ -9,7 +12,7 @@ export function setOf(map, context) {
     return set;
 }
 
-/** Work beside the schedule, which may pause. @param {import('../origin.js').Origin} origin */
+/** Begins work beside the schedule that can be paused. @param {import('../origin.js').Origin} origin */
 export function workOf(origin) {
     let stop = origin.beginWork();
     const go = () => {
@@ -22,8 +25,8 @@ export function workOf(origin) {
 /** @typedef {ReturnType<typeof workOf>} Work */
 
 /**
- * A dispatchEvent() for a target of the context's. It reports what handlers throw (DOM §2.10) and throws it, so
- * that a transaction aborts.
+ * Makes a dispatchEvent() for a target of the context. It reports what handlers throw (DOM §2.10) and rethrows it, so
+ * that the transaction aborts.
  *
  * @param {Context} context
  * @param {any} target
@@ -43,8 +46,8 @@ export function reportingDispatch(context, target) {
 }
 
 /**
- * Dispatches an event that nothing waits for. A dead context does not receive it; a frozen or cached one receives
- * it later, on the schedule.
+ * Dispatches an event for which no transaction waits. A closed context does not receive it. A frozen or cached context
+ * receives it later, on the schedule.
  *
  * @param {Context} context
  * @param {() => unknown} dispatch
@@ -55,7 +58,7 @@ export function notify(context, dispatch) {
         try {
             dispatch();
         } catch {
-            // It is reported.
+            // The dispatch has reported it.
         }
     };
     if (!context.alive) return true;
@@ -64,7 +67,12 @@ export function notify(context, dispatch) {
     return true;
 }
 
-/** Lets those go on that wait for the end of a transaction, whatever its handlers do. @param {any} transaction @param {string} type */
+/**
+ * Lets the work go on that waits for the end of a transaction, whatever its handlers do.
+ *
+ * @param {any} transaction
+ * @param {string} type
+ */
 function unblock(transaction, type) {
     const own = transaction._prioritizedListeners.get(type);
     transaction._prioritizedListeners.clear();
@@ -83,7 +91,7 @@ function bindDispatch(context, transaction) {
     const execute = transaction._execRequestAsync.bind(transaction);
     transaction._execRequestAsync = (/** @type {any} */ asked) => {
         const request = execute(asked);
-        if (requests.has(request)) return request; // a cursor's
+        if (requests.has(request)) return request; // the request of a cursor
         requests.add(request);
         const dispatchRequest = reportingDispatch(context, request);
         request.dispatchEvent = (/** @type {any} */ event) =>
@@ -111,11 +119,11 @@ function watchEnd(context, transaction, done) {
     };
 }
 
-/** Each step of it is a task of the context's. @param {Context} context @param {any} transaction */
+/** Makes each step of a transaction a task of the context. @param {Context} context @param {any} transaction */
 export function scheduled(context, transaction) {
     const step = transaction._start.bind(transaction);
     transaction._start = () => {
-        transaction._started = true; // or it would be started once more before its turn comes
+        transaction._started = true; // otherwise it would be started again before its task runs
         context.queueTask(step, 'database');
     };
     bindDispatch(context, transaction);
@@ -123,15 +131,19 @@ export function scheduled(context, transaction) {
     return transaction;
 }
 
-/** What to do when the context of an upgrade dies: its work goes on until it is undone. @type {WeakMap<object, () => void>} */
+/**
+ * What to do when the context of an upgrade is killed: the work goes on until the upgrade is undone.
+ *
+ * @type {WeakMap<object, () => void>}
+ */
 const dying = new WeakMap();
 
 /**
- * An upgrade goes on beside the schedule while its tab may run, and not while it is frozen or cached.
+ * Lets an upgrade go on beside the schedule, except while its tab is frozen or cached.
  *
  * @param {Context} context
  * @param {any} transaction
- * @param {{ work: Work, dispatch: () => unknown }} upgrade `dispatch`: its event
+ * @param {{ work: Work, dispatch: () => unknown }} upgrade `dispatch`: fires its event
  */
 export function upgrading(context, transaction, { work, dispatch }) {
     const step = transaction._start.bind(transaction);
@@ -168,7 +180,11 @@ export function upgrading(context, transaction, { work, dispatch }) {
     });
 }
 
-/** Its context is dead: none of its handlers runs, and what it did never happened. @param {any} transaction */
+/**
+ * Ends a transaction of a killed context: none of its handlers runs, and it has no effect.
+ *
+ * @param {any} transaction
+ */
 export function abandon(transaction) {
     transaction.dispatchEvent = (/** @type {any} */ { type }) => {
         unblock(transaction, type);

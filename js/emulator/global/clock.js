@@ -1,20 +1,20 @@
-/** Timers (HTML §8.6), Date and performance of a context, on the origin's clock. */
+/** The timers (HTML §8.6), Date and performance of a context, by the clock of the origin. */
 
 import { requireArguments } from '../../platform/web-idl.js';
 
 /** @typedef {import('../context.js').Context} Context */
 
-/** HTML §8.6, "timer initialization steps": deeper than so many timers, none is shorter than 4 ms. */
+/** The nesting level above which no timer is shorter than 4 ms (HTML §8.6, "timer initialization steps"). */
 const nestingMax = 5;
 const nestedMsMin = 4;
 
-/** The longest that the host's timers count. */
+/** The longest delay of the host's timers. */
 const delayMsMax = 2 ** 31 - 1;
 
-/** Reads of the clock in one turn after which it is taken for a program that waits for time to pass. */
+/** How many times a program may read the clock in one turn; one that reads it more often waits for time to pass. */
 const readsMax = 10_000;
 
-/** How long a hidden page's timers are put off, as Chromium's intensive throttling. */
+/** The interval of the timers of a hidden page under the intensive throttling of Chromium. */
 const minute_ms = 60_000;
 
 const host = {
@@ -23,10 +23,13 @@ const host = {
     Date: globalThis.Date,
 };
 
-/** The origin's time. `virtual`: it passes only when nothing else can happen; `real`: with the machine's. */
+/**
+ * The clock of an origin. `virtual` time passes only when no other event can happen; `real` time is that of the
+ * machine.
+ */
 export class OriginClock {
     #rules;
-    /** What its wall clock is ahead of the monotonic one, of which timers go. */
+    /** How far the wall clock is ahead of the monotonic clock, by which timers run. */
     #ahead_ms = 0;
     #reads = 0;
 
@@ -36,23 +39,23 @@ export class OriginClock {
         this.virtual = kind === 'virtual';
     }
 
-    /** The monotonic clock, in milliseconds: nobody sets it. */
+    /** Reads the monotonic clock for a program, in milliseconds. It cannot be set. */
     now() {
         if (this.virtual && ++this.#reads > readsMax) this.#rules.calls.jump(1);
         return this.read();
     }
 
-    /** As {@link now}, of no program's. */
+    /** As {@link now}, but does not count as a read of a program. */
     read() {
         return this.virtual ? this.#rules.now_ms : host.Date.now();
     }
 
-    /** The wall clock, in milliseconds since 1970. */
+    /** Reads the wall clock for a program, in milliseconds since 1970. */
     wall() {
         return this.now() + this.#ahead_ms;
     }
 
-    /** A task begins. */
+    /** Notes that a task begins. */
     beginTask() {
         this.#reads = 0;
     }
@@ -63,9 +66,13 @@ export class OriginClock {
     }
 }
 
-/** One context's timers. */
+/** The timers of one context. */
 export class Timers {
-    /** By id: the rules' number of it or the host's timer, when it is due, and what it does. @type {Map<number, { handle: any, at_ms: number, due: () => void }>} */
+    /**
+     * The timers by id: the number in the rules, or the host's timer; when it is due; what it calls.
+     *
+     * @type {Map<number, { handle: any, at_ms: number, due: () => void }>}
+     */
     #timers = new Map();
     /** @type {Map<number, number>} */
     #idOf = new Map();
@@ -80,7 +87,7 @@ export class Timers {
 
     /** @param {any} handler @param {any} timeout @param {any[]} given @param {boolean} repeats */
     set(handler, timeout, given, repeats) {
-        // HTML §8.6: of a document that is not there any more, nothing.
+        // A document that is not active sets no timer (HTML §8.6).
         if (!this.#context.active) return 0;
         const call =
             typeof handler === 'function'
@@ -91,18 +98,29 @@ export class Timers {
         return id;
     }
 
-    /** HTML §8.6: what is no function is a script. @param {any} handler */
+    /** Makes a call of a handler that is not a function: it is a script (HTML §8.6). @param {any} handler */
     #script(handler) {
         const text = `${handler}`;
         return () => this.#context.evaluate(text);
     }
 
-    /** HTML §8.6, "run steps after a timeout" @param {number} delay_ms @param {() => void} call */
+    /**
+     * Calls a function after a delay (HTML §8.6, "run steps after a timeout").
+     *
+     * @param {number} delay_ms
+     * @param {() => void} call
+     */
     after(delay_ms, call) {
         this.#start(++this.#last, Math.min(delay_ms, delayMsMax), call, false, 0);
     }
 
-    /** @param {number} id @param {number} given_ms @param {() => void} call @param {boolean} repeats @param {number} nesting */
+    /**
+     * @param {number} id
+     * @param {number} given_ms
+     * @param {() => void} call
+     * @param {boolean} repeats
+     * @param {number} nesting
+     */
     #start(id, given_ms, call, repeats, nesting) {
         const delay_ms = nesting > nestingMax ? Math.max(given_ms, nestedMsMin) : given_ms;
         const due = () => {
@@ -121,7 +139,7 @@ export class Timers {
         });
     }
 
-    /** The tab is throttled, or is so no longer: what waits is put off, or not any more. */
+    /** Starts the waiting timers again, since the throttling of the tab has changed. */
     restart() {
         const now_ms = this.#context.origin.clock.read();
         for (const [id, timer] of this.#timers) {
@@ -169,7 +187,7 @@ export class Timers {
         for (const id of [...this.#timers.keys()]) this.clear(id);
     }
 
-    /** The rules' timer of this number is due. @param {number} number */
+    /** Runs the timer that has this number in the rules. @param {number} number */
     due(number) {
         const id = this.#idOf.get(number);
         this.#idOf.delete(number);
@@ -186,7 +204,7 @@ export class Timers {
     }
 }
 
-/** @param {Context} context the host's Date, on the origin's clock */
+/** The host's Date, by the clock of the origin. @param {Context} context */
 export const dateOf = (context) =>
     new Proxy(host.Date, {
         construct: (target, given, newTarget) =>
@@ -200,7 +218,11 @@ export const dateOf = (context) =>
             key === 'now' ? () => Math.floor(context.wall()) : Reflect.get(target, key, receiver),
     });
 
-/** @param {Context} context High Resolution Time, from when the context was made */
+/**
+ * The `performance` of a context (High Resolution Time), whose time begins when the context is made.
+ *
+ * @param {Context} context
+ */
 export const performanceOf = (context) => {
     const { born_ms, timeOrigin } = context;
     const performance = {
@@ -213,7 +235,7 @@ export const performanceOf = (context) => {
     return Object.freeze(Object.defineProperty(performance, Symbol.toStringTag, { value: 'Performance' }));
 };
 
-/** @param {Context} context the host's AbortSignal, of which timeout() goes by the origin's clock (DOM §3.2) */
+/** The host's AbortSignal, whose timeout() goes by the clock of the origin (DOM §3.2). @param {Context} context */
 export const abortSignalOf = (context) => {
     const timeout = (/** @type {any[]} */ ...given) => {
         requireArguments("execute 'timeout' on 'AbortSignal'", given, 1);
@@ -227,7 +249,7 @@ export const abortSignalOf = (context) => {
     });
 };
 
-/** [EnforceRange] unsigned long long (Web IDL §3.2.4.9) @param {any} given */
+/** Converts to an `[EnforceRange] unsigned long long` (Web IDL §3.2.4.9). @param {any} given */
 function enforcedRange(given) {
     const number = Math.trunc(Number(given));
     if (number >= 0 && number <= Number.MAX_SAFE_INTEGER) return number;

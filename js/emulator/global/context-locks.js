@@ -7,21 +7,21 @@ import { HandleTable } from '../common/handle-table.js';
 /** @typedef {import('../context.js').Context} Context */
 
 /**
- * A request, from request() until its promise is settled for good.
+ * A request, from the call of request() until its promise is settled.
  * @typedef {object} Request
  * @property {string} name
  * @property {import('../../platform/lock-request.js').RequestOptions} options
  * @property {(lock: object | null) => unknown} callback
  * @property {(value: unknown) => void} resolve
  * @property {(reason: unknown) => void} reject
- * @property {() => void} forget the signal
- * @property {(outcome: unknown) => void} settle `resolve` or `reject`, as the callback's promise was settled
- * @property {unknown} outcome with what
+ * @property {() => void} forget removes the listener from the signal
+ * @property {(outcome: unknown) => void} settle `resolve` or `reject`, depending on the promise of the callback
+ * @property {unknown} outcome the value or reason of the promise of the callback
  */
 
 const forgetNothing = () => {};
 
-/** One context's side of the lock manager: what it asked for, by number. */
+/** The requests of one context to the lock manager, by number. */
 export class ContextLocks {
     /** @type {HandleTable<Request>} */
     #requests = new HandleTable();
@@ -34,7 +34,7 @@ export class ContextLocks {
         this.#context = context;
     }
 
-    /** §3.2.1 @param {ArrayLike<any>} given @returns {Promise<unknown>} */
+    /** Requests a lock (§3.2.1). @param {ArrayLike<any>} given @returns {Promise<unknown>} */
     request(given) {
         const { name, options, callback } = requestFrom(given);
         this.#checkContext();
@@ -59,12 +59,17 @@ export class ContextLocks {
         });
     }
 
-    /** §4.3 "signal to abort a request" @param {number} number @param {Request} request */
+    /**
+     * Aborts the request when its signal does (§4.3, "signal to abort a request").
+     *
+     * @param {number} number
+     * @param {Request} request
+     */
     #listen(number, request) {
         const { signal } = request.options;
         if (!signal) return;
         const abort = () => {
-            // The listener may outlive its request: the number may belong to another one by now.
+            // The listener may outlive its request, and then another request may have the number.
             if (this.#requests.get(number) !== request) return;
             this.#context.rules.calls.abortLock(this.#context.id, number);
             this.#context.origin.wake();
@@ -84,14 +89,18 @@ export class ContextLocks {
         });
     }
 
-    /** §3.2.1, §3.2.2: the first two steps. */
+    /** The first two steps of §3.2.1 and §3.2.2. */
     #checkContext() {
         if (!this.#context.fullyActive)
             throw new DOMException('the document is not fully active', 'InvalidStateError');
         this.#context.checkStorable('locks');
     }
 
-    /** §4.4, in the task that the grant queues: the callback is invoked, unless it was aborted meanwhile. @param {number} number */
+    /**
+     * Invokes the callback in the task that the grant queues, unless the signal has aborted (§4.4).
+     *
+     * @param {number} number
+     */
     granted(number) {
         const request = this.#requests.get(number);
         if (!request) return;
@@ -104,7 +113,14 @@ export class ContextLocks {
         this.#follow(number, request, invoked(request.callback, lock));
     }
 
-    /** §4.2: once the callback's promise is settled the lock is released, and then so is the request's. @param {number} number @param {Request} request @param {Promise<unknown>} waiting */
+    /**
+     * Releases the lock once the promise of the callback is settled; then released() settles that of the request
+     * (§4.2).
+     *
+     * @param {number} number
+     * @param {Request} request
+     * @param {Promise<unknown>} waiting
+     */
     async #follow(number, request, waiting) {
         try {
             request.outcome = await waiting;
@@ -123,19 +139,31 @@ export class ContextLocks {
         this.#context.origin.wake();
     }
 
-    /** §4.2: the promise follows the callback's once the lock is released. @param {number} number */
+    /**
+     * Settles the promise of a request as that of its callback, once the lock is released (§4.2).
+     *
+     * @param {number} number
+     */
     released(number) {
         const request = this.#requests.take(number);
         request?.settle(request.outcome);
     }
 
-    /** §4.1: ifAvailable, and it is not. @param {number} number */
+    /**
+     * Invokes the callback of an `ifAvailable` request without a lock, since it is not available (§4.1).
+     *
+     * @param {number} number
+     */
     unavailable(number) {
         const request = this.#requests.take(number);
         request?.resolve(invoked(request.callback, null));
     }
 
-    /** §4.1: nothing that a previous holder does after a steal changes its promise. @param {number} number */
+    /**
+     * Rejects the promise of a previous holder after a steal. Nothing that it does later changes that (§4.1).
+     *
+     * @param {number} number
+     */
     stolen(number) {
         this.#requests.get(number)?.reject(new DOMException(stolenMessage, 'AbortError'));
     }

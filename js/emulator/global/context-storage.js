@@ -1,4 +1,4 @@
-/** What stands behind a tab's localStorage or sessionStorage: an area of the rules, as one context sees it. */
+/** The items of a localStorage or sessionStorage: a storage area of the rules, as one context sees it. */
 
 import { shorten } from '../common/describe.js';
 import { makeStorage } from '../../platform/storage-interface.js';
@@ -11,7 +11,7 @@ class ContextStorage {
     #context;
     #area;
 
-    /** What was read. @type {Map<string, string | null>} */
+    /** The values that have been read, by key. @type {Map<string, string | null>} */
     #values = new Map();
 
     /** @type {string[] | null} */
@@ -27,7 +27,7 @@ class ContextStorage {
         this.#area = area;
     }
 
-    /** What was read stays known until anything is written. */
+    /** Forgets what has been read if anything was written since. */
     #refresh() {
         const { version } = this.#context.rules;
         if (this.#version === version) return;

@@ -1,4 +1,4 @@
-/** The global object of a context, with what a page or a worker of one origin has. */
+/** The global object of a context, with the properties of a page or a worker of one origin. */
 
 import { storageOf } from './context-storage.js';
 import { broadcastChannelInterface } from '../messages/broadcast-channel.js';
@@ -35,7 +35,7 @@ import { workerInterface } from '../worker.js';
 
 /** @typedef {import('../context.js').Context} Context */
 
-/** ECMAScript §19: what every global object has, the host's as it is. */
+/** The properties that every global object has (ECMAScript §19). Their values are those of the host. */
 const LANGUAGE = [
     'AggregateError',
     'Array',
@@ -99,10 +99,10 @@ const LANGUAGE = [
     'unescape',
 ];
 
-/** ECMAScript §19.1: values, which nobody changes. */
+/** The constant properties of every global object (ECMAScript §19.1). */
 const VALUES = { NaN: { value: NaN }, Infinity: { value: Infinity }, undefined: { value: undefined } };
 
-/** Their properties of a global object, which are its own. @returns {PropertyDescriptorMap} */
+/** The own properties of a global object for both. @returns {PropertyDescriptorMap} */
 function makeLanguage() {
     const host = /** @type {any} */ (globalThis);
     const made = LANGUAGE.filter((name) => name in host).map((name) => [
@@ -112,7 +112,7 @@ function makeLanguage() {
     return { ...Object.fromEntries(made), ...VALUES };
 }
 
-/** What a tab has of its host as it is: interfaces without state of their own. */
+/** The interfaces that a tab takes from its host unchanged, since they have no state of their own. */
 const HOSTED = [
     'AbortController',
     'Blob',
@@ -157,10 +157,14 @@ const HOSTED = [
     'console',
 ];
 
-/** The host's operations, which a page calls with its own global object only. */
+/** The operations of the host. A page calls them with its own global object, so they are bound to the host's. */
 const OPERATIONS = ['atob', 'btoa', 'fetch'];
 
-/** HTML §8.1.8.1, "the event handler processing algorithm": what is particular. @type {Record<string, import('../../platform/web-idl.js').Processing>} */
+/**
+ * The exceptions in the event handler processing algorithm (HTML §8.1.8.1).
+ *
+ * @type {Record<string, import('../../platform/web-idl.js').Processing>}
+ */
 const PARTICULAR = {
     error(handler, target, event) {
         if (!('lineno' in event)) return plainly(handler, target, event);
@@ -175,10 +179,10 @@ const PARTICULAR = {
     },
 };
 
-/** The key of a global object's context. */
+/** The key of the property that holds the context of a global object. */
 const behind = Symbol('context');
 
-/** Web IDL §3.7.6: read-only attributes, which assignment does not change. */
+/** The read-only attributes, which assignment does not change (Web IDL §3.7.6). */
 const READONLY = new Set([
     'window',
     'localStorage',
@@ -200,14 +204,20 @@ function madeOnce(context, name, make) {
     return made.get(name);
 }
 
-/** The original value of a lazy property, even if a page has replaced it. @param {Context} context @param {string} name */
+/**
+ * The original value of a lazy property, even if the page has replaced it.
+ *
+ * @param {Context} context
+ * @param {string} name
+ */
 export const originalOf = (context, name) =>
     madeOnce(context, name, /** @type {(context: Context) => unknown} */ (MAKERS[name]));
 
 /**
- * Properties that are made for each global object when they are first read: opening a tab must be cheap.
+ * Defines properties whose values are made for each global object at their first read, since opening a tab must be
+ * cheap.
  *
- * @param {object} prototype of global objects
+ * @param {object} prototype the prototype of the global objects
  * @param {Record<string, (context: Context) => unknown>} makers
  */
 function lazily(prototype, makers) {
@@ -233,7 +243,7 @@ function lazily(prototype, makers) {
     }
 }
 
-/** What windows and workers have. @type {Record<string, (context: Context) => unknown>} */
+/** The properties of windows and workers. @type {Record<string, (context: Context) => unknown>} */
 const COMMON = {
     self: ({ window }) => window,
     globalThis: ({ window }) => window,
@@ -260,7 +270,11 @@ const COMMON = {
     location: locationOf,
 };
 
-/** How many arguments an operation requires, and what it does. @typedef {Record<string, [number, (context: Context) => (...given: any[]) => unknown]>} Operations */
+/**
+ * Operations by name: the number of required arguments, and the function.
+ *
+ * @typedef {Record<string, [number, (context: Context) => (...given: any[]) => unknown]>} Operations
+ */
 
 /** @type {Operations} */
 const COMMON_OPERATIONS = {
@@ -310,19 +324,19 @@ function callback(operation, given) {
     return given;
 }
 
-/** What only secure contexts have. @type {Record<string, (context: Context) => unknown>} */
+/** The properties that only secure contexts have. @type {Record<string, (context: Context) => unknown>} */
 const SECURE = {
     Lock: lockInterface,
     LockManager: lockManagerInterface,
 };
 
-/** Secure Contexts §3.1, "is origin potentially trustworthy?" @param {URL} url */
+/** Whether an origin is potentially trustworthy (Secure Contexts §3.1). @param {URL} url */
 function isSecure({ protocol, hostname }) {
     if (protocol === 'https:' || protocol === 'wss:') return true;
     return /^(?:127\.\d+\.\d+\.\d+|\[::1\]|(?:.+\.)?localhost\.?)$/.test(hostname);
 }
 
-/** What only windows have. @type {Record<string, (context: Context) => unknown>} */
+/** The properties that only windows have. @type {Record<string, (context: Context) => unknown>} */
 const WINDOW = {
     window: ({ window }) => window,
     frames: ({ window }) => window,
@@ -339,7 +353,7 @@ const WINDOW = {
 /** @type {Record<string, (context: Context) => unknown>} */
 const MAKERS = { ...COMMON, ...SECURE, ...WINDOW };
 
-/** How long a frame takes. */
+/** The time between two animation frames. */
 const frame_ms = 16;
 
 /** @type {Operations} */
@@ -373,7 +387,7 @@ const WINDOW_OPERATIONS = {
     ],
     postMessage: [1, postMessageTo],
     open: [0, windowOpen],
-    // HTML §7.2.2.1: of frames, nothing.
+    // close() has no effect on a frame (HTML §7.2.2.1).
     close: [
         0,
         ({ tab, parent }) =>
@@ -382,7 +396,7 @@ const WINDOW_OPERATIONS = {
     ],
 };
 
-/** What only workers have. @type {Operations} */
+/** The operations that only workers have. @type {Operations} */
 const WORKER_OPERATIONS = {
     importScripts: [
         0,
@@ -412,7 +426,11 @@ const madeOf = (operations) =>
         ]),
     );
 
-/** What only windows have, and changes; HTML §7.2.2.3: of one that is gone there is none. @type {Record<string, (context: Context) => unknown>} */
+/**
+ * The properties of windows that change. A window that was removed has no parent, top or opener (HTML §7.2.2.3).
+ *
+ * @type {Record<string, (context: Context) => unknown>}
+ */
 const CHANGING = {
     parent: ({ parent, window, detached }) => (detached ? null : (parent?.window ?? window)),
     top: ({ tab, detached }) => (detached ? null : tab.window),
@@ -425,10 +443,10 @@ const CHANGING = {
     frameElement: ({ element, detached, opaque }) => (detached || opaque !== undefined ? null : element),
 };
 
-/** Those of them that assignment replaces (Web IDL §3.3.12). */
+/** The attributes above that an assignment replaces (Web IDL §3.3.12, `[Replaceable]`). */
 const REPLACEABLE = new Set(['parent', 'opener', 'length', 'event']);
 
-/** IndexedDB's interfaces, where the peer is there. */
+/** The interfaces of IndexedDB, which exist if the peer is installed. */
 const DATABASES = [
     'IDBCursor',
     'IDBCursorWithValue',
@@ -475,7 +493,11 @@ function globalInterface(name, handlers, secure) {
     return exposed(idlInterface(Global, name, shape), prototype);
 }
 
-/** @template {Function} Interface @param {Interface} Interface @param {object} prototype which gets it as a property */
+/**
+ * @template {Function} Interface
+ * @param {Interface} Interface
+ * @param {object} prototype gets the interface as a property
+ */
 function exposed(Interface, prototype) {
     Object.defineProperty(prototype, Interface.name, {
         value: Interface,
@@ -490,7 +512,12 @@ function exposed(Interface, prototype) {
 /** The interfaces of insecure contexts, and of secure ones. @type {(Interfaces | undefined)[]} */
 const interfaces = [];
 
-/** Made when the first is asked for: importing us must not cost what is not used. @param {boolean} secure @returns {Interfaces} */
+/**
+ * The interfaces, made at the first use, so that importing the emulator costs little.
+ *
+ * @param {boolean} secure
+ * @returns {Interfaces}
+ */
 const globalInterfaces = (secure) => (interfaces[Number(secure)] ??= makeInterfaces(secure));
 
 /** @param {boolean} secure */
@@ -521,13 +548,22 @@ function makeInterfaces(secure) {
     return { window: Window, worker: Worker };
 }
 
-/** The host's interfaces that others inherit: Web IDL §3.7.1 finds their objects at the global object itself. */
+/** The host's interfaces that others inherit from. They are own properties of each global object (Web IDL §3.7.1). */
 const PARENTS = new Set(['DOMException', 'Event', 'EventTarget']);
 
-/** What each global object has of its own, by what its kind shares. @type {WeakMap<Function, PropertyDescriptorMap>} */
+/**
+ * The own properties of each global object, by the interface that its kind shares.
+ *
+ * @type {WeakMap<Function, PropertyDescriptorMap>}
+ */
 const own = new WeakMap();
 
-/** ECMAScript §19, and the interface objects that are made for each (Web IDL §3.7.3), when it is first read. @param {Function} Shared */
+/**
+ * The own properties of a global object: those of ECMAScript §19, and the interface objects, which are made for each
+ * global object at their first read (Web IDL §3.7.3).
+ *
+ * @param {Function} Shared
+ */
 function ownOf(Shared) {
     const known = own.get(Shared);
     if (known) return known;
@@ -559,15 +595,19 @@ function defineChanging(prototype, name, read) {
 }
 
 /**
- * Interface objects that are data properties from the start, as Web IDL §3.7.3 requires of all. The others are
+ * The interface objects that are data properties from the start, as Web IDL §3.7.3 requires of all. The others are
  * made when they are read, since tabs must be cheap.
  */
 const EARLY = ['Storage', 'StorageEvent', 'Lock', 'LockManager'];
 
-/** What global objects are called. */
+/** The names of the interfaces of global objects. */
 const NAMES = { window: 'Window', worker: 'DedicatedWorkerGlobalScope' };
 
-/** Each has an interface of its own, over what all of its kind share. @param {Context} context */
+/**
+ * Makes a global object. Its interface is its own, and inherits from one that all of its kind share.
+ *
+ * @param {Context} context
+ */
 export function makeGlobal(context) {
     const Shared = /** @type {new (key: symbol) => EventTarget} */ (
         globalInterfaces(isSecure(context.url))[context.kind]
@@ -580,12 +620,12 @@ export function makeGlobal(context) {
     return global;
 }
 
-/** HTML §9.3.3: window.postMessage(), to another window of the origin or to oneself. @param {Context} context */
+/** Makes window.postMessage() of a window, which posts to that window (HTML §9.3.3). @param {Context} context */
 function postMessageTo(context) {
     return (/** @type {any[]} */ ...given) => {
         const sender = context.origin.current ?? context;
         const { targetOrigin, ...message } = postedToWindow(given, sender.originText);
-        // What is opaque is the same as itself alone.
+        // An opaque origin is the same origin only with itself.
         const meant = targetOrigin === 'null' ? sender === context : targetOrigin === context.originText;
         if (targetOrigin !== '*' && !meant) return;
         const from = { source: sender.kind === 'window' ? sender.window : null, origin: sender.originText };

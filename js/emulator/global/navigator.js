@@ -5,7 +5,7 @@ import { QuotaExceededError } from '../../platform/events.js';
 
 /** @typedef {import('../context.js').Context} Context */
 
-/** Properties of windows' and workers' navigators (HTML §8.9.1). */
+/** The properties that `navigator` has in windows and workers (HTML §8.9.1). */
 const FACTS = {
     appCodeName: 'Mozilla',
     appName: 'Netscape',
@@ -19,7 +19,7 @@ const FACTS = {
     hardwareConcurrency: 2,
 };
 
-/** Properties of windows' navigators only. */
+/** The properties that `navigator` has only in windows. */
 const WINDOW_FACTS = {
     cookieEnabled: true,
     productSub: '20030107',
@@ -54,7 +54,7 @@ export function navigatorOf(context, secure) {
     return navigator;
 }
 
-/** The most that one call may ask for (Web Cryptography §10.1.1). */
+/** The largest number of bytes that one call may request (Web Cryptography §10.1.1). */
 const randomBytesMax = 65_536;
 
 /** @param {Context} context @param {boolean} secure */
@@ -76,7 +76,7 @@ export function cryptoOf({ random }, secure) {
     return Object.defineProperty(crypto, Symbol.toStringTag, { value: 'Crypto' });
 }
 
-/** Nothing is loaded anew: a page is what was run in it. */
+/** Does nothing, in place of a navigation or reload: a page consists of the scripts that were run in it. */
 const stay = () => {};
 
 /** @param {Context} context */

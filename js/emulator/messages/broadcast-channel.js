@@ -1,4 +1,4 @@
-/** BroadcastChannel (HTML §9.5) over the rules' channels. */
+/** BroadcastChannel (HTML §9.5), over the channels of the rules. */
 
 import { defineHandlers, idlInterface, requireArguments } from '../../platform/web-idl.js';
 import { shorten } from '../common/describe.js';
@@ -6,20 +6,25 @@ import { belongsTo, inheritEventTarget, isTarget, ReportingTarget } from '../dom
 
 /** @typedef {import('../context.js').Context} Context */
 
-/** One origin's broadcast messages on their way: the rules know them by number. */
+/** The broadcast messages of one origin that are under way. The rules know them by number. */
 export class BroadcastMessages {
     /** @type {Map<number, { data: unknown, receivers: number }>} */
     #messages = new Map();
     #last = 0;
 
-    /** @param {unknown} data serialized @param {(number: number) => number} post returns how many endpoints will receive it */
+    /**
+     * Posts a message.
+     *
+     * @param {unknown} data serialized
+     * @param {(number: number) => number} post returns how many endpoints receive it
+     */
     send(data, post) {
         const number = ++this.#last;
         const receivers = post(number);
         if (receivers > 0) this.#messages.set(number, { data, receivers });
     }
 
-    /** For one receiver. @param {number} number */
+    /** Returns a message for one of its receivers. The last one takes it. @param {number} number */
     take(number) {
         const message = this.#messages.get(number);
         if (message && --message.receivers === 0) this.#messages.delete(number);
@@ -27,7 +32,11 @@ export class BroadcastMessages {
     }
 }
 
-/** Before the names of channels: those of opaque origins reach nobody else. @param {Context} context */
+/**
+ * The prefix of the names of channels, so that those of an opaque origin reach no other origin.
+ *
+ * @param {Context} context
+ */
 const reachOf = ({ opaque }) => (opaque === undefined ? '' : `\0${opaque}/`);
 
 /** @param {Context} context @returns {any} */
@@ -84,7 +93,7 @@ function post({ id, rules, origin }, endpoint, data) {
     origin.wake();
 }
 
-/** A message as a trace can show it. @param {unknown} data */
+/** The text of a message in a trace. @param {unknown} data */
 function textOf(data) {
     if (typeof data === 'string') return data;
     try {

@@ -1,4 +1,4 @@
-/** MessageEvent (HTML §9.2), apart from the other events: it knows ports, and these the rules of an origin. */
+/** MessageEvent (HTML §9.2). It is apart from the other events, since it knows ports, and ports know the rules. */
 
 import { eventInterface, text, usv } from '../../platform/events.js';
 import { forEachGlobal } from '../../platform/web-idl.js';
@@ -29,7 +29,7 @@ const ports = {
     },
 };
 
-/** HTML §9.2: of which Node's takes no window for a source. */
+/** The interface MessageEvent (HTML §9.2). That of Node is not used, since it does not accept a window as a source. */
 export const messageEventInterface = /* @__PURE__ */ forEachGlobal(() => {
     const members = {
         data: { convert: (/** @type {unknown} */ value) => value, initial: null },

@@ -1,4 +1,4 @@
-/** MessageChannel and MessagePort (HTML §9.4): what goes through them is on the origin's schedule. */
+/** MessageChannel and MessagePort (HTML §9.4). Their messages are on the schedule of the origin. */
 
 import { trusted } from '../../platform/events.js';
 import { defineHandlers, idlInterface, internal, onlyInternal } from '../../platform/web-idl.js';
@@ -9,17 +9,21 @@ import { belongsTo, isTarget, ReportingTarget } from '../dom/event-target.js';
 /** @typedef {import('../context.js').Context} Context */
 /** @typedef {import('./post-message.js').Posted} Posted */
 
-/** What is in a port's queue: a message, or that its peer is closed. @typedef {{ message?: Posted, from?: number | undefined }} Entry */
+/**
+ * An entry in the queue of a port: a message, or the notice that its peer is closed.
+ *
+ * @typedef {{ message?: Posted, from?: number | undefined }} Entry
+ */
 
 export class Port extends ReportingTarget {
-    /** @type {Context | undefined} of none, on its way */
+    /** The context of the port; undefined while it is being transferred. @type {Context | undefined} */
     #context;
     /** @type {Port | undefined} */
     #peer;
-    /** Its message queue, of which its tasks take the first. @type {Entry[]} */
+    /** Its message queue. Each of its tasks takes the first entry. @type {Entry[]} */
     #queue = [];
     #started = false;
-    /** Was it closed, or transferred? */
+    /** Whether it was closed or transferred. */
     #detached = false;
 
     /** @param {symbol} key */
@@ -29,7 +33,7 @@ export class Port extends ReportingTarget {
         makeTransferable(this, Port.#transferSteps);
     }
 
-    /** @param {any} _message @param {any[]} _options what is transferred, or options */
+    /** @param {any} _message @param {any[]} _options the objects to transfer, or options */
     postMessage(_message, ..._options) {
         const message = postedToWorker([...arguments], this);
         const peer = this.#peer;
@@ -63,7 +67,7 @@ export class Port extends ReportingTarget {
         this.#context?.queueTask(() => this.#deliver(this.#queue.shift()), 'message', from);
     }
 
-    /** The event `close` waits for what was posted before, but not for start(). */
+    /** Queues the event `close`. It waits for the messages that were posted before it, but not for start(). */
     #awaitEnd() {
         const last = this.#queue.at(-1);
         if (!this.#started && last && !last.message)
@@ -74,7 +78,7 @@ export class Port extends ReportingTarget {
             );
     }
 
-    /** @param {Entry | undefined} entry none: the queue went over with the port */
+    /** @param {Entry | undefined} entry undefined if the queue was transferred with the port */
     #deliver(entry) {
         const context = this.#context;
         if (!entry || !context) return;
@@ -87,7 +91,7 @@ export class Port extends ReportingTarget {
         [one.#peer, other.#peer] = [other, one];
     }
 
-    /** @param {Port} port @param {Context} context where it is from here on */
+    /** Attaches a port to a context. @param {Port} port @param {Context} context */
     static arrive(port, context) {
         port.#context = context;
         belongsTo(port, context);
@@ -100,7 +104,12 @@ export class Port extends ReportingTarget {
         transfer: (port) => Port.#transfer(port),
     };
 
-    /** §9.4.4's transfer steps: what it becomes elsewhere, with what it has not delivered. @param {Port} port @returns {Port} */
+    /**
+     * Returns the port that replaces a transferred one, with the undelivered messages (§9.4.4, transfer steps).
+     *
+     * @param {Port} port
+     * @returns {Port}
+     */
     static #transfer(port) {
         const heir = new Port(internal);
         [heir.#queue, port.#queue] = [port.#queue, []];
@@ -113,7 +122,7 @@ export class Port extends ReportingTarget {
 defineHandlers(Port.prototype, ['message', 'messageerror', 'close'], {}, isTarget);
 idlInterface(Port, 'MessagePort');
 
-/** Setting its handler starts a port. */
+/** The accessor `onmessage`. Setting it starts the port. */
 const onmessage = /** @type {PropertyDescriptor} */ (
     Object.getOwnPropertyDescriptor(Port.prototype, 'onmessage')
 );

@@ -1,10 +1,10 @@
-/** What postMessage() of windows, workers and their scopes makes of its arguments. */
+/** Converts the arguments of postMessage() of windows, workers and ports to a message. */
 
 import { QuotaExceededError } from '../../platform/events.js';
 import { isPlatformObject, requireArguments } from '../../platform/web-idl.js';
 import { isDetached, isTransferable, transfer as transferOne } from './transferable.js';
 
-/** A port of the emulator's, or of the host's. @typedef {import('./port.js').Port | MessagePort} AnyPort */
+/** A port of the emulator or of the host. @typedef {import('./port.js').Port | MessagePort} AnyPort */
 
 /** A message on its way to its one target. @typedef {{ data: unknown, ports: AnyPort[] }} Posted */
 
@@ -15,7 +15,7 @@ export const isPort = (value) => isTransferable(value) || value instanceof Messa
 const uncloneable = (why) => new DOMException(why, 'DataCloneError');
 
 /**
- * HTML §2.7.5, StructuredSerializeWithTransfer and back.
+ * Serializes and deserializes a message, with transferred objects (HTML §2.7.5, StructuredSerializeWithTransfer).
  *
  * @param {unknown} message
  * @param {any[]} transfer
@@ -27,7 +27,7 @@ export function transferred(message, transfer) {
     if (own.some(isDetached)) throw uncloneable('a port was closed, or transferred before');
     const rest = transfer.filter((one) => !isTransferable(one));
     const exceptions = exceptionsIn(message, transfer);
-    /** Stand for ports and exceptions within the clone. @type {Map<unknown, object>} */
+    /** The objects that stand for ports and exceptions within the clone. @type {Map<unknown, object>} */
     const marks = new Map([...own, ...exceptions].map((one) => [one, {}]));
     for (const one of rest.filter(isPort)) marks.set(one, one);
     const data = own.length + exceptions.length > 0 ? marked(message, marks, new Map()) : message;
@@ -39,14 +39,19 @@ export function transferred(message, transfer) {
     return { data: arrived.size > 0 ? replaced(copy.data, arrived, new Set()) : copy.data, ports };
 }
 
-/** Web IDL §2.8.2: an exception is cloned with its name and message; Node clones it as a plain object. @param {any} exception @returns {DOMException} */
+/**
+ * Clones an exception with its name and message (Web IDL §2.8.2). Node would clone it as a plain object.
+ *
+ * @param {any} exception
+ * @returns {DOMException}
+ */
 function copied(exception) {
     const { name, message, quota, requested } = exception;
     if (!(exception instanceof QuotaExceededError)) return new DOMException(message, name);
     return new QuotaExceededError(message, { quota: quota ?? undefined, requested: requested ?? undefined });
 }
 
-/** Whether structuredClone() looks into it as into an object without a type of its own. @param {any} value */
+/** Whether structuredClone() treats the value as an object without a type of its own. @param {any} value */
 const isPlain = (value) => Object.prototype.toString.call(value) === '[object Object]';
 
 /**
@@ -118,12 +123,20 @@ function refill(collection, items, add) {
     items.forEach(add);
 }
 
-/** HTML §2.7.3: shared memory goes nowhere from where `crossOriginIsolated` is false. @param {any} value */
+/**
+ * Whether the value is shared memory, which cannot be posted if `crossOriginIsolated` is false (HTML §2.7.3).
+ *
+ * @param {any} value
+ */
 const isShared = (value) =>
     typeof SharedArrayBuffer === 'function' &&
     (ArrayBuffer.isView(value) ? value.buffer : value) instanceof SharedArrayBuffer;
 
-/** Exceptions alone among platform objects are serializable. @param {object} value */
+/**
+ * Whether the value cannot be serialized: exceptions are the only serializable platform objects.
+ *
+ * @param {object} value
+ */
 const isRefused = (value) =>
     isShared(value) ||
     value instanceof EventTarget ||
@@ -136,7 +149,12 @@ const refusal = (value) => uncloneable(`${Object.prototype.toString.call(value)}
 /** @param {unknown} value @returns {value is object} */
 const isObject = (value) => typeof value === 'object' && value !== null;
 
-/** What is cloned with a value; accessors are called once, by structuredClone(). @param {any} value @returns {unknown[]} */
+/**
+ * The values that are cloned with a value. Does not call accessors, since structuredClone() must call them once.
+ *
+ * @param {any} value
+ * @returns {unknown[]}
+ */
 function within(value) {
     if (Array.isArray(value)) return Object.values(value);
     if (value instanceof Map) return [...value].flat();
@@ -147,11 +165,13 @@ function within(value) {
 }
 
 /**
- * HTML §2.7.3: Node clones as plain objects what are none: windows, documents, channels, wherever they lie.
+ * Finds the exceptions within a value.
  *
  * @param {unknown} value
  * @param {readonly unknown[]} transfer
- * @returns {DOMException[]} those among it
+ * @returns {DOMException[]}
+ * @throws {DOMException} if the value contains a window, a document, a channel or such (HTML §2.7.3), which Node would
+ *   clone as plain objects
  */
 function exceptionsIn(value, transfer) {
     const found = new Set([value]);
@@ -169,7 +189,7 @@ function clone(value, options) {
     try {
         return structuredClone(value, options);
     } catch (error) {
-        // Node's: TypeErrors.
+        // Node throws TypeErrors here.
         const { code, message } = /** @type {any} */ (error) ?? {};
         if (code === 'ERR_MISSING_TRANSFERABLE_IN_TRANSFER_LIST' || code === 'ERR_INVALID_TRANSFER_OBJECT')
             throw uncloneable(message);
@@ -177,10 +197,10 @@ function clone(value, options) {
     }
 }
 
-/** HTML §2.7.3, for many. @param {unknown} value */
+/** Clones a message that may have many receivers (HTML §2.7.3). @param {unknown} value */
 export const cloned = (value) => transferred(value, []).data;
 
-/** @param {any} given a sequence<object>? @returns {any[]} */
+/** Converts to a `sequence<object>`. @param {any} given @returns {any[]} @throws {TypeError} if it is none */
 function sequence(given) {
     const isObject = (/** @type {any} */ one) =>
         (typeof one === 'object' && one !== null) || typeof one === 'function';
@@ -191,7 +211,7 @@ function sequence(given) {
     return items;
 }
 
-/** @param {any} given a dictionary? */
+/** Converts to a dictionary. @param {any} given @throws {TypeError} if it is none */
 function dictionary(given) {
     if (given === undefined || given === null) return {};
     if (typeof given !== 'object' && typeof given !== 'function')
@@ -203,10 +223,11 @@ function dictionary(given) {
 const transferOf = ({ transfer }) => (transfer === undefined ? [] : sequence(transfer));
 
 /**
- * postMessage(message, transfer) and postMessage(message, { transfer }) of workers (HTML §10.2.6.3).
+ * Makes the message of a worker's postMessage() (HTML §10.2.6.3), which takes (message, transfer) or
+ * (message, { transfer }).
  *
  * @param {any[]} given
- * @param {import('./port.js').Port} [through] which cannot be transferred through itself
+ * @param {import('./port.js').Port} [through] the port that posts, which cannot be transferred through itself
  * @returns {Posted}
  */
 export function postedToWorker(given, through) {
@@ -221,16 +242,16 @@ export function postedToWorker(given, through) {
     return transferred(message, transfer);
 }
 
-/** structuredClone(value, { transfer }) (§2.7.10). @param {any[]} given @returns {Posted} */
+/** Does the work of structuredClone(value, { transfer }) (§2.7.10). @param {any[]} given @returns {Posted} */
 export const clonedByScript = ([value, options]) => transferred(value, transferOf(dictionary(options)));
 
 /**
- * postMessage(message, targetOrigin, transfer) and postMessage(message, { targetOrigin, transfer }) of windows
- * (HTML §9.3.3).
+ * Makes the message of a window's postMessage() (HTML §9.3.3), which takes (message, targetOrigin, transfer) or
+ * (message, { targetOrigin, transfer }).
  *
  * @param {any[]} given
- * @param {string} from the sender's origin
- * @returns {Posted & { targetOrigin: string }} `*`: whatever the target's is
+ * @param {string} from the origin of the sender
+ * @returns {Posted & { targetOrigin: string }} `*` is any origin
  */
 export function postedToWindow(given, from) {
     requireArguments("execute 'postMessage'", given, 1);

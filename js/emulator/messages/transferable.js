@@ -1,6 +1,6 @@
 /**
- * The transferable objects of the emulator (HTML §2.7.2) and their transfer steps. A module of its own, because
- * postMessage() transfers ports and ports are posted to by postMessage().
+ * The transferable objects of the emulator (HTML §2.7.2) and their transfer steps. It is a module of its own, since
+ * the modules of postMessage() and of ports would otherwise import each other.
  */
 
 /**

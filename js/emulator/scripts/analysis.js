@@ -6,23 +6,27 @@ import { endsOperand, tokensOf } from './lexer.js';
 
 /**
  * @typedef {object} Analysis
- * @property {string} text to run: a module's without its exports
+ * @property {string} text the text to run; that of a module is without its exports
  * @property {boolean} module
  * @property {boolean} strict
- * @property {string[]} names that it declares by var and function at its outermost level
- * @property {string[]} lexical those it declares there by let, const and class
- * @property {Set<string>} asked names that it applies typeof to, which may be undeclared
- * @property {[string, string][]} exports what a module's are called, and which of its names each is
+ * @property {string[]} names the names that it declares by var and function at its outermost level
+ * @property {string[]} lexical the names that it declares there by let, const and class
+ * @property {Set<string>} asked the names to which it applies typeof, which may be undeclared
+ * @property {[string, string][]} exports the exports of a module: the name of each export, and the local name
  */
 
-/** The names of a module's default export and `import.meta`, which no script uses itself. */
+/** The local names that replace a module's default export and `import.meta`. No script uses these names itself. */
 export const hidden = Object.freeze({ exported: '__tabacus_exported', meta: '__tabacus_meta' });
 
-/** Analyses of the latest texts: tests run one text in many tabs. @type {Map<string, Analysis>} */
+/** The analyses of the latest texts, since tests run one text in many tabs. @type {Map<string, Analysis>} */
 const known = new Map();
 const knownMax = 100;
 
-/** @param {string} source @param {(source: string) => boolean} isClassic can it be compiled as no module? @returns {Analysis} */
+/**
+ * @param {string} source
+ * @param {(source: string) => boolean} isClassic whether it can be compiled as a classic script
+ * @returns {Analysis}
+ */
 export function analysisOf(source, isClassic) {
     const found = known.get(source);
     if (found) return found;
@@ -32,7 +36,7 @@ export function analysisOf(source, isClassic) {
     return analysis;
 }
 
-/** Also of what stands in strings, for eval(). @param {string} source */
+/** The names to which a source applies typeof, also within strings, which eval() may run. @param {string} source */
 export const askedIn = (source) =>
     new Set(
         [...source.matchAll(/\btypeof[\s(]+([\p{ID_Start}$_][\p{ID_Continue}$]*)/gu)].map(
@@ -61,7 +65,7 @@ function analyse(source, isClassic) {
     };
 }
 
-/** §11.2.1, a Directive Prologue. @param {readonly Token[]} tokens */
+/** Whether the Directive Prologue has "use strict" (§11.2.1). @param {readonly Token[]} tokens */
 function isStrict(tokens) {
     for (let at = 0; tokens[at]?.kind === 'string'; at += tokens[at + 1]?.text === ';' ? 2 : 1) {
         if (/^(['"])use strict\1$/.test(tokens[at]?.text ?? '')) return true;
@@ -103,7 +107,13 @@ function beginsStatement(tokens, at) {
     );
 }
 
-/** The names of one declaration. @param {readonly Token[]} tokens @param {number} from after its keyword @returns {string[]} */
+/**
+ * The names of one declaration.
+ *
+ * @param {readonly Token[]} tokens
+ * @param {number} from the index behind its keyword
+ * @returns {string[]}
+ */
 function bindings(tokens, from) {
     const names = [];
     for (let at = from; ; ++at) {
@@ -119,7 +129,11 @@ function bindings(tokens, from) {
     }
 }
 
-/** @param {readonly Token[]} tokens @param {number} open @returns {number} where what opens there closes */
+/**
+ * @param {readonly Token[]} tokens
+ * @param {number} open the index of a bracket
+ * @returns {number} the index of the bracket that closes it
+ */
 function closing(tokens, open) {
     const depth = tokens[open]?.depth ?? 0;
     let at = open + 1;
@@ -127,7 +141,13 @@ function closing(tokens, open) {
     return at;
 }
 
-/** Names that a pattern binds; those in its defaults are none of them. @param {readonly Token[]} tokens @param {number} open @param {number} close */
+/**
+ * The names that a pattern binds, without those in its defaults.
+ *
+ * @param {readonly Token[]} tokens
+ * @param {number} open
+ * @param {number} close
+ */
 function boundIn(tokens, open, close) {
     const names = [];
     for (let at = open + 1; at < close; ++at) {
@@ -146,7 +166,8 @@ function boundIn(tokens, open, close) {
  * @param {readonly Token[]} tokens
  * @param {number} from
  * @param {number} depth
- * @returns {number} where a comma, the end of the statement, or of what is around, follows (§12.10: also without a semicolon)
+ * @returns {number} the index behind it: of a comma, or of the end of the statement (also without a semicolon,
+ *   §12.10) or of the surrounding brackets
  */
 function endOfInitializer(tokens, from, depth) {
     for (let at = from; at < tokens.length; ++at) {
@@ -154,7 +175,7 @@ function endOfInitializer(tokens, from, depth) {
         if (token.depth < depth || (token.depth === depth && (token.text === ',' || token.text === ';')))
             return at;
         const before = tokens[at - 1];
-        // What closes at its depth ends an expression, whatever it closes.
+        // A bracket that closes at its depth ends an expression, whichever kind it is.
         if (token.depth > depth || !token.newline || !(endsOperand(before) || before?.text === '}')) continue;
         const continues =
             token.kind === 'name'
@@ -177,9 +198,14 @@ const metasOf = (tokens) =>
             : [],
     );
 
-/** A piece of a text that another stands for. @typedef {{ at: number, end: number, text: string }} Edit */
+/** A range of a text, and the text that replaces it. @typedef {{ at: number, end: number, text: string }} Edit */
 
-/** A module's exports are names in it, which others read as they are at the time. @param {string} source @param {readonly Token[]} tokens */
+/**
+ * The text of a module without its exports, and the local names of its exports, which are read when they are used.
+ *
+ * @param {string} source
+ * @param {readonly Token[]} tokens
+ */
 function moduleOf(source, tokens) {
     /** @type {[string, string][]} */
     const exports = [];
@@ -197,7 +223,7 @@ function moduleOf(source, tokens) {
     let text = '';
     let from = 0;
     for (const edit of edits) {
-        // Lines stay where they are.
+        // The line breaks of a replaced range stay, so that the line numbers do.
         text +=
             source.slice(from, edit.at) + edit.text + source.slice(edit.at, edit.end).replace(/[^\n]+/g, '');
         from = edit.end;
@@ -212,7 +238,7 @@ function exportAt(tokens, at, exports) {
     const alone = [{ at: first.at, end: first.end, text: '' }];
     if (second?.text === '{') return listAt(tokens, at, exports);
     if (second?.text === 'default') return defaultAt(tokens, at, exports);
-    if (second?.text === '*') return []; // of another module: the engine reports it
+    if (second?.text === '*') return []; // an export of another module stays, so that the engine reports it
     if (second?.text === 'const' || second?.text === 'let' || second?.text === 'var') {
         exports.push(
             ...bindings(tokens, at + 2).map((name) => /** @type {[string, string]} */ ([name, name])),
@@ -224,10 +250,17 @@ function exportAt(tokens, at, exports) {
     return alone;
 }
 
-/** export { a, b as c, d as "e" }; @param {readonly Token[]} tokens @param {number} at @param {[string, string][]} exports @returns {Edit[]} */
+/**
+ * export { a, b as c, d as "e" };
+ *
+ * @param {readonly Token[]} tokens
+ * @param {number} at
+ * @param {[string, string][]} exports
+ * @returns {Edit[]}
+ */
 function listAt(tokens, at, exports) {
     const close = closing(tokens, at + 1);
-    if (tokens[close + 1]?.text === 'from' && tokens[close + 2]?.kind === 'string') return []; // as of `export *`
+    if (tokens[close + 1]?.text === 'from' && tokens[close + 2]?.kind === 'string') return []; // as for `export *`
     for (let i = at + 2; i < close; ++i) {
         const local = /** @type {Token} */ (tokens[i]);
         const called = tokens[i + 1]?.text === 'as' ? tokens[(i += 2)] : local;
@@ -240,7 +273,11 @@ function listAt(tokens, at, exports) {
     return [{ at: tokens[at]?.at ?? 0, end: tokens[close]?.end ?? 0, text: ';' }];
 }
 
-/** @param {readonly Token[]} tokens @param {number} at @returns {{ name: string | undefined, body: number } | undefined} a function's or a class's */
+/**
+ * @param {readonly Token[]} tokens
+ * @param {number} at
+ * @returns {{ name: string | undefined, body: number } | undefined} of a function or a class
+ */
 function declarationAt(tokens, at) {
     const start =
         tokens[at]?.text === 'async' && tokens[at + 1]?.text === 'function' && !tokens[at + 1]?.newline
@@ -251,7 +288,7 @@ function declarationAt(tokens, at) {
     const named = tokens[start + 1]?.text === '*' ? start + 2 : start + 1;
     const name =
         tokens[named]?.kind === 'name' && tokens[named]?.text !== 'extends' ? tokens[named]?.text : undefined;
-    // A brace of this depth before it is the heritage's of a class: `class extends mixin({}) {}` has none.
+    // The heritage of a class has no brace of this depth: `class extends mixin({}) {}`.
     let body = start + 1;
     while (body < tokens.length && !(tokens[body]?.text === '{' && tokens[body]?.depth === depth)) ++body;
     return { name, body };
@@ -267,6 +304,6 @@ function defaultAt(tokens, at, exports) {
     }
     const edits = [{ at: first.at, end: keyword.end, text: `${hidden.exported}.default =` }];
     const last = declaration && tokens[closing(tokens, declaration.body)];
-    // A declaration's end is one without a semicolon.
+    // A declaration ends without a semicolon, but the assignment that replaces it needs one.
     return last ? [...edits, { at: last.end, end: last.end, text: ';' }] : edits;
 }

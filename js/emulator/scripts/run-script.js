@@ -1,4 +1,4 @@
-/** Scripts of a tab: text or a function, with the tab's global object for theirs. */
+/** Runs the scripts of a tab, which are texts or functions. Their global object is that of the tab. */
 
 import { tokensOf } from './lexer.js';
 import { askedIn, hidden, analysisOf } from './analysis.js';
@@ -6,15 +6,21 @@ import { askedIn, hidden, analysisOf } from './analysis.js';
 /** @typedef {import('../context.js').Context} Context */
 /** @typedef {import('./analysis.js').Analysis} Analysis */
 
-/** Reads and assigns a script's variables from outside it. @typedef {{ get: (name: string) => unknown, set: (name: string, value: unknown) => unknown }} Access */
+/**
+ * Reads and assigns a script's variables from outside it.
+ *
+ * @typedef {{ get: (name: string) => unknown, set: (name: string, value: unknown) => unknown }} Access
+ */
 
-/** What test runners put on the host's global object, for a test's functions and no script. */
+/**
+ * The names that test runners define on the host's global object. A test's functions see them, other scripts do not.
+ */
 const runners = new Set(['assert', 'chai', 'expect', 'expectTypeOf', 'jest', 'vi', 'vitest']);
 
 /** A `Symbol.unscopables` that hides all of the global object: only the script's own variables are found. */
 const allUnscopable = new Proxy({}, { get: () => true });
 
-/** Names that scripts can see, and do not use. */
+/** Names that are visible to scripts, but that scripts do not use. */
 const names = {
     text: '__tabacus_text',
     begin: '__tabacus_begin',
@@ -28,7 +34,7 @@ const names = {
 /** Runs within a script before its first statement: gives access to what the script declares. */
 const prologue = `${names.begin}((${names.name}) => eval(${names.name}), (${names.name}, ${names.value}) => eval(${names.name} + ' = ${names.value}'));`;
 
-/** The scopes of `with` that are around a script. */
+/** The scopes around a script, which are made by `with`. */
 class Scopes {
     #context;
     #declaring = false;
@@ -39,9 +45,10 @@ class Scopes {
         const undeclared = (/** @type {string | symbol} */ key) =>
             new ReferenceError(`${String(key)} is not defined`);
         /**
-         * The names that the global object does not have; the host's are not visible. ECMAScript's PutValue
-         * makes a property of what is assigned, unless by a strict script. Reading is an error, except by
-         * typeof, which a scope cannot distinguish.
+         * The names that the global object does not have. It hides those of the host. An assignment defines a
+         * property of the global object, as ECMAScript's PutValue does, unless the script is strict. Reading is an
+         * error, except for names to which the script applies typeof, since a scope cannot distinguish typeof from a
+         * read.
          */
         this.beyond = new Proxy(Object.create(null), {
             has: (_, /** @type {any} */ key) => key !== 'eval' && !(lent?.has(key) && key in globalThis),
@@ -54,7 +61,7 @@ class Scopes {
                 return Reflect.set(context.window, key, value);
             },
         });
-        /** What scripts before it declared by let, const and class. */
+        /** The names that earlier scripts declared by let, const and class. */
         this.lexical = new Proxy(Object.create(null), {
             has: (_, /** @type {any} */ key) => !this.#declaring && context.lexical.has(key),
             get: (_, /** @type {any} */ key) => context.lexical.get(key)?.get(key),
@@ -62,7 +69,7 @@ class Scopes {
         });
     }
 
-    /** Calls when no name is found but what the script itself declares. @param {() => void} call */
+    /** Calls a function while only the names that the script itself declares are found. @param {() => void} call */
     declared(call) {
         const { window } = this.#context;
         this.#declaring = true;
@@ -75,7 +82,12 @@ class Scopes {
         }
     }
 
-    /** @param {string} body a function's, which finds the global object's names @param {Record<string, unknown>} given its parameters */
+    /**
+     * Runs the body of a function, which finds the names of the global object.
+     *
+     * @param {string} body
+     * @param {Record<string, unknown>} given its arguments by name
+     */
     run(body, given) {
         const lexical = this.#context.lexical.size > 0 ? `with (${names.lexical})` : '';
         const parameters = Object.keys(given);
@@ -88,8 +100,8 @@ class Scopes {
 }
 
 /**
- * ECMAScript §16.1.7, GlobalDeclarationInstantiation: what a script declares by var or function is a property of
- * the global object, from its first statement on.
+ * Makes properties of the global object of what a script declares by var or function, before its first statement
+ * (ECMAScript §16.1.7, GlobalDeclarationInstantiation).
  */
 class Declarations {
     #window;
@@ -115,7 +127,10 @@ class Declarations {
         };
     }
 
-    /** A strict script's variables are its own while it runs; and so are functions in blocks. */
+    /**
+     * Copies changed variables to the global object. Those of a strict script, and functions in blocks, are local
+     * while it runs.
+     */
     end() {
         for (const [name, value] of this.#found()) {
             if (!Object.is(value, this.#first.get(name))) Reflect.set(this.#window, name, value);
@@ -148,21 +163,21 @@ function findIn({ get }, name, found) {
     try {
         found.set(name, get(name));
     } catch {
-        // The script declares it elsewhere: for example, within a function's expression.
+        // The script declares the name elsewhere, for example within a function expression.
     }
 }
 
 /**
- * A classic script: its value is that of its last statement. A text that exports, or uses `import.meta` or `await` at
- * its outermost level, is a module, of which imports must have been bundled away: its value is a promise of what it
- * exports.
+ * Runs a text. The value of a classic script is that of its last statement. A text that exports, or uses
+ * `import.meta` or `await` at its outermost level, is a module; its value is a promise of its exports. Requires that
+ * a module imports nothing: its imports have to be bundled.
  *
  * @param {Context} context
  * @param {string} given
  * @returns {any}
  */
 export function runScript(context, given) {
-    const source = given.replace(/^#!/, '//'); // §12.5, a Hashbang Comment: only the first of a text's
+    const source = given.replace(/^#!/, '//'); // a Hashbang Comment, which is only allowed at the start of a text (§12.5)
     const analysis = analysisOf(source, isClassic);
     const scopes = new Scopes(context, analysis);
     if (analysis.module) return runModule(context, analysis, scopes);
@@ -184,7 +199,7 @@ function isClassic(source) {
     try {
         return Boolean(compiled([], source));
     } catch {
-        return false; // the error is thrown when it is run
+        return false; // running it throws the error
     }
 }
 
@@ -198,7 +213,8 @@ function runModule(context, { text, exports }, scopes) {
 }
 
 /**
- * Runs a function by its text, which finds the tab's global object by name: what it closes over is not there.
+ * Runs a function by its text. It finds the names of the tab's global object, but not the variables that it closes
+ * over.
  *
  * @param {Context} context
  * @param {Function} call
@@ -210,7 +226,11 @@ export function runFunction(context, call, given) {
     return scopes.run(`return ${asExpression(text)}`, {}).apply(context.window, given);
 }
 
-/** A method's text is no expression: `run() { … }`; that of an object with it is. @param {string} text */
+/**
+ * The text of a function as an expression. That of a method is none (`run() { … }`), so an object is put around it.
+ *
+ * @param {string} text
+ */
 function asExpression(text) {
     const tokens = tokensOf(text);
     const texts = tokens.map((token) => token.text);
@@ -226,7 +246,13 @@ function asExpression(text) {
     return `(Object.values(Object.getOwnPropertyDescriptors({ ${withName(text, tokens)} })).map(({ value, get, set }) => value ?? get ?? set)[0])`;
 }
 
-/** A computed or private name is one of a class or of what it closes over. @param {string} text @param {import('./lexer.js').Token[]} tokens */
+/**
+ * The text of a method with a plain name in place of a computed or private one, which would refer to what it closes
+ * over.
+ *
+ * @param {string} text
+ * @param {import('./lexer.js').Token[]} tokens
+ */
 function withName(text, tokens) {
     const first = tokens.findIndex(
         (token) => token.depth === 0 && (token.text === '[' || token.text.startsWith('#')),
@@ -240,6 +266,6 @@ function withName(text, tokens) {
 
 /** @param {string[]} parameters @param {string} body @returns {any} */
 function compiled(parameters, body) {
-    // Only here does text become code: running it in a tab is what the caller asked for.
+    // This is the only place where text becomes code, since the caller wants to run it in a tab.
     return new Function(...parameters, body); // eslint-disable-line no-new-func
 }

@@ -2,13 +2,18 @@
 
 import { textOfBlob } from '../load.web.js';
 
-/** What a URL holds by itself, or names in this process. @param {URL} url @returns {string | Promise<string>} */
+/**
+ * The text that a data: URL contains, or of the blob in this process that a blob: URL names.
+ *
+ * @param {URL} url
+ * @returns {string | Promise<string>}
+ */
 export function textOf({ protocol, href }) {
     if (protocol === 'blob:') return textOfBlob(href);
     const found = protocol === 'data:' ? /^data:([^,#]*),([^#]*)/.exec(href) : null;
     if (!found) return Promise.reject(new TypeError(`${href} is not here`));
     const [, type = '', data = ''] = found;
-    // Fetch §6: what is no byte in percent signs stays; base64 that is none is a network error.
+    // A percent sign that is not part of an encoded byte stays; invalid base64 is a network error (Fetch §6).
     const bytes = data.replace(/%([\da-f]{2})/gi, (_, digits) => String.fromCharCode(parseInt(digits, 16)));
     try {
         const body = /; *base64\s*$/i.test(type) ? atob(bytes) : bytes;

@@ -7,8 +7,8 @@ namespace tabacus::lab {
 
 namespace {
 
-/// Of locks of different names no protocol may ask which came first, so that states which differ
-/// only in that are equal.
+/// Sorts the locks by their names. No protocol may ask which of two locks of different names came
+/// first, so states that differ only in that are equal.
 void sort_by_name(LockSnapshot& snapshot) {
     for (auto* infos : {&snapshot.held, &snapshot.pending}) {
         std::stable_sort(infos->begin(), infos->end(),

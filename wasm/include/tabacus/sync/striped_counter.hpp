@@ -94,7 +94,8 @@ class BasicStripedCounter {
 
     static constexpr std::int64_t parity_of(std::uint32_t epoch) { return epoch % 2; }
 
-    /// Of no meaning if the epoch has moved on meanwhile; so it may wrap, and must not trap.
+    /// The sum of the epoch. It means nothing if the epoch has moved on meanwhile; so it may wrap,
+    /// and must not trap.
     [[nodiscard]] std::int64_t sum(std::uint32_t epoch) const {
         auto total = static_cast<std::uint64_t>(bases_[epoch % 2].load());
         for (const Cell& cell : cells_) {

@@ -61,7 +61,7 @@ std::string bytes_of(std::u16string_view units) {
     return bytes;
 }
 
-/// Of bytes that bytes_of() made.
+/// Appends the code units of bytes that bytes_of() made.
 void append_units(std::u16string& units, std::string_view bytes) {
     for (std::size_t i = 0; i < bytes.size();) {
         const auto at = [&](std::size_t offset) -> char32_t {

@@ -112,8 +112,8 @@ class StorageArea {
         int writes = 0;
         std::optional<std::string> latest;
     };
-    /// Of keys and values together. Each is nothing until it is asked for: `digest` after every
-    /// change of the values, `bytes` after those that it does not follow.
+    /// The sums over all keys and values, each empty until it is asked for. Every change of the
+    /// values empties `digest`; a change that `bytes` does not follow empties `bytes`.
     struct Sums {
         std::optional<std::size_t> bytes = std::nullopt;
         std::optional<std::uint64_t> digest = std::nullopt;

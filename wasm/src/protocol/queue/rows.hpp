@@ -113,7 +113,7 @@ struct QueueRows {
     void give_back(std::vector<Job> batch, bool unchanged);
     void cancel(const Job& job);
 
-    /// Those whose time has come may run. Returns when the next one's comes.
+    /// Moves the delayed jobs that are due to the waiting ones. Returns when the next one is due.
     Task<std::optional<double>> promote();
     Task<std::vector<SlotRow>> read_slots();
 

@@ -225,7 +225,7 @@ Task<std::optional<Error>> Queue::settle(QueueRows& rows, HeldSlot& held_slot, T
     const bool ranges = held_slot.gapless && !edited;
     if (ranges) remove_finished(rows, held_slot);
     part(rows, held_slot, states, ranges, turn);
-    // Those that failed first: what follows the others may take their kinds for gone.
+    // Failed jobs come first: what follows the others may treat their kinds as gone.
     std::vector<std::size_t> numbers;
     for (const bool done : {false, true}) {
         for (std::size_t number = 0; number < held_slot.finished.size(); ++number) {
