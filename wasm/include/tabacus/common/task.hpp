@@ -1,25 +1,28 @@
-// Coroutines for protocols: Task, what a protocol returns; Async, what the world returns.
+// The coroutines of protocols. A function of a protocol returns a Task; a call of the World returns
+// an Async.
 //
-// A Task starts when it is awaited and runs straight through whatever is ready: in a real tab,
-// where storage answers at once, a protocol over storage is one plain call. A World that suspends
-// (the laboratory, IndexedDB) completes an Async later, and the waiting protocol goes on inside
-// complete().
+// A Task starts when it is awaited, and does not suspend at an await that is ready. In a real tab,
+// where storage answers at once, a protocol over storage is therefore one plain call. A World that
+// suspends (the laboratory, IndexedDB) completes an Async later, and the waiting protocol goes on
+// inside complete().
 //
-// Destroying a Task destroys every frame below it, and an awaiting frame withdraws from what it
-// awaited: a tab can be killed at any await without leaving a dangling resumption.
+// Destroying a Task destroys every frame below it, and a frame that is destroyed while it awaits an
+// operation withdraws from that operation. A tab can therefore be killed at any await: no destroyed
+// frame is resumed.
 //
-// FAILURE. What is awaited and fails ends the frame that awaits it, and the frames that await that,
-// up to one that asks for the outcome: `co_await attempt(x)`. Where exceptions are on, the await
-// throws, and catch is as good as attempt(). Where they are off (failure.hpp), or
+// FAILURE. If what a frame awaits fails, that frame ends, and so do the frames that await it, up to
+// one that asks for the outcome with `co_await attempt(x)`. Where exceptions are on, the await
+// throws, so that `catch` works, too. Where they are off (failure.hpp), or if
 // TABACUS_UNWIND_BY_DESTRUCTION is defined, the failed frames are never resumed: attempt() destroys
-// them, innermost first, which runs the same destructors. Code that is to run both ways fails by
-// `co_await fail(…)` and asks by attempt().
+// them, innermost first, which runs the same destructors. Code that must run both ways fails with
+// `co_await fail(…)` and catches with attempt().
 //
-// Hundreds of awaits make most of the size of a program: what each of them calls is never inlined.
+// A program is mostly awaits, hundreds of them. To keep it small, what each await calls is never
+// inlined.
 //
-// No symmetric transfer: without WebAssembly's tail calls it would grow the stack with every await
-// that is ready at once. A child that finishes inside the await returns to its parent by value
-// instead; so loops of ready awaits run in constant stack.
+// There is no symmetric transfer: without WebAssembly's tail calls it would grow the stack with
+// every await that is ready at once. A child that finishes inside the await returns to its parent
+// instead, so that a loop of ready awaits runs in constant stack.
 #pragma once
 
 #include <algorithm>
@@ -40,18 +43,21 @@
 
 namespace tabacus {
 
+/// The value of an operation that has none.
 struct Unit {
     friend bool operator==(Unit, Unit) = default;
 };
 
-/// What came of an awaited operation: its value, or why there is none.
+/// The outcome of an awaited operation: a value or a failure.
 template <typename T>
 class [[nodiscard]] Outcome {
   public:
     Outcome(std::optional<T> value, Failure failure)
         : value_(std::move(value)), failure_(std::move(failure)) {}
 
+    /// Whether there is a value.
     explicit operator bool() const noexcept { return value_.has_value(); }
+    /// Requires that there is a value.
     [[nodiscard]] T& value() { return *value_; }
     [[nodiscard]] const Failure& failure() const { return failure_; }
     /// Requires a failed result. Rethrows exceptions that are not `tabacus::Error`.
@@ -73,7 +79,7 @@ constexpr bool failures_throw = true;
 constexpr bool failures_throw = false;
 #endif
 
-/// What all coroutine frames have in common, whatever they return.
+/// The part of a coroutine frame that does not depend on the type that the coroutine returns.
 class Frame {
   public:
     [[gnu::noinline]] explicit Frame(std::coroutine_handle<> self) noexcept : self_(self) {}
@@ -82,8 +88,9 @@ class Frame {
     [[nodiscard]] bool done() const { return self_.done(); }
     [[nodiscard]] Failure& failure() noexcept { return failure_; }
 
-    /// Runs up to the end or the first real suspension; true when `parent` has to wait.
-    /// `attempted`: the parent asks for the outcome, whichever it is.
+    /// Runs this frame to its end or to its first await that suspends. Returns true if `parent` has
+    /// to wait. `attempted`: whether the parent asks for the outcome; a failure does not end it
+    /// then.
     [[gnu::noinline]] bool run_for(Frame& parent, bool attempted) {
         parent_ = &parent;
         attempted_ = attempted;
@@ -97,8 +104,9 @@ class Frame {
         return true;
     }
 
-    /// Ends this frame, which is suspended, and those that wait for it: only a frame that attempted
-    /// is resumed. A parent that does not wait yet is running this frame, and checks it on return.
+    /// Ends this frame and the frames that wait for it, up to one that asks for the outcome, which
+    /// is resumed. Requires that this frame is suspended. A parent that does not wait yet is inside
+    /// run_for(), which checks for the failure when it returns.
     void fail(Failure failure) noexcept {
         if (!parent_) std::terminate();
         failure_ = std::move(failure);
@@ -121,7 +129,7 @@ class Frame {
         static void await_resume() noexcept {}
     };
     static Finish final_suspend() noexcept { return {}; }
-    /// The frame that waits for this one is resumed inside this call.
+    /// Resumes the frame that waits for this one.
     [[gnu::noinline]] void finish() const noexcept {
         if (waiter_) waiter_->resume();
     }
@@ -138,12 +146,12 @@ class Frame {
   private:
     std::coroutine_handle<> self_;
     Frame* parent_ = nullptr;
-    Frame* waiter_ = nullptr;  // the parent, once it waits
+    Frame* waiter_ = nullptr;  // the parent, once it is suspended
     bool attempted_ = false;
     Failure failure_;
 };
 
-/// What all operations of the world have in common.
+/// The part of an operation of the World that does not depend on the type of its value.
 class Operation : public Counted {
   public:
     [[nodiscard]] bool ready() const noexcept { return ready_; }
@@ -157,7 +165,8 @@ class Operation : public Counted {
         settle();
     }
 
-    /// False when there is nothing to wait for.
+    /// Registers the frame that awaits the operation. Returns false if the operation is ready, so
+    /// that the frame goes on at once.
     bool await_by(Frame& frame, bool attempted) noexcept {
         if (ready_) {
             if (!failure_ || attempted || failures_throw) return false;
@@ -211,8 +220,9 @@ class OperationOf : public Operation {
 template <typename T>
 class Async;
 
-/// The producing end of an Async. Complete it once; a second completion is ignored, since a
-/// platform may report both an abort and the error behind it. Copies complete the same Async.
+/// The producing end of an Async. Complete it once, with complete() or fail(). A second completion
+/// is ignored, because a platform may report both an abort and the error that caused it. Copies
+/// complete the same Async.
 template <typename T>
 class Completer {
   public:
@@ -235,7 +245,8 @@ class Completer {
     Shared<detail::OperationOf<T>> operation_;
 };
 
-/// Await it once. Dropping it unawaited is allowed; the operation behind it goes on.
+/// The result of an operation of the World. It may be awaited once. If it is destroyed without
+/// being awaited, the operation goes on.
 template <typename T = Unit>
 class [[nodiscard]] Async {
   public:
@@ -258,12 +269,14 @@ class [[nodiscard]] Async {
     Async& operator=(Async&&) noexcept = default;
     Async(const Async&) = delete;
     Async& operator=(const Async&) = delete;
-    /// A frame that dies while it waits must not be resumed.
+    /// Withdraws from the operation, because a frame that is destroyed while it waits must not be
+    /// resumed.
     ~Async() {
         if (operation_ && begun_) operation_->withdraw();
     }
 
-    /// begin() finds out whether the operation is ready: to ask here too would make awaits longer.
+    /// False, because begin() finds out whether the operation is ready. A check here would add code
+    /// to every await.
     [[nodiscard]] static bool await_ready() noexcept { return false; }
     template <typename Promise>
     bool await_suspend(std::coroutine_handle<Promise> awaiting) noexcept {
@@ -292,7 +305,7 @@ class [[nodiscard]] Async {
     bool begun_ = false;
 };
 
-/// What fail() returns, to be awaited.
+/// What fail() returns. Awaiting it ends the coroutine.
 class [[nodiscard]] Failing {
   public:
     explicit Failing(Failure failure) : failure_(std::move(failure)) {}
@@ -315,14 +328,14 @@ class [[nodiscard]] Failing {
     Failure failure_;
 };
 
-/// `co_await fail(…)` ends the coroutine that awaits it.
+/// Fails the coroutine that evaluates `co_await fail(…)`.
 [[gnu::noinline]] inline Failing fail(const Error& error) { return Failing(failure_of(error)); }
 [[gnu::noinline]] inline Failing fail(ErrorCode code, const char* message) {
     return fail(Error(code, message));
 }
 
 // ---------------------------------------------------------------------------------------------
-// Task<T>: a coroutine that starts when awaited and belongs to whoever holds it.
+// Task<T>: owns a coroutine, which starts when the task is awaited.
 
 template <typename T = void>
 class [[nodiscard]] Task;
@@ -377,9 +390,9 @@ class [[nodiscard]] Task {
         if constexpr (!std::is_void_v<T>) return std::move(*promise.value);
     }
 
-    /// Requires that the task is not a default-constructed one.
+    /// Returns the coroutine's frame. Requires that the task has a coroutine.
     [[nodiscard]] detail::Frame& frame() const { return handle_.promise(); }
-    /// Requires that the task has ended.
+    /// Takes the outcome out of the task. Requires that the task has ended.
     [[gnu::noinline]] auto outcome() {
         promise_type& promise = handle_.promise();
         return Outcome(std::move(promise.value), std::move(promise.failure()));
@@ -406,7 +419,7 @@ inline Task<void> detail::Promise<void>::get_return_object() {
 }
 
 // ---------------------------------------------------------------------------------------------
-// attempt: awaits the outcome, be it a value or a failure.
+// attempt: awaits the outcome, whether it is a value or a failure.
 
 namespace detail {
 
@@ -427,8 +440,8 @@ class [[nodiscard]] Attempt {
 
 }  // namespace detail
 
-/// `co_await attempt(x)` is the Outcome of a Task or an Async, and never fails. The frames of a
-/// failed task are destroyed with `x`, which is a temporary, at the end of the expression.
+/// `co_await attempt(x)` returns the Outcome of a Task or an Async, and never fails. If a task
+/// failed, its frames are destroyed with the temporary `x`, at the end of the expression.
 template <typename T>
 detail::Attempt<Task<T>> attempt(Task<T>&& task [[clang::lifetimebound]]) {
     return detail::Attempt<Task<T>>(task);
@@ -439,7 +452,7 @@ detail::Attempt<Async<T>> attempt(Async<T>&& async [[clang::lifetimebound]]) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Scope: owns running root tasks. Its destruction is the death of everything it runs.
+// Scope: owns running root tasks. Destroying it destroys every task that it runs.
 
 class Scope {
   public:
@@ -450,8 +463,8 @@ class Scope {
     Scope& operator=(Scope&&) = delete;
     ~Scope() = default;
 
-    /// Starts `task` at once. A failure that escapes it is a defect and terminates: a root task
-    /// reports through callbacks or completers of its own.
+    /// Starts `task` at once. The task must not fail: it reports errors through callbacks or
+    /// completers of its own. A failure that escapes it is thrown or terminates the program.
     void spawn(Task<void> task) {
         if (running_.size() >= reap_at_) {
             reap();
@@ -465,15 +478,16 @@ class Scope {
         }
     }
 
-    /// True when nothing runs any more.
+    /// Whether every task has ended.
     [[nodiscard]] bool idle() {
         reap();
         return running_.empty();
     }
 
   private:
-    /// Finished frames are freed at some later spawn, never from inside themselves; when they may
-    /// be half of all, so that many tasks cost no more each than few.
+    // A later spawn() destroys the frames that have ended, because a frame cannot destroy itself
+    // while it runs. It does so each time the number of frames has doubled, so that the cost of a
+    // task does not grow with the number of tasks.
     static constexpr std::size_t reap_at_first = 16;
     void reap() {
         std::erase_if(running_, [](const Task<void>& task) { return task.handle_.done(); });
@@ -484,7 +498,7 @@ class Scope {
 
 namespace detail {
 
-/// Waits for a task of any type, whose outcome `settle` takes.
+/// Waits for a task of any type, then calls `settle`, which takes its outcome.
 inline Task<void> run(Frame& frame, Function<void()> settle) {
     struct End {
         Frame& ended;
@@ -500,14 +514,14 @@ inline Task<void> run(Frame& frame, Function<void()> settle) {
 
 }  // namespace detail
 
-/// Runs `task` in `scope` and hands its value or its failure to one of two functions.
+/// Runs `task` in `scope`. Calls `on_value` with the task's value, or `on_error` with its failure.
 template <typename T, typename OnValue, typename OnError>
 void run_in(Scope& scope, Task<T> task, OnValue on_value, OnError on_error) {
     detail::Frame& frame = task.frame();
     auto settle = [task = std::move(task), on_value = std::move(on_value),
                    on_error = std::move(on_error)]() mutable {
         auto outcome = task.outcome();
-        task = Task<T>();  // its frames end before a handler runs
+        task = Task<T>();  // destroys the task's frames before a handler runs
         if (!outcome) {
             on_error(outcome.failure());
         } else if constexpr (std::is_void_v<T>) {
@@ -520,12 +534,12 @@ void run_in(Scope& scope, Task<T> task, OnValue on_value, OnError on_error) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Subscription: a callback stays registered while this lives.
+// Subscription: keeps a callback registered until it is destroyed.
 
 class [[nodiscard]] Subscription {
   public:
     Subscription() = default;
-    /// `cancel` is called once, when this ends.
+    /// `cancel` is called once, by the destructor.
     explicit Subscription(Function<void()> cancel) : cancel_(std::move(cancel)) {}
     Subscription(Subscription&&) noexcept = default;
     Subscription& operator=(Subscription other) noexcept {
