@@ -148,7 +148,7 @@ class Budget {
     bool worst_ = false;     // the row vanished, and the worst is to be written
     std::vector<Completer<Unit>> settlers_;
     Completer<Unit> wake_signal_;
-    Scope scope_;  // last: what runs in it uses all of the above
+    Scope scope_;  // last, because its tasks use all of the above
 };
 
 }  // namespace tabacus

@@ -141,7 +141,7 @@ class RateLimit {
     int resets_ = 0;  // counts how often the time was forgotten
     Completer<Unit> wake_signal_;
     Completer<Unit> news_;
-    Scope scope_;  // last: what runs in it uses all of the above
+    Scope scope_;  // last, because its tasks use all of the above
 };
 
 }  // namespace tabacus

@@ -79,7 +79,7 @@ class Sequence {
     std::optional<UnknownCommit> unknown_;
     std::list<Waiter> waiters_;
     bool serving_ = false;
-    Scope scope_;  // last: what runs in it uses all of the above
+    Scope scope_;  // last, because its tasks use all of the above
 };
 
 }  // namespace tabacus

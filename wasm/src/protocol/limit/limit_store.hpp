@@ -110,7 +110,7 @@ class LimitStore {
     std::map<std::string, std::string> marks_;  // what this tab has marked
     bool suspended_ = false;
     bool closed_ = false;
-    Scope scope_;  // last: what runs in it uses all of the above
+    Scope scope_;  // last, because its tasks use all of the above
 };
 
 }  // namespace tabacus
