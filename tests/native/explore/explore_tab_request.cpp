@@ -74,12 +74,12 @@ class Asking final : public ThreadsWorkload {
 
     void serve() {
         for (;;) {
-            const std::uint32_t rung = bell_.rung();
+            const std::uint32_t rings = bell_.rings();
             const bool last = ended_.load() == Threads;
             while (serve_once()) {
             }
             if (last) return;
-            bell_.wait(rung);
+            bell_.wait(rings);
         }
     }
 
