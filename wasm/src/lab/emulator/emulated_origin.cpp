@@ -465,8 +465,7 @@ void EmulatedOrigin::collect_lines() {
     lines_.clear();
 }
 
-/// Leaves out the steps without a line, such as the release of a lock or a timer that was
-/// cancelled.
+/// Leaves out the steps without a line, such as the delivery of a grant.
 Trace EmulatedOrigin::trace(std::string failure) {
     collect_lines();
     Trace trace{.steps = traced_, .failure = std::move(failure)};

@@ -3,11 +3,11 @@
 // - mutexed: HTML's storage mutex; a turn is atomic.
 // - interleaved: each operation is atomic and visible to every process at once.
 // - cached: what browsers do (docs/decisions/0001). Each process reads and writes a copy of its
-//   own. Its writes reach the other processes later, in one order for all. While a process waits for
-//   its own write to a key to come back in that order, it ignores the writes of others to that key.
-//   In the end all copies are therefore equal, except after clear(): a process that clears waits for
-//   no key, and keeps what it receives before its clear() comes back (docs/reality.md; Chromium's
-//   CachedStorageArea::AllDeleted).
+//   own. Its writes reach the other processes later, in one order for all. While a process waits
+//   for its own write to a key to come back in that order, it ignores the writes of others to that
+//   key. In the end all copies are therefore equal, except after clear(): a process that clears
+//   waits for no key, and keeps what it receives before its clear() comes back (docs/reality.md;
+//   Chromium's CachedStorageArea::AllDeleted).
 //
 // The class implements the rules. The schedule chooses when a write travels (send(), receive()).
 #pragma once
