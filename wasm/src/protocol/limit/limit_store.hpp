@@ -109,8 +109,8 @@ class LimitStore {
     const Names& names_;
     NoticeHandler on_notice_;
     AbortableTransactions transactions_;
-    std::map<std::string, std::string> memory_;  // the rows, without IndexedDB
-    std::set<std::string> seen_;                 // the keys of rows that existed
+    std::map<std::string, std::string> memory_;                // the rows, without IndexedDB
+    std::set<std::string> seen_;                               // the keys of rows that existed
     std::map<std::string, std::unique_ptr<HeldLock>> sights_;  // the locks of seen rows, by key
     std::vector<std::weak_ptr<Birth>> births_;
     std::set<std::string> warned_;
