@@ -33,8 +33,8 @@ TABACUS_EXPORT(tabacus::sync::Agent*, agent_enter)
 TABACUS_EXPORT(std::uint32_t, agent_leave)
 (tabacus::sync::Arena* arena, tabacus::sync::Agent* agent) { return arena->leave(*agent) ? 1 : 0; }
 
-// Returns the offset of the entry that the first `units` units of the agent's name name; 0 if the
-// arena is full, -1 if it stays locked.
+// Returns the offset of the entry with the name in the first `units` units of the agent's name; 0
+// if the arena is full, -1 if it stays locked.
 TABACUS_EXPORT(std::int32_t, object_open)
 (tabacus::sync::Arena* arena, const tabacus::sync::Agent* agent, tabacus::sync::Kind kind,
  std::uint32_t units) {

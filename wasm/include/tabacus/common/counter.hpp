@@ -1,4 +1,4 @@
-// The interface of every counter over tabs, and what it promises.
+// Counter: the interface of every counter over tabs.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,8 @@
 //    burst has spent, but at most a sixteenth of the budget and a quarter of what is free.
 //  - It puts back what is left of the window when no call has come for `pause_ms`, when another tab
 //    needs rights, and when the page is frozen, left or closed.
-// If a tab dies within a burst, its window is lost. Everything else returns to the budget.
+// If a tab dies within a burst, the rights of its window are lost. All other unspent rights return
+// to the budget.
 #pragma once
 
 #include <cstdint>

@@ -54,7 +54,8 @@ struct alignas(line_bytes) Agent {
     std::uint32_t outcome;                      // 8   Outcome of the last exact add
     Offset next_free;                           // 12
     std::array<char16_t, name_units_max> name;  // 16  the name that `open` looks up
-    // The functions that run on it need a few words. The size makes an agent one page of 4 KiB.
+    // The functions that use this stack need a few words. Its size makes an agent one page of 4
+    // KiB.
     std::array<std::byte, 3712> stack;
 };
 static_assert(offsetof(Agent, id) == 0 && offsetof(Agent, may_sleep) == 4);
@@ -116,7 +117,7 @@ class alignas(line_bytes) Arena {
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
 
-    /// Returns a new owner id, or 0 if all 2^31 - 1 are used up.
+    /// Returns a new owner id, or 0 if all 2^31 − 1 are used up.
     Owner take_id() {
         Owner id = last_id_.load();
         do {
@@ -149,8 +150,8 @@ class alignas(line_bytes) Arena {
         return true;
     }
 
-    /// Returns the entry that the first `units` units of agent.name name. Makes it, with an object
-    /// of `kind`, if there is none. Requires that `units` is at most name_units_max.
+    /// Returns the entry with the name in the first `units` units of agent.name. Makes it, with an
+    /// object of `kind`, if there is none. Requires that `units` is at most name_units_max.
     OpenResult open(const Agent& agent, Kind kind, std::uint32_t units) {
         const Held held(mutex_, agent.id, agent.may_sleep != 0);
         if (!held.acquired) return {Opened::busy, 0};

@@ -26,8 +26,8 @@
 // `contended` may be set while no thread sleeps, which costs one needless wake-up. It is never
 // clear while a thread sleeps on a held mutex, unless a wake-up is on its way to a thread that will
 // set it again or pass the wake-up on. A thread that has slept therefore takes the mutex as
-// contended, because other threads may still sleep. No sleep lasts longer than sleep_max_ns,
-// because a wake-up may have gone to a thread that is dead.
+// contended, because other threads may still sleep. lock() sleeps for at most sleep_max_ns at a
+// time, because a wake-up may have gone to a thread that is dead.
 
 namespace tabacus::sync {
 

@@ -15,9 +15,9 @@
 // Promises: once a thread has set a value, every thread reads it. A value that does not fit leaves
 // the old value. Every item can be found and removed, even if the segment is full. All threads see
 // the changes in one order.
-// Does not provide: changes for ever. A listener learns that it has missed changes if it is
-// `changes_max` behind, if their blocks were needed, or if the work of a terminated thread was
-// repaired.
+// Does not provide: unlimited storage of changes. A listener learns that it has missed changes if
+// it is `changes_max` behind, if their blocks were needed, or if the work of a terminated thread
+// was repaired.
 //
 //   chain     first -> item -> item, through `next`; the value of an item is one word
 //   rebuilt   buckets, `before`, `last`, count, bytes and free blocks; the changes are dropped

@@ -21,7 +21,7 @@ inline constexpr std::size_t line_bytes = 128;
 /// Promises: no update is lost. The sum is exact when no add is in progress. A sum that is read
 /// during adds includes every add that ended before the read began, and no add that began after the
 /// read ended; it need not be a value that the counter had at one moment. Reads never wait for a
-/// lock. An overflow is refused exactly, at the same totals as for the other kinds of counters.
+/// lock. An add beyond the limit is refused exactly at the same totals as by other counters.
 ///
 /// The total is the base and all cells. An add checks the limit without computing the total,
 /// because the counter is in one of two states:

@@ -181,8 +181,8 @@ class BasicTabRequest {
                 const bool tries = now == TabState::trying;
                 if (has == TabHas::nothing) return tries ? TabTask::attempt : TabTask::wait;
                 // A request that still waits at the browser can serve this question, because it is
-                // for the same lock. A lock that is held was granted to the previous question,
-                // which is over, and must be released.
+                // for the same lock. A lock that the page holds was granted to the previous
+                // question, which is over, so the page must release it.
                 const bool same = has == (tries ? TabHas::trying : TabHas::waiting);
                 return same ? TabTask::nothing : TabTask::drop;
             }

@@ -17,7 +17,8 @@
 
 namespace tabacus::lab {
 
-/// The memory of one thread's run. Objects that are in it when it is destroyed are not destroyed.
+/// The memory of one thread's run. Destroying an arena frees the memory of its objects without
+/// calling their destructors.
 class RunArena {
   public:
     static constexpr std::size_t usual_bytes = std::size_t{64} << 20U;

@@ -80,8 +80,8 @@ class Workload {
     /// Returns a hash of everything that the workload knows in addition to what the tabs received;
     /// see Run::state().
     [[nodiscard]] virtual std::optional<std::uint64_t> state() const { return std::nullopt; }
-    /// Returns a failure, or an empty text, once no event can happen. A tab that has not finished
-    /// is a failure. It may open further tabs and let the origin run.
+    /// Returns a failure, or an empty text. Called once no event can happen. A tab that has not
+    /// finished is a failure. This function may open further tabs and let the origin run.
     virtual std::string at_rest(Origin& origin) = 0;
 };
 

@@ -1,7 +1,7 @@
 // Search: explores every schedule of a program up to a bound, depth first.
 //
 // Each schedule is a run of its own. It begins with the choices that it shares with the previous
-// schedule. The run repeats them, except for those that going back spares (rewinder.hpp).
+// schedule. The run repeats these, unless it can go back to a checkpoint (rewinder.hpp).
 //
 // Reduction leaves out a schedule if it differs from an explored one only in the order of steps
 // that commute, as the footprints of the steps show. Without a preemption bound it uses dynamic

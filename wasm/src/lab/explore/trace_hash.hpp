@@ -7,7 +7,7 @@
 // cause. These steps are the same in every order of a trace. The hash of a run is the sum of the
 // numbers of its steps. (Musuvathi and Qadeer, "Partial-order reduction for context-bounded state
 // exploration", Microsoft Research, 2007.) The hash has 64 bits: among ten million states, the
-// probability that two have one hash is 3 in a million.
+// probability that two have the same hash is 3 in a million.
 #pragma once
 
 #include <cstdint>

@@ -24,8 +24,8 @@ class VisitedPoints {
     explicit VisitedPoints(std::size_t slots_max = usual_slots_max);
 
     /// Whether everything that may follow a visit has been explored, or will be by an earlier
-    /// visit. The earlier visit had at least `left` preemptions left with the same `turn`, or at
-    /// least one more with any turn, because the turn makes a difference of at most one preemption
+    /// visit. The earlier visit had as many preemptions left and the same `turn`, or it had at
+    /// least one more, with any turn: the turn makes a difference of at most one preemption
     /// (run.hpp).
     [[nodiscard]] bool covers(std::uint64_t point, std::uint64_t turn, std::uint32_t left) const;
     /// Records a visit.

@@ -77,7 +77,7 @@ class Names {
     [[nodiscard]] std::string limit_birth(std::string_view key) const {
         return concat({root_, "limit-birth/", key});
     }
-    /// The lock that every tab holds, shared, that has seen the row of Store::limits.
+    /// The lock that a tab holds, shared, once it has seen the row of Store::limits.
     [[nodiscard]] std::string limit_seen(std::string_view key) const {
         return concat({root_, "limit-seen/", key});
     }
