@@ -331,7 +331,7 @@ Task<void> Budget::give(std::int64_t n) {
             const auto transaction = co_await owner_.store.begin(Access::write);
             const auto used = co_await read_used(*transaction);
             if (n > used - left_) {
-                co_await fail(ErrorCode::out_of_range, "more is given back than was taken");
+                co_await fail(ErrorCode::out_of_range, "cannot put back more than was taken");
             }
             transaction->put(Store::limits, key_, format_budget({used - n}));
             co_await transaction->commit();

@@ -51,13 +51,15 @@ Task<bool> RateLimit::try_take() {
 
 Task<bool> RateLimit::wait(bool waits, std::optional<AbortSignal> signal,
                            std::optional<double> timeout_ms) {
-    if (signal && signal->aborted()) co_await fail(ErrorCode::aborted, "the signal had aborted");
+    if (signal && signal->aborted())
+        co_await fail(ErrorCode::aborted, "the signal is already aborted");
     const auto waiter = std::make_shared<Waiter>();
     waiter->waits = waits;
     waiters_.push_back(waiter);
     if (signal) {
         signal->on_abort([this, weak = std::weak_ptr(waiter)] {
-            if (const auto aborted = weak.lock()) end(aborted, ErrorCode::aborted, "aborted");
+            if (const auto aborted = weak.lock())
+                end(aborted, ErrorCode::aborted, "the signal aborted the call");
         });
     }
     if (timeout_ms) scope_.spawn(expire(waiter, *timeout_ms));
