@@ -15,8 +15,8 @@
 // If the database vanishes, the sequence begins anew above three numbers: the mark in localStorage,
 // the largest number that this tab has seen, and the microseconds since 1970, which pass faster
 // than tabs reserve numbers. A tab knows from the mark that the database vanished. Because a mark
-// takes a while to reach other processes, it knows this also from locks that live tabs hold which
-// have used the sequence (LimitStore).
+// takes a while to reach other processes, a tab also knows it from the locks of live tabs that have
+// used the sequence (LimitStore).
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@ namespace tabacus::sync {
 enum class LockState : std::uint32_t {
     pending = 1,
     held = 2,
-    stolen = 3,  // no longer excludes others; its thread releases it at any time
+    stolen = 3,  // excludes no request; its thread releases it at any time
 };
 
 enum class LockMode : std::uint32_t { exclusive = 0, shared = 1 };

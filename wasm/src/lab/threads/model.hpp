@@ -22,7 +22,7 @@
 namespace tabacus::lab {
 
 /// The shared objects of one run, what each thread does with them, and the checks. Requires that a
-/// thread owns no heap memory during an operation, because a run may end inside one.
+/// thread owns no heap memory while it calls an operation of a cell, because the run may end there.
 class ThreadsWorkload {
   public:
     ThreadsWorkload() = default;

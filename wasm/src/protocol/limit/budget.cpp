@@ -118,8 +118,8 @@ Task<Budget::Round> Budget::take_out_once() {
     if (least <= 0) co_return Round{};
     const auto before = used;
     if (given_up_) {
-        // This tab's row is about to be overwritten, so the rights that it has given up are put
-        // back now.
+        // This transaction overwrites the tab's row, so it puts back the rights that the row gives
+        // up.
         const auto stored = co_await transaction->get(Store::limits, own_key());
         const auto row = stored ? parse_holding(stored->value) : std::nullopt;
         if (row && row->state == HoldingRow::State::given) used -= std::min(used, row->amount);
