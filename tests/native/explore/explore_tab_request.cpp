@@ -75,7 +75,7 @@ class Asking final : public ThreadsWorkload {
 
     void serve() {
         for (;;) {
-            const std::uint32_t rings = bell_.rung();
+            const std::uint32_t rings = bell_.rings();
             const bool last = ended_.load() == Threads;
             while (serve_once()) {
             }

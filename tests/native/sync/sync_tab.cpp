@@ -72,7 +72,7 @@ class Page {
 
     void serve() {
         while (!ending_) {
-            const std::uint32_t rings = arena.tab_bell().rung();
+            const std::uint32_t rings = arena.tab_bell().rings();
             serve_once();
             if (!ending_) arena.tab_bell().wait(rings);
         }

@@ -7,32 +7,34 @@
 #include "tabacus/sync/arena.hpp"
 #include "tabacus/sync/dispatch.hpp"
 
-// What JavaScript calls on the page and in Workers: plain functions over numbers. They are plain
-// exports and not embind: a bare Atomics.add costs 9 ns and such a call 11, an embind call would
-// eat what is left of a budget of two Atomics.add; and attach.wasm has no runtime that embind could
-// live in.
+// The functions that JavaScript calls on the page and in Workers, over numbers. They are plain
+// exports, because attach.wasm has no runtime for embind, and because they must be fast: an
+// Atomics.add costs 9 ns and such a call 11 ns, while an embind call would cost more than two
+// Atomics.add.
 //
 // Pointers are addresses in the shared memory, from an arena that the caller has checked. Numbers
-// are doubles, and are found to be integers here: that is cheaper than in JavaScript. NaN means
-// "not done"; Agent::outcome has the reason, unless the number was no safe integer.
+// are doubles; these functions check that they are integers, which is cheaper than in JavaScript.
+// NaN means that the call was refused. Agent::outcome has the reason, unless the number was not a
+// safe integer.
 
 #define TABACUS_EXPORT(type, name) extern "C" __attribute__((export_name(#name))) type name
 
-// Makes fresh memory, which is zero, an arena. Called once, by the page, before any other function
-// and with no stack.
+// Makes an arena in memory that is all zero. The page calls it once, before any other function; it
+// needs no stack.
 TABACUS_EXPORT(tabacus::sync::Arena*, arena_make)() {
     using namespace tabacus::sync;
     return new (reinterpret_cast<void*>(main_arena_begin)) Arena(names_bytes, agents_max);
 }
 
-// The agent's address, or 0: the arena is full (or stayed locked, where may_sleep is 0).
+// Returns the agent's address, or 0 if the arena is full or, with may_sleep 0, stays locked.
 TABACUS_EXPORT(tabacus::sync::Agent*, agent_enter)
 (tabacus::sync::Arena* arena, std::uint32_t may_sleep) { return arena->enter(may_sleep != 0); }
 
 TABACUS_EXPORT(std::uint32_t, agent_leave)
 (tabacus::sync::Arena* arena, tabacus::sync::Agent* agent) { return arena->leave(*agent) ? 1 : 0; }
 
-// The offset of the entry named by the first `units` of the agent's name; 0 full, -1 busy.
+// Returns the offset of the entry with the name in the first `units` units of the agent's name; 0
+// if the arena is full, -1 if it stays locked.
 TABACUS_EXPORT(std::int32_t, object_open)
 (tabacus::sync::Arena* arena, const tabacus::sync::Agent* agent, tabacus::sync::Kind kind,
  std::uint32_t units) {
@@ -51,7 +53,7 @@ TABACUS_EXPORT(double, counter_add)
     return __builtin_nan("");
 }
 
-// 0, or NaN.
+// Adds without returning the total. Returns 0, or NaN.
 TABACUS_EXPORT(double, counter_bump)
 (tabacus::sync::Kind kind, void* counter, tabacus::sync::Agent* agent, double n) {
     using namespace tabacus::sync;
@@ -63,12 +65,12 @@ TABACUS_EXPORT(double, counter_bump)
     return __builtin_nan("");
 }
 
-// NaN where a number cannot hold it exactly.
+// Returns NaN if a number cannot hold the value exactly.
 TABACUS_EXPORT(double, counter_value)(tabacus::sync::Kind kind, const void* counter) {
     return tabacus::sync::as_number(tabacus::sync::value_of(kind, counter));
 }
 
-// Agent::outcome always has the outcome.
+// Returns the value. Agent::outcome has the outcome of every call.
 TABACUS_EXPORT(std::int64_t, counter_add_exact)
 (tabacus::sync::Kind kind, void* counter, tabacus::sync::Agent* agent, std::int64_t n) {
     const auto [outcome, value] =
@@ -81,7 +83,7 @@ TABACUS_EXPORT(std::int64_t, counter_value_exact)(tabacus::sync::Kind kind, cons
     return tabacus::sync::value_of(kind, counter);
 }
 
-// Sleeps; never for a thread that must not.
+// Sleeps until the mutex is acquired. Requires that the thread may sleep.
 TABACUS_EXPORT(tabacus::sync::LockResult, mutex_lock)
 (tabacus::sync::Mutex* mutex, tabacus::sync::Owner self) { return mutex->lock(self); }
 
@@ -99,9 +101,10 @@ TABACUS_EXPORT(tabacus::sync::UnlockResult, mutex_unlock)
 TABACUS_EXPORT(void, mutex_enter_async)(tabacus::sync::Mutex* mutex) { mutex->enter_async(); }
 TABACUS_EXPORT(void, mutex_leave_async)(tabacus::sync::Mutex* mutex) { mutex->leave_async(); }
 
-// Locks over tabs: the thread's side (tab_request.hpp).
+// Locks over tabs: the functions of the thread (tab_request.hpp).
 
-// The request's address, for the name in the agent's block; 0 full, 1 busy.
+// Returns the address of a request for the name in the agent's block; 0 if the arena is full, 1 if
+// it stays locked.
 TABACUS_EXPORT(std::uintptr_t, request_open)
 (tabacus::sync::Arena* arena, const tabacus::sync::Agent* agent, std::uint32_t units,
  std::uint32_t watched) {
@@ -122,7 +125,7 @@ TABACUS_EXPORT(std::uint32_t, request_give_up)
     return request->give_up(arena->tab_bell()) ? 1 : 0;
 }
 
-// The state before.
+// Returns the state before the call.
 TABACUS_EXPORT(tabacus::sync::TabState, request_release)
 (tabacus::sync::Arena* arena, tabacus::sync::TabRequest* request) {
     return request->release(arena->tab_bell());
@@ -133,7 +136,7 @@ TABACUS_EXPORT(void, request_close)
     request->close(arena->tab_bell());
 }
 
-// Locks over tabs: the page's side (tab_request.hpp).
+// Locks over tabs: the functions of the page (tab_request.hpp).
 
 TABACUS_EXPORT(tabacus::sync::TabBell*, request_bell)(tabacus::sync::Arena* arena) {
     return &arena->tab_bell();
@@ -141,7 +144,7 @@ TABACUS_EXPORT(tabacus::sync::TabBell*, request_bell)(tabacus::sync::Arena* aren
 
 TABACUS_EXPORT(void, request_end)(tabacus::sync::Arena* arena) { arena->tab_bell().end(); }
 
-// 0 after the last, the first after 0.
+// Returns the first request for 0, and 0 after the last one.
 TABACUS_EXPORT(tabacus::sync::TabRequest*, request_next)
 (tabacus::sync::Arena* arena, const tabacus::sync::TabRequest* before) {
     return arena->next_tab_request(before);

@@ -1,4 +1,5 @@
-// What a tab's program exports for strategies, locks, queues and limits, as bridge/exports.js describes it.
+// The exports of a tab's program for strategies, locks, queues and limits, as bridge/exports.js
+// describes them.
 #include "browser/core/coordination_core.hpp"
 
 #include <memory>
@@ -6,7 +7,7 @@
 namespace tabacus::browser {
 namespace {
 
-/// It lives as long as the program does.
+/// Makes the core, which lives as long as the program.
 CoordinationCore* make_coordination(TabCore& tab) {
     return std::make_unique<CoordinationCore>(tab).release();
 }

@@ -1,5 +1,6 @@
-// What a tab's program exports for its bridge and its counters, as bridge/exports.js describes it: plain exports over
-// numbers and addresses. embind, which they replace, weighs 9 KB more (browser/bridge.hpp).
+// The exports of a tab's program for the bridge and for counters, as bridge/exports.js describes
+// them. They are plain exports over numbers and addresses, because embind would add 9 KB
+// (browser/bridge.hpp).
 #include <emscripten/emscripten.h>
 
 #include <memory>
@@ -15,7 +16,8 @@ EMSCRIPTEN_KEEPALIVE char* tab_buffer(std::size_t size) {
     return tabacus::browser::packed_buffer(size);
 }
 
-// Packed: the namespace. The core lives as long as its instance of the program does.
+// Makes the tab's core. The packed argument is the namespace. The core lives as long as its
+// instance of the program.
 EMSCRIPTEN_KEEPALIVE TabCore* tab_new() {
     return std::make_unique<TabCore>(tabacus::browser::Unpacker().text()).release();
 }

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::uint32_t null_size = 0xffff'ffff;
 
-// One for the module: the host packs values right before the call that takes them, on the one thread
-// that a tab has.
+// The module has one buffer. The host packs values right before the call that takes them, and a tab
+// has only one thread.
 struct Packed {
     char* data = nullptr;
     std::size_t size = 0;
@@ -18,7 +18,7 @@ struct Packed {
 };
 Packed packed;
 
-/// A longer buffer is freed as soon as a shorter one does.
+/// The longest buffer that is kept. A longer one is freed as soon as a call needs at most this.
 constexpr std::size_t kept_bytes_max = 65'536;
 
 /// NOLINTBEGIN(cppcoreguidelines-no-malloc)
@@ -27,13 +27,15 @@ void release() {
     packed = {};
 }
 
-/// malloc() reports that there is no memory, where a string would end the program.
+/// Makes a longer buffer. Returns false if there is no memory. A string would end the program then,
+/// so the buffer comes from malloc().
 bool grow(std::size_t size) {
     release();
     packed.data = static_cast<char*>(std::malloc(size));
     if (packed.data == nullptr) return false;
     packed.capacity = size;
-    // An Unpacker copies the texts by operator new. Volatile: else the compiler leaves the pair out.
+    // An Unpacker copies the texts with operator new, so there must be memory for a copy, too. The
+    // pointer is volatile, because the compiler would otherwise remove malloc() and free().
     void* volatile copy = std::malloc(size);
     std::free(copy);
     return copy != nullptr;

@@ -1,6 +1,6 @@
-// The bridge between the core and its host (js/core/bridge.js): whatever crosses it is numbers, and texts
-// and numbers that are packed one after another. What is called, in both directions, bridge/ describes, and
-// generated/ has a function for each. embind and its values would take 9 KB more (brotli).
+// The bridge between the core and its host (js/core/bridge.js). Only numbers cross it, and texts
+// and numbers that are packed one after another. The folder bridge/ describes the calls in both
+// directions, and generated/ has a function for each call. embind would add 9 KB (brotli).
 #pragma once
 
 #include <cmath>
@@ -13,24 +13,25 @@
 #include <utility>
 #include <vector>
 
-/// The one function that the core imports of its host: what is called, and its arguments as
-/// generated/host.hpp assigns them. Throws only once the program has trapped, whose frames then never
-/// run again: else the host catches whatever the platform throws.
+/// The only function that the core imports from its host. `call` is the number of the call, and
+/// generated/host.hpp assigns its arguments to the parameters. The host catches whatever the
+/// platform throws. Only after the program has trapped does this function throw; the program's
+/// frames are never resumed then.
 extern "C" [[clang::import_module("env"), clang::import_name("tabacus_call")]] double tabacus_call(
     int call, int a, int b, int c, int d, double number, const char* first, size_t first_size,
     const char* second, size_t second_size);
 
 namespace tabacus::browser {
 
-/// The number under which JavaScript keeps a promise's two functions.
+/// The number under which JavaScript keeps the two functions that settle a promise.
 using PromiseId = int;
 
-/// Nothing stands for null.
+/// A text of JavaScript, or nothing for null.
 using Text = std::optional<std::string>;
 using Texts = std::vector<Text>;
 
-/// Packs values one after another: a text as its length in bytes, 32 bits in the machine's order, and
-/// then its UTF-8; null as the length 2^32 − 1; a number as a double.
+/// Packs values one after another. A text is packed as its length in bytes (32 bits in the
+/// machine's byte order) and its UTF-8, null as the length 2^32 − 1, and a number as a double.
 class Packer {
   public:
     void text(std::string_view text);
@@ -45,17 +46,18 @@ class Packer {
     std::string bytes_;
 };
 
-/// Reads what the host has packed for the call that it makes, in the order in which it was packed.
+/// Reads the values that the host has packed for its call, in their order.
 class Unpacker {
   public:
     Unpacker();
 
-    /// Null is the empty text.
+    /// Returns a text; the empty text for null.
     std::string text() { return optional_text().value_or(""); }
     Text optional_text();
     double number();
-    /// Returns nothing for NaN.
+    /// Returns a number; nothing for NaN.
     std::optional<double> optional_number();
+    /// Returns a list, whose length comes first. `read_one(unpacker)` reads each item.
     template <typename T, typename ReadOne>
     std::vector<T> list(ReadOne read_one) {
         std::vector<T> all;
@@ -64,15 +66,15 @@ class Unpacker {
         }
         return all;
     }
-    /// All that follow.
+    /// Returns all texts that follow.
     Texts texts();
 
   private:
     std::string_view rest_;
 };
 
-// pack() of any value: of a list how many there are, then each; of what may be missing whether it is
-// there, then itself. Records have theirs in generated/records.hpp.
+// pack() packs a value of any type: a list as its length and its items, an optional value as 1 and
+// the value, or as 0. generated/records.hpp has a pack() for each record.
 
 template <typename Number>
     requires(std::is_arithmetic_v<Number> || std::is_enum_v<Number>)
@@ -108,11 +110,11 @@ void pack(Packer& to, const List& all) {
     for (const auto& one : all) pack(to, one);
 }
 
-/// Makes the buffer `size` bytes long in which the host packs values for its next call. The address is
-/// good until the next packed_buffer(); null if there is no memory.
+/// Returns the buffer in which the host packs values for its next call, `size` bytes long. The
+/// address is valid until the next packed_buffer(). Returns null if there is no memory.
 char* packed_buffer(std::size_t size);
 
-/// NaN stands for none.
+/// Returns the number; nothing for NaN.
 inline std::optional<double> optional_number(double number) {
     return std::isnan(number) ? std::nullopt : std::optional(number);
 }

@@ -21,7 +21,7 @@ Async<std::vector<std::string>> BrowserStorage::keys(std::string_view prefix) {
 
 namespace {
 
-/// Rows come as key, value, key, value, …; a value that was no string comes as null.
+/// Reads rows, which come as key, value, key, value, … A value that is not a string comes as null.
 std::vector<Row> read_rows(Texts& answer) {
     std::vector<Row> rows(answer.size() / 2);
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -38,7 +38,7 @@ std::optional<Row> read_row(Texts& answer) {
     return std::move(rows.front());
 }
 
-/// Known to the host by the number of the operation that began it.
+/// A transaction. The host identifies it by the number of the operation that began it.
 class BrowserTransaction final : public Transaction {
   public:
     BrowserTransaction(int id, Operations& operations, TransactionGroup::Member member)
@@ -153,7 +153,8 @@ struct BrowserLocks::Held final : HeldLock {
 
 namespace {
 
-/// A lock manager's snapshot comes as held, name, exclusive, client id, …; null is for no.
+/// Reads a snapshot of the lock manager, which comes as four texts for each lock: held, name,
+/// exclusive, client id. Null stands for false.
 LockSnapshot read_snapshot(Texts& answer) {
     LockSnapshot snapshot;
     for (std::size_t i = 0; i + 3 < answer.size(); i += 4) {
@@ -169,8 +170,8 @@ LockSnapshot read_snapshot(Texts& answer) {
 
 Async<std::unique_ptr<HeldLock>> BrowserLocks::request(LockRequest request) {
     const int id = operations_.next();
-    // A text in the answer: an available lock was asked for in vain. A grant has none, as others
-    // have waited for it.
+    // An answer with a text means that an `ifAvailable` request was refused. The answer to a grant
+    // is empty.
     const auto wrap = [id, held = held_](const Texts& answer) -> std::unique_ptr<HeldLock> {
         if (!answer.empty()) return nullptr;
         return std::make_unique<Held>(id, held);

@@ -1,5 +1,5 @@
-// The World of a real tab: each part of it asks a part of the host (js/host/), which adapts the
-// platform and decides nothing.
+// BrowserWorld: the World of a real tab. Each of its parts calls a part of the host (js/host/),
+// which adapts the platform and decides nothing.
 #pragma once
 
 #include <list>
@@ -38,7 +38,7 @@ class BrowserStorage final : public Storage {
         return std::move(answer);
     }
     Async<std::vector<std::string>> keys(std::string_view prefix) override;
-    /// Requires the same prefix of every caller: that of the namespace.
+    /// Requires that every caller passes the same prefix, that of the namespace.
     Subscription on_change(std::string_view prefix,
                            Function<void(const StorageChange&)> callback) override {
         host::storage_watch(prefix);
@@ -66,8 +66,8 @@ class BrowserDatabase final : public Database {
         return listeners_.add(std::move(callback));
     }
 
-    /// An event that comes before anybody listens waits for the next open() or begin(): the one that
-    /// made the database comes while the tab is being opened.
+    /// Emits an event. If there is no listener yet, keeps the event until the next open() or
+    /// begin(), because the event `created` may come while the tab is being opened.
     void emit(DatabaseEvent event);
 
   private:
@@ -78,7 +78,8 @@ class BrowserDatabase final : public Database {
     std::optional<DatabaseEvent> undelivered_;
 };
 
-/// Web Locks, through js/host/web-locks.js, which knows a lock by the operation that requested it.
+/// Web Locks, through js/host/web-locks.js. The host identifies a lock by the number of the
+/// operation that requested it.
 class BrowserLocks final : public Locks {
   public:
     explicit BrowserLocks(Operations& operations) : operations_(operations) {}
@@ -87,7 +88,7 @@ class BrowserLocks final : public Locks {
     Async<std::unique_ptr<HeldLock>> request(LockRequest request) override;
     Async<LockSnapshot> query() override;
 
-    /// The host reports that another context stole the lock.
+    /// Handles the host's report that another context stole the lock.
     void lost(int id) const;
 
   private:
@@ -100,10 +101,11 @@ class BrowserLocks final : public Locks {
     Shared<AllHeld> held_{std::make_unique<AllHeld>()};
 };
 
-/// BroadcastChannel, through js/host/broadcast-channels.js, where a channel is known by a number.
+/// BroadcastChannel, through js/host/broadcast-channels.js. The host identifies a channel by a
+/// number.
 class BrowserChannels {
   public:
-    /// Nothing where the platform has no BroadcastChannel.
+    /// Opens a channel. Returns null if the platform has no BroadcastChannel.
     std::unique_ptr<Channel> open(std::string_view name);
 
     struct Message {
@@ -117,7 +119,7 @@ class BrowserChannels {
     unsigned next_ = 0;
 };
 
-/// js/host/clock.js, as the source of randomness is.
+/// Time, through js/host/clock.js.
 class BrowserClock final : public Clock {
   public:
     explicit BrowserClock(Operations& operations) : operations_(operations) {}
@@ -139,15 +141,17 @@ class BrowserClock final : public Clock {
     Operations& operations_;
 };
 
+/// Randomness, through js/host/clock.js.
 class BrowserRandom final : public Random {
   public:
-    /// A JavaScript number holds 32 random bits exactly, and not 64.
+    /// Makes two calls for 32 bits each, because a number of JavaScript cannot hold 64 bits.
     std::uint64_t bits() override {
         const auto high = static_cast<std::uint64_t>(host::clock_random32());
         return high << 32 | static_cast<std::uint64_t>(host::clock_random32());
     }
 };
 
+/// The page's lifecycle, which the host reports.
 class BrowserLifecycle final : public Lifecycle {
   public:
     [[nodiscard]] bool hidden() const override { return host::lifecycle_hidden(); }
@@ -175,7 +179,7 @@ class BrowserWorld final : public World {
     BrowserRandom& random() override { return random_; }
     BrowserLifecycle& lifecycle() override { return lifecycle_; }
 
-    // The events of the host, each for the part of this World that it is about (bridge/host.js).
+    // The events of the host (bridge/host.js). Each one is passed on to its part of this World.
     void settled(int operation, Texts&& answer) {
         operations_.settled(operation, std::move(answer));
     }

@@ -1,7 +1,7 @@
-// Action: a std::function<void()> that moves and does not copy, and keeps what it captures in
-// itself.
+// Action: a callable like std::function<void()> that can be moved but not copied, and that stores
+// small callables in itself.
 //
-// A simulated origin makes a few of them per step; the allocations of std::function were the half
+// A simulated origin makes a few of them per step. The allocations of std::function would take half
 // of a step's time.
 #pragma once
 
@@ -13,14 +13,14 @@
 
 namespace tabacus::lab {
 
-// The buffer holds no object until `table_` says which one.
+// The buffer holds an object only while `table_` is set.
 // NOLINTBEGIN(cppcoreguidelines-pro-type-member-init)
 class Action {
   public:
     Action() = default;
     template <typename Callable>
         requires(!std::is_same_v<std::remove_cvref_t<Callable>, Action>)
-    Action(Callable&& callable) {  // NOLINT(google-explicit-constructor): as std::function
+    Action(Callable&& callable) {  // NOLINT(google-explicit-constructor): like std::function
         using Stored = std::remove_cvref_t<Callable>;
         if constexpr (fits<Stored>) {
             ::new (static_cast<void*>(buffer_)) Stored(std::forward<Callable>(callable));
@@ -48,7 +48,8 @@ class Action {
     explicit operator bool() const { return table_ != nullptr; }
 
   private:
-    // Two shared pointers, a string and a word: most of what the laboratory posts.
+    // The size of two shared pointers, a string and a word, which is enough for most callables that
+    // the laboratory posts.
     static constexpr std::size_t buffer_bytes = 72;
 
     struct Table {

@@ -14,7 +14,7 @@ class RetryCalled final : public LamportCounter {
     explicit RetryCalled(CounterLocation location) : LamportCounter(std::move(location), {}) {}
 
   private:
-    /// The retry finds nothing changed and calls itself again, until the stack is full.
+    /// The retry finds nothing changed and calls itself again, until the stack overflows.
     static constexpr int stack_max = 1000;
     int calls_ = 0;
 

@@ -1,5 +1,5 @@
-// The faults that the original articles' code has, each as a variant of the strategy
-// that it spoils. For the laboratory and the tests; no tab can get one.
+// The faults in the code of the original articles, each as a variant of a strategy. They are for
+// the laboratory and the tests; no tab can use them.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 namespace tabacus::lab {
 
 enum class ArticleFault : std::uint8_t {
-    /// lamport: `setTimeout(retry(), ms)`: what was to happen after a delay happens at once.
+    /// lamport: `setTimeout(retry(), ms)` calls retry() at once and not after the delay.
     retry_called,
-    /// lamport: the owner's birth is taken for the time it locked, so that the lock of a
-    /// tab older than `forceAfter` is stolen at once.
+    /// lamport: the time at which a tab was opened is used as the time at which it locked. The lock
+    /// of a tab that is older than `forceAfter` is therefore stolen at once.
     birth_as_age,
-    /// eventual: the same news twice is the same value, and an equal write fires no event.
+    /// eventual: repeated news is written as an equal value, and such a write fires no event.
     equal_writes,
-    /// eventual: `if (!baseline)`: a baseline of zero is taken for none, and news is ignored.
+    /// eventual: `if (!baseline)` takes a baseline of zero for a missing one, and ignores news.
     zero_is_no_baseline,
 };
 
-/// The strategy with the fault, otherwise as the catalogue makes it by default.
+/// Makes the strategy with the fault, and otherwise with the defaults of the catalogue.
 std::unique_ptr<StoredCounter> make_faulty(ArticleFault fault, CounterLocation location);
 
 }  // namespace tabacus::lab

@@ -1,4 +1,5 @@
-// Digest: what there is, as a number: equal for equal things, and for others as good as never.
+// Digest: a 64-bit hash of words and texts. It is equal for equal values, and almost never equal
+// for different ones.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 
 namespace tabacus::lab {
 
-/// Spreads its bits (splitmix64).
+/// Returns the word with its bits mixed (splitmix64).
 constexpr std::uint64_t mixed(std::uint64_t word) {
     word = (word ^ word >> 30U) * 0xbf58476d1ce4e5b9U;
     word = (word ^ word >> 27U) * 0x94d049bb133111ebU;
@@ -25,7 +26,7 @@ class Digest {
         state_ = mixed(state_ + 0x9e3779b97f4a7c15U + word) ^ std::rotl(word, 17);
         return *this;
     }
-    /// By two words at once, a multiplication for both (wyhash).
+    /// Adds a text, two words at a time with one multiplication (wyhash).
     Digest& add(std::string_view text) {
         constexpr auto word = sizeof(std::uint64_t);
         add(std::uint64_t{text.size()});
@@ -39,7 +40,8 @@ class Digest {
     [[nodiscard]] constexpr std::uint64_t value() const { return mixed(state_); }
 
   private:
-    /// The halves of the product, neither of whose factors is likely to be 0.
+    /// Returns the two halves of a product, combined. The constants make it unlikely that a factor
+    /// is 0.
     static std::uint64_t folded(std::uint64_t one, std::uint64_t other) {
         const auto product = static_cast<unsigned __int128>(one ^ 0xa0761d6478bd642fU) *
                              (other ^ 0xe7037ed1a0b428dbU);
@@ -54,6 +56,7 @@ class Digest {
     std::uint64_t state_;
 };
 
+/// Returns a hash of the parts, in their order.
 template <typename... Parts>
 std::uint64_t digest(const Parts&... parts) {
     Digest all;

@@ -1,8 +1,9 @@
-// Footprint: what one step of a simulated origin looked at and changed.
+// Footprint: the objects that one step of a simulated origin read and changed.
 //
-// Two steps commute when neither touches what the other changes. An explorer needs no more than
-// that to leave out schedules that only exchange commuting steps. A footprint may say too much (the
-// exploration is slower), never too little (it would be unsound).
+// Two steps commute if neither touches an object that the other one changes. With footprints alone,
+// an explorer can leave out schedules that differ only in the order of commuting steps. A footprint
+// may contain too much, which makes the exploration slower. It must never contain too little, which
+// would make the exploration unsound.
 #pragma once
 
 #include <cstdint>
@@ -18,38 +19,39 @@ namespace tabacus::lab {
 
 enum class AccessKind : std::uint8_t {
     read,
-    bump,   // commutes with other bumps: a set that grows, a sum
+    bump,   // commutes with other bumps, as adding to a set or to a sum does
     write,  // commutes with nothing
 };
 
-/// A kind in the high byte, and which one of the kind.
+/// The number of an object: its kind in the high byte, and its number within the kind.
 using ObjectId = std::uint64_t;
 
+/// The kinds of objects.
 enum class Object : std::uint8_t {
-    tab,          // written by whatever begins a turn of the tab
-    turn,         // the same, and by what goes on with one: orders them, and no more
-    pulse,        // whether the tab runs; read by all that it does
-    alive,        // whether it takes messages
-    queue,        // the far end of a source's queue
-    source,       // the near end
+    tab,          // a tab, written by each step that begins a turn of it
+    turn,         // a tab, written also by each step that continues a turn; it only orders steps
+    pulse,        // whether the tab runs, read by each of its steps
+    alive,        // whether the tab takes messages
+    queue,        // the end of a source's queue at which events are added
+    source,       // the end of a source's queue at which events are taken
     lock,         // one name of the lock manager
-    locks,        // all names
-    order,        // the transactions of a store, in the order they were begun
-    settled,      // the transactions of a store that have ended: orders them, and no more
-    transaction,  // one of them
-    database,     // its quota, its failures
-    existence,    // whether there is one
+    locks,        // all names of the lock manager
+    order,        // the order in which transactions of a store are begun
+    settled,      // the transactions of a store that have ended; it only orders steps
+    transaction,  // one transaction
+    database,     // the quota and the failures of the database
+    existence,    // whether there is a database
     item,         // a key of localStorage
-    items,        // which keys it has
-    copy,         // a key of a process's copy
-    copied,       // which keys that has
+    items,        // the set of keys of localStorage
+    copy,         // a key of a process's copy of localStorage
+    copied,       // the set of keys of a process's copy
     area,         // the order in which writes reach the area
-    processes,    // which there are
-    channel,      // the listeners of a name
-    now,          // what time it is
-    timers,       // the timers that wait
-    faults,       // how many more there may be
-    scenario,     // what a scenario's judges know
+    processes,    // the set of processes
+    channel,      // the listeners of a channel's name
+    now,          // the time
+    timers,       // the timers that are not due
+    faults,       // the number of faults that may still happen
+    scenario,     // what a scenario's checks know
     word,         // a modelled atomic
 };
 
@@ -58,7 +60,8 @@ constexpr ObjectId object_id(Object kind, std::uint64_t which = 0) {
     return static_cast<std::uint64_t>(kind) << 56U | (which & mask);
 }
 
-/// Names that share a number only make two objects one, which is safe. FNV-1a.
+/// Returns the number of an object with a name, by the name's FNV-1a hash. If two names have one
+/// hash, their objects count as one, which is safe.
 constexpr ObjectId object_id(Object kind, std::string_view name, std::uint64_t of = 0) {
     std::uint64_t hash = 0xcbf29ce484222325U ^ of;
     for (const char c : name) {
@@ -76,12 +79,13 @@ struct ObjectAccess {
 
 constexpr bool conflicting(AccessKind a, AccessKind b) {
     if (a == AccessKind::write || b == AccessKind::write) return true;
-    return a != b;  // a bump and a read
+    return a != b;  // one is a bump, the other a read
 }
 
-/// False for what only orders: two steps that conflict there alone never could have been exchanged.
-/// A turn that is under way keeps all others of its tab out, and a transaction runs when the
-/// earlier ones of its stores have ended: it is their beginnings that race.
+/// False for an object that only orders steps: two steps that conflict on such objects alone could
+/// not have happened in the other order. A tab begins no turn while another one has not ended. A
+/// transaction runs only once the earlier transactions of its stores have ended; only their
+/// beginnings race.
 constexpr bool exchangeable(ObjectId object) {
     const auto kind = static_cast<Object>(object >> 56U);
     return kind != Object::turn && kind != Object::settled;
@@ -91,8 +95,8 @@ using Footprint = std::vector<ObjectAccess>;
 
 enum class Conflict : std::uint8_t {
     none,     // the steps commute
-    ordered,  // they do not, and they never could have happened the other way round
-    race,
+    ordered,  // they do not commute, and could not have happened in the other order
+    race,     // they do not commute, and could have happened in the other order
 };
 
 inline Conflict find_conflict(const Footprint& a, const Footprint& b) {
@@ -107,15 +111,15 @@ inline Conflict find_conflict(const Footprint& a, const Footprint& b) {
     return found;
 }
 
-/// One line of a trace: what a step did, and in which tab.
+/// One line of a trace: what a step did in a tab.
 struct TraceLine {
-    std::uint32_t tab = 0;  // 0: the browser, or code outside the origin
+    std::uint32_t tab = 0;  // 0 for the browser, or for code outside the origin
     Object where = Object::tab;
     std::string text;
 };
 
-/// Where the parts of an origin note what a step touches and trace what it does, while a footprint
-/// or a trace is recorded.
+/// Records the footprint and the trace of steps. The parts of an origin call it for each object
+/// that they touch and for each action. It ignores calls while nothing is recorded.
 class FootprintRecorder {
   public:
     void note(ObjectId object, AccessKind access) {
@@ -127,22 +131,22 @@ class FootprintRecorder {
     void note(Object kind, std::string_view name, std::uint64_t of, AccessKind access) {
         if (footprint_ != nullptr) footprint_->push_back({object_id(kind, name, of), access});
     }
-    /// Records a value that the step under way has read: what the step does next may depend on it.
-    /// `value()` makes its number. Only an origin that compares its states records any.
+    /// Records a value that the current step has read, because the rest of the step may depend on
+    /// it. `value()` returns a number for the value. It is called only if states are compared.
     template <typename Value>
     void observe(Value value) {
         if (observing_) observed_ = mixed(observed_ + value());
     }
     void record_observations() { observing_ = true; }
-    /// Returns a hash of all that was observed since the last call.
+    /// Returns a hash of all values that were observed since the last call.
     std::uint64_t take_observed() { return std::exchange(observed_, 0); }
-    /// Adds a line to the trace. `text()` makes its text.
+    /// Adds a line to the trace. `text()` returns its text, and is called only if there is a trace.
     template <typename Text>
     void trace(std::uint32_t tab, Object where, Text text) {
         if (lines_ != nullptr) lines_->push_back({tab, where, text()});
     }
 
-    /// Footprints are added to `footprint`, which may be null, while the returned guard lives.
+    /// Adds accesses to `footprint`, which may be null, until the returned guard is destroyed.
     [[nodiscard]] auto recording_in(Footprint* footprint) {
         struct End {
             void operator()(FootprintRecorder* recorder) const { recorder->footprint_ = nullptr; }

@@ -1,4 +1,4 @@
-// The database and its transactions as a tab of the laboratory sees them.
+// The part of a LabTab for the database and its transactions.
 #include <algorithm>
 #include <stdexcept>
 
@@ -117,8 +117,8 @@ void LabTab::LabDatabase::check_end_of_turn() const {
 
 LabTab::LabTransaction::~LabTransaction() { tab_.origin_.database_.drop(client_->id); }
 
-/// What would throw in a browser (NotFoundError, ReadOnlyError, TransactionInactiveError) is a
-/// defect of the program.
+/// Throws std::logic_error for a call that would throw in a browser (NotFoundError, ReadOnlyError,
+/// TransactionInactiveError), which is a defect of the program.
 void LabTab::LabTransaction::check(Store store, Access access) const {
     if (!client_->scope.has(store)) {
         throw std::logic_error("the store is not in the transaction's scope");
@@ -147,7 +147,8 @@ Async<T> LabTab::LabTransaction::ask(Operation operation, Convert convert) {
             completer.complete(convert(reply));
         }
     };
-    // Events of two connections of one tab, the former one closing, may arrive in any order.
+    // While an earlier connection of the tab is closing, its events and those of the next
+    // connection may arrive in any order.
     operation.reply = [tab = &tab_, connection = client_->connection, id = client_->id,
                        deliver](const Operation::Reply& reply) {
         tab->in_tab(

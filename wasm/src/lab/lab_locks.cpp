@@ -1,4 +1,4 @@
-// Web Locks as a tab of the laboratory sees them.
+// The part of a LabTab for Web Locks.
 #include <algorithm>
 
 #include "lab_parts.hpp"
@@ -7,8 +7,8 @@ namespace tabacus::lab {
 
 namespace {
 
-/// Sorts the locks by their names. No protocol may ask which of two locks of different names came
-/// first, so states that differ only in that are equal.
+/// Sorts a snapshot by name, so that states are equal if they differ only in the order of locks
+/// with different names. No protocol may depend on that order.
 void sort_by_name(LockSnapshot& snapshot) {
     for (auto* infos : {&snapshot.held, &snapshot.pending}) {
         std::stable_sort(infos->begin(), infos->end(),
@@ -44,7 +44,7 @@ Async<std::unique_ptr<HeldLock>> LabTab::LabLocks::request(LockRequest request) 
     using Result = Async<std::unique_ptr<HeldLock>>;
     if (!tab_.alive_) return never<std::unique_ptr<HeldLock>>();
     if (!available()) return Result::failed(Error(ErrorCode::unavailable, "no Web Locks"));
-    // §3.2.1: a signal that has aborted rejects before anything is queued.
+    // §3.2.1: with an aborted signal, the promise is rejected before anything is queued.
     if (request.signal && request.signal->aborted()) {
         return Result::failed(Error(ErrorCode::lock_lost, "the request was aborted"));
     }
@@ -61,8 +61,8 @@ Async<std::unique_ptr<HeldLock>> LabTab::LabLocks::request(LockRequest request) 
     return async;
 }
 
-/// §3.2.1 "signal to abort the request": the promise is rejected at once, the queue
-/// receives the abort later.
+/// Does what §3.2.1 "signal to abort the request" says: the promise is rejected at once, and the
+/// lock manager receives the abort later.
 void LabTab::LabLocks::abort(RequestId id) {
     const auto found = waiting_.find(id);
     if (found == waiting_.end() || !tab_.alive_) return;
@@ -75,7 +75,7 @@ void LabTab::LabLocks::abort(RequestId id) {
 void LabTab::LabLocks::granted(RequestId id) {
     const auto found = waiting_.find(id);
     if (found == waiting_.end()) {
-        // Aborted while the grant was on its way: nobody will hold it.
+        // The request was aborted while the grant was on its way, so the lock is released.
         send([id](LockManager& manager) { manager.release(id); }, Message::release, id);
         return;
     }

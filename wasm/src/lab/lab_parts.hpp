@@ -1,4 +1,5 @@
-// The parts of a LabTab: each an interface of World over what the tab's origin shares.
+// The parts of a LabTab. Each implements an interface of World over the shared parts of the tab's
+// origin.
 #pragma once
 
 #include <map>
@@ -10,7 +11,7 @@
 
 namespace tabacus::lab {
 
-/// What a call returns that a dead tab's destructors make: it never completes.
+/// Returns an Async that never completes, for a call that the destructors of a dead tab make.
 template <typename T>
 Async<T> never() {
     return Completer<T>().async();
@@ -55,27 +56,29 @@ class LabTab::LabDatabase final : public Database {
         return events_.add(std::move(callback));
     }
 
-    /// The browser drops the connection.
+    /// Drops the connection, as a browser does. For each commit that has not ended, `happens()`
+    /// decides whether it happens.
     template <typename Happens>
     void drop_connection(Happens happens);
     [[nodiscard]] bool connected() const { return open_ && !lost_; }
-    /// The tab stops, for good or for the back/forward cache: only what commits goes on, or all
-    /// ends.
+    /// Aborts each transaction with no call of commit(), because the tab stops: it dies, or enters
+    /// the back/forward cache.
     void abort_uncommitted();
-    /// The tab was in a cache that delivers nothing meanwhile (Firefox's back/forward cache): an
-    /// operation that was under way fails for it, and a commit has an unknown outcome.
+    /// Loses the results of pending operations, because the tab was in a back/forward cache that
+    /// delivers none (Firefox). Such an operation fails, and a commit has an unknown outcome.
     void lose_under_way();
-    /// `happens()` is asked for each.
+    /// Decides each commit that has not ended: it happens if `happens()` returns true.
     template <typename Happens>
     void decide_commits(Happens happens);
     [[nodiscard]] bool commits_under_way() const;
-    /// Throws std::logic_error when the turn that ends leaves a transaction with nothing to do: a
-    /// browser would commit it unasked (§2.7.1 "Transaction lifecycle").
+    /// Throws std::logic_error if the turn that ends leaves a transaction with no operation: a
+    /// browser would commit it by itself (§2.7.1 "Transaction lifecycle").
     void check_end_of_turn() const;
 
   private:
     friend class LabTransaction;
-    /// One transaction as the tab sees it. Outlives the LabTransaction while it commits.
+    /// The tab's view of one transaction. While the transaction commits, it may outlive the
+    /// LabTransaction.
     struct Client {
         TransactionId id;
         std::uint64_t connection;
@@ -84,7 +87,7 @@ class LabTab::LabDatabase final : public Database {
         int awaited = 0;  // reads and commits whose reply the tab has not seen
         bool commit_called = false;
         bool connection_lost = false;
-        bool unreported = false;  // its result never reaches the tab
+        bool unreported = false;  // whether its results never reach the tab
     };
     struct Waiting {
         Stores scope;
@@ -100,8 +103,8 @@ class LabTab::LabDatabase final : public Database {
 
     LabTab& tab_;
     bool open_ = false;
-    std::uint64_t connection_ = 0;  // how many there have been
-    bool lost_ = false;             // closed by the browser, and the tab does not know yet
+    std::uint64_t connection_ = 0;  // the number of connections so far
+    bool lost_ = false;             // whether the browser closed it without the tab knowing yet
     std::vector<Waiting> waiting_;
     std::vector<Completer<Unit>> openings_;
     std::vector<std::shared_ptr<Client>> clients_;
@@ -115,8 +118,9 @@ void LabTab::LabDatabase::decide_commits(Happens happens) {
     }
 }
 
-/// §5.2 "Closing a database connection", forced: every transaction of the connection aborts, and a
-/// `close` event is fired. Whether a commit under way got through, the tab never learns.
+/// Does what §5.2 "Closing a database connection" says for the forced flag: every transaction of
+/// the connection aborts, and a `close` event is fired. The tab never learns whether a pending
+/// commit happened.
 template <typename Happens>
 void LabTab::LabDatabase::drop_connection(Happens happens) {
     tab_.origin_.note_stop(tab_);
@@ -129,7 +133,7 @@ void LabTab::LabDatabase::drop_connection(Happens happens) {
     decide_commits(happens);
     abort_uncommitted();
     auto closed = [this, connection = connection_] {
-        if (connection != connection_) return;  // closed by the tab meanwhile, and opened anew
+        if (connection != connection_) return;  // the tab has closed it and opened another one
         open_ = lost_ = false;
         events_.call({DatabaseEvent::Kind::closed, ""});
     };
@@ -188,8 +192,8 @@ class LabTab::LabLocks final : public Locks {
   private:
     friend class LabHeldLock;
     enum class Message : std::uint8_t { request, abort, release, query };
-    /// Posts a call to the lock manager, in the order of the tab's messages to it. `about` is equal
-    /// for messages of equal content.
+    /// Posts a message to the lock manager, which calls `call`. The messages of a tab stay in their
+    /// order. `about` is equal for messages with equal content.
     template <typename Call>
     void send(Call call, Message message, std::uint64_t about);
     void abort(RequestId id);

@@ -17,15 +17,15 @@ LabTab::LabTab(Origin& origin, TabId id, Platform platform)
 
 LabTab::~LabTab() { die(); }
 
-/// The program's frames are destroyed, and what their destructors still call comes to nothing, as
-/// nothing of a killed process runs.
+/// Destroys the program's frames. Calls that their destructors make have no effect, because no code
+/// of a killed process runs.
 void LabTab::die() {
     alive_ = false;
     program_.reset();
     microtasks_.clear();
 }
 
-/// Scripts differ by their position.
+/// All scripts have the same content. Their positions in the queue tell them apart.
 void LabTab::post(Action script) { in_tab(Source::Kind::script, std::move(script), 0); }
 
 void LabTab::in_tab(Source::Kind kind, Action event, std::uint64_t content, std::uint64_t peer) {
@@ -33,7 +33,7 @@ void LabTab::in_tab(Source::Kind kind, Action event, std::uint64_t content, std:
     if (alive_) origin_.scheduler_.post({kind, id_, peer}, std::move(event), content);
 }
 
-/// A dead tab does nothing more, whatever it received.
+/// A dead tab's history does not count, because the tab does nothing more.
 std::uint64_t LabTab::digest() const {
     if (!alive_) return lab::digest(id_);
     const auto flags = (frozen_ ? 1U : 0U) | (cached_ ? 2U : 0U) | (hidden_ ? 4U : 0U) |
@@ -43,8 +43,8 @@ std::uint64_t LabTab::digest() const {
 
 bool LabTab::mid_turn() const { return origin_.scheduler_.has({Source::Kind::inside, id_, 0}); }
 
-/// HTML §8.1.7.3 "perform a microtask checkpoint": until there are none, also of those that they
-/// add.
+/// Performs a microtask checkpoint (HTML §8.1.7.3): runs microtasks, and those that they add, until
+/// there are none.
 void LabTab::run_microtasks() {
     while (!microtasks_.empty() && !mid_turn()) {
         auto microtask = std::move(microtasks_.front());
@@ -88,15 +88,16 @@ Async<Unit> LabTab::LabClock::sleep(double delay_ms) {
 
 Async<Unit> LabTab::LabClock::after_microtasks(int count) {
     if (!tab_.alive_) return never<Unit>();
-    // Called from outside the schedule (by a test): that call was a turn, which ends here.
+    // A call from outside the schedule, by a test, is a turn of its own. It ends here.
     if (!tab_.in_turn_ && !tab_.mid_turn()) tab_.in_tab(Source::Kind::inside, [] {}, 0);
     return tab_.microtasks_.emplace_back(Microtask{count, Completer<Unit>()}).done.async();
 }
 
 // --- localStorage -------------------------------------------------------------------------------
 
-/// An operation is part of the turn that calls it. Where other tabs may come between two operations
-/// (interleaved), it waits for its own step; else it is done at once.
+/// Performs an operation, which is part of the turn that calls it. In the model `interleaved`,
+/// other tabs may run between two operations, so the operation is a step of its own. In the other
+/// models it is performed at once.
 template <typename T, typename Operation>
 Async<T> LabTab::LabStorage::perform(Operation operation) {
     if (!tab_.alive_) return never<T>();

@@ -1,6 +1,6 @@
 // LabTab: the World of one tab of a simulated origin.
 //
-// The program under test lives in the tab (run<Program>(…)) and dies with it.
+// The tab owns the program under test (run<Program>(…)); killing the tab destroys the program.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@
 
 namespace tabacus::lab {
 
-/// Callbacks registered until their Subscription dies. Calling them may register and cancel others.
+/// Callbacks, each registered until its Subscription is destroyed. A callback may add and remove
+/// callbacks.
 template <typename... Arguments>
 class Callbacks {
   public:
@@ -50,7 +51,7 @@ class LabTab final : public World {
 
     [[nodiscard]] TabId id() const { return id_; }
     [[nodiscard]] bool alive() const { return alive_; }
-    /// True while it runs: alive, not frozen, not in the back/forward cache.
+    /// Whether the tab runs: it is alive, not frozen, and not in the back/forward cache.
     [[nodiscard]] bool active() const { return alive_ && !frozen_ && !cached_; }
     [[nodiscard]] Origin& origin() { return origin_; }
 
@@ -61,10 +62,11 @@ class LabTab final : public World {
         program_ = program;
         return *program;
     }
-    /// Lets the tab do something when its turn comes, in the order of the posts.
+    /// Posts a script, which the tab runs in a later turn. Scripts run in the order of their posts.
     void post(Action script);
 
-    /// What the tab's wall clock shows beside the origin's: a clock that was set, or is faked.
+    /// Sets the difference between the tab's wall clock and the origin's, as if the tab's clock was
+    /// set or is faked.
     void set_wall_clock(double offset_ms) { wall_offset_ms_ = offset_ms; }
 
     Storage& storage() override;
@@ -93,7 +95,8 @@ class LabTab final : public World {
     };
 
     void in_tab(Source::Kind kind, Action event, std::uint64_t content, std::uint64_t peer = 0);
-    /// Adds what the tab received: what it does from here on depends on that.
+    /// Adds a hash of what the tab received to its history, because its later steps may depend on
+    /// it.
     void observe(std::uint64_t what) { history_ = lab::digest(history_, what); }
     [[nodiscard]] std::uint64_t digest() const;
     void die();
@@ -112,7 +115,7 @@ class LabTab final : public World {
     double wall_offset_ms_ = 0;
     std::uint32_t last_transaction_ = 0;
     std::uint32_t last_request_ = 0;
-    std::uint64_t history_ = 0;  // a hash of all that it has received, in order
+    std::uint64_t history_ = 0;  // a hash of everything that the tab has received, in order
     std::vector<Microtask> microtasks_;
     std::unique_ptr<LabStorage> storage_;
     std::unique_ptr<LabDatabase> database_;

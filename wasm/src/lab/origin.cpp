@@ -16,7 +16,7 @@ constexpr std::size_t history_max = 512;
 
 std::size_t SeededChooser::choose(const std::vector<Source>& choices) {
     const auto index = random_.below(choices.size());
-    // Time passes rarely while something else can happen: else every timeout would expire.
+    // While other events can happen, time passes rarely. Otherwise every timeout would expire.
     const bool redraws = random_.below(clock_draws) != 0;
     if (choices[index].kind != Source::Kind::clock || !redraws) return index;
     return random_.below(choices.size());
@@ -39,7 +39,7 @@ Origin::Origin(Options options, std::unique_ptr<Chooser> chooser)
       channels_(recorder_),
       storage_events_(options.storage_events) {}
 
-/// What a dying program lets go of must still be there.
+/// Kills the tabs first, because their programs release objects of the origin.
 Origin::~Origin() {
     for (const auto& tab : tabs_) tab->die();
 }
@@ -93,7 +93,8 @@ void Origin::begin_step() {
     clock_.begin_step(static_cast<std::uint32_t>(steps_));
 }
 
-/// What waits on `timers` waits for nothing else; so the clock has no cause but the timer's start.
+/// Performs an event and returns its cause. The cause of the clock's event is the step that started
+/// the timer, because the timer waits for nothing else.
 std::uint32_t Origin::perform(const Source& source) {
     if (source.kind == Source::Kind::clock) {
         auto timer = clock_.take_next();
@@ -121,7 +122,7 @@ std::uint32_t Origin::perform(const Source& source) {
     return cause;
 }
 
-/// The tab stops, goes on or is made to do something from outside.
+/// Notes in the footprint that the tab stops, resumes, or is made to act from outside.
 void Origin::note_stop(const LabTab& tab) {
     recorder_.note(Object::pulse, tab.id_, AccessKind::write);
     recorder_.note(Object::tab, tab.id_, AccessKind::write);
@@ -138,7 +139,7 @@ void Origin::end_of_turn(LabTab& tab) {
     if (tab.alive_ && !tab.mid_turn()) tab.database_->check_end_of_turn();
 }
 
-/// Runs `script` as one turn of the tab, with all that it does inside.
+/// Runs `script` as one turn of the tab, with all operations inside the turn.
 template <typename Script>
 void Origin::turn(LabTab& tab, Script script) {
     note_stop(tab);
@@ -161,14 +162,15 @@ void Origin::turn(LabTab& tab, Script script) {
 void Origin::run(std::size_t steps_max) {
     for (std::size_t taken = 0; step(); ++taken) {
         if (taken >= steps_max)
-            throw std::logic_error("it never comes to rest:\n" + recent_steps(40));
+            throw std::logic_error("events still happen; the last steps are:\n" + recent_steps(40));
     }
 }
 
 void Origin::run_until(const std::function<bool()>& done, std::size_t steps_max) {
     for (std::size_t taken = 0; !done(); ++taken) {
-        if (taken >= steps_max) throw std::logic_error("it takes too long:\n" + recent_steps(40));
-        if (!step()) throw std::logic_error("it hangs:\n" + recent_steps(40));
+        if (taken < steps_max && step()) continue;
+        const std::string reason = taken < steps_max ? "no event is left" : "too many steps";
+        throw std::logic_error(reason + "; the last steps are:\n" + recent_steps(40));
     }
 }
 
@@ -214,7 +216,7 @@ void Origin::kill(LabTab& tab, std::size_t writes_kept, bool commits_kept) {
     recorder_.trace(tab.id_, Object::faults, [] { return std::string("dies"); });
     if (!commits_kept) tab.database_->decide_commits([] { return false; });
     tab.die();
-    // A commit that was asked for may still happen, but only what was asked for.
+    // A commit that was called may still happen. All other transactions abort.
     tab.database_->abort_uncommitted();
     scheduler_.drop(tab.id_);
     clock_.drop(tab.id_);
@@ -237,8 +239,8 @@ void Origin::thaw(LabTab& tab) {
     turn(tab, [&] { tab.lifecycle_->notify(LifecycleEvent::resumed); });
 }
 
-/// Its transactions end: a browser aborts those that stand still while others wait (Chromium after
-/// a minute).
+/// Also aborts the tab's transactions, because a browser aborts transactions that make no progress
+/// while others wait for them (Chromium does after a minute).
 void Origin::suspend(LabTab& tab) {
     tab.frozen_ = true;
     tab.database_->abort_uncommitted();
@@ -325,7 +327,7 @@ bool Origin::anybody_alive() const {
     return std::any_of(tabs_.begin(), tabs_.end(), [](const auto& tab) { return tab->alive_; });
 }
 
-/// Every tab is dead, and nothing is on its way.
+/// Releases all locks and drops all events. Requires that every tab is dead.
 void Origin::end_all() {
     for (const auto& tab : tabs_) locks_.end(tab->id_);
     scheduler_.clear();
@@ -361,7 +363,7 @@ void Origin::post_foreign(std::string_view channel, std::string_view message) {
     broadcast(0, 0, channel, message);
 }
 
-// --- What tabs do to what they share ------------------------------------------------------------
+// --- Actions of tabs on the shared parts --------------------------------------------------------
 
 void Origin::write_storage(LabTab& writer, std::string_view key,
                            std::optional<std::string_view> value) {
@@ -396,7 +398,7 @@ void Origin::send_write(StorageArea::Write write) {
     write = storage_.send(std::move(write));
     const bool shared = storage_.model() != StorageModel::cached;
     for (const auto process : storage_.processes()) {
-        // Where all see one area there is nothing to receive but the news.
+        // If all processes share the area, they receive only the event.
         if (shared) {
             receive_write(process, write);
         } else {
@@ -409,8 +411,8 @@ void Origin::send_write(StorageArea::Write write) {
     }
 }
 
-/// HTML §12.2.1 "broadcast": the event goes to every other Storage object of the area, and to a
-/// document that is not fully active once it is.
+/// Delivers a write, and its event as HTML §12.2.1 "broadcast" says: to every other Storage object
+/// of the area. A document that is not fully active receives it once it is.
 void Origin::receive_write(ProcessId process, const StorageArea::Write& write) {
     storage_.receive(process, write);
     if (process == write.writer && storage_events_ == StorageEvents::to_others) return;
@@ -426,8 +428,8 @@ void Origin::receive_write(ProcessId process, const StorageArea::Write& write) {
         digest_of(write.change));
 }
 
-/// HTML §9.5 postMessage(): a page in the back/forward cache is not eligible for messaging, and
-/// never receives what was posted meanwhile; a frozen page receives it later.
+/// Posts a message as HTML §9.5 postMessage() says. A page in the back/forward cache is not
+/// eligible for messaging, and never receives the message. A frozen page receives it later.
 void Origin::broadcast(TabId sender, ChannelHub::EndpointId endpoint, std::string_view name,
                        std::string_view message) {
     recorder_.trace(sender, Object::channel, [&] { return "posts " + std::string(message); });

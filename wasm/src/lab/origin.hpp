@@ -1,10 +1,10 @@
 // Origin: a simulated origin, in which several tabs share storage, locks, a database and channels.
 //
 // Nothing happens by itself. Whatever a tab starts waits as an event in the queue of its source
-// (scheduler.hpp), and step() lets one of them happen, chosen by a Chooser: with the same seed and
-// the same scenario, the same run. Faults are calls between two steps.
+// (scheduler.hpp). step() performs one event, which a Chooser chooses. The same seed and the same
+// scenario therefore make the same run. Faults are calls between two steps.
 //
-// What it leaves out: a document that navigates, more than one database, versionchange.
+// It does not model documents that navigate, more than one database, and versionchange.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ namespace tabacus::lab {
 
 class LabTab;
 
-/// Decides what happens next.
+/// Chooses the event that happens next.
 class Chooser {
   public:
     Chooser() = default;
@@ -36,36 +36,38 @@ class Chooser {
     Chooser(Chooser&&) = delete;
     Chooser& operator=(Chooser&&) = delete;
     virtual ~Chooser() = default;
-    /// The index of one of `choices`, of which there is at least one.
+    /// Returns the index of one of `choices`. Requires that there is at least one.
     virtual std::size_t choose(const std::vector<Source>& choices) = 0;
 };
 
+/// Chooses at random.
 class SeededChooser final : public Chooser {
   public:
     explicit SeededChooser(SeededRandom random) : random_(random) {}
     std::size_t choose(const std::vector<Source>& choices) override;
 
   private:
-    /// One draw of the clock in so many counts at once; the others are drawn again.
+    /// If the clock is drawn, the draw counts with a chance of one in clock_draws, and is repeated
+    /// otherwise.
     static constexpr std::size_t clock_draws = 8;
     SeededRandom random_;
 };
 
-/// What the platform of a tab has.
+/// The parts that a tab's platform has.
 struct Platform {
     bool storage = true;
     bool database = true;
     bool locks = true;
     bool channels = true;
-    /// Lifecycle::locks_bar_cache(); and a page never learns what became of the operations that
-    /// were under way when it was put there, as in Firefox.
+    /// The value of Lifecycle::locks_bar_cache(). If true, a page also never learns the outcome of
+    /// operations that were pending when it entered the back/forward cache, as in Firefox.
     bool locks_bar_cache = false;
 };
 
-/// Which documents get an event for a write to localStorage.
+/// The documents that get an event for a write to localStorage.
 enum class StorageEvents : std::uint8_t {
-    to_others,  // HTML §12.2.1: every document but the writer's
-    to_all,     // Internet Explorer: the writer's, too
+    to_others,  // every document but the writer's (HTML §12.2.1)
+    to_all,     // every document, as in Internet Explorer
 };
 
 class Origin : private LockListener {
@@ -76,7 +78,7 @@ class Origin : private LockListener {
         EqualWrites equal_writes = EqualWrites::sent;
         StorageEvents storage_events = StorageEvents::to_others;
     };
-    /// Scheduled by a SeededChooser of its own, or by `chooser`.
+    /// `chooser` chooses the events; a SeededChooser of the origin if it is null.
     explicit Origin(Options options, std::unique_ptr<Chooser> chooser = nullptr);
     Origin(const Origin&) = delete;
     Origin& operator=(const Origin&) = delete;
@@ -84,80 +86,89 @@ class Origin : private LockListener {
     Origin& operator=(Origin&&) = delete;
     ~Origin() override;
 
-    /// A tab in a process of its own. It lives as long as the origin, dead or alive.
+    /// Opens a tab in a process of its own. The object lives as long as the origin, even if the tab
+    /// dies.
     LabTab& open_tab(Platform platform);
     LabTab& open_tab() { return open_tab(Platform{}); }
 
     // --- The schedule ---
-    /// What may happen next, in a fixed order. Valid until the next call.
+
+    /// Returns the sources of the events that may happen next, in a fixed order. The reference is
+    /// valid until the next call.
     [[nodiscard]] const std::vector<Source>& choices();
-    /// Lets one thing happen. False when nothing can.
+    /// Performs one event. Returns false if there is none that may happen.
     bool step();
-    /// Lets the next event of one of choices() happen. Returns the number of the step that posted
-    /// it, counted from 1; 0 when it was posted before the first.
+    /// Performs the next event of one of choices(). Returns the number of the step that posted the
+    /// event, counted from 1, or 0 if it was posted before the first step.
     std::uint32_t take(const Source& source);
-    /// What is done to the origin from outside until the next step is a step of its own.
+    /// Begins a step for what the caller does to the origin until the next step.
     void begin_step();
-    /// Steps until nothing can happen. Throws std::logic_error after `steps_max` steps.
+    /// Steps until no event may happen. Throws std::logic_error after `steps_max` steps.
     void run(std::size_t steps_max = 200'000);
-    /// Steps until `done()`. Throws std::logic_error when nothing can happen any more before that.
+    /// Steps until `done()` returns true. Throws std::logic_error after `steps_max` steps, or if no
+    /// event may happen before that.
     void run_until(const std::function<bool()>& done, std::size_t steps_max = 200'000);
     [[nodiscard]] std::uint64_t steps() const { return steps_; }
-    /// The last steps, for a person.
+    /// Returns the last steps as text.
     [[nodiscard]] std::string recent_steps(std::size_t count) const;
 
-    /// Returns a hash of everything that future behaviour depends on: of what exists and waits, and
-    /// of what the tabs have received. It is a sum to which each part adds its own (Run::state()).
+    /// Returns a hash of everything that future behaviour depends on: what exists, which events
+    /// wait, and what the tabs have received. It is a sum of one hash for each part (Run::state()).
+    /// `with_disk`: whether it includes what a crash of the browser would leave.
     [[nodiscard]] std::uint64_t digest(bool with_disk) const;
 
     // --- Faults ---
-    /// The tab's process dies: its frames are gone at once, its locks a little later; what it had
-    /// sent may still arrive.
+    //
+    // If a function has two forms, one makes random choices, and the other one takes them as
+    // arguments.
+
+    /// Kills the tab's process. Its frames are destroyed at once, and its locks are released a
+    /// little later. What it had sent may still arrive.
     void kill(LabTab& tab);
-    /// Kills the tab without random choices: the first `writes_kept` of its writes to localStorage
-    /// under way arrive; its commits under way abort, or may still happen.
+    /// Kills the tab's process. Of its writes to localStorage that are on their way, the first
+    /// `writes_kept` arrive. Its pending commits may still happen if `commits_kept`, else abort.
     void kill(LabTab& tab, std::size_t writes_kept, bool commits_kept);
     [[nodiscard]] std::size_t writes_under_way(const LabTab& tab) const;
     [[nodiscard]] bool commits_under_way(const LabTab& tab) const;
     void freeze(LabTab& tab);
     void thaw(LabTab& tab);
-    /// The tab stops without an event, as with a stopped process, a debugger or an endless loop.
+    /// Stops the tab without an event, as a stopped process, a debugger or an endless loop does.
     void suspend(LabTab& tab);
     void wake(LabTab& tab);
-    /// The tab receives no message of any channel from here on.
+    /// From here on the tab receives no message of any channel.
     void drop_messages(LabTab& tab);
     void hide(LabTab& tab);
     void show(LabTab& tab);
-    /// Into the back/forward cache. False, and the tab dies, when it still holds a lock once its
-    /// handlers have run, or held one before where the platform looks then: such a page is not
-    /// kept.
+    /// Puts the tab into the back/forward cache. Kills it and returns false if the browser does not
+    /// keep such a page: the tab still holds a lock after its handlers have run, or, with
+    /// Platform::locks_bar_cache, held one before.
     bool page_hide(LabTab& tab);
     void page_show(LabTab& tab);
-    /// The browser drops the tab's connection; a commit under way happens or does not.
+    /// Drops the tab's connection to the database. Pending commits happen or do not.
     void close_connection(LabTab& tab);
     void close_connection(LabTab& tab, bool commits_happen);
     [[nodiscard]] bool connected(const LabTab& tab) const;
-    /// The database is deleted under everyone.
+    /// Deletes the database while tabs use it.
     void lose_database();
     void lose_database(bool commits_happen);
-    /// The site's data is cleared: database and localStorage.
+    /// Clears the site's data, that is, the database and localStorage.
     void clear_site_data();
     void clear_site_data(bool commits_happen);
-    /// The whole browser is killed, and what was not on the disk is gone; all tabs are dead.
+    /// Kills the whole browser, and so all tabs. What was not on the disk is lost.
     void crash();
     struct Kept {
-        bool commits = false;  // those that were asked for, and the relaxed ones of late
-        bool writes = false;   // to localStorage: those on their way, and the last ones
+        bool commits = false;  // keeps pending commits and the latest relaxed ones
+        bool writes = false;   // keeps writes to localStorage that are on their way, and the latest
     };
     void crash(Kept kept);
     [[nodiscard]] bool anybody_alive() const;
-    /// A message from outside this library.
+    /// Posts a message that does not come from this library.
     void post_foreign(std::string_view channel, std::string_view message);
-    /// localStorage.clear() by a script of the tab. World has none: no protocol clears what is not
-    /// its own.
+    /// Calls localStorage.clear() in the tab. World has no such call, because a protocol never
+    /// clears what belongs to others.
     void clear_storage(LabTab& tab);
 
-    /// Where the steps' footprints and trace lines go.
+    /// Returns the recorder of the steps' footprints and trace lines.
     [[nodiscard]] FootprintRecorder& recorder() { return recorder_; }
     [[nodiscard]] LabTab& tab(TabId id) { return *tabs_.at(id - 1); }
     [[nodiscard]] std::size_t tab_count() const { return tabs_.size(); }
@@ -182,7 +193,7 @@ class Origin : private LockListener {
     template <typename Happens>
     void lose_connections(Happens happens);
 
-    // What tabs do to what they share.
+    // Actions of tabs on the shared parts.
     void write_storage(LabTab& writer, std::string_view key, std::optional<std::string_view> value);
     void pass_on(StorageArea::Write write);
     void send_write(StorageArea::Write write);
@@ -209,7 +220,7 @@ class Origin : private LockListener {
     std::vector<Source> choices_;
     std::uint64_t steps_ = 0;
     std::uint64_t recorded_ = 0;
-    std::vector<Source> history_;  // the last steps; a ring
+    std::vector<Source> history_;  // a ring buffer of the last steps
 };
 
 }  // namespace tabacus::lab

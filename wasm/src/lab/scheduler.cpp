@@ -18,7 +18,7 @@ std::string describe(const Source& source) {
     return text;
 }
 
-/// Where the source is, or would be.
+/// Returns the index of the source, or the index at which it would be inserted.
 std::size_t Scheduler::find(const Source& source) const {
     const auto at = std::partition_point(
         sources_.begin(), sources_.end(),
@@ -32,7 +32,8 @@ bool Scheduler::has(const Source& source) const {
 }
 
 void Scheduler::post(const Source& source, Event event, std::uint64_t content) {
-    // A transaction is scheduled once, by the one that it waited for longest.
+    // A transaction is posted once, by the last of the transactions that it waited for, so posting
+    // it is no race.
     if (source.kind != Source::Kind::transaction) {
         recorder_->note(Object::queue, key_of(source), AccessKind::write);
     }

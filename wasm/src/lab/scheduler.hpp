@@ -1,8 +1,7 @@
-// Scheduler: everything that is about to happen in a simulated origin, and in which orders it may.
+// Scheduler: the events that wait in a simulated origin, and the orders in which they may happen.
 //
-// An event waits in the queue of its source. Events of one source happen in their order; which
-// source goes next is somebody else's choice (a seed's, an explorer's), and that choice is the
-// schedule.
+// An event waits in the queue of its source. Events of one source happen in their order. The caller
+// (a seed, an explorer) chooses the source of each next event; its choices are the schedule.
 #pragma once
 
 #include <compare>
@@ -15,17 +14,18 @@
 
 namespace tabacus::lab {
 
-/// 0 is the browser (or whoever writes to a channel from outside); tabs count from 1.
+/// The number of a tab, from 1. 0 is the browser, or code outside that posts to a channel.
 using TabId = std::uint32_t;
 
-/// Numbers that a tab gives by itself, so that they do not depend on what others do meanwhile.
+/// Returns the id of the `number`-th object of a tab. Each tab numbers its objects by itself, so
+/// that the ids do not depend on what other tabs do.
 constexpr std::uint64_t owned_id(TabId owner, std::uint32_t number) {
     return std::uint64_t{owner} << 32U | number;
 }
 constexpr TabId owner_of(std::uint64_t id) { return static_cast<TabId>(id >> 32U); }
 constexpr std::uint32_t number_of(std::uint64_t id) { return static_cast<std::uint32_t>(id); }
 
-/// Gives them: to each tab its first, second, …
+/// Numbers the objects of each tab, from 1.
 class OwnedIds {
   public:
     std::uint64_t next(TabId owner) {
@@ -39,19 +39,19 @@ class OwnedIds {
 
 struct Source {
     enum class Kind : std::uint8_t {
-        // In a tab. A tab runs one event at a time, and none while it is frozen.
-        script,    // what the scenario makes the tab do
-        inside,    // an operation inside the turn that is under way: nothing else of the tab runs
+        // Events in a tab. A tab runs one event at a time, and none while it is frozen.
+        script,    // a script of the scenario
+        inside,    // an operation inside the current turn, before any other event of the tab
         timer,     // a timer that is due
-        database,  // an IndexedDB event, of the connection `peer`
-        grant,     // the lock manager's answer
-        message,   // a message of `peer`
+        database,  // an IndexedDB event of the connection `peer`
+        grant,     // an answer of the lock manager
+        message,   // a message from `peer`
         change,    // a storage event
-        // In the browser, whatever the tab does.
+        // Events in the browser. They happen whatever the tab does.
         transaction,  // the transaction `peer` of the tab executes
-        request,      // the tab's messages to the lock manager
-        outgoing,     // a process's writes to localStorage on their way to the others
-        incoming,     // the others' writes on their way to a process
+        request,      // a message from the tab to the lock manager
+        outgoing,     // a write to localStorage on its way from a process to the area
+        incoming,     // a write to localStorage on its way from the area to a process
         clock,        // time passes until the next timer is due
     };
     Kind kind = Kind::script;
@@ -61,12 +61,14 @@ struct Source {
     friend auto operator<=>(const Source&, const Source&) = default;
 };
 
-/// True when its events run in the tab, and so never while the tab is frozen or dead.
+/// Whether events of that kind run in the tab, so that none happens while the tab is frozen or
+/// dead.
 [[nodiscard]] bool runs_in_tab(Source::Kind kind);
-/// For traces: "tab 2 database".
+/// Returns the source as text for traces, such as "tab 2 database".
 [[nodiscard]] std::string describe(const Source& source);
 
-/// Different for different sources, and in their order. Fewer than 2^44 peers.
+/// Returns a number that differs for different sources, and has their order. Requires that `peer`
+/// is below 2^44.
 constexpr std::uint64_t key_of(const Source& source) {
     return static_cast<std::uint64_t>(source.kind) << 56U | std::uint64_t{source.tab} << 44U |
            source.peer;
@@ -75,7 +77,7 @@ constexpr std::uint64_t key_of(const Source& source) {
 class Scheduler {
   public:
     using Event = Action;
-    /// The event, and the number of the step that posted it.
+    /// An event, the number of the step that posted it, and the number of its content.
     struct Taken {
         Event event;
         std::uint32_t cause = 0;
@@ -84,27 +86,28 @@ class Scheduler {
 
     explicit Scheduler(FootprintRecorder& recorder) : recorder_(&recorder) {}
 
-    /// `content` is equal for events of one source that do the same.
+    /// Adds an event to the queue of its source. `content` is equal for events of one source that
+    /// do the same.
     void post(const Source& source, Event event, std::uint64_t content);
-    /// The sources that have an event, in a fixed order.
+    /// Returns the sources that have an event, in a fixed order.
     [[nodiscard]] const std::vector<Source>& sources() const { return sources_; }
     [[nodiscard]] bool has(const Source& source) const;
     [[nodiscard]] std::size_t pending(const Source& source) const;
-    /// The number of the step that posted the oldest event of one of sources(), by its index there.
+    /// Returns the number of the step that posted the oldest event of sources()[at].
     [[nodiscard]] std::uint32_t cause(std::size_t at) const;
-    /// Takes the oldest event of a source that has one.
+    /// Takes the oldest event of a source. Requires that the source has one.
     Taken take(const Source& source);
     /// Drops all but the oldest `kept` events of a source.
     void truncate(const Source& source, std::size_t kept);
-    /// Drops what would run in the tab.
+    /// Drops the events that would run in the tab.
     void drop(TabId tab);
 
-    /// Returns a hash of what waits.
+    /// Returns a hash of the events that wait.
     [[nodiscard]] std::uint64_t digest() const;
 
-    /// What is posted from here on has this step for its cause.
+    /// Sets the number of the current step, which is the cause of all events that it posts.
     void begin_step(std::uint32_t number) { step_ = number; }
-    /// Nothing is about to happen any more.
+    /// Drops all events.
     void clear();
 
   private:
@@ -117,8 +120,8 @@ class Scheduler {
     void erase(std::size_t at);
 
     std::vector<Source> sources_;  // sorted; no queue is empty
-    std::vector<Queue> queues_;    // those of `sources_`
-    std::vector<Queue> spare_;     // memory to use again
+    std::vector<Queue> queues_;    // the queues of `sources_`
+    std::vector<Queue> spare_;     // empty queues with memory that can be used again
     FootprintRecorder* recorder_;
     std::uint32_t step_ = 0;
 };

@@ -1,4 +1,4 @@
-// SeededRandom: the laboratory's only source of randomness, so that a seed is a run.
+// SeededRandom: the laboratory's only source of randomness, so that a seed determines a run.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,9 @@
 
 namespace tabacus::lab {
 
-/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014). The
-/// standard library's distributions differ between implementations; a seed must not.
+/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014). It is
+/// used because distributions of the standard library differ between implementations, while a seed
+/// must mean the same everywhere.
 class SeededRandom {
   public:
     explicit SeededRandom(std::uint64_t seed) : state_(seed) {}
@@ -19,10 +20,12 @@ class SeededRandom {
         mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebU;
         return mixed ^ (mixed >> 31U);
     }
-    /// One of 0 … count − 1. The bias of the remainder is far below what a test could notice.
+    /// Returns a number from 0 to count − 1. The bias of the remainder is far below what a test
+    /// could notice.
     std::size_t below(std::size_t count) { return static_cast<std::size_t>(bits() % count); }
+    /// Returns true or false, with equal chances.
     bool coin() { return (bits() & 1U) != 0; }
-    /// A generator of its own, whose draws do not move this one's.
+    /// Returns a new generator. Numbers drawn from it do not change what this one returns.
     SeededRandom split() { return SeededRandom(bits()); }
 
   private:

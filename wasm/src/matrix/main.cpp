@@ -1,7 +1,9 @@
-// tabacus_matrix [--deep] [--threads n] [--strategy name] [--model name] [--fault name]…:
-// every cell of the matrix (or of one strategy, in one model, of these faults and without), a line
-// of JSON each, in the order in which they are done. A thread takes a cell. scripts/matrix.js makes
-// tables of them.
+// tabacus_matrix [--deep] [--threads n] [--strategy name] [--model name] [--fault name]…
+//
+// Computes the cells of the matrix, and prints a line of JSON for each cell as soon as it is
+// computed. The options restrict the cells to one strategy, to one storage model, and to the named
+// faults and no fault. Each thread computes one cell at a time. scripts/matrix.js makes tables of
+// the lines.
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -19,51 +21,52 @@ namespace {
 
 using namespace tabacus::lab;
 
-struct Asked {
+struct Options {
     MatrixBound bound = usual_bound();
-    std::string_view strategy;          // empty: all
-    std::optional<StorageModel> model;  // nothing: all
-    std::vector<FaultClass> faults;     // none: all
+    std::string_view strategy;          // all if empty
+    std::optional<StorageModel> model;  // all if nothing
+    std::vector<FaultClass> faults;     // all if empty
     unsigned threads = std::max(std::thread::hardware_concurrency(), 1U);
 };
 
-std::optional<Asked> asked_by(std::span<char*> arguments) {
-    Asked asked;
+/// Returns the options of the command line; nothing if they are not valid.
+std::optional<Options> parse_options(std::span<char*> arguments) {
+    Options options;
     for (std::size_t i = 1; i < arguments.size(); ++i) {
         const std::string_view option = arguments[i];
         if (option == "--deep") {
-            asked.bound = deep_bound();
+            options.bound = deep_bound();
         } else if (option == "--strategy" && i + 1 < arguments.size()) {
-            asked.strategy = arguments[++i];
-            if (!hosts_of(asked.strategy)) return {};
+            options.strategy = arguments[++i];
+            if (!hosts_of(options.strategy)) return {};
         } else if (option == "--model" && i + 1 < arguments.size()) {
-            asked.model = model_named(arguments[++i]);
-            if (!asked.model) return {};
+            options.model = model_named(arguments[++i]);
+            if (!options.model) return {};
         } else if (option == "--fault" && i + 1 < arguments.size()) {
             const auto fault = fault_class_named(arguments[++i]);
             if (!fault) return {};
-            asked.faults.push_back(*fault);
+            options.faults.push_back(*fault);
         } else if (option == "--threads" && i + 1 < arguments.size()) {
             const std::string_view count = arguments[++i];
             const auto* const end = count.data() + count.size();
-            const auto read = std::from_chars(count.data(), end, asked.threads);
-            if (read.ec != std::errc() || read.ptr != end || asked.threads == 0) return {};
+            const auto read = std::from_chars(count.data(), end, options.threads);
+            if (read.ec != std::errc() || read.ptr != end || options.threads == 0) return {};
         } else {
             return {};
         }
     }
-    return asked;
+    return options;
 }
 
-/// Those without a fault, or those with one. Cells that differ only in a model that plays no part
-/// are computed once, in the last model.
-std::vector<MatrixCell> cells_to_compute(const Asked& asked, bool faulty) {
+/// Returns the cells with a fault if `faulty`, else those without. If the storage model makes no
+/// difference for a strategy, its cells are computed once, in the last model.
+std::vector<MatrixCell> cells_to_compute(const Options& options, bool faulty) {
     auto cells = matrix_cells();
     std::erase_if(cells, [&](const MatrixCell& cell) {
-        const auto& faults = asked.faults;
+        const auto& faults = options.faults;
         return (cell.fault != FaultClass::none) != faulty ||
-               (!asked.strategy.empty() && cell.strategy != asked.strategy) ||
-               cell.model != asked.model.value_or(cell.model) ||
+               (!options.strategy.empty() && cell.strategy != options.strategy) ||
+               cell.model != options.model.value_or(cell.model) ||
                (cell.model != StorageModel::cached && !depends_on_model(cell.strategy)) ||
                (faulty && !faults.empty() &&
                 std::find(faults.begin(), faults.end(), cell.fault) == faults.end());
@@ -98,18 +101,19 @@ const CellReport* row_of(const MatrixCell& cell, const std::vector<CellReport>& 
     return found == faultless.end() ? nullptr : &*found;
 }
 
-/// Printed as they are done; in the cells' order.
-std::vector<CellReport> compute_all(const std::vector<MatrixCell>& cells, const Asked& asked,
+/// Computes the cells, and prints each report as soon as it is done. Returns the reports in the
+/// order of the cells.
+std::vector<CellReport> compute_all(const std::vector<MatrixCell>& cells, const Options& options,
                                     const std::vector<CellReport>& faultless) {
     std::vector<CellReport> reports(cells.size());
     std::atomic<std::size_t> next{0};
     std::mutex mutex;
     std::vector<std::thread> threads;
-    threads.reserve(asked.threads);
-    for (unsigned i = 0; i < asked.threads; ++i) {
+    threads.reserve(options.threads);
+    for (unsigned i = 0; i < options.threads; ++i) {
         threads.emplace_back([&] {
             for (auto at = next.fetch_add(1); at < cells.size(); at = next.fetch_add(1)) {
-                reports[at] = compute(cells[at], asked.bound, row_of(cells[at], faultless));
+                reports[at] = compute(cells[at], options.bound, row_of(cells[at], faultless));
                 print(reports[at], mutex);
             }
         });
@@ -121,14 +125,14 @@ std::vector<CellReport> compute_all(const std::vector<MatrixCell>& cells, const 
 }  // namespace
 
 int main(int count, char** arguments) {
-    const auto asked = asked_by({arguments, static_cast<std::size_t>(count)});
-    if (!asked) {
+    const auto options = parse_options({arguments, static_cast<std::size_t>(count)});
+    if (!options) {
         std::fprintf(stderr,
                      "tabacus_matrix [--deep] [--threads n] [--strategy name] "
                      "[--model name] [--fault name]...\n");
         return 2;
     }
-    const auto faultless = compute_all(cells_to_compute(*asked, false), *asked, {});
-    compute_all(cells_to_compute(*asked, true), *asked, faultless);
+    const auto faultless = compute_all(cells_to_compute(*options, false), *options, {});
+    compute_all(cells_to_compute(*options, true), *options, faultless);
     return 0;
 }

@@ -1,2 +1,2 @@
-// store.wasm: the whole module. See docs/architecture.md and cmake/attach.cmake.
+// store.wasm: the source of the whole module. See docs/architecture.md and cmake/attach.cmake.
 #include "store/store_abi.hpp"

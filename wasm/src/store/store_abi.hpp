@@ -6,12 +6,13 @@
 #include "tabacus/sync/shared_lock_table.hpp"
 #include "tabacus/sync/storage_table.hpp"
 
-// What JavaScript calls in store.wasm: the storage and the locks that threads share. Like
-// attach.wasm (attach/attach_abi.hpp) it is freestanding, and every thread that uses a storage or
-// locks has an instance of its own, the page too. A thread that only counts does not load it.
+// The functions of store.wasm that JavaScript calls, for the storage and the locks that threads
+// share. Like attach.wasm (attach/attach_abi.hpp), the module is freestanding. The page and every
+// thread that uses the storage or the locks have instances of their own. A thread that only counts
+// does not load it.
 //
-// A segment is passed as its address, a text or an item as the number of a block. Everything on a
-// storage happens between storage_enter and storage_leave; between these JavaScript reads and
+// A segment is passed as its address, a text or an item as the number of its block. All operations
+// on a storage take place between storage_enter and storage_leave. There JavaScript also reads and
 // writes texts itself (js/threads/segment/texts.js).
 
 #define TABACUS_STORE(type, name) extern "C" __attribute__((export_name(#name))) type name
@@ -53,8 +54,8 @@ TABACUS_STORE(std::uint32_t, storage_occupied)(StorageTable* storage) {
     return storage->occupied() ? 1 : 0;
 }
 
-// Everything below is called inside. The caller checks that it still is: a thread that was presumed
-// dead is inside no more.
+// The caller of all functions below must be inside. It checks with storage_inside() that it still
+// is, because a thread that was presumed dead is not.
 
 TABACUS_STORE(std::uint32_t, storage_inside)(StorageTable* storage, tabacus::sync::Owner self) {
     return storage->inside(self) ? 1 : 0;
@@ -87,7 +88,7 @@ TABACUS_STORE(tabacus::sync::Stored, storage_clear)
 
 TABACUS_STORE(void, storage_listen)(StorageTable* storage) { storage->listen(); }
 
-// The block of that change, or 0.
+// Returns the block of the change with that number, or 0.
 TABACUS_STORE(std::uint32_t, storage_change)(StorageTable* storage, std::uint32_t number) {
     return storage->change(number);
 }
@@ -134,7 +135,7 @@ TABACUS_STORE(std::uint32_t, locks_occupied)(SharedLockTable* locks) {
     return locks->occupied() ? 1 : 0;
 }
 
-// Everything below is called inside.
+// The caller of all functions below must be inside.
 
 TABACUS_STORE(std::uint32_t, locks_inside)(SharedLockTable* locks, tabacus::sync::Owner self) {
     return locks->inside(self) ? 1 : 0;
@@ -144,7 +145,7 @@ TABACUS_STORE(std::uint32_t, locks_text)(SharedLockTable* locks, std::uint32_t u
     return locks->make_text(units);
 }
 
-// The request's block; 0 if it is not available, the highest number if there is no memory.
+// Returns the request's block; 0 if the lock is not available, 2^32 − 1 if there is no memory.
 TABACUS_STORE(std::uint32_t, locks_request)
 (SharedLockTable* locks, tabacus::sync::Owner client, std::uint32_t name,
  tabacus::sync::LockMode mode, tabacus::sync::LockHow how) {

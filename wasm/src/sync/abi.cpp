@@ -1,4 +1,4 @@
-// What threads.wasm has of shared memory beside its C++ threads: JavaScript calls attach.wasm for all else.
+// The exports of threads.wasm for shared memory. JavaScript calls attach.wasm for everything else.
 #ifdef __EMSCRIPTEN_PTHREADS__
 
 #include <cstdint>
@@ -12,7 +12,7 @@ Arena& main_arena() { return *reinterpret_cast<Arena*>(main_arena_begin); }
 
 }  // namespace tabacus::sync
 
-// Memory for a segment (segment.hpp); 0 if there is none left. Never freed.
+// Returns memory for a segment (segment.hpp), which is never freed; 0 if there is none left.
 extern "C" __attribute__((used)) void* segment_alloc(std::uint32_t bytes) {
     return std::malloc(bytes);
 }

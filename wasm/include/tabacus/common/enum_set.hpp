@@ -18,7 +18,7 @@ class EnumSet {
     [[nodiscard]] constexpr bool overlaps(EnumSet other) const {
         return (bits_ & other.bits_) != 0;
     }
-    /// Bit n stands for the enumerator of number n.
+    /// The set as bits: bit n is set if the enumerator with the number n is a member.
     [[nodiscard]] constexpr std::uint32_t bits() const { return bits_; }
     friend constexpr EnumSet operator|(EnumSet one, EnumSet other) {
         one.bits_ |= other.bits_;

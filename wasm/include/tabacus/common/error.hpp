@@ -1,6 +1,6 @@
-// The errors of the protocols and of the world they run in. Each kind names the party at fault:
-// the caller's (invalid_argument, out_of_range, closed), the platform's (quota_exceeded,
-// store_failed, unavailable), or another participant's (fenced).
+// Error: what a protocol, or the World that it runs in, fails with. Its code names the party at
+// fault: the caller (invalid_argument, out_of_range, closed), the platform (quota_exceeded,
+// store_failed, unavailable), or another participant (fenced). bridge/errors.js lists all codes.
 #pragma once
 
 #include <stdexcept>
@@ -14,7 +14,8 @@ namespace tabacus {
 #ifdef __cpp_exceptions
 using ErrorBase = std::runtime_error;
 #else
-/// The part of std::runtime_error that has to do with exceptions is larger than all the rest.
+/// Stands in for std::runtime_error where exceptions are off, because most of that class's code
+/// supports exceptions.
 class ErrorBase {
   public:
     explicit ErrorBase(std::string message) : message_(std::move(message)) {}

@@ -1,7 +1,8 @@
-// Failure: why a coroutine or an operation failed, on its way to the caller.
+// Failure: the reason why a coroutine or an operation failed, while it is passed to the caller.
 //
-// Where C++ exceptions are on it is any exception. The cores of a tab are compiled without them,
-// which makes them a fifth smaller: there it is an Error, and task.hpp carries it.
+// Where C++ exceptions are on, a Failure is any exception. The program of a tab is compiled without
+// exceptions, which makes it a fifth smaller: there a Failure is an Error, and the coroutines of
+// task.hpp pass it on.
 #pragma once
 
 #include <cstdlib>
@@ -22,9 +23,10 @@ Failure failure_of(Exception exception) {
     return std::make_exception_ptr(std::move(exception));
 }
 
+/// Throws the failure. Where exceptions are off, raise() aborts the program.
 [[noreturn]] inline void raise(const Failure& failure) { std::rethrow_exception(failure); }
 
-/// Whatever is no Error is a defect, and goes on as the exception that it is.
+/// Returns the failure's Error. Rethrows an exception of any other type, which is a defect.
 inline Error error_of(const Failure& failure) {
     try {
         std::rethrow_exception(failure);

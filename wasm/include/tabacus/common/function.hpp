@@ -1,5 +1,5 @@
-// Function: a callable of any type, as std::function is, in a third of its code. Copies share the
-// callable, which need not be copyable itself.
+// Function: holds a callable of any type, as std::function does, in a third of the code. Copies
+// share the callable, so it need not be copyable.
 #pragma once
 
 #include <concepts>
@@ -18,7 +18,7 @@ class Function;
 template <typename Result, typename... Args>
 class Function<Result(Args...)> {
   public:
-    // NOLINTBEGIN(google-explicit-constructor): as std::function
+    // NOLINTBEGIN(google-explicit-constructor): std::function converts implicitly, too
     Function() = default;
     Function(std::nullptr_t) {}
     template <typename Callable>
@@ -27,7 +27,7 @@ class Function<Result(Args...)> {
     Function(Callable callable) : body_(std::make_unique<Stored<Callable>>(std::move(callable))) {}
     // NOLINTEND(google-explicit-constructor)
 
-    /// Requires that there is a callable.
+    /// Calls the callable. Requires that there is one.
     Result operator()(Args... args) const { return body_->call(std::forward<Args>(args)...); }
     explicit operator bool() const noexcept { return static_cast<bool>(body_); }
 

@@ -1,5 +1,5 @@
-// What a counter promises, as data: the laboratory's matrix compares it with what it computes, and
-// the public API shows it.
+// Guarantee: what a counter promises, as data. The laboratory's matrix compares it with what it
+// computes, and the public API shows it.
 #pragma once
 
 #include <array>
@@ -9,31 +9,32 @@
 
 namespace tabacus {
 
-/// When a tab sees what others wrote to localStorage (wasm/src/lab/rules/storage_area.hpp).
+/// When a tab sees what other tabs wrote to localStorage (wasm/src/lab/rules/storage_area.hpp).
 enum class StorageModel : std::uint8_t {
-    mutexed,      // a turn of the event loop is atomic: HTML's former storage mutex
-    interleaved,  // each operation is atomic, and at once visible to everyone
-    cached,       // each process has a copy of its own: what browsers do
+    mutexed,      // a turn of the event loop is atomic, as under HTML's storage mutex
+    interleaved,  // each operation is atomic, and visible to every tab at once
+    cached,       // each process has a copy of its own, as in browsers
 };
 constexpr std::size_t storage_model_count = 3;
 
-/// What may happen to a tab or its origin beside other tabs' counting.
+/// A fault that may happen to a tab or its origin while tabs count.
 enum class FaultClass : std::uint8_t {
     none,
     kill,               // the tab's process dies
-    freeze,             // the tab stands still for any time, and goes on
-    throttle,           // its timers run once a minute
-    bfcache,            // into the back/forward cache, and back
+    freeze,             // the tab stops for any length of time, then goes on
+    throttle,           // the tab's timers run once a minute
+    bfcache,            // the page enters the back/forward cache, and comes back
     connection_closed,  // the browser drops the tab's connection to the database
-    database_lost,      // the database is deleted under everyone
-    storage_cleared,    // database and localStorage are
+    database_lost,      // the database is deleted while tabs use it
+    storage_cleared,    // the database and localStorage are deleted
     quota,              // a store is full
     corrupt_record,     // a stored record becomes unreadable
     browser_crash,      // the whole browser dies at once
 };
 constexpr std::size_t fault_class_count = 11;
 
-/// A set of faults. One that holds `none` holds all: what happens without a fault happens with any.
+/// A set of faults. A set that holds `none` holds every fault, because what can happen without a
+/// fault can happen with any fault.
 class FaultClasses {
   public:
     constexpr FaultClasses() = default;
@@ -43,7 +44,7 @@ class FaultClasses {
     }
     [[nodiscard]] constexpr bool has(FaultClass fault) const { return (bits_ & bit(fault)) != 0; }
     [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
-    /// Bit n stands for the fault of number n.
+    /// The set as bits: bit n is set if the fault with the number n is a member.
     [[nodiscard]] constexpr std::uint32_t bits() const { return bits_; }
     friend constexpr bool operator==(FaultClasses, FaultClasses) = default;
 
@@ -54,16 +55,20 @@ class FaultClasses {
     std::uint32_t bits_ = 0;
 };
 
-/// When a strategy counts wrongly. Spoken of increments whose add() and a later flush() resolved,
-/// and of what a tab that is opened once everything has come to rest reads. What the set does not
-/// hold is promised under every schedule; what it holds may happen, or may merely not be known not
-/// to.
+/// Under which storage model and which fault a strategy may count wrongly.
+///
+/// The value in question is what a new tab reads once all tabs are idle. It is compared with the
+/// increments whose add() and a later flush() resolved. If a fault is not in the set, the value is
+/// correct under every schedule with that fault. If the fault is in the set, the value may be
+/// wrong: either a schedule is known that makes it wrong, or no proof excludes one.
 struct Losses {
-    /// The value may be less than all that was flushed, in each storage model.
+    /// For each storage model, the faults with which the value may be less than the sum of all
+    /// flushed increments.
     std::array<FaultClasses, storage_model_count> lost;
-    /// The value may be more than all that was attempted.
+    /// For each storage model, the faults with which the value may be more than the sum of all
+    /// increments that were attempted.
     std::array<FaultClasses, storage_model_count> exceeded;
-    /// An add() that resolved dies with its tab unless it was flushed.
+    /// Whether an increment whose add() resolved is lost with its tab unless it was flushed.
     bool before_flush = false;
 
     [[nodiscard]] constexpr bool may_lose(StorageModel model, FaultClass fault) const {
@@ -75,14 +80,14 @@ struct Losses {
     friend constexpr bool operator==(const Losses&, const Losses&) = default;
 };
 
-/// `faults`, the same in each storage model.
+/// Returns `faults` for each storage model.
 constexpr std::array<FaultClasses, storage_model_count> in_every_model(FaultClasses faults) {
     return {faults, faults, faults};
 }
 
-/// What is lost with the store itself, whoever writes into it: by a strategy that keeps all in the
-/// database, and by one that keeps all in localStorage. A crash of the browser costs a `relaxed`
-/// commit and the last writes to localStorage (docs/decisions/0007).
+/// The faults that lose increments of a strategy that keeps everything in the database. `strict`:
+/// whether its commits have the durability `strict`; a crash of the browser may lose a `relaxed`
+/// commit (docs/decisions/0007).
 constexpr FaultClasses lost_with_database(bool strict) {
     constexpr FaultClasses lost{FaultClass::database_lost, FaultClass::storage_cleared,
                                 FaultClass::corrupt_record};
@@ -90,23 +95,29 @@ constexpr FaultClasses lost_with_database(bool strict) {
                                            FaultClass::corrupt_record, FaultClass::browser_crash};
     return strict ? lost : lost_if_relaxed;
 }
+/// The faults that lose increments of a strategy that keeps everything in localStorage. A crash of
+/// the browser loses the last writes to localStorage (docs/decisions/0007).
 constexpr FaultClasses lost_with_storage{FaultClass::storage_cleared, FaultClass::corrupt_record,
                                          FaultClass::browser_crash};
-/// What is lost of single-writer keys where a process's writes leave it late (cached): also the
-/// last ones of a process that dies, as one does whose page may not enter the back/forward cache.
+/// The faults that lose increments of a strategy with one writer for each key of localStorage, in
+/// the storage model `cached`. A process's writes leave it late there, so the last writes of a
+/// process that dies are lost. A process also dies if its page is left and cannot enter the
+/// back/forward cache.
 constexpr FaultClasses lost_with_process{FaultClass::kill, FaultClass::bfcache,
                                          FaultClass::storage_cleared, FaultClass::corrupt_record,
                                          FaultClass::browser_crash};
+/// Increments may be lost without any fault.
 constexpr FaultClasses always{FaultClass::none};
 
+/// What a strategy promises. The texts are for people.
 struct Guarantee {
     std::string_view strategy;
     std::string_view lost;        // when an update can be lost
     std::string_view reads_wait;  // what a read waits for
     std::string_view accuracy;    // what a read may miss or see too early
-    std::string_view rows;        // what it stores per counter
-    std::string_view needs;       // comma-separated: storage, indexeddb, web-locks, channel
-    std::string_view durability;  // strict, relaxed, memory
+    std::string_view rows;        // what the strategy stores for each counter
+    std::string_view needs;       // a list with commas: storage, indexeddb, web-locks, channel
+    std::string_view durability;  // "strict", "relaxed" or "memory"
     Losses losses;
 };
 

@@ -1,4 +1,4 @@
-// Shared: a shared pointer for one thread, whose code is the same for every type.
+// Shared: a shared pointer for one thread. All types share one copy of its code.
 #pragma once
 
 #include <concepts>
@@ -7,7 +7,7 @@
 
 namespace tabacus {
 
-/// What a Shared points to. Counts those that do.
+/// The base of what a Shared points to. It counts the pointers.
 class Counted {
   public:
     Counted() = default;
@@ -22,14 +22,14 @@ class Counted {
     int holders_ = 0;
 };
 
-/// One of those that hold a counted object: the last destroys it.
+/// A shared pointer to a counted object of any type. The last pointer destroys the object.
 class AnyShared {
   public:
     AnyShared() = default;
     explicit AnyShared(std::unique_ptr<Counted> counted) noexcept : counted_(counted.release()) {
         counted_->holders_ = 1;
     }
-    // Never inlined: there are hundreds of copies and destructions.
+    // Copies and destructions are never inlined, because a program has hundreds of them.
     [[gnu::noinline]] AnyShared(const AnyShared& other) noexcept : counted_(other.counted_) {
         if (counted_) ++counted_->holders_;
     }

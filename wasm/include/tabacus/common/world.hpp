@@ -1,10 +1,10 @@
-// World: what a tab has, and nothing more. A protocol sees the platform only through it, so that
-// the code that runs in the user's tab is the code that the laboratory explores.
+// World: the platform of a tab. A protocol uses the platform only through it, so that the code that
+// runs in the user's tab is the code that the laboratory explores.
 //
-// Implemented by wasm/src/browser (a real tab) and wasm/src/lab (a simulated origin). Strings are
-// UTF-8. Any Async may fail with tabacus::Error; the codes that a call may fail with stand beside
-// it. All calls come from the tab's one thread; callbacks run on it, never inside the call that
-// registers them.
+// wasm/src/browser (a real tab) and wasm/src/lab (a simulated origin) implement it. Strings are
+// UTF-8. Any Async may fail with tabacus::Error; the comment of a call lists the codes that it may
+// fail with. All calls come from the tab's one thread. Callbacks run on that thread, and never
+// inside the call that registers them.
 #pragma once
 
 #include <cstdint>
@@ -26,23 +26,26 @@ namespace tabacus {
 // --- Web Storage (HTML §12.2) -----------------------------------------------------------------
 
 struct StorageChange {
-    std::optional<std::string> key;  // nothing: the whole area was cleared
+    std::optional<std::string> key;  // nothing if the whole area was cleared
     std::optional<std::string> old_value;
     std::optional<std::string> new_value;
 };
 
-/// localStorage. Never an authority: a process may read its own stale copy (docs/decisions/0001).
+/// localStorage. No protocol relies on it to be current: a process may read its own stale copy
+/// (docs/decisions/0001).
 class Storage {
   public:
+    /// Whether the platform has localStorage and lets the tab use it.
     [[nodiscard]] virtual bool available() const = 0;
+    /// Returns the value of the key; nothing if there is no such key.
     virtual Async<std::optional<std::string>> get(std::string_view key) = 0;
-    /// quota_exceeded: the old value stays.
+    /// Fails with quota_exceeded; then the key keeps its value.
     virtual Async<Unit> set(std::string_view key, std::string_view value) = 0;
     virtual Async<Unit> remove(std::string_view key) = 0;
-    /// The keys that begin with `prefix`, in no particular order.
+    /// Returns the keys that begin with `prefix`, in no particular order.
     virtual Async<std::vector<std::string>> keys(std::string_view prefix) = 0;
-    /// Other tabs' changes of keys that begin with `prefix` (a `storage` event never reaches its
-    /// writer), and that everything was cleared.
+    /// Calls `callback` when another tab changes a key that begins with `prefix`, and when another
+    /// tab clears the whole area. A `storage` event never reaches the tab that wrote (HTML §12.2).
     virtual Subscription on_change(std::string_view prefix,
                                    Function<void(const StorageChange&)> callback) = 0;
 
@@ -52,28 +55,27 @@ class Storage {
 
 // --- IndexedDB (Indexed Database API 3.0) ------------------------------------------------------
 
-/// The object stores of the one database that a namespace has. A row is a string under a string
-/// key.
+/// The object stores of a namespace's one database. A row is a string under a string key.
 enum class Store : std::uint8_t {
-    meta,        // "generation" → the id of this incarnation, put when the database is made
-    claims,      // who owns what: only through holder, claim and release
-    rows,        // replicated totals
-    counters,    // what the catalogue's strategies keep in one row per counter
-    quarantine,  // records that could not be read ("aside" in the database)
-    deltas,      // one row per increment not folded yet
-    locks,       // the epoch of each lock: its newest token, and who holds it
-    data,        // what applications keep under a lock's fence
-    jobs,        // what queues have been asked to do
+    meta,        // "generation" → the id of this incarnation, written when the database is made
+    claims,      // the holder of each subject; used only through holder(), claim() and release()
+    rows,        // the totals of replicated counters
+    counters,    // the catalogue's strategies: one row for each counter
+    quarantine,  // records that cannot be read ("aside" in the database)
+    deltas,      // one row for each increment that is not folded yet
+    locks,       // the epoch of each lock: its newest token, and its holder
+    data,        // what applications store under a lock's fence
+    jobs,        // the jobs of queues
     limits,      // sequences, budgets and rate limits
 };
 using Stores = EnumSet<Store>;
 
 struct Row {
     std::string key;
-    std::string value;     // empty when `foreign`: our formats are never empty
-    bool foreign = false;  // the stored value was not a string
+    std::string value;     // empty if `foreign`; no format of ours is empty
+    bool foreign = false;  // whether the stored value is not a string
 
-    /// What is kept of it in quarantine.
+    /// The text that quarantine keeps of this row.
     [[nodiscard]] std::string_view text() const {
         return value.empty() ? std::string_view("?") : std::string_view(value);
     }
@@ -84,23 +86,25 @@ enum class Durability : std::uint8_t { relaxed, strict };
 
 class Transaction;
 
-/// Transactions that their user can abort all at once: a page that is frozen in the middle of one
-/// would block the others' for as long as the browser lets it. Copies share one group.
+/// A group of transactions that can all be aborted at once. A page that is frozen in the middle of
+/// a transaction would block the transactions of other tabs until the browser ends it. Copies share
+/// one group.
 class TransactionGroup {
     struct State : Counted {
         std::list<Transaction*> open;
-        int aborted = 0;  // how often
+        int aborted = 0;  // the number of calls of abort_all()
     };
 
   public:
     TransactionGroup() : state_(std::make_unique<State>()) {}
-    /// Aborts those that do not commit yet, also those that are being begun.
+    /// Aborts each transaction of the group that does not commit yet, and each that is being begun.
     void abort_all() const;
 
-    /// A transaction's place in a group, from the call that begins it to its end.
+    /// The membership of one transaction in a group, from the call that begins the transaction to
+    /// its end.
     class Member {
       public:
-        /// `group`: null for none.
+        /// `group` is null if the transaction belongs to no group.
         explicit Member(const TransactionGroup* group)
             : state_(group ? group->state_ : Shared<State>()),
               aborted_(group ? state_->aborted : 0) {}
@@ -114,7 +118,8 @@ class TransactionGroup {
         ~Member() {
             if (transaction_ != nullptr) std::erase(state_->open, transaction_);
         }
-        /// The transaction has begun. Aborts it if its group was aborted meanwhile.
+        /// Adds the transaction, which has begun, to the group. Aborts it if the group was aborted
+        /// since this membership was made.
         void begun(Transaction& transaction);
 
       private:
@@ -127,41 +132,47 @@ class TransactionGroup {
     Shared<State> state_;
 };
 
-/// One transaction. Writes do not wait: a failing one aborts the whole and shows at commit(). Reads
-/// fail with store_failed once it has aborted. Destroying it before commit() aborts it.
+/// A transaction of the database. A write returns at once; if it fails, the whole transaction
+/// aborts and commit() reports the error. Reads fail with store_failed once the transaction has
+/// aborted. Destroying a transaction before commit() aborts it.
 class Transaction {
   public:
     virtual ~Transaction() = default;
+    /// Returns the row; nothing if there is none under the key.
     virtual Async<std::optional<Row>> get(Store store, std::string_view key) = 0;
-    /// The first `limit` rows, in order of key, whose key begins with `prefix` and is not before
-    /// `from` (empty, or beginning with `prefix`).
+    /// Returns the rows with keys that begin with `prefix` and are not before `from`, in order of
+    /// their keys, and at most `limit` of them. Requires that `from` is empty or begins with
+    /// `prefix`.
     virtual Async<std::vector<Row>> list(Store store, std::string_view prefix, std::uint32_t limit,
                                          std::string_view from) = 0;
     Async<std::vector<Row>> list(Store store, std::string_view prefix, std::uint32_t limit) {
         return list(store, prefix, limit, "");
     }
-    /// All of them.
+    /// Returns all rows with keys that begin with `prefix`.
     Async<std::vector<Row>> list(Store store, std::string_view prefix) {
         return list(store, prefix, rows_max);
     }
     static constexpr std::uint32_t rows_max = UINT32_MAX;
     virtual void put(Store store, std::string_view key, std::string_view value) = 0;
     virtual void remove(Store store, std::string_view key) = 0;
-    /// All rows from the key `first` to the key `last`, both included.
+    /// Removes all rows from the key `first` to the key `last`, both included.
     virtual void remove_range(Store store, std::string_view first, std::string_view last) = 0;
 
-    /// Claims: at most one holder per subject, enforced by a unique index, so that a commit can be
-    /// fenced without waiting for a read (which a page that is being hidden cannot do).
+    // Claims. A unique index allows at most one holder for each subject. A commit can therefore be
+    // fenced without waiting for a read, which a page that is being hidden cannot do.
+
+    /// Returns the holder of the subject; nothing if it has none.
     virtual Async<std::optional<std::string>> holder(std::string_view subject) = 0;
-    /// Records `holder` as the subject's. Aborts the transaction with `fenced` when another holds
-    /// it.
+    /// Records `holder` as the holder of the subject. Aborts the transaction with `fenced` if the
+    /// subject has another holder.
     virtual void claim(std::string_view subject, std::string_view holder) = 0;
+    /// Removes the claim of `holder`.
     virtual void release(std::string_view holder) = 0;
 
-    /// quota_exceeded, fenced, store_failed: nothing was written. unknown_commit: the connection
-    /// died before the outcome was reported.
+    /// Commits. Fails with quota_exceeded, fenced or store_failed if nothing was written, and with
+    /// unknown_commit if the connection died before the outcome was reported.
     virtual Async<Unit> commit() = 0;
-    /// Aborts it unless commit() was called: what is read and committed from here on fails with
+    /// Aborts the transaction unless commit() was called: reads and a commit then fail with
     /// store_failed. Resumes no coroutine before it returns.
     virtual void abort() = 0;
 };
@@ -180,29 +191,32 @@ inline void TransactionGroup::Member::begun(Transaction& transaction) {
 
 struct DatabaseEvent {
     enum class Kind : std::uint8_t {
-        closed,   // the connection was dropped (site data cleared, or a newer version asked for it)
-        created,  // opening found no database and made one
+        closed,   // the browser dropped the connection: site data was cleared, or a newer version
+                  // of the program wants to upgrade the database
+        created,  // open() or begin() found no database and made one
     };
     Kind kind;
-    std::string data_loss;  // created: what the browser reports ("none", "total"; Chromium only)
+    std::string data_loss;  // created: what Chromium reports ("none" or "total"); else empty
 };
 
-/// Linearizable, and reopened on demand after the browser dropped it.
+/// The IndexedDB database of a namespace. Its transactions are linearizable. If the browser drops
+/// the connection, the next begin() reopens it.
 class Database {
   public:
-    /// False when the platform has none, or refused to open it when the tab was opened.
+    /// False if the platform has no IndexedDB, or refused to open the database when the tab was
+    /// opened.
     [[nodiscard]] virtual bool available() const = 0;
-    /// Opens the connection, if it is not open. store_failed when it cannot be opened.
+    /// Opens the connection if it is not open. Fails with store_failed.
     virtual Async<Unit> open() = 0;
-    /// Ready at once while the connection is open. store_failed when it cannot be (re)opened.
-    /// `group`: null if the transaction is of none.
+    /// Begins a transaction; ready at once while the connection is open. Fails with store_failed if
+    /// the connection cannot be opened. `group` is null if the transaction belongs to no group.
     virtual Async<std::unique_ptr<Transaction>> begin(Stores scope, Access access,
                                                       Durability durability,
                                                       const TransactionGroup* group) = 0;
     Async<std::unique_ptr<Transaction>> begin(Stores scope, Access access, Durability durability) {
         return begin(scope, access, durability, nullptr);
     }
-    /// Lets the connection go once the transactions under way have ended; begin() reopens.
+    /// Closes the connection once the open transactions have ended. The next begin() reopens it.
     virtual void close() = 0;
     virtual Subscription on_event(Function<void(const DatabaseEvent&)> callback) = 0;
 
@@ -214,7 +228,7 @@ class Database {
 
 enum class LockMode : std::uint8_t { exclusive, shared };
 
-/// Aborts waiting requests. Copies share one signal.
+/// A signal that aborts waiting requests, as the DOM's AbortSignal does. Copies share one signal.
 class AbortSignal {
   public:
     AbortSignal() : state_(std::make_shared<State>()) {}
@@ -243,11 +257,11 @@ struct LockRequest {
     std::optional<AbortSignal> signal = std::nullopt;
 };
 
-/// Destroying it releases the lock.
+/// A lock that this tab holds. Destroying it releases the lock.
 class HeldLock {
   public:
     virtual ~HeldLock() = default;
-    /// Called once if another context steals the lock.
+    /// Calls `callback` once if another context steals the lock.
     virtual void on_lost(Function<void()> callback) = 0;
 };
 
@@ -262,12 +276,15 @@ struct LockSnapshot {
     std::vector<LockInfo> pending;
 };
 
+/// The lock manager (Web Locks API).
 class Locks {
   public:
+    /// Whether the platform has Web Locks.
     [[nodiscard]] virtual bool available() const = 0;
-    /// Nothing when `if_available` was asked for and the lock is taken. lock_lost: the signal
-    /// aborted.
+    /// Waits for the lock and returns it. Returns null if `if_available` is set and the lock is
+    /// held. Fails with lock_lost if the signal aborts.
     virtual Async<std::unique_ptr<HeldLock>> request(LockRequest request) = 0;
+    /// Returns the held and the pending requests of all tabs of the origin.
     virtual Async<LockSnapshot> query() = 0;
 
   protected:
@@ -276,31 +293,33 @@ class Locks {
 
 // --- BroadcastChannel, clock, randomness, lifecycle ---------------------------------------------
 
-/// Destroying it closes the channel.
+/// A BroadcastChannel. Destroying it closes the channel.
 class Channel {
   public:
     virtual ~Channel() = default;
     virtual void post(std::string_view message) = 0;
-    /// Posts a message that can wait some milliseconds; at the latest before the next message. It
-    /// is lost if the context ends before.
+    /// Posts a message some milliseconds later, and before the next message of post(). The message
+    /// is lost if the context ends before it is posted.
     virtual void post_deferred(std::string_view message) { post(message); }
-    /// Messages of others, in the order each sender posted them. A host may drop what cannot be one
-    /// of ours: anything but a string, or a longer string than any of ours.
+    /// Calls `callback` with each message of other tabs. The messages of one sender arrive in the
+    /// order in which they were posted. A host may drop a message that cannot be ours: anything but
+    /// a string, or a string that is longer than any of ours.
     virtual void on_message(Function<void(std::string_view)> callback) = 0;
 };
 
 class Clock {
   public:
-    /// Milliseconds since the Unix epoch. May jump.
+    /// The wall clock, in milliseconds since the Unix epoch. It may jump in either direction.
     [[nodiscard]] virtual double now_ms() const = 0;
-    /// Milliseconds since some moment of this context's own; never goes back, and may stand still
+    /// A clock of this context, in milliseconds since some moment. It never goes back, and may stop
     /// while the machine sleeps (High Resolution Time, W3C).
     [[nodiscard]] virtual double monotonic_ms() const = 0;
-    /// At least `delay_ms`; a hidden tab's timers may run once a minute.
+    /// Waits for at least `delay_ms`. The timers of a hidden tab may run only once a minute.
     virtual Async<Unit> sleep(double delay_ms) = 0;
-    /// When so many microtasks have run, each queued by the one before it. `count`: 1 or more.
+    /// Waits until `count` microtasks have run, each queued by the one before it. Requires that
+    /// `count` is 1 or more.
     virtual Async<Unit> after_microtasks(int count) = 0;
-    /// When the running script has ended.
+    /// Waits until the running script has ended.
     Async<Unit> end_of_turn() { return after_microtasks(1); }
 
   protected:
@@ -309,6 +328,7 @@ class Clock {
 
 class Random {
   public:
+    /// Returns 64 random bits.
     virtual std::uint64_t bits() = 0;
 
   protected:
@@ -319,10 +339,11 @@ enum class LifecycleEvent : std::uint8_t { hidden, visible, frozen, resumed, pag
 
 class Lifecycle {
   public:
-    /// True while nobody sees the page: its timers may run once a minute. Never in a worker.
+    /// Whether the page is hidden, so that its timers may run only once a minute. A worker is never
+    /// hidden.
     [[nodiscard]] virtual bool hidden() const = 0;
-    /// True where a page that holds a Web Lock when it is left is not kept in the back/forward
-    /// cache, though its `pagehide` would let the lock go.
+    /// Whether this browser keeps a page out of the back/forward cache if the page holds a Web Lock
+    /// when it is left, even if the page releases the lock in `pagehide`.
     [[nodiscard]] virtual bool locks_bar_cache() const = 0;
     virtual Subscription on_event(Function<void(LifecycleEvent)> callback) = 0;
 
@@ -330,12 +351,13 @@ class Lifecycle {
     ~Lifecycle() = default;
 };
 
+/// The parts of a platform, each as an interface.
 class World {
   public:
     virtual Storage& storage() = 0;
     virtual Database& database() = 0;
     virtual Locks& locks() = 0;
-    /// Nothing where the platform has no BroadcastChannel.
+    /// Opens the channel of that name. Returns null if the platform has no BroadcastChannel.
     virtual std::unique_ptr<Channel> channel(std::string_view name) = 0;
     virtual Clock& clock() = 0;
     virtual Random& random() = 0;

@@ -16,7 +16,7 @@ namespace tabacus {
 
 class Limits {
   public:
-    /// `world` must outlive it.
+    /// `world` must outlive this.
     Limits(World& world, std::string_view name_space, NoticeHandler on_notice);
     ~Limits();
     Limits(const Limits&) = delete;
@@ -24,16 +24,22 @@ class Limits {
     Limits(Limits&&) = delete;
     Limits& operator=(Limits&&) = delete;
 
-    /// Returns false if there is no IndexedDB, so that everything is this page's own.
+    /// Whether the limits are stored. Without IndexedDB, each page has limits of its own, which are
+    /// lost with the page.
     [[nodiscard]] bool durable() const;
 
-    // Each returns the same object for the same name, as long as this lives. The numbers that a
-    // budget or a rate limit was last asked for with hold in this tab.
+    // These functions return the same object for the same name, and a sequence also for the same
+    // options. It lives as long as this object. A later call changes the numbers of a budget or a
+    // rate limit for all users in this tab.
+
     Sequence& sequence(std::string_view name, SequenceOptions options);
+    /// `limit` is from 0 to value_max.
     Budget& budget(std::string_view name, std::int64_t limit);
+    /// `limit` and `interval_ms` are from 1.
     RateLimit& rate_limit(std::string_view name, std::int64_t limit, std::int64_t interval_ms);
 
-    /// Puts back what is held unspent, and releases everything. Callers that wait fail with closed.
+    /// Puts back the rights that are held unspent, and releases all locks. Calls that wait fail
+    /// with closed.
     Task<void> close();
 
   private:

@@ -1,37 +1,41 @@
-// RateLimit: at most so many in any span of time, over all tabs.
+// RateLimit: a limit on how many calls of all tabs together are let through in any span of time.
 //
-// It promises: in any `interval_ms` at most `limit` grants are delivered to callers, whatever the
-// clocks do.
+// It promises: in any `interval_ms` at most `limit` grants are delivered to callers. One case is
+// excepted: if the wall clock is set forward while no tab of the origin is awake.
 //
-// TIME. A limit has a time of its own, which goes as monotonic clocks do. A tab that has it (a
-// witness) holds a lock, shared, and knows the time within bounds: that it is at least so late
-// (`low`: what has passed) and at most so late (`high`: until when a grant may be delivered). A tab
-// that joins asks, and a witness writes the time into the row; the bounds are the moments of asking
-// and of reading. No witness relies on its wall clock.
-// Only a tab that finds no witness, and so none to disagree with, believes its wall clock as to how
-// long ago the row was written; it assumes that no time has passed if the clock has gone back. So a
-// wall clock that is set forward while no tab of the origin is awake lets calls through early,
-// once. A witness that hangs keeps tabs that join waiting; a tab that is frozen or hidden in the
-// back/forward cache is no longer a witness, and joins again when it is back.
+// TIME. Each limit has a time of its own, which passes as monotonic clocks do. A tab that knows the
+// time is called a witness. It holds a lock, shared, and knows two bounds: the time is at least
+// `low` and at most `high`. With `low` it decides which grants have expired, with `high` until when
+// a grant may be delivered. A tab that joins asks for the time, and a witness writes the time into
+// the row. The row was written after the tab asked and before the tab read it, which gives the two
+// bounds. No witness relies on its wall clock.
+//
+// Only a tab that finds no witness relies on its wall clock, to compute how long ago the row was
+// written; there is no other tab that could disagree. If the clock has gone back, the tab assumes
+// that no time has passed. A wall clock that is set forward while no tab of the origin is awake
+// therefore lets calls through early, once. While a witness hangs, tabs that join wait. A tab that
+// is frozen or hidden in the back/forward cache is not a witness, and joins again when it is back.
 //
 // DELIVERY. A grant is recorded with the last moment at which it may be delivered to its caller,
-// and counts for an interval from then. If its commit takes longer, the grant is not delivered, and
-// the tab asks for another one: so a tab that was frozen meanwhile is not let through late. The
-// transaction that asks again takes the undelivered grant out of the row, so that it costs no turn.
-// The next transaction does the same with a grant whose caller no longer waits.
+// its `until`, and counts until an interval after that. If the commit takes longer, the grant is
+// not delivered, and the tab asks for another one. A tab that was frozen during the commit is thus
+// not let through late. The transaction that asks again takes the undelivered grant out of the row,
+// so that it counts for nothing. The next transaction likewise takes back a grant if its caller has
+// stopped waiting.
 //
-// The proof: let a grant be recorded at r by a tab whose `low` is then l, and another, recorded
-// before, be delivered at t, at most `high`, which is at most its `until`. It is left out only if
-// until + interval ≤ l. The time itself is at least l at r and at most until at t, so that r − t is
-// at least the interval. Hence all grants delivered less than an interval before r are counted.
+// The proof: let a tab record a grant at the moment r, when its `low` is l. Let another grant,
+// recorded before, be delivered at t. The time at t is at most that grant's `until`. The first tab
+// leaves the other grant out only if until + interval ≤ l. The time at r is at least l, so r − t is
+// at least the interval. Hence all grants that were delivered less than an interval before r are
+// counted.
 //
-// What is taken out of the row was never delivered, and is the grant it seems to be: a tab takes
-// back only a grant that it saw committed, once, and finds it by its `until`. Other grants with the
-// same `until` count just as long. Merging moves a grant to a later `until`, and then no other
-// grant has the earlier one. A row that was lost and made anew counts `limit` first, for all that
-// was lost, this grant among them; any later grant is recorded at least an interval after the loss,
-// hence with an `until` of at least r + interval: and a grant with such an `until` is not taken
-// back at all.
+// A grant that is taken out of the row was never delivered. A tab takes back only a grant that it
+// saw committed, once, and finds it by its `until`. It cannot take back another grant in its place:
+//  - Grants with the same `until` count equally long, so it does not matter which one is taken.
+//  - Merging moves a grant to a later `until`. Then no other grant has the earlier one.
+//  - A row that was lost and made anew first counts `limit` grants for all that were lost, this one
+//    among them. Any later grant is recorded at least an interval after the loss, so that its
+//    `until` is at least r + interval. A grant with such an `until` is never taken back.
 #pragma once
 
 #include <cstdint>
@@ -47,17 +51,19 @@ namespace tabacus {
 class LimitStore;
 struct RateRow;
 
-/// What a rate limit needs of the tab that it is in.
+/// What a rate limit needs from its tab.
 struct RateOwner {
     World& world;
     LimitStore& store;
-    std::string witness;             // the name of its lock
-    Function<void(bool)> broadcast;  // to the other tabs: true asks for the time
+    std::string witness;  // the name of the lock that every witness holds
+    /// Sends other tabs a message: true asks for the time, false says that the row has changed.
+    Function<void(bool)> broadcast;
 };
 
 class RateLimit {
   public:
-    /// `key`: of its row. `limit` from 1; `interval_ms` from 1. An agreement of all who use it.
+    /// `key` is the key of the limit's row. `limit` and `interval_ms` are from 1; all tabs must
+    /// agree on them.
     RateLimit(RateOwner owner, std::string key, std::int64_t limit, std::int64_t interval_ms);
 
     void set_limit(std::int64_t limit, std::int64_t interval_ms) {
@@ -65,21 +71,29 @@ class RateLimit {
         interval_ms_ = interval_ms;
     }
 
-    /// Waits for its turn; in a tab first come, first served. timed_out; aborted; closed; as
-    /// Transaction::commit().
+    /// Waits until the limit lets the call through. The calls of one tab are let through in their
+    /// order. Fails with timed_out after `timeout_ms`, with aborted if the signal aborts, with
+    /// closed, and as Transaction::commit() does.
     Task<void> take(std::optional<AbortSignal> signal, std::optional<double> timeout_ms);
-    /// Returns false if the limit is reached.
+    /// Returns true if the limit lets the call through at once; false if the limit is reached, or
+    /// if the time is not known within a second. Fails with closed, and as Transaction::commit()
+    /// does.
     Task<bool> try_take();
 
     // Events of the tab.
+
+    /// Another tab asks for the time.
     void asked();
+    /// Another tab has written the row.
     void changed();
+    /// The page is frozen or left: the tab stops being a witness.
     void suspend();
+    /// The tab is closed: calls that wait fail with closed.
     void close();
 
   private:
     struct Waiter {
-        bool waits = true;
+        bool waits = true;  // whether take() made it; else try_take()
         Completer<bool> done;
     };
     using WaiterPtr = std::shared_ptr<Waiter>;
@@ -87,7 +101,7 @@ class RateLimit {
         std::int64_t granted = 0;
         std::int64_t deliver_until = 0;
         int resets = 0;
-        double wait_ms = 0;  // until the limit may allow another grant
+        double wait_ms = 0;  // the time until the limit may allow another grant
     };
 
     Task<bool> wait(bool waits, std::optional<AbortSignal> signal,
@@ -117,9 +131,9 @@ class RateLimit {
     };
     [[nodiscard]] std::int64_t now() const;
     [[nodiscard]] std::int64_t ahead() const;
-    /// It is at least that late.
+    /// Notes that the time is at least `now`.
     void see(std::int64_t now);
-    /// Into a row that is about to be written.
+    /// Writes the time into a row that is about to be stored. `vanished`: whether the row was lost.
     void stamp(RateRow& row, bool vanished);
 
     RateOwner owner_;
@@ -127,21 +141,21 @@ class RateLimit {
     std::int64_t limit_;
     std::int64_t interval_ms_;
     std::optional<Time> time_;
-    double slack_ms_;  // how long a commit may take
+    double slack_ms_;  // the time that a commit is given
     struct Undelivered {
         std::int64_t until = 0;
         std::int64_t count = 0;
     };
-    Undelivered undelivered_;  // recorded in the row, and not delivered to a caller
+    Undelivered undelivered_;  // the grants of the last commit that no caller has received
     std::list<WaiterPtr> waiters_;
     bool serving_ = false;
     bool pausing_ = false;
     bool writing_time_ = false;
     std::unique_ptr<HeldLock> witness_;
-    int resets_ = 0;  // counts how often the time was forgotten
+    int resets_ = 0;  // the number of times that the time was forgotten
     Completer<Unit> wake_signal_;
     Completer<Unit> news_;
-    Scope scope_;  // last: what runs in it uses all of the above
+    Scope scope_;  // last, because its tasks use all of the above
 };
 
 }  // namespace tabacus

@@ -1,20 +1,22 @@
-// Sequence: numbers that no two tabs get, and that rise in each.
+// Sequence: numbers that are unique over all tabs and rise within each tab.
 //
 // It promises:
-//  - UNIQUE: a number is given out once, in any tab, for ever: what a transaction has reserved is
-//    on the disk before the first of it is given out.
-//  - INCREASING: within a tab every number is larger than those before it.
-//  - GAPLESS, where asked for: every number up to the newest was given to some next() or reserve().
-//    This does not mean that the number was used: a tab may die with a number that it was just
-//    given, and no other tab can know whether it used it. Nor can a tab always find out the outcome
-//    of a commit whose connection dropped: such a number is left out.
+//  - UNIQUE: no number is given out twice, in any tab at any time. A transaction has recorded a
+//    reservation on the disk before the first number of it is given out.
+//  - INCREASING: within a tab, each number is larger than all numbers before it.
+//  - GAPLESS, with that option: every number up to the newest one was given to some call of next()
+//    or reserve(). The number need not have been used: a tab may die just after it was given a
+//    number, and no other tab can know whether it was used. If the connection drops during a
+//    commit, the tab cannot always find out the outcome; such a number is left out.
 //
-// In blocks the numbers that a tab has not given out when it closes or dies are left out.
+// A sequence that reserves blocks leaves out the numbers that a tab has not given out when it is
+// closed or dies.
 //
-// Should the database vanish, the row is begun anew above the mark in localStorage, above what this
-// tab has seen and above the microseconds since 1970, which nobody reserves as fast as they pass.
-// That it vanished is known from the mark, or from locks of those that live and have used it
-// (LimitStore): a mark takes a while to reach other processes.
+// If the database vanishes, the sequence begins anew above three numbers: the mark in localStorage,
+// the largest number that this tab has seen, and the microseconds since 1970, which pass faster
+// than tabs reserve numbers. A tab knows from the mark that the database vanished. Because a mark
+// takes a while to reach other processes, a tab also knows it from the locks of live tabs that have
+// used the sequence (LimitStore).
 #pragma once
 
 #include <cstdint>
@@ -29,10 +31,11 @@ namespace tabacus {
 class LimitStore;
 
 struct SequenceOptions {
-    std::int64_t block = 1000;  // how many numbers are reserved at once, from 1
-    bool gapless = false;       // a transaction for each
+    std::int64_t block = 1000;  // the number of numbers that are reserved at once, from 1
+    bool gapless = false;       // reserves exactly what each call asks for, in its own transaction
 };
 
+/// The numbers from `first` to `last`, both included.
 struct SequenceRange {
     std::int64_t first = 0;
     std::int64_t last = 0;
@@ -40,17 +43,19 @@ struct SequenceRange {
 
 class Sequence {
   public:
-    /// All must outlive it. `key`: of its row.
+    /// `world` and `store` must outlive this. `key` is the key of the sequence's row.
     Sequence(World& world, LimitStore& store, std::string key, SequenceOptions options)
         : world_(world), store_(store), key_(std::move(key)), options_(options) {}
 
-    /// The next number, if the tab has one reserved; else 0, and reserve() gives it.
+    /// Returns the next number if the tab has reserved one and no earlier call waits. Otherwise
+    /// returns 0; reserve(1) then returns it.
     std::int64_t next_now() {
         if (next_ > last_ || !waiters_.empty()) return 0;
         return next_++;
     }
-    /// `count` numbers, one after another, from 1 to value_max. out_of_range: the sequence has come
-    /// to its end; closed; as Transaction::commit().
+    /// Returns `count` consecutive numbers, from 1 to value_max. Requires that `count` is from 1 to
+    /// value_max. Fails with out_of_range if fewer numbers are left, with closed, and as
+    /// Transaction::commit() does.
     Task<SequenceRange> reserve(std::int64_t count);
 
   private:
@@ -68,10 +73,10 @@ class Sequence {
     LimitStore& store_;
     std::string key_;
     SequenceOptions options_;
-    std::int64_t next_ = 1;  // of the block
-    std::int64_t last_ = 0;
-    std::int64_t seen_ = 0;  // the largest that this tab knows to be given out
-    /// A commit of unknown outcome.
+    std::int64_t next_ = 1;  // the next number of the reserved block
+    std::int64_t last_ = 0;  // the last number of the reserved block
+    std::int64_t seen_ = 0;  // the largest number that this tab knows to be reserved
+    /// A commit with an unknown outcome.
     struct UnknownCommit {
         std::string grant;
         SequenceRange range;
@@ -79,7 +84,7 @@ class Sequence {
     std::optional<UnknownCommit> unknown_;
     std::list<Waiter> waiters_;
     bool serving_ = false;
-    Scope scope_;  // last: what runs in it uses all of the above
+    Scope scope_;  // last, because its tasks use all of the above
 };
 
 }  // namespace tabacus

@@ -1,6 +1,6 @@
-// Catalogue: the ways to count over tabs that the field has written down, each as its source has
-// it. They are here to be compared, explored and, where their guarantee will do, used. The default
-// counter, `replicated`, is Tab's (tab.hpp).
+// Catalogue: the published strategies to count over tabs, each as its source describes it. They can
+// be compared, explored, and used where their guarantee is enough. The default counter,
+// `replicated`, is not in the catalogue but in Tab (tab.hpp).
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,8 @@
 
 namespace tabacus {
 
+/// The strategies. The header of each one in wasm/src/protocol/strategy states its source, its
+/// guarantee and its weakness.
 enum class Strategy : std::uint8_t {
     naive,
     log,
@@ -27,14 +29,15 @@ enum class Strategy : std::uint8_t {
     batched,
 };
 
-/// All of them, in the order of the enumeration.
+/// Returns all strategies, in the order of the enumeration.
 std::span<const Strategy> all_strategies();
+/// Returns the strategy's name in the public API.
 std::string_view strategy_name(Strategy strategy);
-/// Nothing for a name that is no strategy of the catalogue.
+/// Returns the strategy of that name; nothing if the catalogue has none.
 std::optional<Strategy> strategy_named(std::string_view name);
 
-/// Times in milliseconds, each of the strategies named beside it; nothing for their default, which
-/// stands in the strategy's header. Others ignore it. The caller checks ranges
+/// Times in milliseconds. A comment names the strategies that use a time; the others ignore it. If
+/// a time is nothing, the default in the strategy's header holds. The caller checks the ranges
 /// (js/tab/tab-options.js).
 struct StrategyTimes {
     std::optional<double> delay;        // lamport
@@ -48,17 +51,18 @@ struct StrategyTimes {
 
 struct CounterOptions {
     Strategy strategy = Strategy::transactional;
-    Durability durability = Durability::relaxed;  // of the strategies that keep rows in IndexedDB
+    Durability durability = Durability::relaxed;  // for the strategies over IndexedDB
     StrategyTimes times = {};
     friend bool operator==(const CounterOptions&, const CounterOptions&) = default;
 };
 
 class StoreWatch;
 
+/// The catalogue's counters of one namespace in one tab.
 class Catalogue {
   public:
-    /// `world` and `watch` must outlive the catalogue; the first counter in the database starts the
-    /// watch. Names are validated by the caller (js/).
+    /// `world` and `watch` must outlive the catalogue. The first watcher of a counter in the
+    /// database starts the watch. The caller has validated `name_space` (js/).
     Catalogue(World& world, std::string_view name_space, StoreWatch& watch,
               NoticeHandler on_notice);
     ~Catalogue();
@@ -67,15 +71,17 @@ class Catalogue {
     Catalogue(Catalogue&&) = delete;
     Catalogue& operator=(Catalogue&&) = delete;
 
-    /// What the strategy needs and the platform lacks; empty when it is all there.
+    /// Returns the name of what the strategy needs and the platform lacks; empty if nothing is
+    /// missing.
     [[nodiscard]] std::string_view missing(Strategy strategy) const;
 
-    /// The counter of that name: the same object for the same arguments. Throws unavailable, or
-    /// aborts without exceptions, when something is missing().
+    /// Returns the counter of that name, the same object for the same arguments. It lives as long
+    /// as the catalogue. Requires that nothing is missing(): otherwise throws unavailable, or
+    /// aborts the program where exceptions are off.
     Counter& counter(std::string_view name, const CounterOptions& options);
 
-    /// Flushes every counter, then lets locks go; no counter may be used after.
-    /// Fails as flush() does, having let go.
+    /// Flushes every counter, then releases their locks. No counter may be used afterwards. Fails
+    /// as the last flush() that failed; the locks are released in any case.
     Task<void> close();
 
   private:

@@ -16,21 +16,21 @@
 #include "tabacus/sync/thread_id.hpp"
 #include "tabacus/sync/unsynchronised_counter.hpp"
 
-// A fixed piece of shared memory in which counters and mutexes are found by name, by every module
-// instance that maps the memory. Everything in it is reached by offsets from its root and laid out
-// by this file alone, so that two modules built from this file agree; `magic` and `version`
-// reveal memory that another version has laid out.
+// Arena: a fixed piece of shared memory with counters and mutexes, which every module instance that
+// maps the memory finds by name. Everything in it is addressed by offsets from its root. Only this
+// file defines the layout, so that two modules that are built from this file agree; `magic` and
+// `version` show whether another version has laid out the memory.
 //
-//   root   Arena: magic, version, the registry's mutex, the ids, where free memory begins
-//   then   entries (name and kind), objects and requests for locks over tabs, each on lines of its
-//          own, never moved
-//   last   agents, from the end downwards: however many names there are, threads have space
+//   root   Arena: magic, version, the registry's mutex, the ids, the beginning of free memory
+//   then   entries (name and kind), objects and requests for locks over tabs, each on cache lines
+//          of its own; they are never moved
+//   last   agents, from the end downwards, so that names cannot take up the space of threads
 //
-// Objects live as long as the memory. An agent's block is given back when the agent leaves.
+// Objects live as long as the memory. An agent's block is free again once the agent leaves.
 
 namespace tabacus::sync {
 
-/// What a name stands for. 0 asks for whatever is there.
+/// The kind of object that a name stands for. `any` is for a lookup that makes no object.
 enum class Kind : std::uint32_t {
     any = 0,
     atomic = 1,
@@ -40,28 +40,29 @@ enum class Kind : std::uint32_t {
     mutex = 5,
 };
 
-/// Offset from the root; 0 is none, since the root holds the Arena itself.
+/// An offset from the root, in bytes. 0 stands for none, because the Arena itself is at the root.
 using Offset = std::uint32_t;
 
-/// JavaScript's strings are UTF-16 and names are compared by their units, exactly.
+/// The longest name, in UTF-16 units as in JavaScript. Names are equal if all their units are.
 inline constexpr std::size_t name_units_max = 128;
 
 /// One thread's block in the arena: its id, its results and its stack. JavaScript reads and writes
 /// the first fields, at these offsets.
 struct alignas(line_bytes) Agent {
-    std::uint32_t id;                           // 0   who owns what this agent locks
+    std::uint32_t id;                           // 0   the owner of what this agent locks
     std::uint32_t may_sleep;                    // 4   0 on a page's main thread
     std::uint32_t outcome;                      // 8   Outcome of the last exact add
     Offset next_free;                           // 12
     std::array<char16_t, name_units_max> name;  // 16  the name that `open` looks up
-    // Ours are leaf functions of a few words; 4 KiB in all is a page, and generous.
+    // The functions that use this stack need a few words. Its size makes an agent one page of 4
+    // KiB.
     std::array<std::byte, 3712> stack;
 };
 static_assert(offsetof(Agent, id) == 0 && offsetof(Agent, may_sleep) == 4);
 static_assert(offsetof(Agent, outcome) == 8 && offsetof(Agent, name) == 16);
 static_assert(sizeof(Agent) == 4096, "one page");
 
-/// JavaScript reads `kind` and `object`, at these offsets.
+/// A name and its object. JavaScript reads `kind` and `object`, at these offsets.
 struct alignas(line_bytes) Entry {
     Kind kind;      // 0
     Offset object;  // 4
@@ -71,22 +72,22 @@ struct alignas(line_bytes) Entry {
 };
 static_assert(offsetof(Entry, kind) == 0 && offsetof(Entry, object) == 4);
 
-/// Where a segment (segment.hpp) is; the page makes it when the first thread wants it. JavaScript
-/// reads and writes the fields at these offsets.
+/// The place of a segment (segment.hpp). The page makes the segment when the first thread asks for
+/// it. JavaScript reads and writes the fields at these offsets.
 struct SegmentSlot {
-    Word wanted{0};   // 0  1 as soon as a thread wants it
+    Word wanted{0};   // 0  1 once a thread has asked for the segment
     Word segment{0};  // 4  its offset from the root; 0 until it is made, or one of these:
     static constexpr std::uint32_t no_memory = UINT32_MAX;      // the page has no memory for it
-    static constexpr std::uint32_t no_page = UINT32_MAX - 1;    // the page that makes it is closed
-    static constexpr std::uint32_t no_module = UINT32_MAX - 2;  // what makes it did not load
+    static constexpr std::uint32_t no_page = UINT32_MAX - 1;    // the page is closed
+    static constexpr std::uint32_t no_module = UINT32_MAX - 2;  // store.wasm could not be loaded
 
     std::uint32_t quota_bytes =
-        0;  // 8  what the first to want it asked for; 0 leaves it to the page
+        0;  // 8  the quota that the first thread asked for; with 0 the page chooses one
 };
 static_assert(sizeof(SegmentSlot) == 12);
 
 enum class Opened : std::uint32_t {
-    found = 0,  // the entry's kind may differ from the kind asked for: the caller compares
+    found = 0,  // the entry's kind may differ from the kind that was asked for: the caller compares
     full = 1,
     busy = 2,  // the registry is locked and the caller may not sleep
 };
@@ -106,17 +107,17 @@ class alignas(line_bytes) Arena {
 
     SegmentSlot storage_slot;  // 8   of the storage's segment (storage_table.hpp)
     SegmentSlot locks_slot;    // 20  of the locks' segment (shared_lock_table.hpp)
-    Word wanted{0};            // 32  rises with every segment that is wanted: the page listens
+    Word wanted{0};            // 32  rises when a thread asks for a segment; the page waits on it
 
-    /// The block that begins at this arena has `bytes` for all but agents, and behind these as many
-    /// as `agents` take. `bytes` are whole lines.
+    /// Requires that the memory that begins at this arena has `bytes` for everything but agents,
+    /// and behind them the space of `agents` agents; and that `bytes` is a multiple of line_bytes.
     Arena(std::uint32_t bytes, std::uint32_t agents)
         : bytes_(bytes), agents_(bytes + agents * std::uint32_t{sizeof(Agent)}) {}
 
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
 
-    /// A fresh owner id, or 0 when all 2^31 are used up.
+    /// Returns a new owner id, or 0 if all 2^31 − 1 are used up.
     Owner take_id() {
         Owner id = last_id_.load();
         do {
@@ -125,8 +126,8 @@ class alignas(line_bytes) Arena {
         return id + 1;
     }
 
-    /// A block for one thread, or nullptr if the arena is full (or locked for too long by others,
-    /// where the thread may not sleep).
+    /// Returns a block for one thread, or nullptr if the arena is full. A thread that may not sleep
+    /// also gets nullptr if the registry stays locked.
     Agent* enter(bool may_sleep) {
         const Owner id = take_id();
         const Held held(mutex_, id, may_sleep);
@@ -139,7 +140,8 @@ class alignas(line_bytes) Arena {
         return agent;
     }
 
-    /// Gives the block back. False if the registry stays locked and the thread may not sleep.
+    /// Frees an agent's block. Returns false if the registry stays locked and the thread may not
+    /// sleep.
     bool leave(Agent& agent) {
         const Held held(mutex_, agent.id, agent.may_sleep != 0);
         if (!held.acquired) return false;
@@ -148,7 +150,8 @@ class alignas(line_bytes) Arena {
         return true;
     }
 
-    /// The entry named by the first `units` of agent.name, made with `kind` if there is none.
+    /// Returns the entry with the name in the first `units` units of agent.name. Makes it, with an
+    /// object of `kind`, if there is none. Requires that `units` is at most name_units_max.
     OpenResult open(const Agent& agent, Kind kind, std::uint32_t units) {
         const Held held(mutex_, agent.id, agent.may_sleep != 0);
         if (!held.acquired) return {Opened::busy, 0};
@@ -159,8 +162,9 @@ class alignas(line_bytes) Arena {
         return {entry == 0 ? Opened::full : Opened::found, entry};
     }
 
-    /// A request for the lock over tabs of that name; see tab_request.hpp. `watched` means that the
-    /// page learns when the caller exits. nullptr with `full` or `busy`.
+    /// Returns a request for the lock over tabs of that name (tab_request.hpp). `watched`: whether
+    /// the page learns when the caller exits. On failure returns nullptr, and sets `outcome` to
+    /// `full` or `busy`.
     TabRequest* open_tab_request(Owner caller, bool may_sleep, bool watched,
                                  std::u16string_view name, Opened& outcome) {
         const Owner agent = watched ? caller : 0;
@@ -181,18 +185,19 @@ class alignas(line_bytes) Arena {
         return made;
     }
 
-    /// The first request after nullptr, and nullptr after the last. They are never taken away.
+    /// Returns the request after `before`, or the first one for nullptr; nullptr after the last.
+    /// Requests are never removed.
     TabRequest* next_tab_request(const TabRequest* before) {
         const Offset next = before == nullptr ? first_tab_request_.load() : before->next();
         return next == 0 ? nullptr : at<TabRequest>(next);
     }
 
-    /// The bell that the page listens to.
+    /// Returns the bell that the page waits on.
     TabBell& tab_bell() { return tab_bell_; }
 
-    /// The segment of that slot. Blocks until the page has made it. Returns 0 if the page has no
-    /// memory for it, is closed, or could not load the module that makes it: then the next call
-    /// asks the page to try again.
+    /// Returns the segment of that slot. Blocks until the page has made it. Returns 0 if the page
+    /// has no memory for it, is closed, or could not load store.wasm. In the last case, the next
+    /// call asks the page to try again.
     Offset open_segment(SegmentSlot& slot) {
         std::uint32_t failed = SegmentSlot::no_module;
         const bool again = slot.segment.compare_exchange_strong(failed, 0);
@@ -226,7 +231,7 @@ class alignas(line_bytes) Arena {
         return true;
     }
 
-    /// The whole entry or nothing: a failed insert frees what it has allocated.
+    /// Makes an entry. If the object does not fit, frees the entry and returns 0.
     Offset insert(const Agent& agent, Kind kind, std::uint32_t units) {
         const std::uint32_t before = used_;
         auto* entry = allocate<Entry>();
@@ -273,10 +278,11 @@ class alignas(line_bytes) Arena {
         return new (at<std::byte>(agents_)) Agent;
     }
 
-    /// On lines of its own: two objects must not disturb each other.
+    /// Makes an object on cache lines of its own, so that writes to one object do not slow down
+    /// accesses to another. Returns nullptr if it does not fit.
     template <class T>
     T* allocate() {
-        static_assert(std::is_trivially_destructible_v<T>, "nothing here is ever destroyed");
+        static_assert(std::is_trivially_destructible_v<T>, "the arena never destroys an object");
         constexpr std::uint32_t lines = (sizeof(T) + line_bytes - 1) / line_bytes;
         constexpr std::uint32_t needed = lines * static_cast<std::uint32_t>(line_bytes);
         if (bytes_ - used_ < needed) return nullptr;
@@ -287,7 +293,7 @@ class alignas(line_bytes) Arena {
 
     Mutex mutex_;
     std::uint32_t bytes_;
-    std::uint32_t agents_;  // where the last agent is that was allocated
+    std::uint32_t agents_;  // the offset of the last agent that was allocated
     std::uint32_t used_ = sizeof(Arena);
     Offset first_entry_ = 0;
     Offset free_agent_ = 0;

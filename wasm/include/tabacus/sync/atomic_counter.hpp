@@ -8,17 +8,20 @@
 
 namespace tabacus::sync {
 
-/// One 64-bit cell that all threads add to atomically. Exact; reads never wait and are
-/// linearizable.
+/// A counter in one 64-bit cell, to which all threads add atomically.
 ///
-/// The add is a compare-exchange and not a fetch_add. A fetch_add cannot be refused: it would have
-/// to be guarded by a load ("far enough from the limit"), and between that load and the add another
-/// thread may bring the counter to its limit with one large add. However wide the margin, the total
-/// would leave its limit and others would see it. Alone on the cell the two cost the same;
+/// Promises: exact; reads never wait and are linearizable.
+///
+/// add() uses a compare-exchange and not a fetch_add, because a fetch_add cannot be refused. A load
+/// before it could check that the total is far enough from the limit. But between that load and the
+/// fetch_add, another thread may bring the counter to its limit with one large add, and other
+/// threads would see a total beyond the limit. Without contention the two cost the same;
 /// bench/threads measures the cost under contention.
 template <class Parks = PlatformParker>
 class BasicAtomicCounter {
   public:
+    /// Adds `n` and returns the total after the add. If the total would leave the limit, returns
+    /// out_of_range and changes nothing.
     Added add(std::int64_t n, Limit limit = int64_limit) {
         std::int64_t value = value_.load(std::memory_order_relaxed);
         for (;;) {

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-// What every shared counter agrees on: exact 64-bit integers, a limit that the caller names, and an
-// add that would leave it changes nothing.
+// Checked addition, which all shared counters use: totals are exact 64-bit integers, the caller
+// names a limit, and an add that would leave the limit changes nothing.
 
 namespace tabacus::sync {
 
@@ -14,15 +14,16 @@ enum class Outcome : std::uint32_t {
         2,  // the counter's lock is held and the caller may not sleep; nothing was changed
 };
 
-/// The outcome of an add, and the counter's value: after it, or the one that refused it.
+/// The outcome of an add, and the counter's value: the value after the add, or if it was refused,
+/// the value that was found.
 struct Added {
     Outcome outcome;
     std::int64_t value;
 };
 
-/// The totals that a counter may have: -most … most, and all of 64 bits where `most` is the largest
-/// integer. One field, so that it travels in a register: attach.wasm has no memory for constants. A
-/// striped counter asks that no limit be narrower than `number_limit`.
+/// The totals that a counter may have: from -most to most, or every 64-bit integer if `most` is the
+/// largest one. The struct has one field, so that it is passed in a register, because attach.wasm
+/// has no memory for constants. A striped counter requires a limit of at least `number_limit`.
 struct Limit {
     std::int64_t most;
 
@@ -33,11 +34,11 @@ struct Limit {
 
 inline constexpr Limit int64_limit{INT64_MAX};
 
-/// What JavaScript's numbers hold exactly: ±(2^53−1).
+/// The integers that a number of JavaScript holds exactly, ±(2^53−1).
 inline constexpr Limit number_limit{(std::int64_t{1} << 53) - 1};
 
-/// What `value + n` comes to. `value` itself may lie outside the limit (a wider limit put it
-/// there); then what leads back towards zero and into the limit is allowed.
+/// Returns the outcome of adding `n` to `value`. `value` may lie outside the limit, because another
+/// caller has a wider one. An add is then allowed only if the sum lies within the limit.
 constexpr Added checked_add(std::int64_t value, std::int64_t n, Limit limit) {
     std::int64_t sum = 0;
     if (__builtin_add_overflow(value, n, &sum) || !limit.allows(sum)) {

@@ -4,12 +4,13 @@
 
 #include "tabacus/sync/arena.hpp"
 
-// From a kind that is known at run time to the counter of that kind: what a name in an arena needs.
+// Calls of a counter in an arena, where its kind is known only at run time.
 
 namespace tabacus::sync {
 
 inline Caller caller_of(const Agent& agent) { return {agent.id, agent.may_sleep != 0}; }
 
+/// Adds `n` and returns the total. Requires that `counter` is a counter of that kind.
 inline Added add_to(Kind kind, void* counter, Caller caller, std::int64_t n, Limit limit) {
     switch (kind) {
         case Kind::atomic:
@@ -23,7 +24,7 @@ inline Added add_to(Kind kind, void* counter, Caller caller, std::int64_t n, Lim
     }
 }
 
-/// As add_to, without the value: only a striped counter is faster that way.
+/// Adds `n` as add_to() does, and returns no total. This is faster for a striped counter only.
 inline Outcome bump_in(Kind kind, void* counter, Caller caller, std::int64_t n, Limit limit) {
     if (kind == Kind::striped) {
         return static_cast<StripedCounter*>(counter)->bump(n, caller, limit);
@@ -44,10 +45,12 @@ inline std::int64_t value_of(Kind kind, const void* counter) {
     }
 }
 
+/// Whether `n` is an integer within ±(2^53−1), as Number.isSafeInteger() decides.
 inline bool is_safe_integer(double n) {
     return __builtin_trunc(n) == n && __builtin_fabs(n) <= static_cast<double>(number_limit.most);
 }
 
+/// Returns the value as a number; NaN if a number cannot hold it exactly.
 inline double as_number(std::int64_t value) {
     return number_limit.allows(value) ? static_cast<double>(value) : __builtin_nan("");
 }

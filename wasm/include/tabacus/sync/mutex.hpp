@@ -5,31 +5,34 @@
 
 #include "tabacus/sync/parker.hpp"
 
-// A mutex that knows its owner, between threads that may block and threads that may not.
+// A mutex that knows its owner, for threads that may block and threads that may not.
 //
-// Promises: mutual exclusion; an unlock that nobody waits for makes no notify; an unlock by anybody
-// but the owner changes nothing; a thread that gives up waiting takes nobody's wake-up along, and
-// one that is terminated while waiting delays another by one sleep of sleep_max_ns at most.
-// Refuses: fairness (a running thread may overtake a sleeping one), recursion (reported, not a
-// hang), and noticing that an owner was terminated.
+// Promises: mutual exclusion. An unlock notifies only if a thread may be waiting. An unlock by a
+// thread that is not the owner changes nothing. A thread that gives up waiting consumes no wake-up
+// that another thread needs. A thread that is terminated while it waits delays another thread by at
+// most one sleep of sleep_max_ns.
+// Does not provide: fairness (a running thread may overtake a sleeping one), recursion (it is
+// reported as would_deadlock), and detection of an owner that was terminated.
 //
 // The whole state is one word:
 //
-//   owner   contended   meaning                        who may leave the state, and how
-//   0       0           free                           anybody: lock
-//   self    0           held, nobody sleeps            owner: unlock, silently
-//                                                      a waiter: sets `contended`, then sleeps
-//   self    1           held, and somebody may sleep   owner: unlock, then wakes
-//   0       1           cannot be: unlock stores 0
+//   owner   contended   meaning                       transitions
+//   0       0           free                          any thread: lock
+//   self    0           held, no thread sleeps        owner: unlocks without a notify
+//                                                     waiter: sets `contended`, then sleeps
+//   self    1           held, a thread may sleep      owner: unlocks, then wakes
+//   0       1           impossible: unlock stores 0
 //
-// `contended` may be set while nobody sleeps (one needless wake-up); it is never clear while
-// somebody sleeps on a held mutex, unless a wake-up is on its way to a thread that will set it
-// again or pass it on. That is why a thread that has slept takes the mutex as contended: others may
-// sleep still. Nor does a sleep last for ever: a wake-up may have gone to a thread that is dead.
+// `contended` may be set while no thread sleeps, which costs one needless wake-up. It is never
+// clear while a thread sleeps on a held mutex, unless a wake-up is on its way to a thread that will
+// set it again or pass the wake-up on. A thread that has slept therefore takes the mutex as
+// contended, because other threads may still sleep. lock() sleeps for at most sleep_max_ns at a
+// time, because a wake-up may have gone to a thread that is dead.
 
 namespace tabacus::sync {
 
-/// The holder of a mutex: a number that no other holder has at the same time. 0 is nobody.
+/// The owner of a mutex: a number that no other thread has at the same time, from 1 to owner_max.
+/// 0 means that there is no owner.
 using Owner = std::uint32_t;
 
 inline constexpr Owner owner_max = UINT32_MAX >> 1;
@@ -38,37 +41,38 @@ enum class LockResult : std::uint32_t {
     acquired = 0,
     would_deadlock = 1,  // the caller holds it already
     timed_out = 2,
-    busy = 3,  // held by another, and the caller will not sleep
+    busy = 3,  // another thread holds it, and the caller does not sleep
 };
 
 enum class UnlockResult : std::uint32_t { released = 0, not_owner = 1 };
 
-/// `Parks` is the platform, a test's count of it, or the laboratory's model.
+/// `Parks` is the platform's parker, a test's parker that counts calls, or the laboratory's model.
 template <class Parks = PlatformParker>
 class BasicMutex {
   public:
     static constexpr std::uint32_t contended_bit = 1;
 
-    /// Sleeps until the mutex is the caller's.
+    /// Sleeps until the caller owns the mutex. Returns `acquired` or `would_deadlock`.
     LockResult lock(Owner self) {
         if (try_lock(self) == LockResult::acquired) return LockResult::acquired;
         return lock_slow(self, forever_ns, [] { return std::int64_t{0}; });
     }
 
-    /// As `lock`, for at most timeout_ns by `now_ns`, a clock that never goes back.
+    /// Locks as lock() does, but returns `timed_out` after timeout_ns. `now_ns()` is a monotonic
+    /// clock in nanoseconds.
     template <class NowNs>
     LockResult lock_for(Owner self, std::int64_t timeout_ns, NowNs now_ns) {
         if (try_lock(self) == LockResult::acquired) return LockResult::acquired;
         return lock_slow(self, now_ns() + timeout_ns, now_ns);
     }
 
-    /// `acquired` or `busy`, at once.
+    /// Returns `acquired` or `busy`, at once.
     LockResult try_lock(Owner self) {
         return take(held(self)) ? LockResult::acquired : LockResult::busy;
     }
 
-    /// For a thread that may not sleep, around a section that is known to be short: tries for a
-    /// bounded time, then gives up with `busy`.
+    /// Tries for a bounded time, then gives up with `busy`. For a thread that may not sleep, around
+    /// a section that is known to be short.
     [[gnu::noinline]] LockResult lock_spinning(Owner self) {
         for (std::uint32_t round = 0; round < Parks::spin_rounds_max; ++round) {
             if (word_.load(std::memory_order_relaxed) == 0 && take(held(self)))
@@ -77,12 +81,14 @@ class BasicMutex {
         return LockResult::busy;
     }
 
-    /// One step of an acquire whose sleeping is done elsewhere (Atomics.wait and waitAsync): 0 when
-    /// acquired, else the word to sleep on. `slept` says that an earlier step of this acquire has.
+    /// Does one step of an acquire. The caller sleeps between the steps, with Atomics.wait or
+    /// waitAsync. Returns 0 if the mutex is acquired, else the value of the word to sleep on.
+    /// `slept`: whether the caller has slept since this acquire began.
     ///
-    /// A caller that gives up must do so after a step and before the next sleep, never straight
-    /// after a sleep. It may have used up a wake-up that others behind it needed; but a step has
-    /// either taken the mutex or marked it, and the unlock of a marked mutex wakes the next.
+    /// A caller that gives up must do so after a step and before the next sleep, never directly
+    /// after a sleep. Its last sleep may have consumed a wake-up that another waiter needs. A step
+    /// has either taken the mutex or marked it as contended, and the unlock of a contended mutex
+    /// wakes the next waiter.
     std::uint32_t step(Owner self, bool slept) {
         const std::uint32_t mine = slept ? held(self) | contended_bit : held(self);
         for (;;) {
@@ -91,9 +97,10 @@ class BasicMutex {
         }
     }
 
-    /// One sleep of an acquire, of at most slice_ns. Returns `timed_out` if the whole slice passed,
-    /// else `busy`. `slept` belongs to this acquire, and is false at first. A caller that gives up
-    /// must follow the rule of `step`.
+    /// Does one step of an acquire, and sleeps for at most slice_ns if the mutex is held. Returns
+    /// `acquired`, `would_deadlock`, `timed_out` if the whole slice has passed, or else `busy`.
+    /// `slept` belongs to this acquire, and is false at first. A caller that gives up must follow
+    /// the rule of step().
     LockResult lock_slice(Owner self, std::int64_t slice_ns, bool& slept) {
         const std::uint32_t word = step(self, slept);
         if (word == 0) return LockResult::acquired;
@@ -103,8 +110,9 @@ class BasicMutex {
         return parked == Parked::timed_out ? LockResult::timed_out : LockResult::busy;
     }
 
-    /// The mutex of an owner that is dead becomes the caller's, and what it guards is as the dead
-    /// left it. Returns false, and changes nothing, if that owner does not hold it.
+    /// Transfers the mutex from `dead`, an owner that is dead, to `self`. What the mutex guards is
+    /// in the state in which the dead thread left it. Returns false, and changes nothing, if `dead`
+    /// does not hold the mutex.
     bool take_over(Owner dead, Owner self) {
         std::uint32_t word = word_.load();
         while (word >> 1 == dead && word != 0) {
@@ -116,24 +124,26 @@ class BasicMutex {
     UnlockResult unlock(Owner self) {
         std::uint32_t word = held(self);
         if (word_.compare_exchange_strong(word, 0)) return UnlockResult::released;
-        // Only take_over() ends the ownership of another, who then is no owner any more; and
-        // `contended` stays set.
+        // The second exchange fails only if another thread has taken the mutex over meanwhile,
+        // because nothing else changes the word of a mutex that is held and contended.
         if (word != (held(self) | contended_bit)) return UnlockResult::not_owner;
         if (!word_.compare_exchange_strong(word, 0)) return UnlockResult::not_owner;
         wake_next();
         return UnlockResult::released;
     }
 
-    /// An asynchronous waiter is woken by a task of its thread's event loop, and that thread may be
-    /// asleep in some other lock just then. So where one may be queued, unlock wakes everybody, and
-    /// nobody's progress depends on it. Counted from before its first step until its last promise
-    /// has settled, also when it was abandoned: a promise cannot be taken out of the queue.
+    /// Registers an asynchronous waiter. Its wake-up is a task of its thread's event loop, and that
+    /// thread may be asleep in another lock. So while one is registered, unlock() wakes all
+    /// waiters, and no other waiter depends on it. It stays registered from before its first step
+    /// until its last promise has settled, even if it gave up, because a promise cannot be removed
+    /// from the queue of the word.
     void enter_async() { async_waiters_.fetch_add(1); }
+    /// Ends what enter_async() began.
     void leave_async() { async_waiters_.fetch_sub(1); }
 
     [[nodiscard]] bool locked() const { return word_.load() != 0; }
 
-    /// The holder, or 0.
+    /// Returns the owner, or 0.
     [[nodiscard]] Owner owner() const { return word_.load() >> 1; }
 
   private:
@@ -144,7 +154,7 @@ class BasicMutex {
         return word_.compare_exchange_strong(expected, mine);
     }
 
-    /// The contended word, or 0 if the mutex was free and is untouched.
+    /// Marks the mutex as contended and returns its word, or returns 0 if the mutex is free.
     std::uint32_t mark_contended() {
         std::uint32_t word = word_.load();
         while (word != 0 && (word & contended_bit) == 0) {
@@ -196,7 +206,7 @@ class BasicMutex {
 
 using Mutex = BasicMutex<>;
 
-/// Holds a mutex for a scope; look at `acquired` first.
+/// RAII guard: holds a mutex until it is destroyed. The caller must check `acquired` first.
 template <class Parks = PlatformParker>
 class Held {
   public:

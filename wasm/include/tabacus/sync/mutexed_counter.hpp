@@ -9,13 +9,18 @@
 
 namespace tabacus::sync {
 
-/// Load, add and store inside a mutex. Exact; an add may wait for other adds.
+/// A counter that loads, adds and stores inside a mutex.
 ///
-/// The cell is a relaxed atomic although only the mutex's holder writes it: so a read needs no lock
-/// (a page's main thread may read), and cannot be torn. Relaxed accesses cost what plain ones do.
+/// Promises: exact; reads never wait. An add may wait for other adds.
+///
+/// The cell is an atomic although only the owner of the mutex writes it. So a read needs no lock,
+/// which a page's main thread could not wait for, and cannot be torn. The accesses inside the mutex
+/// are relaxed, and cost as much as plain ones.
 template <class Parks = PlatformParker>
 class BasicMutexedCounter {
   public:
+    /// Adds `n` and returns the total after the add. Changes nothing if it returns out_of_range, or
+    /// would_block because the mutex is held and the caller may not sleep.
     Added add(std::int64_t n, Caller caller, Limit limit = int64_limit) {
         const Held held(mutex_, caller.id, caller.may_sleep);
         if (!held.acquired) return {Outcome::would_block, value()};

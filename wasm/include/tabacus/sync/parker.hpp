@@ -12,54 +12,56 @@
 #include <ctime>
 #endif
 
-// Parking: a thread sleeps on a word in memory for as long as the word keeps the value that it saw.
-// The algorithms above this file never name a platform; each platform gives one `Parker`:
+// Parking: a thread sleeps on a word in memory as long as the word has the value that the thread
+// saw. The algorithms that use it do not name a platform. Each platform provides a parker:
 //
 //   park(word, expected, timeout_ns)   sleeps if and only if word == expected, atomically with
-//                                      respect to unpark; timeout_ns < 0 is for ever
-//   unpark_one(word), unpark_all(word) wakes those asleep on it, the longest asleep first
+//                                      respect to unpark; a timeout_ns below 0 means for ever
+//   unpark_one(word)                   wakes the thread that has slept on the word for longest
+//   unpark_all(word)                   wakes all threads that sleep on the word
 //
-// A parked thread takes a wake-up or times out, never both: a park that returns `timed_out` has not
-// used up anybody's wake-up. The mutex depends on that sentence.
+// A parked thread either consumes a wake-up or times out, never both: a park that returns
+// `timed_out` has consumed no wake-up. The mutex depends on this.
 
 namespace tabacus::sync {
 
 using Word = std::atomic<std::uint32_t>;
 
 enum class Parked : std::uint32_t {
-    notified = 0,   // somebody unparked us, or the platform woke us for no reason
-    changed = 1,    // the word did not hold `expected`; we have not slept
-    timed_out = 2,  // we have slept for the whole timeout and used up no wake-up
+    notified = 0,   // the thread was unparked, or the platform woke it for no reason
+    changed = 1,    // the word was not `expected`, so the thread has not slept
+    timed_out = 2,  // the thread has slept for the whole timeout and consumed no wake-up
 };
 
 inline constexpr std::int64_t forever_ns = -1;
 
-/// What a platform's parker has besides: the atomic cells themselves, and for how long to look at
-/// one before sleeping. The laboratory's model of a platform has others.
+/// The other parts of a platform's parker: the type of atomic cells, and how long a thread watches
+/// a cell before it sleeps. The laboratory's model has its own.
 struct PlatformCells {
     template <class T>
     using Atomic = std::atomic<T>;
 
-    // A mutex whose holder runs is free again within well under a microsecond, while sleeping costs
-    // two switches, tens of them: so watch the word for about as long as one switch takes. Each
-    // look doubles the pause before the next, which leaves the cache line with the holder: a holder
-    // that unlocks and locks again many times between two looks is what makes a contended mutex
-    // fast. Measured by bench/threads.
+    // If the owner of a mutex is running, the mutex is free again within well under a microsecond.
+    // Sleeping costs two context switches, which take tens of microseconds. So a thread watches the
+    // word for about as long as one switch takes. Each look doubles the pause before the next one,
+    // which leaves the cache line with the owner. A contended mutex is fast if its owner can unlock
+    // and lock it many times between two looks. bench/threads measures it.
     static constexpr std::uint32_t spin_pause_first = 4096;
     static constexpr std::uint32_t spin_pause_max = 16384;
 
-    // A thread that is terminated asleep may take along a wake-up that the next one needed. So a
-    // thread that waits for a mutex wakes up by itself that often and looks.
+    // A thread that is terminated while it sleeps may have consumed a wake-up that the next thread
+    // needed. So a thread that waits for a mutex wakes up after this time and tries again.
     static constexpr std::int64_t sleep_max_ns = 100'000'000;
 
-    // About a tenth of a second: longer than any time slice that may have interrupted a holder.
+    // These rounds take about a tenth of a second, longer than any time slice for which an owner
+    // may be interrupted.
     static constexpr std::uint32_t spin_rounds_max = 1U << 25;
 };
 
 #if defined(__wasm__)
 
-// The instructions themselves. Emscripten's own futex would bring its runtime into modules that
-// must have none, and libc++'s std::atomic::wait polls with back-off.
+// This parker uses WebAssembly's instructions directly. Emscripten's futex would link its runtime
+// into modules that must have none, and libc++'s std::atomic::wait polls with back-off.
 struct PlatformParker : PlatformCells {
     static Parked park(Word& word, std::uint32_t expected, std::int64_t timeout_ns) {
         return static_cast<Parked>(__builtin_wasm_memory_atomic_wait32(
@@ -76,7 +78,7 @@ struct PlatformParker : PlatformCells {
 
 #else
 
-// std::atomic::wait has no timeout, so Linux's futex itself.
+// This parker uses Linux's futex directly, because std::atomic::wait has no timeout.
 struct PlatformParker : PlatformCells {
     static Parked park(Word& word, std::uint32_t expected, std::int64_t timeout_ns) {
         constexpr std::int64_t second_ns = 1'000'000'000;

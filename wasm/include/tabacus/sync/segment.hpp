@@ -10,30 +10,32 @@
 #include "tabacus/sync/mutex.hpp"
 
 // A segment: shared memory of a fixed size for a table of texts, beside the arena. All blocks have
-// one size, so that memory cannot fragment; a text is a chain of blocks.
+// one size, so that memory cannot fragment. A text is a chain of blocks.
 //
-// Promises: one thread at a time is inside; a thread that was terminated inside keeps nobody out,
-// and the next thread that enters repairs what it left undone. Refuses: growth, and reading without
-// entering (except `version`, which shows whether there is anything new to read).
+// Promises: one thread at a time is inside, that is, between enter() and leave(). If a thread is
+// terminated inside, the next thread that enters repairs what it left incomplete.
+// Does not provide: growth, or reading without entering. Only `version` can be read outside; it
+// shows whether there is anything new to read.
 //
-// What makes a repair possible: each table has one chain that holds its whole content, and changes
-// it by storing one word, after everything that the word leads to is written. Everything else (free
-// blocks, buckets, totals) follows from the chain and can be rebuilt.
+// A repair is possible because each table has one chain that holds its whole content. The table
+// changes the chain by storing one word, after it has written everything that the word refers to.
+// Everything else (free blocks, buckets, totals) follows from the chain and can be rebuilt.
 
 namespace tabacus::sync {
 
-/// A block of a segment, by its number; 0 is none, since a segment begins with its own head.
+/// The number of a block of a segment. 0 stands for none, because the segment's head is in block 0.
 using Ref = std::uint32_t;
 
 inline constexpr std::size_t block_bytes = 64;
 
-/// The first block of a text. JavaScript reads and writes the fields of these two.
+/// The first block of a text. JavaScript reads and writes its fields at these offsets.
 struct TextHead {
     Ref next;                  // 0
-    std::uint32_t units;       // 4
-    std::uint32_t references;  // 8   the table, and changes that are still kept
+    std::uint32_t units;       // 4   the length of the text, in UTF-16 units
+    std::uint32_t references;  // 8   from the table, and from changes that are still kept
     std::array<char16_t, 26> text;
 };
+/// A further block of a text. JavaScript reads and writes its fields at these offsets.
 struct TextMore {
     Ref next;  // 0
     std::array<char16_t, 30> text;
@@ -44,33 +46,35 @@ static_assert(offsetof(TextHead, text) == 12 && offsetof(TextMore, text) == 4);
 /// A thread that has joined the segment. The page watches for its exit.
 struct Member {
     std::atomic<Owner> id{0};
-    std::atomic<std::uint32_t> thread{0};  // the platform's number for it; 0 is unknown
+    std::atomic<std::uint32_t> thread{0};  // the platform's number for it; 0 if unknown
 };
 
 inline constexpr std::size_t members_max = 256;
 
-/// A member's id until its thread is written: whoever reads an id reads its thread. Nobody's id.
+/// The id of a member until its `thread` is written, so that a reader who sees an id can also read
+/// the thread. It is no owner's id.
 inline constexpr Owner joining = UINT32_MAX;
 
-/// The fields that JavaScript reads are at these offsets of every segment.
+/// The head of every segment. JavaScript reads the fields at these offsets.
 struct SegmentHead {
     Word version{0};                         // 0   rises with every change
     Word last_change{0};                     // 4   the number of the last change
-    Word joined{0};                          // 8   rises when a thread joins: the page listens
-    std::array<std::uint32_t, 2> id{};       // 12  in the names of the threads' liveness locks
-    Ref first{0};                            // 20  the chain that holds the whole content
-    std::uint32_t mirror{0};                 // 24  the table's own
+    Word joined{0};                          // 8   rises when a thread joins; the page waits on it
+    std::array<std::uint32_t, 2> id{};       // 12  a part of the names of threads' liveness locks
+    Ref first{0};                            // 20  the beginning of the chain with the content
+    std::uint32_t mirror{0};                 // 24  for use by the table
     std::array<Member, members_max> member;  // 28
 };
 
-/// `Table` has `void repair()`, called inside.
+/// The base of a table. `Table` provides `void repair()` and `bool make_space(std::uint32_t)`,
+/// which are called inside.
 template <class Table>
 class Segment {
   public:
     Segment(const Segment&) = delete;
     Segment& operator=(const Segment&) = delete;
 
-    /// Waits until the caller is alone inside. False only if it is inside already.
+    /// Enters, once no other thread is inside. Returns false only if the caller is inside already.
     bool enter(Owner self, bool may_sleep) {
         if (mutex_.try_lock(self) != LockResult::acquired && !enter_slow(self, may_sleep))
             return false;
@@ -78,12 +82,13 @@ class Segment {
         return true;
     }
     void leave(Owner self) { mutex_.unlock(self); }
-    /// Whether anybody is inside, dead or alive.
+    /// Whether a thread is inside, dead or alive.
     [[nodiscard]] bool occupied() const { return mutex_.locked(); }
-    /// To be asked before each change: a thread that was presumed dead inside must change nothing.
+    /// Whether `self` is inside. The caller checks this before each change, because a thread that
+    /// was presumed dead inside must not change anything.
     [[nodiscard]] bool inside(Owner self) const { return mutex_.owner() == self; }
 
-    /// A thread has exited: if it was inside, what it left undone is repaired.
+    /// Notes that a thread has exited. If it was inside, repairs what it left incomplete.
     void report_exit(Owner exited, Owner self) {
         if (mutex_.take_over(exited, self)) {
             table().repair();
@@ -95,7 +100,8 @@ class Segment {
         }
     }
 
-    /// False if all member entries are taken: then nobody watches for the exit of this thread.
+    /// Makes the thread a member, whose exit the page watches for. Returns false if there are
+    /// members_max members already; then no exit of this thread is noticed.
     bool join(Owner id, std::uint32_t thread) {
         for (Member& member : head_.member) {
             Owner nobody = 0;
@@ -111,7 +117,8 @@ class Segment {
 
     SegmentHead& head() { return head_; }
 
-    /// For tests: how long to wait before the thread inside is presumed dead.
+    /// For tests: sets the number of waits, of 25 ms each, after which the thread inside is
+    /// presumed dead.
     void presume_dead_after(std::uint32_t slices) { slices_max_ = slices; }
 
     template <class T>
@@ -124,9 +131,10 @@ class Segment {
         return reinterpret_cast<const T*>(start + ref * block_bytes);
     }
 
-    // Texts. All of it inside.
+    // Texts. The caller must be inside.
 
-    /// A text of that length, whose units are not written yet; 0 if it does not fit.
+    /// Makes a text of that length, for the caller to write its units. Returns 0 if it does not
+    /// fit.
     Ref make_text(std::size_t units) {
         const std::size_t blocks = blocks_of(units);
         if (blocks > end_ || !table().make_space(static_cast<std::uint32_t>(blocks))) return 0;
@@ -142,6 +150,7 @@ class Segment {
         return chain;
     }
 
+    /// Makes a copy of `text`. Returns 0 if it does not fit.
     Ref make_text(std::u16string_view text) {
         const Ref made = make_text(text.size());
         if (made == 0) return 0;
@@ -159,7 +168,7 @@ class Segment {
 
     [[nodiscard]] std::uint32_t units_of(Ref text) const { return at<TextHead>(text)->units; }
 
-    /// Both are laid out alike.
+    /// Whether two texts are equal. Texts of one length are cut into blocks in the same way.
     [[nodiscard]] bool same(Ref one, Ref other) {
         if (units_of(one) != units_of(other)) return false;
         return pieces(one, [&, block = other](const char16_t* units, std::size_t count,
@@ -173,7 +182,7 @@ class Segment {
         });
     }
 
-    /// FNV-1a.
+    /// Returns the FNV-1a hash of the text's units.
     [[nodiscard]] std::uint32_t hash_of(Ref text) {
         std::uint32_t hash = 2166136261U;
         pieces(text, [&hash](const char16_t* units, std::size_t count, std::size_t) {
@@ -183,7 +192,8 @@ class Segment {
         return hash;
     }
 
-    /// Calls `piece(units, count, from)` for each piece of the text until it returns false.
+    /// Calls `piece(units, count, from)` for each block of the text until it returns false. Returns
+    /// whether every call returned true.
     template <class Piece>
     bool pieces(Ref text, Piece piece) {
         const std::size_t all = units_of(text);
@@ -207,7 +217,7 @@ class Segment {
 
     [[nodiscard]] std::uint32_t free_blocks() const { return free_count_ + (end_ - fresh_); }
 
-    /// A block; only after make_space().
+    /// Returns a free block. Requires that make_space() has reserved it.
     Ref allocate_block() {
         if (free_ == 0) return fresh_++;
         const Ref block = free_;
@@ -230,8 +240,8 @@ class Segment {
         free_chain(block);
     }
 
-    /// One word, after everything that it leads to and before what follows from it: a thread may be
-    /// terminated between any two instructions.
+    /// Stores one word, after all writes before the call and before all writes after it, because a
+    /// thread may be terminated between any two instructions.
     template <class Link>
     static void commit(Link& word, Ref ref) {
         std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -239,7 +249,7 @@ class Segment {
         std::atomic_signal_fence(std::memory_order_seq_cst);
     }
 
-    // A repair: all marks away, a mark on what is used, and the rest is free.
+    // A repair removes all marks, marks the blocks that are in use, and frees the others.
 
     void unmark_all() { std::memset(at<std::byte>(marks_), 0, (begin_ - marks_) * block_bytes); }
     void mark(Ref block) { marks_of(block) |= static_cast<std::uint8_t>(1U << block % 8); }
@@ -260,10 +270,10 @@ class Segment {
     SegmentHead head_;
 
   private:
-    // An operation takes milliseconds at most, even of the longest text. A thread that stays inside
-    // for as long as this, while no other enters, is presumed dead, though nobody has reported its
-    // exit. Counted in waits that have run their full time: a machine that slept has slept through
-    // one of them.
+    // An operation takes milliseconds at most, even on the longest text. If a thread stays inside
+    // for `slices` waits of `slice_ns`, that is 5 s, it is presumed dead, even if its exit was not
+    // reported. Only waits that have run their full time are counted: if the machine sleeps, that
+    // makes one wait longer.
     static constexpr std::int64_t slice_ns = 25'000'000;
     static constexpr std::uint32_t slices = 200;
     static constexpr std::uint32_t spins_max = 20;
@@ -310,7 +320,7 @@ class Segment {
     Mutex mutex_;
     Word turns_{0};
     std::uint32_t slices_max_ = slices;
-    Ref marks_;  // behind the table: a bit for each block, for a repair
+    Ref marks_;  // the blocks behind the table with a bit for each block, for a repair
     Ref begin_;
     Ref fresh_;
     Ref end_;

@@ -8,30 +8,33 @@
 
 #include "tabacus/sync/segment.hpp"
 
-// Web Locks (W3C, section 4) in a segment: the requests of all threads, by name.
+// The lock requests of all threads in a segment, by name, as Web Locks (W3C, section 4) defines
+// them.
 //
-// Promises: the queue's rules, to the letter; a thread whose exit was reported holds nothing and
-// waits for nothing. Refuses: to notify anybody but the requests' own threads, which sleep on the
-// states of their requests.
+// Promises: exactly the specification's rules for the queue of a lock. After the exit of a thread
+// was reported, the thread holds no lock and has no request.
+// Does not provide: notification of other threads. Only the thread of a request sleeps on the
+// request's state.
 //
-//   chain     first -> request -> request: those held of a name are in the order of their grants,
-//             those that wait in the order in which they will be granted
-//   rebuilt   names' reference counts, free blocks; and whatever can be granted is
+//   chain     first -> request -> request. For each name, the held requests are in the order of
+//             their grants, and the waiting ones in the order in which they will be granted.
+//   rebuilt   the reference counts of names, and free blocks. Then every request that can be
+//             granted is granted.
 
 namespace tabacus::sync {
 
 enum class LockState : std::uint32_t {
     pending = 1,
     held = 2,
-    stolen = 3,  // excludes nobody; its thread releases it at any time
+    stolen = 3,  // excludes no request; its thread releases it at any time
 };
 
 enum class LockMode : std::uint32_t { exclusive = 0, shared = 1 };
 
-/// What a request says besides its mode. `steal` and `if_available` exclude each other.
+/// The option of a request. The specification forbids `steal` together with `if_available`.
 enum class LockHow : std::uint32_t { wait = 0, if_available = 1, steal = 2 };
 
-/// JavaScript reads the fields at the given offsets, and sleeps on the state.
+/// A request for a lock. JavaScript reads the fields at the given offsets, and sleeps on the state.
 struct LockRequest {
     std::atomic<Ref> next{0};             // 0
     Word state{0};                        // 4   LockState
@@ -46,15 +49,16 @@ class SharedLockTable : public Segment<SharedLockTable> {
   public:
     static constexpr std::uint32_t segment_bytes = 1U << 20;
 
-    /// What request() returns instead of a request.
+    // request() returns one of these instead of a request.
     static constexpr Ref not_available = 0;
     static constexpr Ref no_memory = std::numeric_limits<Ref>::max();
 
     explicit SharedLockTable(std::uint32_t bytes) : Segment(bytes, sizeof(SharedLockTable)) {}
 
-    // Everything below is called inside, except report_exit().
+    // The caller of all functions below must be inside, except for report_exit().
 
-    /// Section 4.1, request a lock. Takes the name over.
+    /// Requests a lock (section 4.1). Takes over the caller's reference to the name. Returns the
+    /// request, not_available or no_memory.
     Ref request(Owner client, Ref name, LockMode mode, LockHow how) {
         const HashedName hashed{hash_of(name), name};
         const bool at_once = how != LockHow::if_available || available(hashed, mode);
@@ -73,7 +77,7 @@ class SharedLockTable : public Segment<SharedLockTable> {
         return made;
     }
 
-    /// Section 4.2, release a lock. Frees only the block of one that was stolen.
+    /// Releases a lock (section 4.2), or frees the block of a request that was stolen.
     void release(Ref lock) {
         const HashedName name = name_of(lock);
         retain(name.text);
@@ -82,15 +86,16 @@ class SharedLockTable : public Segment<SharedLockTable> {
         release_text(name.text);
     }
 
-    /// Section 4.3, abort a request. Returns false, and changes nothing, if it no longer waits.
+    /// Aborts a request (section 4.3). Returns false, and changes nothing, if the request is not
+    /// waiting.
     bool abort(Ref waiting) {
         if (state_of(waiting) != LockState::pending) return false;
         release(waiting);
         return true;
     }
 
-    /// Section 2.6: the client has exited, or leaves. What it holds is released, and its requests
-    /// are withdrawn.
+    /// Releases all locks and removes all requests of a client that has exited or leaves (section
+    /// 2.6).
     void end(Owner client) {
         for (Ref at_ref = head_.first; at_ref != 0;) {
             const Ref next = at<LockRequest>(at_ref)->next;
@@ -100,7 +105,7 @@ class SharedLockTable : public Segment<SharedLockTable> {
         process_all();
     }
 
-    /// Called outside: a thread has exited.
+    /// Notes that a thread has exited. The caller must not be inside.
     void report_exit(Owner exited, Owner self, bool may_sleep) {
         Segment::report_exit(exited, self);
         enter(self, may_sleep);
@@ -127,7 +132,7 @@ class SharedLockTable : public Segment<SharedLockTable> {
         each([this](Ref ref) { retain(at<LockRequest>(ref)->name); });
         free_unmarked();
         process_all();
-        // The exited thread may have stored a state, and woken nobody.
+        // The exited thread may have stored a state without waking the request's thread.
         each([this](Ref ref) { PlatformParker::unpark_all(at<LockRequest>(ref)->state); });
     }
 
@@ -142,7 +147,7 @@ class SharedLockTable : public Segment<SharedLockTable> {
         return {at<LockRequest>(request)->hash, at<LockRequest>(request)->name};
     }
 
-    /// Calls `work(request)` for those of that name, in their order, until it returns false.
+    /// Calls `work(request)` for each request of that name, in their order, until it returns false.
     template <class Work>
     void each_of(const HashedName& name, Work work) {
         for (Ref ref = head_.first; ref != 0;) {
@@ -158,7 +163,7 @@ class SharedLockTable : public Segment<SharedLockTable> {
         return static_cast<LockState>(request.state.load());
     }
 
-    /// Whether locks that are held keep one of that mode from being granted.
+    /// Whether a held lock excludes a request of that mode.
     bool held_against(const HashedName& name, LockMode mode) {
         bool against = false;
         each_of(name, [&](const LockRequest& request) {
@@ -169,7 +174,7 @@ class SharedLockTable : public Segment<SharedLockTable> {
         return against;
     }
 
-    /// Grantable, section 2.5: a request overtakes no other.
+    /// Whether a new request is grantable (section 2.5). A request overtakes no other one.
     bool available(const HashedName& name, LockMode mode) {
         bool waited_for = false;
         each_of(name, [&](const LockRequest& request) {
@@ -179,7 +184,7 @@ class SharedLockTable : public Segment<SharedLockTable> {
         return !waited_for && !held_against(name, mode);
     }
 
-    /// Section 4.4, process a lock request queue.
+    /// Processes the lock request queue of a name (section 4.4).
     void process(const HashedName& name) {
         each_of(name, [&](LockRequest& request) {
             if (state_in(request) != LockState::pending) return true;
@@ -224,7 +229,7 @@ class SharedLockTable : public Segment<SharedLockTable> {
         return last;
     }
 
-    /// After `before`, or at the beginning.
+    /// Inserts a request after `before`; at the beginning of the chain if that is 0.
     void link(Ref request, Ref before) {
         if (before == 0) {
             at<LockRequest>(request)->next = head_.first;

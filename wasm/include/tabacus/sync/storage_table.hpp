@@ -9,21 +9,22 @@
 
 #include "tabacus/sync/segment.hpp"
 
-// Web Storage (HTML 12.2) in a segment: items in the order in which their keys were added, and the
-// changes of which threads are notified.
+// Web Storage (HTML 12.2) in a segment: the items, in the order in which their keys were added, and
+// the changes that threads are notified of.
 //
-// Promises: what one thread has set, every thread reads from then on; a value that does not fit
-// leaves the old one; what is there is found and can be removed, however full the segment; changes
-// have one order for all. Refuses: keeping changes for ever. A listener learns that it has missed
-// changes if it is `changes_max` behind, if their blocks were needed, or if the work of a
-// terminated thread was repaired.
+// Promises: once a thread has set a value, every thread reads it. A value that does not fit leaves
+// the old value. Every item can be found and removed, even if the segment is full. All threads see
+// the changes in one order.
+// Does not provide: unlimited storage of changes. A listener learns that it has missed changes if
+// it is `changes_max` behind, if their blocks were needed, or if the work of a terminated thread
+// was repaired.
 //
-//   chain     first -> item -> item, by the items' `next`; an item's value is one word
-//   rebuilt   buckets, `before`, `last`, count, bytes, free blocks; and the changes are dropped
+//   chain     first -> item -> item, through `next`; the value of an item is one word
+//   rebuilt   buckets, `before`, `last`, count, bytes and free blocks; the changes are dropped
 
 namespace tabacus::sync {
 
-/// JavaScript reads the fields at the given offsets.
+/// A key and its value. JavaScript reads the fields at the given offsets.
 struct StorageItem {
     std::atomic<Ref> next{0};   // 0
     std::atomic<Ref> value{0};  // 4
@@ -49,30 +50,33 @@ class StorageTable : public Segment<StorageTable> {
   public:
     static constexpr std::uint32_t changes_max = 4096;
 
-    /// The writer of what the page received from other tabs.
+    /// The writer of changes that the page received from other tabs.
     static constexpr Owner other_tabs = 0;
 
-    /// The size of a segment for that quota: a text fills fifteen sixteenths of its blocks, and an
-    /// item needs a block for itself.
+    /// Returns the size of a segment for that quota, in bytes. A text fills up to fifteen
+    /// sixteenths of its blocks, and an item needs a block of its own.
     static constexpr std::uint32_t segment_bytes(std::uint32_t quota_bytes);
 
-    /// @param quota_bytes of keys and values together, two bytes a unit
+    /// `bytes` is the size of the segment. `quota_bytes` is the limit for all keys and values
+    /// together, at two bytes for each UTF-16 unit.
     StorageTable(std::uint32_t bytes, std::uint32_t quota_bytes)
         : Segment(bytes, sizeof(StorageTable)), quota_bytes_(quota_bytes) {}
 
-    // Everything below is called inside.
+    // The caller of all functions below must be inside.
 
-    /// The item of that key, or 0.
+    /// Returns the item with that key, or 0.
     Ref find(Ref key) { return find(key, hash_of(key)); }
 
-    /// Takes both texts over. `full` changes nothing.
+    /// Sets the value of a key. Takes over the caller's references to both texts. Changes nothing
+    /// if it returns `full`.
     Stored set(Owner writer, Ref key, Ref value) {
         const std::uint32_t hash = hash_of(key);
         const Ref item = find(key, hash);
         return item == 0 ? insert(writer, key, value, hash) : replace(writer, item, key, value);
     }
 
-    /// Takes the key over.
+    /// Removes the item with that key. Takes over the caller's reference to the key. Returns
+    /// `unchanged` if there is no such item.
     Stored remove(Owner writer, Ref key) {
         const Ref item = find(key);
         release_text(key);
@@ -86,6 +90,7 @@ class StorageTable : public Segment<StorageTable> {
         return Stored::changed;
     }
 
+    /// Removes all items. Returns `unchanged` if there are none.
     Stored clear(Owner writer) {
         if (head_.first == 0) return Stored::unchanged;
         Ref item = head_.first;
@@ -110,10 +115,10 @@ class StorageTable : public Segment<StorageTable> {
     [[nodiscard]] std::uint32_t bytes() const { return bytes_; }
     [[nodiscard]] std::uint32_t quota_bytes() const { return quota_bytes_; }
 
-    /// Changes are kept only after the first call of this.
+    /// Begins to keep changes.
     void listen() { listeners_ = true; }
 
-    /// The change of that number; 0 if it is not kept any more.
+    /// Returns the change with that number; 0 if it is not kept.
     Ref change(std::uint32_t number) {
         const std::uint32_t last = head_.last_change.load();
         // Numbers wrap around, and so do these differences.
@@ -121,7 +126,8 @@ class StorageTable : public Segment<StorageTable> {
         return changes_[number % changes_max];
     }
 
-    /// Reserves `count` blocks, if need be those of changes that a listener may not have read yet.
+    /// Makes sure that `count` blocks are free. If necessary, drops changes that a listener may not
+    /// have read yet. Returns false if there are too few blocks.
     bool make_space(std::uint32_t count) {
         while (free_blocks() < count && kept_ > 0) forget_oldest();
         return free_blocks() >= count;
@@ -200,7 +206,7 @@ class StorageTable : public Segment<StorageTable> {
         return Stored::changed;
     }
 
-    /// Updates everything that follows from an item that is last in the chain.
+    /// Updates everything that follows from the chain for its last item.
     void index_item(Ref item) {
         auto* indexed = at<StorageItem>(item);
         indexed->before = last_;
@@ -213,8 +219,9 @@ class StorageTable : public Segment<StorageTable> {
         longest_ = std::max(longest_, units_of(indexed->key));
     }
 
-    /// Whether a copy of the longest key, as every lookup makes one, still fits once `count` blocks
-    /// are allocated, a key of `units` was added and a text of `freed` units was released.
+    /// Whether a copy of the longest key still fits after a change, because every lookup makes a
+    /// copy of its key. The change allocates `count` blocks, adds a key of `units` units and
+    /// releases a text of `freed` units.
     bool leaves_reserve(std::uint32_t count, std::uint32_t units, std::uint32_t freed) {
         const auto enough = [&] {
             const std::size_t reserve = count + blocks_of(std::max(longest_, units));
@@ -222,7 +229,7 @@ class StorageTable : public Segment<StorageTable> {
             return reserve <= back || make_space(static_cast<std::uint32_t>(reserve - back));
         };
         if (enough()) return true;
-        // The longest key may have been removed.
+        // `longest_` may be too large, because the longest key may have been removed.
         longest_ = 0;
         for (Ref item = head_.first; item != 0; item = at<StorageItem>(item)->next) {
             longest_ = std::max(longest_, units_of(at<StorageItem>(item)->key));
@@ -255,13 +262,14 @@ class StorageTable : public Segment<StorageTable> {
         *link = gone->same_bucket;
     }
 
-    /// Keeps the change and notifies listeners. Takes over one reference to each of its texts.
+    /// Keeps the change and notifies listeners. Takes over one reference to each of the texts.
     void publish(Owner writer, Ref key, Ref old_value, Ref new_value) {
         head_.version.fetch_add(1);
         const StorageChange change{
             .writer = writer, .key = key, .old_value = old_value, .new_value = new_value};
         if (!listeners_ || !make_space(1)) {
-            drop(change);  // and none is kept any more: listeners miss all up to this one
+            // make_space() has dropped all kept changes, so listeners miss all changes up to this.
+            drop(change);
         } else {
             if (kept_ == changes_max) forget_oldest();
             const Ref block = allocate_block();
@@ -294,9 +302,9 @@ class StorageTable : public Segment<StorageTable> {
     Ref last_ = 0;
     std::uint32_t count_ = 0;
     std::uint32_t bytes_ = 0;
-    std::uint32_t longest_ = 0;  // no key has more units
+    std::uint32_t longest_ = 0;  // no key has more units than this
     std::uint32_t quota_bytes_;
-    std::uint32_t kept_ = 0;  // how many of the latest changes are in `changes_`
+    std::uint32_t kept_ = 0;  // the number of latest changes that are in `changes_`
     bool listeners_ = false;
     std::array<Ref, buckets_max> buckets_{};
     std::array<Ref, changes_max> changes_{};

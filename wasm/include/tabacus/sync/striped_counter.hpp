@@ -11,42 +11,49 @@
 
 namespace tabacus::sync {
 
-/// Two neighbouring lines of 64 bytes: processors fetch them in pairs, so cells closer than that
-/// still disturb each other.
+/// The size of two neighbouring cache lines of 64 bytes. Processors fetch lines in pairs, so that
+/// writes to cells that are closer than this slow each other down.
 inline constexpr std::size_t line_bytes = 128;
 
-/// A cell per few threads, summed when somebody reads. Adds of different threads do not meet.
+/// A counter with a cell for every few threads, which a reader sums. Threads that add to different
+/// cells do not contend.
 ///
-/// Promises: no update is lost; the sum is exact as soon as no add is in flight; a sum read
-/// meanwhile holds every add that ended before the read began and none that began after it ended,
-/// but it need not be a value that the counter had at one moment. Reads never wait. Overflow is
-/// refused exactly, at the same totals as for the other kinds.
+/// Promises: no update is lost. The sum is exact when no add is in progress. A sum that is read
+/// during adds includes every add that ended before the read began, and no add that began after the
+/// read ended; it need not be a value that the counter had at one moment. Reads never wait for a
+/// lock. An add beyond the limit is refused exactly at the same totals as by other counters.
 ///
-/// How a sum can be bounded that nobody computes: the total is the base + all cells, and
+/// The total is the base and all cells. An add checks the limit without computing the total,
+/// because the counter is in one of two states:
 ///
-///   open     every cell is within ±cell_most and the base within ±base_most. No sum of that leaves
-///            ±(2^53−1), so an add to a cell need look at that cell only.
-///   closed   every cell is marked closed and empty, and the base is the whole total. Adds go
-///            through the mutex, one by one, against the exact limit.
+///   open     Every cell is within ±cell_most and the base is within ±base_most. Their sum cannot
+///            leave ±(2^53−1), so an add checks its own cell only.
+///   closed   Every cell is marked as closed and is empty, and the base is the whole total. Adds
+///            take the mutex, one by one, and check the exact limit.
 ///
-/// An add that would take its cell out of ±cell_most takes the mutex, closes the cells, adds all of
-/// them and itself to the base, and opens empty cells if the base is within ±base_most then. So the
-/// counter is as good as an atomic one until the total is beyond 2^52, and a mutexed one there.
+/// An add that would take its cell out of ±cell_most takes the mutex, closes all cells, and adds
+/// their values and its own to the base. If the base is then within ±base_most, it opens the cells,
+/// which are empty. So the counter behaves like an atomic one while the total is within ±2^52, and
+/// like a mutexed one beyond that.
 ///
-/// Readers see such a move at one moment, that of the epoch's store. A cell is three things in one
-/// word:
+/// Readers see such a transfer at one moment, when the epoch is stored. A cell holds three things
+/// in one word and belongs to the epochs of its parity:
 ///
 ///   value << 2 | closed << 1 | parity
 ///
-/// and belongs to the epoch of its parity. Closing marks a cell and leaves its value to be read;
-/// the new base goes where the new epoch will look for it; the epoch moves on, and with it all
-/// cells of the old parity are part of the base; only then they are emptied, into the new parity.
+///   1. Closing marks a cell, and leaves its value to be read.
+///   2. The new base is stored where readers of the new epoch read it.
+///   3. The epoch is stored. From here on, the values of all cells with the old parity count as
+///      part of the base.
+///   4. The cells are emptied, and get the new parity.
 ///
-/// Sixteen cells: more threads than that are rare in a page, and each cell costs 128 bytes.
+/// There are sixteen cells, because more threads are rare in a page and each cell takes 128 bytes.
 template <class Parks = PlatformParker, std::size_t cells_max = 16>
 class BasicStripedCounter {
   public:
-    /// Adds and does not look at the total: the fast way.
+    /// Adds `n`, without returning the total: the fast way. Changes nothing if it returns
+    /// out_of_range, or would_block because the mutex is held and the caller may not sleep.
+    /// Requires that the limit is at least number_limit.
     Outcome bump(std::int64_t n, Caller caller, Limit limit = int64_limit) {
         auto& cell = cells_[caller.id % cells_max].word;
         std::int64_t word = cell.load(std::memory_order_relaxed);
@@ -58,12 +65,14 @@ class BasicStripedCounter {
         return bump_slow(n, caller, limit);
     }
 
-    /// Adds and sums: reading all cells costs what striping saves.
+    /// Adds as bump() does, and returns the sum. Reading all cells costs as much as the separate
+    /// cells save.
     Added add(std::int64_t n, Caller caller, Limit limit = int64_limit) {
         const Outcome outcome = bump(n, caller, limit);
         return {outcome, value()};
     }
 
+    /// Returns the sum of all cells.
     [[nodiscard, gnu::noinline]] std::int64_t value() const {
         for (;;) {
             const std::uint32_t epoch = epoch_.load();
@@ -73,7 +82,7 @@ class BasicStripedCounter {
     }
 
   private:
-    // 16 × 2^47 = 2^51, and 2^51 + 2^52 < 2^53: the sum that `open` relies on.
+    // The state `open` relies on this: 16 × 2^47 = 2^51, and 2^51 + 2^52 < 2^53.
     static constexpr std::int64_t cell_most = std::int64_t{1} << 47;
     static constexpr std::int64_t base_most = std::int64_t{1} << 52;
     static_assert(base_most + static_cast<std::int64_t>(cells_max) * cell_most < number_limit.most);
@@ -87,15 +96,15 @@ class BasicStripedCounter {
 
     static constexpr std::int64_t value_in(std::int64_t word) { return word >> 2; }
 
-    /// The value with the bits of `word`.
+    /// Returns the word of a cell with that value and with the two bits of `word`.
     static constexpr std::int64_t pack(std::int64_t value, std::int64_t word) {
         return value * 4 | (word & (closed_bit | parity_bit));
     }
 
     static constexpr std::int64_t parity_of(std::uint32_t epoch) { return epoch % 2; }
 
-    /// The sum of the epoch. It means nothing if the epoch has moved on meanwhile; so it may wrap,
-    /// and must not trap.
+    /// Returns the sum of an epoch. If the epoch has ended meanwhile, the sum has no meaning and
+    /// may wrap around, but must not trap.
     [[nodiscard]] std::int64_t sum(std::uint32_t epoch) const {
         auto total = static_cast<std::uint64_t>(bases_[epoch % 2].load());
         for (const Cell& cell : cells_) {
@@ -110,7 +119,7 @@ class BasicStripedCounter {
         const Held held(mutex_, caller.id, caller.may_sleep);
         if (!held.acquired) return Outcome::would_block;
         for (Cell& cell : cells_) cell.word.fetch_or(closed_bit);
-        // Nobody can add until we are done: what is summed here stays the total.
+        // No thread can add to a closed cell, so this sum stays the total.
         const std::uint32_t epoch = epoch_.load();
         const Added next = checked_add(sum(epoch), n, limit);
         bases_[(epoch + 1) % 2].store(next.value);

@@ -9,29 +9,29 @@
 
 #include "tabacus/sync/parker.hpp"
 
-// How a thread that sleeps asks its page for a lock over tabs: only the page can ask the browser,
-// and only the thread may block. A request is a piece of shared memory between one thread and the
-// page, and its state says whose turn it is:
+// A request of a thread to its page for a lock over tabs. Only the page can ask the browser for a
+// lock, and only the thread may block. A request is shared memory between one thread and the page,
+// and its state determines which of the two may act:
 //
-//   state     meaning                          who may leave the state, and how
-//   free      nobody's                         any thread: takes it, and names the lock
-//   idle      a thread's, asks for nothing     thread: asks, or frees it
-//   asked     waits for the lock               page: grants or refuses; thread: gives up
-//   trying    wants it if it is available      the same, and the page answers at once
-//   granted   holds the lock                   thread: releases it; page: reports its loss
-//   lost      held it                          thread: releases it
-//   refused   `reason` says why                thread: asks, releases or frees it
-//   over      given up or released             page: tidies up; thread: asks again
-//   closed    the same, for good               page: frees it
+//   state     meaning                          transitions
+//   free      no thread uses it                any thread: takes it, and names the lock
+//   idle      a thread has it, without asking  thread: asks, or closes it
+//   asked     the thread waits for the lock    page: grants or refuses; thread: gives up
+//   trying    wants the lock if available      as `asked`, but the page answers at once
+//   granted   the thread holds the lock        thread: releases it; page: reports its loss
+//   lost      the thread lost the lock         thread: releases it
+//   refused   `reason` gives the reason        thread: asks again, or closes it
+//   over      given up or released             page: makes it idle; thread: asks again
+//   closed    the thread is done with it       page: frees it
 //
-// `token` and `reason` are the page's to write before it leaves `asked`, and the thread's to read
-// after. The name is the thread's from `free` to its first question, and nobody's from then on
-// until the page frees the request: so it can be read without a lock.
+// The page writes `token` and `reason` before it leaves `asked`, and the thread reads them after.
+// The thread writes the name before it first asks. From then on nothing writes the name until the
+// page frees the request, so that it can be read without a lock.
 //
-// Whatever a thread does that the page must see rings the bell after it is done. The page reads the
-// bell, looks at every request, and sleeps on the bell as it was before: nothing can be missed.
-// A page that ends marks the bell as ended, and then looks once more. It answers whatever was asked
-// before; a thread that asks later refuses its own request.
+// After each transition that the page must see, a thread rings the bell. The page reads the number
+// of rings, looks at every request, and then sleeps on the number that it read, so that it misses
+// nothing. A page that ends marks the bell as ended, and then looks at every request once more. It
+// answers all requests that were made before; a thread that asks later refuses its own request.
 
 namespace tabacus::sync {
 
@@ -47,47 +47,52 @@ enum class TabState : std::uint32_t {
     closed = 8,
 };
 
-/// What the page has for a request.
+/// What the page has at the browser for a request: nothing, a waiting request, a request with
+/// `ifAvailable`, or the lock.
 enum class TabHas : std::uint32_t { nothing = 0, waiting = 1, trying = 2, holding = 3 };
 
-/// What the page must do about a request. `drop`: end what it has, and look again.
+/// What the page must do for a request: request the lock and wait (`wait`), request it with
+/// `ifAvailable` (`attempt`), or end what it has and look again (`drop`).
 enum class TabTask : std::uint32_t { nothing = 0, wait = 1, attempt = 2, drop = 3 };
 
-/// Rises with everything that the page must look at.
+/// A bell that threads ring when the page must look at their requests.
 template <class Parks = PlatformParker>
 class BasicTabBell {
   public:
     void ring() {
-        rung_.fetch_add(1);
-        Parks::unpark_all(rung_);
+        rings_.fetch_add(1);
+        Parks::unpark_all(rings_);
     }
-    [[nodiscard]] std::uint32_t rung() const { return rung_.load(); }
+    /// Returns the number of times that the bell was rung; it wraps around at 2^32.
+    [[nodiscard]] std::uint32_t rings() const { return rings_.load(); }
 
-    /// The page will look once more.
+    /// Marks the bell as ended. Requires that the page looks at all requests once more afterwards.
     void end() { ended_.store(1); }
     [[nodiscard]] bool ended() const { return ended_.load() != 0; }
 
-    /// Sleeps until the bell rings after it had rung that often.
-    void wait(std::uint32_t rung) { Parks::park(rung_, rung, forever_ns); }
+    /// Sleeps until the number of rings is not `rings`.
+    void wait(std::uint32_t rings) { Parks::park(rings_, rings, forever_ns); }
 
   private:
-    Parks::template Atomic<std::uint32_t> rung_{0};
+    Parks::template Atomic<std::uint32_t> rings_{0};
     Parks::template Atomic<std::uint32_t> ended_{0};
 };
 
-/// JavaScript reads the fields at the given offsets.
+/// A request. JavaScript reads the fields at the given offsets.
 template <class Parks = PlatformParker>
 class BasicTabRequest {
   public:
     static constexpr std::size_t name_units_max = 128;
-    /// A reason, by its index in js/threads/tab-lock/tab-request-layout.js.
+    /// The reason of a request that is made after the page has ended. It is the index of the reason
+    /// in js/threads/tab-lock/tab-request-layout.js.
     static constexpr std::uint32_t page_closed = 2;
     using Bell = BasicTabBell<Parks>;
 
-    // A thread's side.
+    // The functions of the thread.
 
-    /// Takes a free request for the lock of that name, of at most name_units_max. `agent` is the
-    /// thread's id if the page learns when it exits, else 0.
+    /// Takes the request for the lock of that name. Returns false if the request is not free.
+    /// `agent` is the thread's id if the page learns when the thread exits, else 0. Requires that
+    /// the name has at most name_units_max units.
     bool take(std::uint32_t agent, std::u16string_view name) {
         if (!move(TabState::free, TabState::idle)) return false;
         name_units_ = static_cast<std::uint32_t>(name.size());
@@ -96,7 +101,8 @@ class BasicTabRequest {
         return true;
     }
 
-    /// `how` is `asked` or `trying`. False, and no change, if it is asked or held already.
+    /// Asks for the lock. `how` is `asked` or `trying`. Returns false, and changes nothing, if the
+    /// request waits for the lock or holds it already.
     bool ask(Bell& bell, TabState how) {
         const bool asked = leave_for(how, bell, [](TabState state) {
             return state == TabState::idle || state == TabState::refused || state == TabState::over;
@@ -105,14 +111,14 @@ class BasicTabRequest {
         return asked;
     }
 
-    /// Returns false, and changes nothing, if the page has answered.
+    /// Stops waiting. Returns false, and changes nothing, if the page has answered.
     bool give_up(Bell& bell) {
         return leave_for(TabState::over, bell, [](TabState state) {
             return state == TabState::asked || state == TabState::trying;
         });
     }
 
-    /// Ends the request or releases the lock, whichever it was. Returns the state before.
+    /// Stops waiting or releases the lock. Returns the state before the call.
     TabState release(Bell& bell) {
         TabState was = state();
         leave_for(TabState::over, bell, [&was](TabState state) {
@@ -123,15 +129,16 @@ class BasicTabRequest {
         return was;
     }
 
-    /// Gives the request back.
+    /// Ends the thread's use of the request. The page then frees it.
     void close(Bell& bell) {
         leave_for(TabState::closed, bell, [](TabState state) {
             return state != TabState::free && state != TabState::closed;
         });
     }
 
-    /// Sleeps until the page has answered, for at most timeout_ns (below 0: for ever) by `now_ns`,
-    /// a clock that never goes back. Gives up at the end, and returns `over`.
+    /// Sleeps until the page has answered, and returns the state. After timeout_ns, gives up and
+    /// returns `over`; a timeout_ns below 0 means to wait for ever. `now_ns()` is a monotonic clock
+    /// in nanoseconds.
     template <class NowNs>
     TabState answer(Bell& bell, std::int64_t timeout_ns, NowNs now_ns) {
         const std::int64_t deadline_ns = timeout_ns < 0 ? 0 : now_ns() + timeout_ns;
@@ -148,22 +155,24 @@ class BasicTabRequest {
         }
     }
 
-    // The page's side.
+    // The functions of the page.
 
-    /// False if the thread has given up: then the page has the lock, and releases it.
+    /// Grants the lock with a fencing token. Returns false if the thread has given up; then the
+    /// page must release the lock.
     bool grant(std::int64_t token) {
         token_ = token;
         return answer_with(TabState::granted);
     }
+    /// Refuses the lock. Returns false if the thread has given up.
     bool refuse(std::uint32_t reason) {
         reason_ = reason;
         return answer_with(TabState::refused);
     }
-    /// False if the thread has released the lock already.
+    /// Reports that the lock was lost. Returns false if the thread has released it already.
     bool lose() { return move(TabState::granted, TabState::lost); }
 
-    /// What the page must do, which has `has` for the request. Frees or reuses a request that is
-    /// over and for which the page has nothing.
+    /// Returns what the page must do if it has `has` for the request. If the page has nothing for a
+    /// request that is over or closed, makes the request idle or free.
     TabTask next_task(TabHas has) {
         const TabState now = state();
         switch (now) {
@@ -171,8 +180,9 @@ class BasicTabRequest {
             case TabState::trying: {
                 const bool tries = now == TabState::trying;
                 if (has == TabHas::nothing) return tries ? TabTask::attempt : TabTask::wait;
-                // What waits may be answered to the next question: it is for the same lock. What is
-                // held was for the last one, which is over.
+                // A request that still waits at the browser can serve this question, because it is
+                // for the same lock. A lock that the page holds was granted to the previous
+                // question, which is over, so the page must release it.
                 const bool same = has == (tries ? TabHas::trying : TabHas::waiting);
                 return same ? TabTask::nothing : TabTask::drop;
             }
@@ -190,7 +200,8 @@ class BasicTabRequest {
         }
     }
 
-    /// Frees the request of a thread that has exited. The page must have nothing for it.
+    /// Frees the request of a thread that has exited. Returns false if it is not that thread's.
+    /// Requires that the page has nothing for the request.
     bool report_exit(std::uint32_t agent) {
         if (agent_.load() != agent) return false;
         set_free();
@@ -202,7 +213,8 @@ class BasicTabRequest {
     [[nodiscard]] std::uint32_t reason() const { return reason_; }
     [[nodiscard]] std::u16string_view name() const { return {name_.data(), name_units_}; }
 
-    /// Offset of the next request in the arena. Written once, before the request can be found.
+    /// Returns the offset of the next request in the arena. It is written once, by put_before(),
+    /// before other threads can find the request.
     [[nodiscard]] std::uint32_t next() const { return next_; }
     void put_before(std::uint32_t next) { next_ = next; }
 
@@ -229,8 +241,8 @@ class BasicTabRequest {
         return true;
     }
 
-    /// Clears the owner first: the exit of its former thread must not free a request that another
-    /// thread has taken since.
+    /// Frees the request. Clears `agent_` first, because the exit of the previous thread must not
+    /// free a request that another thread has taken since.
     void set_free() {
         agent_.store(0);
         state_.store(static_cast<std::uint32_t>(TabState::free));

@@ -7,15 +7,15 @@
 
 namespace tabacus::sync {
 
-/// The calling thread as an owner, for programs in which all threads run C++. Where workers attach
-/// from outside, ids come from the arena that they share (see arena.hpp).
+/// Returns the calling thread's id as an owner, for programs in which all threads run C++. If
+/// Workers attach to the memory, ids come from the arena that they share (arena.hpp).
 inline Owner this_thread_id() {
     static std::atomic<Owner> last{0};
     thread_local const Owner mine = last.fetch_add(1) + 1;
     return mine;
 }
 
-/// What a counter needs to know of the thread that adds.
+/// The thread that calls a counter.
 struct Caller {
     Owner id;
     bool may_sleep;

@@ -8,17 +8,20 @@
 
 namespace tabacus::sync {
 
-/// The lesson: read, add one, write. Two threads that read the same value both write the same sum,
-/// and one increment is lost. Never wraps and never invents a value; loses updates, and is for
-/// showing that it does.
+/// A counter that reads, adds and writes without synchronisation. It is there to show lost updates:
+/// if two threads read the same value, both write the same sum, and one increment is lost. It never
+/// wraps around.
 ///
 /// The load and the store are relaxed atomics. A plain variable would be undefined behaviour: the
-/// compiler may keep it in a register for a whole loop, the lesson would hang on its mood, and
-/// ThreadSanitizer would rightly stop the program. What makes this counter wrong is not a torn or a
-/// stale access but what happens between two good ones, and that is left exactly as it is.
+/// compiler could keep it in a register for a whole loop, so that the result would depend on the
+/// compiler, and ThreadSanitizer would rightly report a data race. The loss does not come from a
+/// torn or stale access. It comes from the writes of other threads between the load and the store,
+/// which this counter does not prevent.
 template <class Parks = PlatformParker>
 class BasicUnsynchronisedCounter {
   public:
+    /// Adds `n` and returns the sum that was written. If the sum would leave the limit, returns
+    /// out_of_range and changes nothing.
     Added add(std::int64_t n, Limit limit = int64_limit) {
         const Added next = checked_add(value_.load(std::memory_order_relaxed), n, limit);
         if (next.outcome == Outcome::added) value_.store(next.value, std::memory_order_relaxed);

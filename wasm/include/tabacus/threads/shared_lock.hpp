@@ -10,15 +10,16 @@
 
 namespace tabacus {
 
-/// A lock of `shared.locks`, for C++ threads, which block: by name, exclusive or shared, first
-/// come, first served together with all requests in JavaScript.
+/// A lock of `shared.locks` for C++ threads, which block. It has a name and is acquired exclusively
+/// or shared. Requests are served in their order, together with all requests in JavaScript.
 ///
-/// Lockable and SharedLockable as the C++ standard means them, for std::scoped_lock and
-/// std::shared_lock. An object is one thread's, and holds the lock once at a time. A lock that is
-/// stolen is gone: `held()` is false then, and unlocking it is no error.
+/// It meets the requirements Lockable and SharedLockable of the C++ standard, for std::scoped_lock
+/// and std::shared_lock. An object belongs to one thread, and holds the lock once at a time. If the
+/// lock is stolen, `held()` returns false, and unlocking it is not an error.
 class SharedLock {
   public:
-    /// Blocks until the page has made the segment for locks: its main thread must run.
+    /// Blocks until the page has made the segment for locks. Requires that the page's main thread
+    /// runs. `name` has any length.
     ///
     /// @throws std::system_error as segment_of() does
     SharedLock(sync::Arena& arena, std::u16string_view name)
@@ -37,13 +38,18 @@ class SharedLock {
         if (request_ != 0) unlock();
     }
 
-    /// @throws std::system_error not_enough_memory if there is no space for a request. Without
-    ///   exceptions it aborts, here and below
+    // These four functions throw std::system_error not_enough_memory if there is no space for a
+    // request. Where exceptions are off, they abort the program instead.
+
+    /// Blocks until this object holds the lock exclusively.
     void lock() { wait(sync::LockMode::exclusive); }
+    /// Blocks until this object holds the lock, shared with others.
     void lock_shared() { wait(sync::LockMode::shared); }
+    /// Acquires the lock and returns true if it is available; else returns false at once.
     [[nodiscard]] bool try_lock() { return attempt(sync::LockMode::exclusive); }
     [[nodiscard]] bool try_lock_shared() { return attempt(sync::LockMode::shared); }
 
+    /// Releases the lock. Requires that this object has acquired it; it may have been stolen since.
     void unlock() {
         table_.enter(self_, true);
         table_.release(request_);
@@ -52,7 +58,7 @@ class SharedLock {
     }
     void unlock_shared() { unlock(); }
 
-    /// Whether this object holds the lock, and it was not stolen.
+    /// Whether this object holds the lock. Returns false if the lock was stolen.
     [[nodiscard]] bool held() const {
         return request_ != 0 && table_.state_of(request_) == sync::LockState::held;
     }

@@ -7,7 +7,7 @@
 
 namespace tabacus {
 
-/// @throws std::system_error not_enough_memory. Without exceptions it aborts
+/// Throws std::system_error not_enough_memory. Where exceptions are off, aborts the program.
 [[noreturn]] inline void throw_out_of_memory(const char* what) {
 #ifdef __cpp_exceptions
     throw std::system_error(std::make_error_code(std::errc::not_enough_memory), what);
@@ -17,11 +17,12 @@ namespace tabacus {
 #endif
 }
 
-/// The table in the segment of that slot. Blocks until the page has made it: its main thread must
-/// run.
+/// Returns the table in the segment of that slot. Blocks until the page has made the segment.
+/// Requires that the page's main thread runs.
 ///
-/// @throws std::system_error not_enough_memory if there is no memory for it, or the page has closed
-///   the memory before, or could not load what makes it. Without exceptions it aborts
+/// @throws std::system_error not_enough_memory if there is no memory for the segment, if the page
+///   has closed the memory, or if it could not load store.wasm. Where exceptions are off, aborts
+///   the program instead
 template <class Table>
 Table& segment_of(sync::Arena& arena, sync::SegmentSlot& slot) {
     const sync::Offset segment = arena.open_segment(slot);

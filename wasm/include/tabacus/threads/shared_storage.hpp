@@ -15,16 +15,17 @@
 
 namespace tabacus {
 
-/// The storage that the threads of a page share, for C++ threads: the same items as
-/// `shared.storage()` in JavaScript, and as localStorage where the page has one.
+/// The storage that the threads of a page share, for C++ threads. It has the same items as
+/// `shared.storage()` in JavaScript, and as localStorage if the page has one.
 ///
-/// What is set here every thread reads at once; the page writes it to localStorage when its event
-/// loop turns, in the order in which it was set. Texts are UTF-16, lone surrogates and all.
+/// Every thread reads a value as soon as it is set. The page writes the changes to localStorage in
+/// a later turn of its event loop, in their order. Texts are UTF-16 and may contain lone
+/// surrogates.
 ///
-/// One thread at a time may use an object; each thread can have its own.
+/// One thread at a time may use an object. Each thread can have an object of its own.
 class SharedStorage {
   public:
-    /// Blocks until the page has made the storage: its main thread must run.
+    /// Blocks until the page has made the storage. Requires that the page's main thread runs.
     ///
     /// @throws std::system_error as segment_of() does
     explicit SharedStorage(sync::Arena& arena)
@@ -40,10 +41,11 @@ class SharedStorage {
         });
     }
 
+    /// Returns the value of the key; nothing if there is no such item.
     [[nodiscard]] std::optional<std::u16string> get(std::u16string_view key) {
         return inside([&]() -> std::optional<std::u16string> {
             const sync::Ref name = table_.make_text(key);
-            if (name == 0) return std::nullopt;  // longer than any that is there
+            if (name == 0) return std::nullopt;  // the key is longer than every stored key
             const sync::Ref item = table_.find(name);
             table_.release_text(name);
             if (item == 0) return std::nullopt;
@@ -51,7 +53,7 @@ class SharedStorage {
         });
     }
 
-    /// False if it does not fit: then the old value stays.
+    /// Sets the value of the key. Returns false if it does not fit; then the old value stays.
     bool set(std::u16string_view key, std::u16string_view value) {
         return inside([&] {
             const sync::Ref name = table_.make_text(key);
@@ -64,7 +66,7 @@ class SharedStorage {
         });
     }
 
-    /// Whether there was such an item.
+    /// Removes the item with that key. Returns false if there is no such item.
     bool remove(std::u16string_view key) {
         return inside([&] {
             const sync::Ref name = table_.make_text(key);
@@ -72,6 +74,7 @@ class SharedStorage {
         });
     }
 
+    /// Removes all items.
     void clear() {
         inside([&] { return table_.clear(self_); });
     }
@@ -82,7 +85,7 @@ class SharedStorage {
         bool operator==(const Item&) const = default;
     };
 
-    /// All items at one moment, in the order in which their keys came.
+    /// Returns all items as they are at one moment, in the order in which their keys were added.
     [[nodiscard]] std::vector<Item> items() {
         return inside([&] {
             std::vector<Item> all;
@@ -96,7 +99,7 @@ class SharedStorage {
     }
 
     /// A change by another thread or another tab, with the attributes of a StorageEvent. It has no
-    /// key after a clear(), and where changes were missed: then anything may have changed.
+    /// key if all items were removed, or if changes were missed, so that anything may have changed.
     struct Change {
         std::optional<std::u16string> key;
         std::optional<std::u16string> old_value;
@@ -104,8 +107,8 @@ class SharedStorage {
         bool operator==(const Change&) const = default;
     };
 
-    /// The next change after those that this object has returned, since it was made. Waits for at
-    /// most `timeout`, then returns nullopt.
+    /// Returns the next change since this object was made that it has not returned yet. Waits for
+    /// it for at most `timeout`, then returns nothing.
     std::optional<Change> next_change(std::chrono::nanoseconds timeout) {
         using Clock = std::chrono::steady_clock;
         const auto deadline = Clock::now() + timeout;

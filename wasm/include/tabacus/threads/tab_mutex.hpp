@@ -12,27 +12,29 @@
 
 namespace tabacus {
 
-/// A lock over all tabs of the origin, for C++ threads, which block: the same as `tab.lock(name)`
-/// in JavaScript. The page's main thread, which answers, must run and must not wait for these
-/// threads.
+/// A lock over all tabs of the origin for C++ threads, which block. It is the lock `tab.lock(name)`
+/// of JavaScript. The page's main thread answers requests, so it must run and must not wait for
+/// these threads.
 ///
-/// Lockable and TimedLockable as the C++ standard means them: for std::scoped_lock, std::lock and
-/// std::unique_lock. Any number of threads may share one object; it is not recursive.
+/// It meets the requirements Lockable and TimedLockable of the C++ standard, for std::scoped_lock,
+/// std::lock and std::unique_lock. Any number of threads may share one object. It is not recursive.
 ///
-/// A C++ thread cannot exit alone: leaving the scope of a std::scoped_lock releases the lock, and
-/// so does the end of the page. The lock can be lost while it is held (stolen, the page frozen):
-/// `held()` is false then, and what the holder writes elsewhere must carry `token()`, which rises
-/// with every grant.
+/// The lock is released when a thread leaves the scope of its std::scoped_lock, and when the page
+/// ends; a C++ thread does not exit otherwise. A holder can lose the lock, if another tab steals it
+/// or if the page is frozen. Then `held()` returns false. What the holder writes elsewhere must
+/// carry `token()`, which rises with every grant.
 class TabMutex {
   public:
+    // Functions that throw abort the program instead where exceptions are off.
+
     /// @param name 1 to 128 UTF-16 units
-    /// @throws std::system_error not_enough_memory if the arena is full. Without exceptions it
-    ///   aborts, here and below
+    /// @throws std::system_error invalid_argument if the name is empty or too long;
+    ///   not_enough_memory if the arena is full
     TabMutex(sync::Arena& arena, std::u16string_view name)
         : TabMutex(arena, opened(arena, name), true) {}
 
-    /// Uses a request that its owner lends for the lifetime of the mutex. Meanwhile the owner must
-    /// not use it.
+    /// Uses a request of the caller. Requires that the request outlives the mutex, and that nothing
+    /// else uses it meanwhile.
     TabMutex(sync::Arena& arena, sync::TabRequest& request) : TabMutex(arena, request, false) {}
 
     TabMutex(const TabMutex&) = delete;
@@ -43,9 +45,10 @@ class TabMutex {
         if (owned_) request_.close(bell_);
     }
 
-    /// Blocks until the lock is the caller's.
+    /// Blocks until the caller holds the lock.
     /// @throws std::system_error resource_deadlock_would_occur if the caller holds it already;
-    ///   resource_unavailable_try_again if the page refuses: its tab is closed, or has no locks
+    ///   resource_unavailable_try_again if the page refuses, because its tab is closed or has no
+    ///   locks
     void lock() {
         const auto self = sync::this_thread_id();
         if (threads_.lock(self) != sync::LockResult::acquired)
@@ -55,14 +58,15 @@ class TabMutex {
         fail(std::errc::resource_unavailable_try_again);
     }
 
-    /// Asks the page, which answers at once. False where it refuses, for whatever reason.
+    /// Asks the page, which answers at once. Returns false if the lock is held or the page refuses.
     bool try_lock() {
         const auto self = sync::this_thread_id();
         if (threads_.try_lock(self) != sync::LockResult::acquired) return false;
         return kept(self, ask(sync::TabState::trying, sync::forever_ns));
     }
 
-    /// Blocks for at most that long. False where the page refuses, for whatever reason.
+    /// Blocks until the caller holds the lock, but not longer than `timeout`. Returns false after
+    /// that time, or if the page refuses.
     template <class Rep, class Period>
     bool try_lock_for(std::chrono::duration<Rep, Period> timeout) {
         return try_lock_until(std::chrono::steady_clock::now() + timeout);
@@ -80,8 +84,8 @@ class TabMutex {
         return kept(self, ask(sync::TabState::asked, rest_ns()));
     }
 
-    /// Releases the lock, also one that was lost.
-    /// @throws std::system_error operation_not_permitted if the caller has not locked it
+    /// Releases the lock, even if it was lost.
+    /// @throws std::system_error operation_not_permitted if the caller has not acquired it
     void unlock() {
         const auto self = sync::this_thread_id();
         if (threads_.owner() != self) fail(std::errc::operation_not_permitted);
@@ -89,10 +93,12 @@ class TabMutex {
         threads_.unlock(self);
     }
 
-    /// Whether the caller, who has locked it, holds it still: false once it is lost.
+    /// Whether the caller still holds the lock; false once it is lost. Requires that the caller has
+    /// acquired it.
     [[nodiscard]] bool held() const { return request_.state() == sync::TabState::granted; }
 
-    /// The fencing token of the caller, who has locked it.
+    /// Returns the fencing token of the caller's grant. Requires that the caller has acquired the
+    /// lock.
     [[nodiscard]] std::int64_t token() const { return request_.token(); }
 
   private:

@@ -1,12 +1,12 @@
-// An emulated origin as JavaScript has it, bound by embind. The build writes the types of what is
-// bound to emulator.d.ts (cmake/wasm.cmake).
+// The emulated origin for JavaScript, bound by embind. The build writes the types of the bindings
+// to emulator.d.ts (cmake/wasm.cmake).
 //
-// The calls that a test's code makes most often are plain exports, for js/emulator/rules.js. embind
-// would add 110 ns to a write of 360 ns, as much to a read after a write, and 150 ns to a lock,
-// which takes 1,600 ns.
+// The calls that tests make most often are plain exports, for js/emulator/rules.js. embind would
+// add 110 ns to a write of 360 ns, as much to a read after a write, and 150 ns to a lock, which
+// takes 1,600 ns.
 //
-// Texts are UTF-16 units as JavaScript has them, lone surrogates included. The rules keep them as WTF-8
-// (https://simonsapin.github.io/wtf-8), of which the order is that of code points.
+// Texts are UTF-16 units as in JavaScript, lone surrogates included. The rules store them as WTF-8
+// (https://simonsapin.github.io/wtf-8), which has the order of code points.
 #include <emscripten/bind.h>
 #include <emscripten/emscripten.h>
 
@@ -61,7 +61,7 @@ std::string bytes_of(std::u16string_view units) {
     return bytes;
 }
 
-/// Appends the code units of bytes that bytes_of() made.
+/// Appends the UTF-16 units of a text. Requires that bytes_of() made `bytes`.
 void append_units(std::u16string& units, std::string_view bytes) {
     for (std::size_t i = 0; i < bytes.size();) {
         const auto at = [&](std::size_t offset) -> char32_t {
@@ -101,7 +101,7 @@ OptionalUnits units_if(const std::optional<std::string>& bytes) {
     return bytes ? OptionalUnits(units_of(std::string_view(*bytes))) : std::nullopt;
 }
 
-// --- What crosses by value
+// --- Values of the bindings
 
 EMSCRIPTEN_DECLARE_VAL_TYPE(TextList);
 EMSCRIPTEN_DECLARE_VAL_TYPE(LockList);
@@ -125,14 +125,14 @@ struct Snapshot {
     LockList pending{val::array()};
 };
 
-/// Where the plain exports below find what they work on, and where JavaScript reads what they leave.
+/// The addresses that JavaScript passes to the plain exports below, or reads their results from.
 struct Addresses {
     std::uintptr_t origin = 0;
     std::uintptr_t version = 0;  // a 32-bit integer: EmulatedOrigin::version()
     std::uintptr_t report = 0;   // a Report
 };
 
-/// What JavaScript reads of an event.
+/// The part of an event that JavaScript reads from memory, at these offsets.
 struct Report {
     double number = 0;          // 0
     double endpoint = 0;        // 8
@@ -182,7 +182,10 @@ std::string hash_text(std::uint64_t hash) {
     return text;
 }
 
-// --- Texts of the plain exports: given at emu_input(), one after the other, and returned at emu_text()
+// --- Texts of the plain exports
+//
+// JavaScript writes arguments, one after another, into emu_input(), and reads a result from
+// emu_text().
 
 std::u16string& input() {
     static std::u16string units;
@@ -204,7 +207,7 @@ EMSCRIPTEN_KEEPALIVE char16_t* emu_input(std::size_t units) {
 EMSCRIPTEN_KEEPALIVE const char16_t* emu_text() { return answer().data(); }
 EMSCRIPTEN_KEEPALIVE std::size_t emu_text_units() { return answer().size(); }
 
-// The input: the key.
+// The input is the key. Returns false if there is no such key.
 EMSCRIPTEN_KEEPALIVE bool emu_get(const EmulatedOrigin* origin, ContextId context, AreaId area) {
     const auto& values = origin->values(context, area);
     const auto found = values.find(bytes_of(input()));
@@ -213,7 +216,7 @@ EMSCRIPTEN_KEEPALIVE bool emu_get(const EmulatedOrigin* origin, ContextId contex
     append_units(answer(), found->second);
     return true;
 }
-// The input: the key, and then the value.
+// The input is the key, followed by the value. Returns false if the quota is exceeded.
 EMSCRIPTEN_KEEPALIVE bool emu_set(EmulatedOrigin* origin, ContextId context, AreaId area,
                                   std::size_t key_units) {
     const std::u16string_view given = input();
@@ -222,10 +225,10 @@ EMSCRIPTEN_KEEPALIVE bool emu_set(EmulatedOrigin* origin, ContextId context, Are
                          bytes_of(given.substr(key_units)));
         return true;
     } catch (const Error&) {
-        return false;  // quota_exceeded: it throws nothing else
+        return false;  // set_item() throws quota_exceeded only
     }
 }
-// The input: the name.
+// The input is the lock's name.
 EMSCRIPTEN_KEEPALIVE void emu_request(EmulatedOrigin* origin, ContextId context,
                                       std::uint32_t number, bool shared, bool if_available,
                                       bool steal) {
@@ -260,7 +263,7 @@ EMSCRIPTEN_BINDINGS(tabacus_emulator) {
     enum_<LockMode>("LockMode", enum_value_type::string)
         .value("exclusive", LockMode::exclusive)
         .value("shared", LockMode::shared);
-    // Numbers, which emu_step() returns.
+    // These are numbers, because emu_step() returns them.
     enum_<OriginEvent::Kind>("EventKind", enum_value_type::number)
         .value("nothing", OriginEvent::Kind::nothing)
         .value("unseen", OriginEvent::Kind::unseen)
@@ -274,13 +277,13 @@ EMSCRIPTEN_BINDINGS(tabacus_emulator) {
         .value("timer", OriginEvent::Kind::timer)
         .value("task", OriginEvent::Kind::task)
         .value("fault", OriginEvent::Kind::fault);
-    // The sources of events that a tab's tasks come from (HTML §8.1.7.1).
+    // The sources of a tab's tasks (HTML §8.1.7.1).
     enum_<Source::Kind>("TaskSource", enum_value_type::string)
         .value("script", Source::Kind::script)
         .value("timer", Source::Kind::timer)
         .value("database", Source::Kind::database)
         .value("message", Source::Kind::message);
-    // What a line of the trace may be about.
+    // The subject of a line of the trace.
     enum_<Object>("Subject", enum_value_type::string)
         .value("transaction", Object::transaction)
         .value("item", Object::item)
@@ -313,7 +316,7 @@ EMSCRIPTEN_BINDINGS(tabacus_emulator) {
         .field("version", &Addresses::version)
         .field("report", &Addresses::report);
 
-    // Views of what the plain exports read and write are made anew whenever the memory has grown.
+    // JavaScript makes new views of this memory whenever it has grown.
     function(
         "memory", +[] {
             return Memory(val(typed_memory_view(
@@ -364,7 +367,7 @@ EMSCRIPTEN_BINDINGS(tabacus_emulator) {
             +[](EmulatedOrigin& origin, double endpoint) {
                 origin.close_channel(static_cast<ChannelHub::EndpointId>(endpoint));
             })
-        // Returns how many channels will receive the message.
+        // Returns the number of channels that will receive the message.
         .function(
             "post(context, endpoint, message)",
             +[](EmulatedOrigin& origin, ContextId context, double endpoint, double message) {
@@ -401,7 +404,7 @@ EMSCRIPTEN_BINDINGS(tabacus_emulator) {
                 origin.run_by(convertJSArrayToNumberVector<Schedule::value_type>(schedule));
             })
         .function("offerFaults(count)", &EmulatedOrigin::offer_faults)
-        // The event of the last step: a storage event's change, and the answer to a query of locks
+        // The event of the last step: the change of a storage event, and the answer to queryLocks
         .function("change", &change_of)
         .function("snapshot", &snapshot_of)
         .function(
@@ -409,7 +412,7 @@ EMSCRIPTEN_BINDINGS(tabacus_emulator) {
             +[](const EmulatedOrigin& origin) { return ChoiceList(val::array(origin.taken())); })
         .function(
             "hash", +[](const EmulatedOrigin& origin) { return hash_text(origin.hash()); })
-        // For people
+        // Traces
         .function("setTracing(on)", &EmulatedOrigin::set_tracing)
         // Context 0 is the browser.
         .function(

@@ -1,6 +1,6 @@
-// The laboratory as JavaScript has it, bound by embind. The build writes the types of what is bound
-// to lab.d.ts (cmake/wasm.cmake), against which js/lab.js and js/lab are checked. Reports are JSON,
-// as the native programs write them.
+// The laboratory for JavaScript, bound by embind. The build writes the types of the bindings to
+// lab.d.ts (cmake/wasm.cmake), and js/lab.js and js/lab are checked against them. Reports are JSON,
+// as the native programs write it.
 #include <emscripten/bind.h>
 
 #include <cstdint>
@@ -22,8 +22,8 @@ using emscripten::val;
 
 EMSCRIPTEN_DECLARE_VAL_TYPE(FaultList);
 
-/// What the caller of explore() asks for (js/lab/request.js). Numbers may exceed 32 bits, which doubles
-/// carry without a BigInt.
+/// The options of explore() (js/lab/request.js). The doubles are integers that may exceed 32 bits,
+/// which a double holds without a BigInt.
 struct Request {
     std::string strategy;
     StorageModel model = StorageModel::cached;
@@ -56,7 +56,8 @@ ExploreRequest request_of(const Request& asked) {
     return request;
 }
 
-/// Calls `make`, whose exceptions JavaScript gets as its own errors: a C++ exception has no text there.
+/// Calls `make`. Throws an exception of C++ as an Error of JavaScript, because JavaScript cannot
+/// read the text of a C++ exception.
 template <typename Make>
 auto with_js_errors(Make make) -> decltype(make().release()) {
     std::string refusal;
@@ -72,10 +73,10 @@ Exploration* exploration_of(const Request& asked) {
     return with_js_errors([&] { return std::make_unique<Exploration>(request_of(asked)); });
 }
 
-/// The report of the last cell of a matrix without faults, on which the others of its row build.
+/// The report of the last cell without faults. The other cells of its row need it.
 using Faultless = std::shared_ptr<std::optional<CellReport>>;
 
-/// A cell of a matrix, which may end before it does.
+/// The exploration of one cell of a matrix. The matrix may be destroyed before it.
 class ExploredCell {
   public:
     ExploredCell(const MatrixCell& cell, MatrixBound bound, Faultless faultless)
@@ -108,8 +109,8 @@ class Matrix {
         : work_(static_cast<std::uint64_t>(work)), seeds_(static_cast<std::uint64_t>(seeds)) {}
 
     [[nodiscard]] std::size_t cell_count() const { return cells_.size(); }
-    // Requires that cells are explored in the order of their numbers: those of a row build on its
-    // first.
+    /// Returns the exploration of a cell. Requires that cells are explored in the order of their
+    /// numbers, because the cells of a row need the report of the row's first cell.
     [[nodiscard]] ExploredCell* cell(std::uint32_t index) const {
         return with_js_errors([&] {
             return std::make_unique<ExploredCell>(cells_.at(index),
@@ -185,7 +186,7 @@ EMSCRIPTEN_BINDINGS(tabacus_lab) {
         .function("cellCount", &Matrix::cell_count)
         .function("cell(index)", &Matrix::cell, allow_raw_pointers());
 
-    // Nothing for a text that is no seed.
+    // replay() returns nothing for a text that is not a seed.
     register_optional<std::string>();
     function(
         "replay(seed)", +[](const std::string& seed) -> std::optional<std::string> {

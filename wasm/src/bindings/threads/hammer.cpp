@@ -1,4 +1,5 @@
-// C++ threads on the shared objects, for js/threads/cpp-threads.js. Hot calls are in attach/attach_abi.hpp.
+// C++ threads that use the shared objects, for js/threads/cpp-threads.js. The calls that must be
+// fast are in attach/attach_abi.hpp.
 #include <emscripten/emscripten.h>
 #include <pthread.h>
 
@@ -16,18 +17,18 @@
 namespace tabacus::sync {
 namespace {
 
-/// Threads that add to one counter, as fast as they can. JavaScript waits until `running` is 0 and
-/// looks at the others then.
+/// Threads that add to one counter, as fast as they can. JavaScript waits until `running` is 0,
+/// then reads the other numbers, at these offsets.
 struct Hammer {
-    Word running{0};     // 0
-    Word refused{0};     // 4  threads that stopped at a refused add
-    Word missing{0};     // 8  threads that could not be started
-    Word locked_out{0};  // 12  threads that stopped since the page refused them the lock
+    Word running{0};     // 0   threads that have not finished
+    Word refused{0};     // 4   threads that stopped at a refused add
+    Word missing{0};     // 8   threads that could not be started
+    Word locked_out{0};  // 12  threads that stopped because the page refused them the lock
     Kind kind = Kind::any;
     void* counter = nullptr;
     std::uint32_t adds = 0;
     std::int64_t amount = 0;
-    std::optional<TabMutex> lock;  // held by one thread for each add
+    std::optional<TabMutex> lock;  // if there is one, a thread holds it during each add
 };
 
 Outcome add_once(Hammer& hammer, const Caller& caller) {
@@ -82,7 +83,8 @@ using tabacus::sync::TabRequest;
 
 extern "C" {
 
-// Without a request no lock is held. The caller ends what this returns.
+// Starts threads that add. They hold the lock of `request` during each add, unless it is null. The
+// caller must end the result with hammer_end().
 EMSCRIPTEN_KEEPALIVE Hammer* hammer_start(tabacus::sync::Kind kind, void* counter,
                                           std::uint32_t threads, std::uint32_t adds, double amount,
                                           TabRequest* request) {
@@ -97,7 +99,7 @@ EMSCRIPTEN_KEEPALIVE Hammer* hammer_start(tabacus::sync::Kind kind, void* counte
     return hammer.release();
 }
 
-// Requires that `running` is 0.
+// Frees a hammer. Requires that its `running` is 0.
 EMSCRIPTEN_KEEPALIVE void hammer_end(Hammer* hammer) {
     const std::unique_ptr<Hammer> owned(hammer);
 }

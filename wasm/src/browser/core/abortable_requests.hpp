@@ -1,4 +1,5 @@
-// AbortableRequests: the requests under way that JavaScript may abort, each by its number.
+// AbortableRequests: the pending requests that JavaScript may abort. It identifies each by a
+// number.
 #pragma once
 
 #include <map>
@@ -11,18 +12,18 @@ namespace tabacus::browser {
 
 class AbortableRequests {
   public:
-    /// Begins a request. abort() aborts the signal.
+    /// Begins a request. Returns its signal, which abort() aborts.
     AbortSignal begin(int request) { return signals_[request] = AbortSignal(); }
 
     void abort(int request) {
         const auto found = signals_.find(request);
         if (found == signals_.end()) return;
-        const auto signal = found->second;  // kept: the request may end within abort()
+        const auto signal = found->second;  // a copy, because the request may end within abort()
         signal.abort();
     }
 
-    /// Runs the task of a request, and ends the request before `on_value` is given the result. A
-    /// failure rejects the promise.
+    /// Runs the task of a request. Ends the request before it calls `on_value` with the result. If
+    /// the task fails, rejects the promise.
     template <typename T, typename OnValue>
     void run(Scope& scope, Task<T> task, int request, PromiseId promise, OnValue on_value) {
         run_in(

@@ -1,4 +1,4 @@
-// What JavaScript holds of the catalogue: the strategies beside the default one.
+// CatalogueCore: the catalogue, as JavaScript calls it.
 #pragma once
 
 #include <memory>
@@ -16,8 +16,8 @@ class CatalogueCore {
         : catalogue_(world, name_space, watch, notify) {}
 
     void close(PromiseId promise);
-    /// Settles the promise before it returns: with the counter's address, or with why the strategy
-    /// cannot work here.
+    /// Resolves the promise with the counter's address, or rejects it with unavailable if the
+    /// platform lacks what the strategy needs. Settles it before this function returns.
     void counter(const std::string& name, const CounterOptions& options, PromiseId promise);
 
   private:

@@ -1,5 +1,6 @@
-// What JavaScript holds of all but the replicated counters: the other strategies, locks, limits and queues.
-// Each is made by its first use. All share the World of the tab, one lock table and one store watch.
+// CoordinationCore: the cores of everything but replicated counters, that is, of strategies, locks,
+// limits and queues. The first use of a core makes it. All cores share the World of the tab, one
+// lock table and one store watch.
 #pragma once
 
 #include <optional>
@@ -38,7 +39,7 @@ class CoordinationCore {
         return *queues_;
     }
 
-    /// Loses every lock. What waits for one fails with closed.
+    /// Loses every lock. Requests that wait for a lock fail with closed.
     void close() {
         watch_.stop();
         if (table_) table_->close();

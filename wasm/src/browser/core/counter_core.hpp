@@ -1,5 +1,5 @@
-// What JavaScript holds of a counter, and how a protocol's results settle promises of JavaScript's.
-// Failures end here, as a code and a message.
+// CounterCore: a counter, as JavaScript calls it. Also settle(), with which every core passes the
+// result of a protocol to a promise of JavaScript. A failure is passed as a code and a message.
 #pragma once
 
 #include <initializer_list>
@@ -13,6 +13,7 @@
 
 namespace tabacus::browser {
 
+/// Resolves a promise with a number, or with a packed value.
 struct Resolve {
     PromiseId promise;
     void operator()() const { host::promise_resolve(promise, 0); }
@@ -28,6 +29,7 @@ struct Resolve {
     }
 };
 
+/// Rejects a promise with a code and a message.
 struct Reject {
     PromiseId promise;
     void operator()(ErrorCode code, std::string_view message) const {
@@ -36,12 +38,13 @@ struct Reject {
     void operator()(const Failure& failure) const;
 };
 
+/// Runs a task, and settles the promise with its outcome.
 template <typename T>
 void settle(Scope& scope, Task<T> task, PromiseId promise) {
     run_in(scope, std::move(task), Resolve{promise}, Reject{promise});
 }
 
-/// Hands a notice to the host.
+/// Passes a notice to the host.
 void notify(const Notice& notice);
 
 class CounterCore {
@@ -51,7 +54,7 @@ class CounterCore {
     void add(double n, PromiseId promise);
     void read(PromiseId promise);
     void flush(PromiseId promise);
-    /// Beyond ±(2^53 − 1) it is rounded, and still beyond.
+    /// Returns the value as a number. A value beyond ±(2^53 − 1) is rounded, and stays beyond it.
     [[nodiscard]] double value() const { return static_cast<double>(counter_.value()); }
     void guarantee(PromiseId promise) const { Resolve{promise}(counter_.guarantee()); }
 

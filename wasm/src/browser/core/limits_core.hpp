@@ -1,5 +1,5 @@
-// What JavaScript holds of limits: sequences, budgets and rate limits. Failures end here, as a code
-// and a message.
+// LimitsCore: sequences, budgets and rate limits, and the transfer of counters, as JavaScript calls
+// them. It passes each result to a promise.
 #pragma once
 
 #include <optional>
@@ -29,7 +29,7 @@ class LimitsCore {
     RateLimit* rate_limit(const std::string& name, std::int64_t limit, std::int64_t interval_ms) {
         return &limits_.rate_limit(name, limit, interval_ms);
     }
-    /// Resolves with the first of them.
+    /// Resolves with the first of the reserved numbers.
     void reserve(Sequence& sequence, std::int64_t count, PromiseId promise);
     void take(Budget& budget, std::int64_t n, PromiseId promise) {
         settle(scope_, budget.take(n), promise);

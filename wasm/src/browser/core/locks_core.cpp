@@ -87,7 +87,8 @@ void LocksCore::check_max_hold(int held) const {
 }
 
 void LocksCore::release(int held) {
-    // Out of the table first: what the release lets run may release others.
+    // The lock is removed from the table first, because code that the release resumes may release
+    // other locks.
     const auto released = held_.extract(held);
 }
 
@@ -131,7 +132,8 @@ void LocksCore::get(int transaction, const std::string& store, const std::string
         scope_,
         [](std::shared_ptr<FencedTransaction> of, std::string from,
            std::string what) -> Task<Text> {
-            const auto read = std::move(of);  // a parameter would live as long as the frame
+            // Moved, because a parameter would live as long as the coroutine's frame.
+            const auto read = std::move(of);
             co_return co_await read->get(std::move(from), std::move(what));
         }(found->second, store, key),
         promise);

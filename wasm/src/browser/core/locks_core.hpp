@@ -1,5 +1,6 @@
-// What JavaScript holds of locks: those of the tab's LockTable, whose results settle promises of
-// JavaScript's. Failures end here, as a code and a message.
+// LocksCore: the locks of the tab's LockTable, single flight, semaphores, calls to a leader and
+// fenced transactions, as JavaScript calls them. JavaScript identifies held locks, transactions and
+// watches by numbers. Each result is passed to a promise.
 #pragma once
 
 #include <map>
@@ -23,16 +24,18 @@ class LocksCore {
           semaphore_(world, table),
           leader_(world, table, notify) {}
 
-    /// Resolves with the number of each held lock; with none if they are not available.
+    /// Acquires the locks. Resolves with their numbers, or with an empty list if `ifAvailable` was
+    /// set and not all are available. `within` is the number of an outer lock that the caller
+    /// holds, 0 if there is none.
     void acquire(std::vector<std::string> names, LockOptions options, int within, int request,
                  PromiseId promise);
-    /// Acquires one permit of a semaphore.
+    /// Acquires one permit of a semaphore. Resolves as acquire() does.
     void acquire_permit(const std::string& name, int permits, LockOptions options, int within,
                         int request, PromiseId promise);
     void abort(int request) { requests_.abort(request); }
-    /// NaN of a shared lock.
+    /// Returns the fencing token; NaN for a shared lock, or for one that is not held.
     double token(int held) const;
-    /// Loses the lock if its maxHold is over.
+    /// Loses the lock if it has been held for longer than its maxHold.
     void check_max_hold(int held) const;
     void release(int held);
     void query(const std::string& name, PromiseId promise) {
@@ -41,6 +44,7 @@ class LocksCore {
     void names(PromiseId promise) { settle(scope_, table_.names(), promise); }
     void wait_for_unlock(const std::string& name, std::optional<double> timeout_ms, int request,
                          PromiseId promise);
+    /// Calls the host with the number `watch` whenever the lock has changed, until unwatch().
     void watch(const std::string& name, int watch);
     void unwatch(int watch) { watches_.erase(watch); }
     void capabilities(PromiseId promise) const;
@@ -56,13 +60,16 @@ class LocksCore {
     void begin_term(const std::string& name, int term, PromiseId promise);
     /// Resolves with nothing if the term was handed over.
     void next_call(const std::string& name, int term, PromiseId promise);
-    /// Resolves with the number of a fenced transaction, or with 0 if the call was taken back.
+    /// Begins a fenced transaction that answers the call `id`. Resolves with its number, or with 0
+    /// if the call was answered before or its caller has taken it back.
     void begin_answer(const std::string& name, const std::string& id, int term, PromiseId promise);
-    /// Commits that transaction.
+    /// Writes the answer and `writes` in that transaction, and commits it.
     void answer(const std::string& name, const std::string& id, int transaction,
                 LeaderAnswer answer, std::vector<FencedWrite> writes, PromiseId promise);
 
-    // A fenced transaction. Resolves with its number.
+    // Fenced transactions.
+
+    /// Begins one. Resolves with its number.
     void begin(int held, PromiseId promise);
     void get(int transaction, const std::string& store, const std::string& key, PromiseId promise);
     void list(int transaction, const std::string& store, const std::string& prefix,

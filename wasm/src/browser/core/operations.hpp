@@ -1,9 +1,11 @@
-// Operations that the host has under way, each an Async that waits for one answer.
+// Operations: the operations that the host has not answered yet. Each is an Async that waits for
+// one answer.
 //
-// The host answers by calling back with the operation's number, and the waiting protocol goes on
-// inside that call: an IndexedDB transaction is active only while its request's event is dispatched
-// (Indexed Database API 3.0 §2.7.1), so a Promise in between would be a turn too late on old
-// engines. A host that knows the answer gives it within the call that asks.
+// The host answers by a call with the operation's number, and the waiting protocol goes on inside
+// that call. An IndexedDB transaction is active only while the event of its request is dispatched
+// (Indexed Database API 3.0 §2.7.1); with a Promise in between, the protocol would go on too late
+// in old engines. A host that has the answer at once gives it before the call that begins the
+// operation returns.
 #pragma once
 
 #include <list>
@@ -22,8 +24,8 @@ class Operations {
         int operation;
         Async<T> answer;
     };
-    /// Begins an operation, whose number is for the call that asks the host; `read` makes the result of
-    /// its answer.
+    /// Begins an operation. Its number must be passed to the call of the host that starts it.
+    /// `read(answer)` turns the answer into the result.
     template <typename T, typename Read>
     Begun<T> begin(Read read) {
         const Shared<Asked<T, Read>> asked(std::make_unique<Asked<T, Read>>(std::move(read)));
@@ -34,10 +36,12 @@ class Operations {
         return {number, Async<T>(asked)};
     }
 
-    /// The number of the operation that begins next.
+    /// Returns the number of the operation that begins next.
     [[nodiscard]] int next() const { return static_cast<int>(next_); }
 
+    /// Completes the operation with the host's answer.
     void settled(int operation, Texts&& answer);
+    /// Fails the operation.
     void failed(int operation, ErrorCode code, const std::string& message);
 
   private:
@@ -54,19 +58,18 @@ class Operations {
     };
 
     int add(Shared<detail::Operation> asked, Answer answer);
-    /// Nothing for a number that is not under way: an answer may come twice (an abort, and the
-    /// error behind it).
+    /// Removes a pending operation and returns it. Returns nothing if it is not pending, because an
+    /// answer may come twice (an abort, and the error that caused it).
     std::optional<UnderWay> take(int number);
 
     std::list<UnderWay> under_way_;
-    /// Wraps after 2^32 operations.
-    unsigned next_ = 0;
+    unsigned next_ = 0;  // wraps around after 2^32 operations
 };
 
-/// For operations whose answer is that they happened.
+/// Reads the answer of an operation that has no result.
 inline Unit read_unit(const Texts&) { return {}; }
 
-/// For those that answer one text or null.
+/// Reads an answer that is one text or null.
 inline Text read_text(Texts& answer) { return std::move(answer.front()); }
 
 }  // namespace tabacus::browser

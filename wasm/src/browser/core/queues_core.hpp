@@ -1,4 +1,5 @@
-// What JavaScript holds of queues: the tab's Queues, whose results settle promises of JavaScript's. Failures end here, as a code and a message.
+// QueuesCore: the tab's queues, as JavaScript calls them. It identifies a queue by a number. Each
+// result is passed to a promise.
 #pragma once
 
 #include <string>
@@ -14,7 +15,7 @@ class QueuesCore {
     QueuesCore(World& world, std::string_view name_space, LockTable& locks)
         : queues_(world, name_space, locks, notify) {}
 
-    /// Returns its number, by which the calls below and those of the host know it.
+    /// Opens a queue and returns its number, for the functions below and for calls of the host.
     int open(const std::string& name, const QueueOptions& options);
     void enqueue(int queue, JobSpec job, PromiseId promise) {
         settle(scope_, at(queue).enqueue(std::move(job)), promise);
@@ -23,7 +24,7 @@ class QueuesCore {
     void handle_all(int queue) { at(queue).handle_all(); }
     void stop(int queue) { at(queue).stop(); }
     void leave(int queue, PromiseId promise) { settle(scope_, at(queue).leave(), promise); }
-    /// `next`: jobs that are enqueued with the settlement of the run.
+    /// Ends a run. `next` are jobs that are enqueued in the transaction that settles the run's job.
     void finish(int queue, int run, bool succeeded, QueueValue value, std::vector<JobSpec> next);
     void progress(int queue, int run, double fraction, const std::string& note) {
         at(queue).progress(run, fraction, note);

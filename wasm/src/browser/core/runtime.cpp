@@ -1,12 +1,12 @@
-// What the C++ library does in the worst case, in a few bytes: a trap, which JavaScript sees as a
-// WebAssembly.RuntimeError, instead of a handler to be called, or of printf and all that it needs
-// to say on the console which assertion failed.
+// The functions that the C++ library calls when it cannot go on. They trap, which JavaScript
+// receives as a WebAssembly.RuntimeError. The library's own functions would call a handler, or
+// print the failed assertion on the console, and so link printf.
 #include <cstddef>
 #include <cstdlib>
 #include <new>
 
-// Replacing these is the program's right: C++20 [replacement.functions], and libc++'s user
-// documentation, "Overriding the default termination handler".
+// A program may replace these functions: C++20 [replacement.functions], and the section "Overriding
+// the default termination handler" of libc++'s user documentation.
 // NOLINTBEGIN(bugprone-*, cppcoreguidelines-no-malloc)
 namespace std {
 inline namespace __2 {

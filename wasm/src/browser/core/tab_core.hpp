@@ -1,4 +1,4 @@
-// What JavaScript holds of a tab: the protocols' Tab on the World of this context.
+// TabCore: the protocols' Tab on the World of this context, as JavaScript calls it.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,8 @@ class ReplicatedCore : public CounterCore {
     ReplicatedCore(Scope& scope, ReplicatedCounter& counter)
         : CounterCore(scope, counter), replicated_(counter) {}
 
-    /// The synchronous add: NaN, and no change, when out of range.
+    /// Adds without waiting, and returns the value. Returns NaN and adds nothing if the value would
+    /// be out of range.
     double increment(double n) {
         const auto value = replicated_.increment(static_cast<std::int64_t>(n));
         return value ? static_cast<double>(*value) : __builtin_nan("");

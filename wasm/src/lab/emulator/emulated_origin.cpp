@@ -55,7 +55,8 @@ AreaId EmulatedOrigin::open_session(AreaId copied) {
     return static_cast<AreaId>(sessions_.size());
 }
 
-/// Its last messages reach the lock manager before it is gone (Web Locks §2.6).
+/// The context's last messages reach the lock manager before its locks are released (Web Locks
+/// §2.6).
 void EmulatedOrigin::close_context(ContextId context) {
     auto& closed = contexts_.at(context - 1);
     if (!closed.alive) return;
@@ -131,7 +132,8 @@ void EmulatedOrigin::set_quota(std::optional<std::size_t> bytes) {
     for (const auto& session : sessions_) session->set_quota(bytes);
 }
 
-/// A write that is on its way would reappear in one process and not in another.
+/// Drops the writes that are on their way. Otherwise they would reappear in one process and not in
+/// another.
 void EmulatedOrigin::wipe() {
     ++version_;
     for (const auto& source : std::vector(scheduler_.sources())) {
@@ -144,7 +146,7 @@ void EmulatedOrigin::wipe() {
     for (const auto& session : sessions_) session->wipe();
 }
 
-/// The writes that are on their way arrive first: else they would overwrite the value in one
+/// Delivers the writes that are on their way first. Otherwise they would overwrite the value in one
 /// process and not in another.
 void EmulatedOrigin::overwrite(const std::string& key, std::optional<std::string> value) {
     ++version_;
@@ -169,7 +171,7 @@ void EmulatedOrigin::pass_on(AreaId id, StorageArea::Write write) {
         return notify_contexts(id, 0, area(id).send(std::move(write)));
     }
     const Source outgoing{Source::Kind::outgoing, write.process, 0};
-    // Events move while they wait; the write that they share stays where it is.
+    // Events are moved while they wait. They share the write, so that it is not copied.
     auto sent = std::make_shared<StorageArea::Write>(std::move(write));
     scheduler_.post(outgoing, [this, sent = std::move(sent)] { send(sent); }, 0);
 }
@@ -189,7 +191,8 @@ void EmulatedOrigin::send(const std::shared_ptr<StorageArea::Write>& write) {
     }
 }
 
-/// HTML §12.2.1 "broadcast": every other Storage object of the area, in the process (0: in all).
+/// Posts the `storage` events of a write, as HTML §12.2.1 "broadcast" says: to every other Storage
+/// object of the area in the process, or in all processes if that is 0.
 void EmulatedOrigin::notify_contexts(AreaId id, ProcessId process,
                                      const StorageArea::Write& write) {
     bool traced = false;
@@ -220,7 +223,8 @@ void EmulatedOrigin::notify_contexts(AreaId id, ProcessId process,
 
 // --- Locks ---------------------------------------------------------------------------------------
 
-/// §2.2's lock task queue, as far as one process speaks to it: in order.
+/// Posts a message to the lock manager. The messages of one process stay in order, as in the lock
+/// task queue of §2.2.
 void EmulatedOrigin::to_manager(ContextId context, Action call) {
     begin_step();
     scheduler_.post({Source::Kind::request, process(context), 0}, std::move(call), 0);
@@ -234,8 +238,8 @@ void EmulatedOrigin::request_lock(ContextId context, std::uint32_t number,
     to_manager(context, [this, asked = std::move(request)] { locks_.request(asked); });
 }
 
-/// §4.2: the released promise is resolved once the lock is released. Browsers resolve it before
-/// they ask for the next holder's task.
+/// The released promise is resolved once the lock is released (§4.2). Browsers resolve it before
+/// they queue the task of the next holder.
 void EmulatedOrigin::release_lock(ContextId context, std::uint32_t number) {
     to_manager(context, [this, context, number] {
         to_context(Source::Kind::grant, context, OriginEvent::Kind::released, number);
@@ -281,8 +285,8 @@ ChannelHub::EndpointId EmulatedOrigin::open_channel(ContextId context, std::stri
     return channels_.open(context, name);
 }
 
-/// HTML §9.5 postMessage(): a page in the back/forward cache is not eligible for messaging, and
-/// never receives what was posted meanwhile; a frozen page receives it later.
+/// Posts a message as HTML §9.5 postMessage() says. A page in the back/forward cache is not
+/// eligible for messaging, and never receives the message. A frozen page receives it later.
 std::size_t EmulatedOrigin::post(ContextId context, ChannelHub::EndpointId endpoint,
                                  double message) {
     begin_step();
@@ -305,7 +309,7 @@ std::size_t EmulatedOrigin::post(ContextId context, ChannelHub::EndpointId endpo
 std::uint64_t EmulatedOrigin::start_timer(ContextId context, double delay_ms, bool throttled) {
     begin_step();
     const auto tab = agent_of(context);
-    // The number is known only when the timer is there.
+    // The timer's number is known only once the timer is started.
     const auto number = std::make_shared<std::uint64_t>();
     auto due = [this, context, number] {
         to_context(Source::Kind::timer, context, OriginEvent::Kind::timer,
@@ -356,17 +360,17 @@ void EmulatedOrigin::run_by(Schedule schedule) {
     explored_ = true;
 }
 
-/// What is posted from here on is younger than all that was posted before.
+/// Begins a step. Events that are posted from here on are younger than all earlier ones.
 void EmulatedOrigin::begin_step() {
     scheduler_.begin_step(++steps_);
     clock_.begin_step(steps_);
 }
 
-/// The oldest first; then time; then faults.
+/// Finds what may happen next: events, the oldest first, then the clock, then faults.
 void EmulatedOrigin::find_choices(bool may_wait) {
     possible_.clear();
     choices_.clear();
-    // Sources come in a fixed order, which is that of events of one cause.
+    // Events with one cause are in the fixed order of their sources.
     const auto older = [](const Possible& a, const Possible& b) {
         return a.cause != b.cause ? a.cause < b.cause : a.source < b.source;
     };
@@ -442,7 +446,7 @@ void EmulatedOrigin::perform(const Source& source) {
     hash_ = SeededRandom(hash_ ^ content).bits();
 }
 
-// --- For people ----------------------------------------------------------------------------------
+// --- Traces --------------------------------------------------------------------------------------
 
 void EmulatedOrigin::add_line(TabId agent, Object where, std::string text) {
     if (!tracing_) return;
@@ -461,7 +465,7 @@ void EmulatedOrigin::collect_lines() {
     lines_.clear();
 }
 
-/// Steps without a line are left out: a grant's way back, a timer that was cancelled.
+/// Leaves out the steps without a line, such as the delivery of a grant.
 Trace EmulatedOrigin::trace(std::string failure) {
     collect_lines();
     Trace trace{.steps = traced_, .failure = std::move(failure)};

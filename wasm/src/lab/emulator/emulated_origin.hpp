@@ -1,14 +1,15 @@
-// EmulatedOrigin: the rules of an origin whose tabs are JavaScript.
+// EmulatedOrigin: the rules of an origin for tabs that run JavaScript.
 //
-// The laboratory's parts (storage areas, lock manager, channels, clock, scheduler), for programs
-// that run outside: whatever a tab starts waits as an event in the queue of its source, and step()
-// lets one of them happen and returns which. The caller runs what runs in a tab.
+// It consists of the laboratory's parts (storage areas, lock manager, channels, clock, scheduler),
+// for programs that run outside. Whatever a tab starts waits as an event in the queue of its
+// source. step() performs one event and returns it. The caller runs the code of tabs.
 //
-// - A process has one copy of localStorage, and sends its writes and its messages to the lock
-//   manager in order.
-// - An agent is an event loop: a tab with its frames, or a worker. It dies, freezes and wakes
-// whole.
-// - A context is a global object of an agent: what storage events spare, what a lock's client is.
+// - A process has one copy of localStorage. It sends its writes, and its messages to the lock
+//   manager, in order.
+// - An agent is an event loop: a tab with its frames, or a worker. All its contexts die, freeze and
+//   resume together.
+// - A context is a global object of an agent. It gets no event for its own write to a storage, and
+//   it is the client of its locks.
 #pragma once
 
 #include <cstdint>
@@ -31,24 +32,24 @@
 namespace tabacus::lab {
 
 using ContextId = std::uint32_t;
-/// 0 is localStorage; the others are sessionStorages.
+/// The number of a storage area: 0 for localStorage, others for sessionStorages.
 using AreaId = std::uint32_t;
 
-/// The event that step() let happen.
+/// The event that step() performed.
 struct OriginEvent {
     enum class Kind : std::uint32_t {
-        nothing,  // there is nothing that could
-        unseen,   // in the browser: no tab runs for it
-        changed,  // a `storage` event
-        granted,  // the lock of request `number`; and so on for what the lock manager answers
-        unavailable,
-        stolen,
-        released,
-        snapshot,  // answers the query `number`
-        message,   // to the channel `endpoint`
-        timer,
-        task,   // whatever the caller posted
-        fault,  // the choice `number` of those that the caller offered
+        nothing,      // no event can happen
+        unseen,       // an event in the browser, which no tab sees
+        changed,      // a `storage` event
+        granted,      // the lock manager grants the request `number`
+        unavailable,  // the lock of the `ifAvailable` request `number` is held
+        stolen,       // the lock of the request `number` is stolen
+        released,     // the lock of the request `number` is released, or the request aborted
+        snapshot,     // the answer to the query `number`
+        message,      // a message for the channel `endpoint`
+        timer,        // the timer `number` is due
+        task,         // a task that the caller posted
+        fault,        // the fault `number` of those that the caller offered
     };
     Kind kind = Kind::nothing;
     ContextId context = 0;
@@ -75,74 +76,85 @@ class EmulatedOrigin final : private LockListener {
     ~EmulatedOrigin() override = default;
 
     // --- Processes, agents, contexts ---
+
     ProcessId open_process();
     TabId open_agent(ProcessId process);
-    /// `session` 0: it has no storage, as a worker has none.
+    /// Opens a context. With the `session` 0 it has no storage, as a worker.
     ContextId open_context(TabId agent, AreaId session);
-    /// A sessionStorage with what another holds (HTML §12.2.2, for an auxiliary browsing context).
+    /// Opens a sessionStorage with the items of another one (HTML §12.2.2, for an auxiliary
+    /// browsing context), or an empty one if `copied` is 0.
     AreaId open_session(AreaId copied);
-    /// The context is gone, as an iframe that was removed or a worker that was terminated.
+    /// Ends a context, as for an iframe that is removed or a worker that is terminated.
     void close_context(ContextId context);
-    /// All its contexts at once. Of its process's writes on their way the first `writes_kept`
-    /// arrive, if it was the process's last agent.
+    /// Kills an agent with all its contexts. If it is the last agent of its process, the first
+    /// `writes_kept` of the process's writes that are on their way arrive, and no others.
     void kill(TabId agent, std::size_t writes_kept);
     [[nodiscard]] std::size_t writes_under_way(TabId agent) const;
     void set_active(TabId agent, bool active) { agents_.at(agent - 1).active = active; }
-    /// Into the back/forward cache or out of it. False when it holds a lock: such a page is not
-    /// kept, and nothing changed.
+    /// Puts an agent into the back/forward cache or takes it out. Returns false, and changes
+    /// nothing, if it holds a lock, because such a page is not kept.
     bool set_cached(TabId agent, bool cached);
 
-    // --- Storage: `context` reads and writes; texts are WTF-8 ---
-    /// Which values a context reads of an area.
+    // --- Storage. Texts are WTF-8 ---
+
+    /// Returns the values that a context reads of an area.
     [[nodiscard]] const StorageArea::Values& values(ContextId context, AreaId area) const;
-    /// Fails with quota_exceeded, and nothing changes.
+    /// Sets or removes an item. Throws quota_exceeded, and changes nothing, if it does not fit.
     void set_item(ContextId context, AreaId area, std::string_view key,
                   std::optional<std::string_view> value);
     void clear(ContextId context, AreaId area);
     void set_quota(std::optional<std::size_t> bytes);
-    /// The user clears the site's data: no event is fired.
+    /// Clears the site's data, as a user does. No event is fired.
     void wipe();
-    /// Sets or removes a value in every process at once; no event is fired.
+    /// Sets or removes a value in every process at once. No event is fired.
     void overwrite(const std::string& key, std::optional<std::string> value);
-    /// Raised whenever a value that some context reads may have changed.
+    /// Returns a number that rises whenever a value that a context reads may have changed.
     [[nodiscard]] const std::uint32_t& version() const { return version_; }
 
-    // --- Locks: requests are numbered by their context ---
+    // --- Locks. Each context numbers its requests ---
+
     void request_lock(ContextId context, std::uint32_t number, LockManager::Request request);
     void release_lock(ContextId context, std::uint32_t number);
     void abort_lock(ContextId context, std::uint32_t number);
     void query_locks(ContextId context, std::uint32_t number);
 
-    // --- Channels: messages are numbers to us ---
+    // --- Channels. The caller keeps the messages, and passes their numbers ---
+
     ChannelHub::EndpointId open_channel(ContextId context, std::string_view name);
     void close_channel(ChannelHub::EndpointId endpoint) { channels_.close(endpoint); }
-    /// Returns how many channels will receive it.
+    /// Posts a message. Returns the number of channels that will receive it.
     std::size_t post(ContextId context, ChannelHub::EndpointId endpoint, double message);
 
     // --- Time and tasks ---
+
     std::uint64_t start_timer(ContextId context, double delay_ms, bool throttled);
     void cancel_timer(std::uint64_t timer) { clock_.cancel(timer); }
     [[nodiscard]] double now_ms() const { return clock_.now_ms(); }
     void jump(double delta_ms) { clock_.jump(delta_ms); }
-    /// A task of the caller's, in order with those of the same `kind` and `peer`.
+    /// Posts a task of the caller. Tasks of one `kind` and `peer` stay in order.
     void post_task(ContextId context, Source::Kind kind, std::uint64_t peer, double number);
 
     // --- The schedule ---
-    /// The oldest event happens first, and time passes when nothing else can happen.
+
+    /// From here on the oldest event happens first, and time passes only if no other event can
+    /// happen.
     void run_default_schedule() { random_choices_.reset(), schedule_.reset(); }
-    /// By a seed; `explored`: time may pass early, too.
+    /// From here on a seed chooses the events. With `explored`, time may pass earlier, too.
     void run_by_seed(std::uint64_t seed, const Sampling& sampling, bool explored);
+    /// From here on the schedule chooses the events.
     void run_by(Schedule schedule);
-    /// The next faults of which one may be chosen at each step; see OriginEvent::Kind::fault.
+    /// Offers `count` faults. At each step one of them may be chosen; see OriginEvent::Kind::fault.
     void offer_faults(std::uint32_t count) { faults_ = count; }
-    /// `may_wait`: time may pass.
+    /// Performs one event and returns it. `may_wait`: whether time may pass.
     const OriginEvent& step(bool may_wait);
     [[nodiscard]] const OriginEvent& event() const { return event_; }
-    /// What was chosen at each step: 0 is the default.
+    /// Returns the choice of each step; 0 is the choice of the default schedule.
     [[nodiscard]] const Schedule& taken() const { return taken_; }
+    /// Returns a hash of the run so far.
     [[nodiscard]] std::uint64_t hash() const { return hash_; }
 
-    // --- For people ---
+    // --- Traces ---
+
     void set_tracing(bool on) { recorder_.trace_into(on ? &lines_ : nullptr), tracing_ = on; }
     void add_line(TabId agent, Object where, std::string text);
     [[nodiscard]] Trace trace(std::string failure);
@@ -176,7 +188,7 @@ class EmulatedOrigin final : private LockListener {
     void find_choices(bool may_wait);
     [[nodiscard]] std::size_t choose();
     void perform(const Source& source);
-    /// Moves the lines traced since into the last traced step.
+    /// Moves the new lines into the last traced step.
     void collect_lines();
 
     void pass_on(AreaId area, StorageArea::Write write);
@@ -184,7 +196,7 @@ class EmulatedOrigin final : private LockListener {
     void receive(ProcessId process, const StorageArea::Write& write);
     void notify_contexts(AreaId area, ProcessId process, const StorageArea::Write& write);
     void to_manager(ContextId context, Action call);
-    /// An event of the context's, which begins as one of `kind` with its number.
+    /// Posts an event `what` of the source `kind` for a context.
     void to_context(Source::Kind kind, ContextId context, OriginEvent::Kind what, double number);
     void post_in(const Source& source, ContextId context, Action event);
 

@@ -45,7 +45,7 @@ class CatalogueHost final : public CounterHost {
     Counter* counter_;
 };
 
-/// What the tabs did. Outlives them.
+/// The numbers of adds of all tabs. It outlives the tabs.
 struct Totals {
     std::int64_t attempted = 0;
     std::int64_t acknowledged = 0;
@@ -107,7 +107,7 @@ class CountingPage {
         value = co_await host_->counter().read();
         read_done = true;
     }
-    /// A refusal is an answer: what it was about may have happened, or not.
+    /// Returns whether the task succeeds. After a failure, its effect may have happened or not.
     Task<bool> succeeds(Task<void> task) {
         const auto outcome = co_await attempt(Task<void>(std::move(task)));
         if (outcome) co_return true;
@@ -120,8 +120,8 @@ class CountingPage {
     Totals& totals_;
     std::unique_ptr<CounterHost> host_;
     bool open_ = false;
-    std::int64_t pending_ = 0;  // added, not acknowledged
-    Scope scope_;               // last: what runs in it uses all of the above
+    std::int64_t pending_ = 0;  // the adds that are not acknowledged yet
+    Scope scope_;               // last, because its tasks use all of the above
 };
 
 class CountingWorkload final : public Workload {
@@ -138,7 +138,7 @@ class CountingWorkload final : public Workload {
     }
 
     [[nodiscard]] std::optional<std::uint64_t> state() const override {
-        // Multiples: what a step adds to them does not depend on how many there are.
+        // A step adds a multiple of a constant, whatever the numbers are before it.
         return static_cast<std::uint64_t>(totals_.attempted) * mixed(1) +
                static_cast<std::uint64_t>(totals_.acknowledged) * mixed(2) +
                totals_.refused * mixed(3);

@@ -38,23 +38,23 @@ std::string title_of(const CountingSetup& setup) {
            plural(setup.counting.tabs, "tab") + " of " + plural(setup.counting.adds, "add");
 }
 
-/// More steps than the default schedule of any setup has.
+/// The longest default schedule that is measured. It is longer than that of any setup.
 constexpr std::uint64_t default_steps_max = 10'000'000;
 constexpr std::uint64_t times_default_max = 20;
 
-/// What has more steps does not come to rest.
+/// Returns the number of steps after which a run counts as endless.
 std::uint64_t run_steps_max(std::uint64_t default_steps) {
     if (default_steps >= default_steps_max) return default_steps_max;
     return std::max(steps_max_default, times_default_max * default_steps);
 }
 
-constexpr const char* never_ends = "it does not come to rest";
+constexpr const char* never_ends = "the run does not end";
 
 std::uint64_t run_steps_max(const Program& program) {
     return run_steps_max(default_schedule_length(program, default_steps_max));
 }
 
-/// Repeats a run. One that is too long fails.
+/// Repeats a run. A run that is too long fails.
 Outcome judged(const Program& program, const Schedule& schedule, std::uint64_t steps_max) {
     auto outcome = replay(program, schedule, steps_max);
     if (outcome.cut) outcome.failure = never_ends;
@@ -79,19 +79,19 @@ std::string_view verdict_name(Verdict verdict) {
 }
 
 Program program_of(const CountingSetup& setup, const MakeHost& make, FaultCounts* fault_counts) {
-    // How long it waits is random.
+    // The strategy whose pauses have random lengths.
     constexpr std::string_view waits_at_random = "optimistic";
     return program_of(Scenario{
         .origin = {1, setup.model},
         .faults = setup.faults,
         .faults_max = setup.faults.empty() ? 0U : setup.faults_max,
         .alike = !make && setup.counting.pause_ms == 0 && setup.strategy != waits_at_random,
-        .rewinds = !make,  // what a test makes may keep something elsewhere
+        .rewinds = !make,  // hosts of a test may keep something outside of the run
         .workload = counting_workload(make ? make : hosts_of(setup.strategy), setup.counting),
         .fault_counts = fault_counts});
 }
 
-/// The stages one after another, each a few searches.
+/// Takes the stages one after another. Each stage consists of a few searches.
 struct Exploration::State {
     enum class Stage : std::uint8_t { all, preemptions, between, seeds, over };
 
@@ -122,7 +122,8 @@ struct Exploration::State {
         begin_search();
     }
 
-    /// A search with exactly so many faults, since one with more never judges a run with fewer.
+    /// Begins a search with exactly faults() faults, because a search with more faults never judges
+    /// a run with fewer.
     void begin_search() {
         searched = 0;
         Bound bound{.preemptions = std::nullopt,
@@ -159,8 +160,9 @@ struct Exploration::State {
         return std::min(request.work_max, request.preemptions_work_max);
     }
 
-    /// Whether a search with one preemption more would take too long: each multiplies the work, by
-    /// less each time. `steps` is what the search within `allowed` preemptions took.
+    /// Whether a search with one preemption more would take too long. Each preemption multiplies
+    /// the work, by a factor that falls. `steps` is the number of steps of the search within
+    /// `allowed` preemptions.
     [[nodiscard]] bool hopeless(std::uint64_t steps) const {
         const std::uint64_t first_growth = stage == Stage::between ? 6 : 48;
         const auto growth = took == 0 ? first_growth : steps / took;
@@ -185,7 +187,7 @@ struct Exploration::State {
         if (stage == Stage::preemptions && allowed <= request.preemptions_max) {
             stage = Stage::between;
             const auto without = std::exchange(took, 0);
-            // The first preemption multiplies most.
+            // The first preemption multiplies the work by the largest factor.
             if (allowed != 1 || without <= work_max() / 40) return begin_search();
         }
         end_level();
@@ -246,7 +248,8 @@ struct Exploration::State {
         const auto setup = request.setup;
         const auto least = program_of(setup, request.make, nullptr);
         auto shrunk = failed;
-        // A search with fewer faults numbers its choices as one with more does: faults come last.
+        // Faults come last among the choices, so a schedule of a search with fewer faults has the
+        // same meaning in a program with more faults.
         const auto steps_max = run_steps_max(least);
         const auto again = judged(least, failed.schedule, steps_max);
         if (!again.failure.empty() && !again.cut) shrunk = shrink(least, again);
@@ -268,8 +271,8 @@ struct Exploration::State {
     ExploreReport report;
     Stage stage = Stage::all;
     std::vector<ExploredLevel> levels;  // by the number of faults
-    std::uint32_t allowed = 0;          // preemptions, of a search within a bound of them
-    std::uint64_t took = 0;             // steps of the search with one less; 0: there was none
+    std::uint32_t allowed = 0;          // the preemption bound of the current search
+    std::uint64_t took = 0;             // the steps of the search with one less; 0 if none
     std::uint64_t searched = 0;
     std::uint64_t seeds = 0;
     std::unique_ptr<Search> search;

@@ -1,28 +1,31 @@
-// Exploration: a counter strategy under every schedule up to a bound, and beyond by seeds, until it
-// is proved, broken, or there is nothing left to try. The façade of wasm/src/lab/explore, for the
-// matrix, the command line and the laboratory's page.
+// Exploration: explores a counter strategy under every schedule up to a bound, and beyond the bound
+// by seeds, until the strategy is proved, is broken, or everything was tried. It is the façade of
+// wasm/src/lab/explore for the matrix, the command line and the laboratory's page.
 //
 //   Exploration exploration({.setup = {.strategy = "naive", .model = StorageModel::cached}});
 //   while (exploration.explore(10'000)) show(exploration.report());
 //   show(exploration.report());
 //
-// In this order, each begun when what is before it has ended without a failure:
-//   1. runs without faults: every schedule. Where that takes too long, every one with at most
-//      `preemptions_max` preemptions: first with none, then one, and so on, as long as the next
-//      can be expected to end. Where that takes too long as well, every one with so many
-//      preemptions between tabs alone, on from there;
-//   2. the same with one fault, then with two, up to the setup's. What could not be exhausted with
-//      fewer faults is not tried with more. If every schedule was explored in each of these, the
-//      strategy is *proved* for these tabs, adds and faults;
-//   3. if not, `seeds` seeded schedules.
-// Too long is more than `schedules_max` runs or `work_max` steps, in each search; in one that is
-// not within a preemption bound more than `unbounded_work_max`, and in one within a bound of all
-// preemptions more than `preemptions_work_max`.
+// It takes these stages, and ends at the first failure:
+//   1. It explores every schedule without faults. If that takes too long, it explores every
+//      schedule with at most n preemptions, for n = 0, 1, … up to `preemptions_max`, as long as the
+//      next search can be expected to end. If that takes too long, it continues with every schedule
+//      with at most n preemptions between tabs, and no others.
+//   2. It does the same with one fault, then with two, up to the setup's number of faults. If the
+//      search without a preemption bound was too long with fewer faults, it is not tried with more.
+//      If every schedule was explored for each number of faults, the strategy is *proved* for these
+//      tabs, adds and faults.
+//   3. Otherwise it explores `seeds` seeded schedules.
+// A search takes too long if it takes more than `schedules_max` runs or `work_max` steps. The
+// number of steps is also limited by `unbounded_work_max` without a preemption bound, and by
+// `preemptions_work_max` within a bound on all preemptions.
 //
-// A preemption is a step that takes the turn from a tab that could have gone on (a preemption
-// between tabs; the end of a fault is one, too), or that is not the first of what a tab could do
-// next, or time that passes while something else could happen. Faults are counted apart.
-// Deterministic: equal requests make equal reports, but for `seconds`.
+// A preemption is one of three steps: a step that takes the turn from a tab that could have gone
+// on, also by ending a fault (a preemption between tabs); a step that is not the first of what a
+// tab could do next; and time that passes while other events could happen. Faults are counted
+// apart.
+//
+// Explorations are deterministic: equal requests make equal reports, except for `seconds`.
 #pragma once
 
 #include <cstdint>
@@ -39,18 +42,18 @@
 namespace tabacus::lab {
 
 enum class Verdict : std::uint8_t {
-    open,                  // it has not ended
-    proved,                // under every schedule of the setup
-    broken,                // `seed` names a schedule that breaks it
-    unbroken_within_bound  // as far as `bound` says
+    open,                  // the exploration has not ended
+    proved,                // the strategy is correct under every schedule of the setup
+    broken,                // `seed` names a schedule that breaks the strategy
+    unbroken_within_bound  // no schedule that `bound` describes breaks the strategy
 };
 std::string_view verdict_name(Verdict verdict);
 
-/// How far runs with so many faults were exhausted.
+/// The schedules that were exhausted with one number of faults.
 struct ExploredLevel {
-    bool all = false;
-    std::optional<std::uint32_t> preemptions;  // if not all: those with at most so many
-    std::optional<std::uint32_t> between;      // and those with at most so many between tabs alone
+    bool all = false;                          // every schedule
+    std::optional<std::uint32_t> preemptions;  // every schedule with at most so many preemptions
+    std::optional<std::uint32_t> between;      // and with at most so many between tabs, no others
 };
 
 struct ExploreRequest {
@@ -62,36 +65,36 @@ struct ExploreRequest {
     std::uint32_t preemptions_max = 3;
     std::uint64_t seeds = 1'000'000;
     std::uint64_t first_seed = 1;
-    std::uint64_t steps_max = 2'000;  // of one schedule
+    std::uint64_t steps_max = 2'000;  // the longest schedule
     bool reduction = true;
-    /// Makes what is explored, in place of the strategy that the setup names: for planted faults. A
-    /// seed text does not record it.
+    /// Makes the counters instead of the strategy that the setup names, for planted faults. A seed
+    /// text does not record it.
     MakeHost make = nullptr;
-    /// How far runs without faults were exhausted by another exploration of the same, which ended
-    /// unbroken: they are not explored again.
+    /// The level without faults of another exploration of the same setup, which ended unbroken.
+    /// Runs without faults are not explored again then.
     std::optional<ExploredLevel> faultless = std::nullopt;
 };
 
 struct ExploreReport {
-    CountingSetup setup;  // what is explored; of a replay: the seed's
+    CountingSetup setup;  // the setup of the request, or of the seed that is replayed
     Verdict verdict = Verdict::open;
-    std::uint64_t schedules = 0;  // complete runs, of all stages
+    std::uint64_t schedules = 0;  // the number of complete runs in all stages
     std::uint64_t steps = 0;
-    double seconds = 0;      // of this processor's time, in explore()
-    bool exhausted = false;  // every schedule within a bound was explored: `bound` says which
-    std::string bound;       // "every schedule", "every schedule without faults; …"
+    double seconds = 0;                 // the time in explore()
+    bool exhausted = false;             // whether every schedule within a bound was explored
+    std::string bound;                  // the bound, such as "every schedule without faults; …"
     std::vector<ExploredLevel> levels;  // by the number of faults
-    FaultCounts faults{};               // how often each happened
-    std::string failure;                // broken: what was wrong, in one sentence
+    FaultCounts faults{};               // the number of times that each fault happened
+    std::string failure;                // broken: the failure, in one sentence
     std::string seed;                   // broken: the run, for replay_seed()
-    std::string trace;                  // broken: a line per step
-    std::string svg;                    // broken: the same as a sequence diagram
+    std::string trace;                  // broken: the trace as text
+    std::string svg;                    // broken: the trace as a sequence diagram
 };
 
 class Exploration {
   public:
-    /// Fails with invalid_argument (tabacus::Error) for a strategy that is none, no tabs, or more
-    /// of anything than the limits of seed_text.hpp.
+    /// Throws invalid_argument (tabacus::Error) for an unknown strategy, for no tabs, and for
+    /// numbers beyond the limits of seed_text.hpp.
     explicit Exploration(ExploreRequest request);
     ~Exploration();
     Exploration(const Exploration&) = delete;
@@ -99,7 +102,8 @@ class Exploration {
     Exploration(Exploration&&) = delete;
     Exploration& operator=(Exploration&&) = delete;
 
-    /// Explores up to `schedules` more. False when it has ended: the report is complete.
+    /// Explores up to `schedules` more runs. Returns false once the exploration has ended, so that
+    /// the report is complete.
     bool explore(std::uint64_t schedules);
     [[nodiscard]] ExploreReport report() const;
 
@@ -108,11 +112,11 @@ class Exploration {
     std::unique_ptr<State> state_;
 };
 
-/// A run again, from its seed: trace, diagram and failure (empty, and `proved`, if it does not
-/// break any more). Nothing for a text that is no seed.
+/// Repeats the run of a seed. Returns its trace, diagram and failure; if the run does not fail, the
+/// failure is empty and the verdict `proved`. Returns nothing if the text is not a seed.
 std::optional<ExploreReport> replay_seed(std::string_view text);
 
-/// The program of a setup. It shares nothing between runs but `fault_counts` (which may be null).
+/// Returns the program of a setup. Its runs share only `fault_counts`, which may be null.
 Program program_of(const CountingSetup& setup, const MakeHost& make, FaultCounts* fault_counts);
 
 }  // namespace tabacus::lab

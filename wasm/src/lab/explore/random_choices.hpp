@@ -1,4 +1,4 @@
-// RandomChoices: what a seed chooses at each step (sampling.hpp says how).
+// RandomChoices: the choices of a seed, step by step (sampling.hpp explains how they are made).
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,6 @@
 
 namespace tabacus::lab {
 
-/// Both kinds of seed.
 class RandomChoices {
   public:
     RandomChoices(std::uint64_t seed, const Sampling& sampling)
@@ -27,8 +26,10 @@ class RandomChoices {
             changes_at_.push_back(random_.below(static_cast<std::size_t>(length_)));
     }
 
+    /// Returns the index of one of `choices`, or their number if only faults can happen and none is
+    /// due.
     std::size_t choose(const std::vector<Choice>& choices, std::uint64_t step) {
-        // Faults are last.
+        // Faults come last among the choices.
         std::size_t ordinary = choices.size();
         while (ordinary > 0 && choices[ordinary - 1].fault) --ordinary;
         if (ordinary < choices.size()) {
@@ -40,7 +41,8 @@ class RandomChoices {
             }
         }
         if (ordinary == 0) return choices.size();
-        // The process of the highest priority may poll for ever for what only others can do.
+        // A run by priorities may not end, because the process with the highest priority may poll
+        // for ever for something that only another process can do.
         const bool late = step > 2 * length_;
         return by_priority_ && !late ? highest(choices, ordinary, step) : walk(ordinary);
     }
@@ -48,8 +50,8 @@ class RandomChoices {
   private:
     static constexpr std::uint32_t depth = 4;
 
-    /// The last of the choices that are no fault is often time, which passes rarely: else every
-    /// timeout expires.
+    /// Makes a step of a random walk. The last choice before the faults is often the clock, which
+    /// is taken rarely: otherwise every timeout would expire.
     std::size_t walk(std::size_t ordinary) {
         constexpr std::size_t last_draws = 8;
         const auto index = random_.below(ordinary);
@@ -71,7 +73,7 @@ class RandomChoices {
     [[nodiscard]] std::uint64_t priority(std::uint64_t process) const {
         const auto fallen = std::find(fallen_.rbegin(), fallen_.rend(), process);
         if (fallen != fallen_.rend()) {
-            return static_cast<std::uint64_t>(fallen - fallen_.rbegin());  // the latest is lowest
+            return static_cast<std::uint64_t>(fallen - fallen_.rbegin());  // the last one is lowest
         }
         return SeededRandom(seed_ ^ process).bits() | std::uint64_t{1} << 63U;
     }
@@ -82,7 +84,7 @@ class RandomChoices {
     std::uint64_t length_;
     std::vector<std::uint64_t> faults_at_;
     std::vector<std::uint64_t> changes_at_;
-    std::vector<std::uint64_t> fallen_;  // in this order
+    std::vector<std::uint64_t> fallen_;  // processes that lost their priority, in this order
 };
 
 }  // namespace tabacus::lab

@@ -4,12 +4,12 @@
 
 namespace tabacus::lab {
 
-/// The run that lives in the arena, for code outside: whatever it does, it does there.
+/// A run in the arena, for callers outside. Each call enters the arena.
 class Rewinder::ArenaRun final : public Run {
   public:
     ArenaRun(RunArena& arena, const Program& program) : arena_(arena) {
         const RunArena::Stay stay(arena_);
-        // Forgotten with the arena.
+        // Both are released, because the arena forgets them and never destroys them.
         run_ = program(Tracing::off).release();
         footprint_ = std::make_unique<Footprint>().release();
     }
@@ -18,7 +18,7 @@ class Rewinder::ArenaRun final : public Run {
         const RunArena::Stay stay(arena_);
         return run_->choices();
     }
-    /// The caller's footprint must not grow in the arena.
+    /// Copies the footprint, because the caller's vector must not allocate in the arena.
     Taken take(std::size_t index, Footprint* footprint) override {
         const auto taken = step(index, footprint != nullptr);
         if (footprint != nullptr) {

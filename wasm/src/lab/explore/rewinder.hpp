@@ -1,9 +1,9 @@
-// Rewinder: the runs of a search, each from as far along the search's path as can be had without
-// repeating it.
+// Rewinder: begins the runs of a search, each as far along the search's path as possible.
 //
-// Where there are arenas (run_arena.hpp), and the program's runs may live in one, there is one run,
-// and it is put back to a checkpoint. Else each run is a fresh one (Godefroid, "Model Checking for
-// Programming Languages using VeriSoft", 1997). Which of the two makes no difference but of time.
+// If there are arenas (run_arena.hpp) and the program's runs may live in one, there is only one
+// run, which is put back to a checkpoint. Otherwise each run is a new one, from the beginning
+// (Godefroid, "Model Checking for Programming Languages using VeriSoft", 1997). The two differ only
+// in the time that they take.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace tabacus::lab {
 
 class Rewinder {
   public:
-    /// Without `rewinding`, every run is fresh.
+    /// Without `rewinding`, every run begins anew.
     Rewinder(Program program, bool rewinding);
     ~Rewinder();
     Rewinder(const Rewinder&) = delete;
@@ -25,15 +25,17 @@ class Rewinder {
     Rewinder(Rewinder&&) = delete;
     Rewinder& operator=(Rewinder&&) = delete;
 
-    /// Ends the run before, and begins one that has taken passed() steps of the path: `steps` or
-    /// fewer. The path is the same up to there.
+    /// Ends the previous run, and begins one that has taken the first passed() steps of the path,
+    /// which are at most `steps`. Requires that the first `steps` steps of the path are the same as
+    /// in the previous run.
     Run& begin(std::size_t steps);
     [[nodiscard]] std::size_t passed() const { return passed_; }
-    /// The run has taken so many steps of the path. What is kept of that spares later runs theirs.
+    /// Notes that the run has taken `steps` steps of the path. May keep a checkpoint for later
+    /// runs.
     void reached(std::size_t steps);
     /// Ends the last run.
     void end();
-    /// Whether runs go back. Known once one has begun.
+    /// Whether runs go back to checkpoints. Known once a run has begun.
     [[nodiscard]] bool rewinding() const { return arena_ != nullptr; }
 
   private:
@@ -42,7 +44,7 @@ class Rewinder {
         std::size_t steps = 0;
         RunArena::Copy copy;
     };
-    /// Steps from one to the next: to copy a run takes about as long as so many of its steps.
+    /// The steps between two checkpoints. Copying a run takes about as long as so many steps.
     static constexpr std::size_t spacing = 5;
 
     void make_arena();
@@ -50,11 +52,11 @@ class Rewinder {
     Program program_;
     bool rewinding_;
     std::unique_ptr<RunArena> arena_;
-    std::unique_ptr<Run> run_;  // a fresh one, or the one in the arena
+    std::unique_ptr<Run> run_;  // a new one, or the one in the arena
     bool running_ = false;
     std::size_t passed_ = 0;
-    std::vector<Checkpoint> checkpoints_;  // by their steps; the first has none
-    std::size_t kept_ = 0;  // of these, how many hold; the others are memory to use again
+    std::vector<Checkpoint> checkpoints_;  // in the order of their steps; the first is at step 0
+    std::size_t kept_ = 0;  // the number of valid checkpoints; the others are memory for reuse
 };
 
 }  // namespace tabacus::lab

@@ -10,8 +10,8 @@
 namespace tabacus::lab {
 namespace {
 
-/// That this thread was in last, so that what is let go of after a stay (an exception that left it)
-/// finds its way back.
+/// The arena that this thread has entered last. Memory may be freed after a stay (an exception that
+/// left it), and is returned to this arena.
 constinit thread_local RunArena* known = nullptr;
 constinit thread_local bool staying = false;
 
@@ -19,7 +19,7 @@ constexpr std::size_t rounded_up(std::size_t bytes, std::size_t alignment) {
     return (bytes + alignment - 1) & ~(alignment - 1);
 }
 
-/// To go on without it would be another run.
+/// Ends the process, because a run that continues outside of its arena would be another run.
 [[noreturn]] void end_for_want() {
     std::fputs("a run asks for more memory than its arena has\n", stderr);
     std::terminate();
@@ -43,7 +43,7 @@ bool RunArena::available() {
     return asked;
 }
 
-// Not cleared: of what is never used, the system keeps no page.
+// The memory is not cleared, so that the system provides no page for the parts that are never used.
 RunArena::RunArena(std::size_t bytes)
     : bytes_(bytes), memory_(std::make_unique_for_overwrite<std::byte[]>(bytes)) {
     ::new (static_cast<void*>(begin())) Bookkeeping{rounded_up(sizeof(Bookkeeping), smallest), {}};
@@ -73,7 +73,8 @@ RunArena* RunArena::holding(const void* pointer) {
     return !before(pointer, begin) && before(pointer, end) ? known : nullptr;
 }
 
-/// Every 16 bytes at first, then powers of two.
+/// Returns the number of the size class. Sizes are multiples of 16 bytes at first, then powers of
+/// two.
 std::size_t RunArena::number_of(std::size_t bytes) {
     if (bytes <= small_max) return bytes == 0 ? 0 : (bytes - 1) / smallest;
     return small_sizes + static_cast<std::size_t>(std::bit_width(bytes - 1));

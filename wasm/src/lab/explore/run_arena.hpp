@@ -1,13 +1,12 @@
-// RunArena: memory of a run's own, so that the run can be put back to where it was.
+// RunArena: the memory of one run, so that the run can be put back to an earlier step.
 //
-// A run is a web of coroutine frames, and cannot be copied part by part. But whatever it is made of
-// it has asked for; and what was asked for in an arena lies there, with the arena's own
-// bookkeeping. Its bytes are the run at that moment, and put back in their place they are that run
-// again: so the checkpoints of Plank et al., "Libckpt: Transparent Checkpointing under Unix"
-// (USENIX 1995).
+// A run consists of many coroutine frames, and cannot be copied part by part. But all of it is in
+// memory that it has allocated. If the memory comes from an arena, the arena's bytes, with the
+// arena's own bookkeeping, are the run at that moment. Copying the bytes back restores the run.
+// (Plank et al., "Libckpt: Transparent Checkpointing under Unix", USENIX 1995.)
 //
-// Only a program that links lab/malloc/replaced_malloc.cpp asks an arena for its memory. Elsewhere
-// (WebAssembly, sanitizers) there is none, and a search repeats its runs from the beginning.
+// Only a program that links lab/malloc/replaced_malloc.cpp allocates from arenas. In other programs
+// (WebAssembly, sanitizers), a search repeats its runs from the beginning.
 #pragma once
 
 #include <array>
@@ -18,15 +17,16 @@
 
 namespace tabacus::lab {
 
-/// The memory of one thread's run. What lies in it when it ends is forgotten, not destroyed.
+/// The memory of one thread's run. Destroying an arena frees the memory of its objects without
+/// calling their destructors.
 class RunArena {
   public:
     static constexpr std::size_t usual_bytes = std::size_t{64} << 20U;
 
-    /// True where memory is asked of arenas.
+    /// Whether this program allocates from arenas.
     static bool available();
 
-    /// Makes an arena of `bytes` in all. A run that asks for more ends the process.
+    /// Makes an arena of `bytes` bytes. A run that needs more ends the process.
     explicit RunArena(std::size_t bytes = usual_bytes);
     ~RunArena();
     RunArena(const RunArena&) = delete;
@@ -34,7 +34,8 @@ class RunArena {
     RunArena(RunArena&&) = delete;
     RunArena& operator=(RunArena&&) = delete;
 
-    /// While it lives, what this thread asks for is asked of the arena. One at a time.
+    /// RAII guard: while it exists, this thread allocates from the arena. Requires that this thread
+    /// has no other Stay.
     class Stay {
       public:
         explicit Stay(RunArena& arena);
@@ -45,22 +46,24 @@ class RunArena {
         Stay& operator=(Stay&&) = delete;
     };
 
-    /// All that lies there. Not during a Stay.
+    /// The bytes of the arena that are in use.
     using Copy = std::vector<std::byte>;
+    /// Copies the arena. Requires that there is no Stay.
     void save(Copy& copy) const;
-    /// Puts it back: what was asked for since is forgotten.
+    /// Restores the arena. Later allocations are forgotten. Requires that there is no Stay.
     void restore(const Copy& copy);
 
-    // What replaced_malloc.cpp asks.
+    // Functions for replaced_malloc.cpp.
 
-    /// The arena that this thread is in; or nothing.
+    /// Returns the arena that this thread has entered, or null.
     static RunArena* entered();
-    /// The arena of this thread in which `pointer` lies; or nothing.
+    /// Returns the arena of this thread that contains `pointer`, or null.
     static RunArena* holding(const void* pointer);
-    /// `alignment` is a power of two.
+    /// Allocates memory. Requires that `alignment` is a power of two.
     void* take(std::size_t bytes, std::size_t alignment = smallest);
+    /// Frees memory of the arena.
     void give_back(void* pointer);
-    /// How many bytes may be used there.
+    /// Returns the number of bytes that may be used at `pointer`.
     [[nodiscard]] static std::size_t size_of(const void* pointer);
 
   private:
@@ -72,15 +75,15 @@ class RunArena {
     struct Free {
         Free* next;
     };
-    /// In the arena itself, so that it is saved with it.
+    /// The bookkeeping is in the arena itself, so that it is saved with it.
     struct Bookkeeping {
         std::size_t used;
-        std::array<Free*, sizes> free;  // by size
+        std::array<Free*, sizes> free;  // by the number of the size class
     };
-    /// Before each piece.
+    /// The head in front of each piece of memory.
     struct alignas(std::max_align_t) Head {
-        std::uint32_t size;   // its number
-        std::uint32_t shift;  // of the piece, from where it would lie without an alignment
+        std::uint32_t size;   // the number of the size class
+        std::uint32_t shift;  // the bytes by which the alignment has moved the piece
     };
 
     static std::size_t number_of(std::size_t bytes);

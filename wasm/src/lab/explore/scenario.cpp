@@ -12,9 +12,10 @@ constexpr std::array<std::string_view, fault_count> names = {
     "kill",  "freeze",        "throttle", "bfcache",      "lose-database", "close-connection",
     "quota", "clear-storage", "corrupt",  "browser-crash"};
 
-/// What a fault, or its end, does: beside the kinds of Source, in the same keys.
+/// The actions of faults and of their ends. Their numbers follow those of Source::Kind, so that
+/// keys of both differ.
 enum class ScenarioAction : std::uint8_t {
-    kill = 32,  // its peer: writes kept · 2 + commits kept
+    kill = 32,  // its peer is: writes kept · 2 + commits kept
     freeze,
     throttle,
     bfcache,
@@ -22,12 +23,12 @@ enum class ScenarioAction : std::uint8_t {
     lose_database,
     quota,
     clear_storage,
-    corrupt,  // its peer: a number of the record's name
+    corrupt,  // its peer is number_of_record()
     thaw,
     show,
     page_show,
     quota_lifted,
-    browser_crash,  // its peer: writes kept · 2 + commits kept
+    browser_crash,  // its peer is: writes kept · 2 + commits kept
 };
 
 std::uint64_t key_of_action(ScenarioAction action, TabId tab, std::uint64_t peer = 0) {
@@ -64,16 +65,16 @@ Source source_of(std::uint64_t key) {
             key & ((std::uint64_t{1} << 44U) - 1)};
 }
 
-/// What is on its way when a connection or the database is lost never arrives: that it did is
-/// another schedule, in which it was faster.
+/// Commits that are pending when a connection or the database is lost do not happen. The case that
+/// they do is another schedule, in which they were faster.
 constexpr bool commits_happen = false;
 
-/// 44 bits of a record's name.
+/// Returns a hash of a record's name, of 44 bits.
 std::uint64_t number_of_record(std::size_t area, std::string_view key) {
     return object_id(Object::item, key, area) & ((std::uint64_t{1} << 44U) - 1);
 }
 
-/// Calls `use(area, key)` for each record: area 0 is localStorage, then the stores.
+/// Calls `use(area, key)` for each record. Area 0 is localStorage, the next ones are the stores.
 template <typename Use>
 void for_each_record(Origin& origin, Use use) {
     for (const auto& [key, value] : origin.storage().values()) use(std::size_t{0}, key);
@@ -84,8 +85,8 @@ void for_each_record(Origin& origin, Use use) {
     }
 }
 
-/// Choices in the order: the tab that went last, then the others in turn, then faults that end,
-/// then time, then faults.
+/// A run over a simulated origin. The order of choices is: the tab that went last, the other tabs
+/// in turn, faults that end, the clock, faults.
 class OriginRun final : public Run {
   public:
     OriginRun(const Scenario& scenario, Tracing tracing)
@@ -93,7 +94,7 @@ class OriginRun final : public Run {
         if (tracing == Tracing::on) origin_.recorder().trace_into(&lines_);
         if (workload_->state()) origin_.recorder().record_observations();
         workload_->begin(origin_);
-        // Every run has observed that: it belongs to no step.
+        // What was observed here is the same in every run, and belongs to no step.
         (void)origin_.recorder().take_observed();
         first_step_ = origin_.steps();
         tabs_ = static_cast<TabId>(origin_.tab_count());
@@ -116,7 +117,7 @@ class OriginRun final : public Run {
     std::vector<TraceLine> lines() override { return std::exchange(lines_, {}); }
 
   private:
-    /// What was done to a tab and can be undone.
+    /// The faults of a tab that can end.
     struct State {
         bool frozen = false;
         bool hidden = false;
@@ -129,7 +130,8 @@ class OriginRun final : public Run {
     void add_faults();
     void add_faults_of(TabId tab);
     void add_shared_faults();
-    /// The browser's steps, and faults, leave the turn to whose it is.
+    /// Returns the tab that has the turn after a step. Steps of the browser and faults do not take
+    /// the turn.
     [[nodiscard]] TabId turn_after(TabId tab) const { return tab != 0 ? tab : last_; }
     void add(std::uint64_t process, TabId tab, bool reorders = false) {
         choices_.push_back({.process = process,
@@ -150,12 +152,12 @@ class OriginRun final : public Run {
 
     const Scenario& scenario_;
     std::unique_ptr<Workload> workload_;
-    std::vector<TraceLine> lines_;  // before the origin, whose end is traced, too
+    std::vector<TraceLine> lines_;  // before the origin, because its destructor adds lines
     Origin origin_;
     TabId tabs_ = 0;
     std::uint64_t first_step_ = 0;
     std::vector<State> states_;
-    std::vector<bool> begun_;  // by tab: something has happened to it
+    std::vector<bool> begun_;  // by tab: whether it has taken a step
     bool quota_ = false;
     bool database_lost_ = false;
     std::uint32_t faults_ = 0;
@@ -164,8 +166,8 @@ class OriginRun final : public Run {
     bool stays_ = false;
     std::vector<Choice> choices_;
     static constexpr std::uint32_t none = UINT32_MAX;
-    std::vector<std::uint32_t> first_of_;  // by tab: its first source
-    std::vector<std::uint32_t> next_of_;   // by source: the next of the same tab
+    std::vector<std::uint32_t> first_of_;  // by tab: the index of its first source
+    std::vector<std::uint32_t> next_of_;   // by source: the index of the next one of the same tab
     std::string failure_;
 };
 
@@ -181,7 +183,7 @@ void OriginRun::add_of(TabId tab, const std::vector<Source>& sources) {
     if (tab == last_ && !first) stays_ = true;
 }
 
-/// A list for each tab, in the order of the sources.
+/// Makes a linked list of sources for each tab, in the order of the sources.
 void OriginRun::sort_by_tab(const std::vector<Source>& sources) {
     first_of_.assign(states_.size(), none);
     next_of_.resize(sources.size());
@@ -205,7 +207,7 @@ const std::vector<Choice>& OriginRun::choices() {
     if (!sources.empty() && sources.back().kind == Source::Kind::clock) {
         add(key_of(sources.back()), 0, stays_);
     }
-    // Faults do not count as preemptions: they have a budget of their own.
+    // Faults do not count as preemptions, because they have a bound of their own.
     if (faults_ < scenario_.faults_max) add_faults();
     if (scenario_.alike) mark_twins();
     return choices_;
@@ -220,7 +222,8 @@ void OriginRun::mark_twins() {
     }
 }
 
-/// A fault that ends does so some time, so that a run comes to rest with every tab there.
+/// Adds the ends of faults. Every fault that can end does so at some time, so that all living tabs
+/// run when the run ends.
 void OriginRun::add_ends() {
     for (TabId id = 1; id <= tabs_; ++id) {
         const auto& state = states_[id];
@@ -366,7 +369,7 @@ void OriginRun::apply_to_all(ScenarioAction action, std::uint64_t peer) {
             return origin_.crash({.commits = peer % 2 != 0, .writes = peer / 2 != 0});
         case ScenarioAction::quota_lifted:
             quota_ = false;
-            trace("there is room again");
+            trace("the quota is lifted");
             origin_.database().set_quota(std::nullopt);
             return origin_.storage().set_quota(std::nullopt);
         default:
@@ -374,7 +377,7 @@ void OriginRun::apply_to_all(ScenarioAction action, std::uint64_t peer) {
     }
 }
 
-/// No format of ours, nor a number.
+/// Replaces a record by a text that is neither a number nor a record of any format.
 void OriginRun::corrupt(std::uint64_t number) {
     constexpr const char* nonsense = "~";
     std::size_t found_in = 0;
@@ -425,13 +428,13 @@ std::string describe_process(std::uint64_t process) {
                                                           "thaws",
                                                           "is shown",
                                                           "comes back",
-                                                          "there is room again",
+                                                          "the quota is lifted",
                                                           "the browser dies"};
     const auto source = source_of(process);
     const auto kind = static_cast<std::size_t>(source.kind);
     if (kind < static_cast<std::size_t>(ScenarioAction::kill)) return describe(source);
-    const std::string who = source.tab == 0 ? "" : "tab " + std::to_string(source.tab) + " ";
-    return who + std::string(actions.at(kind - static_cast<std::size_t>(ScenarioAction::kill)));
+    const std::string tab = source.tab == 0 ? "" : "tab " + std::to_string(source.tab) + " ";
+    return tab + std::string(actions.at(kind - static_cast<std::size_t>(ScenarioAction::kill)));
 }
 
 }  // namespace tabacus::lab

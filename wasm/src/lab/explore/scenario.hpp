@@ -1,5 +1,5 @@
-// Scenario: a simulated origin, what its tabs do, which faults may happen to them, and what must
-// hold: everything that a run over tabs is made of.
+// Scenario: everything that a run over tabs consists of: a simulated origin, what its tabs do, the
+// faults that may happen to them, and the checks.
 #pragma once
 
 #include <array>
@@ -15,26 +15,26 @@
 
 namespace tabacus::lab {
 
-/// What may happen to tabs, or to what they share.
+/// The faults of tabs and of the parts that they share. A fault that ends may do so at any time.
 enum class Fault : std::uint8_t {
     kill,              // the tab's process dies
-    freeze,            // and thaws, whenever
-    throttle,          // hidden: its timers run once a minute; and shown again, whenever
-    bfcache,           // into the back/forward cache and out again, whenever
-    lose_database,     // deleted under everyone
-    close_connection,  // the browser drops one tab's
-    quota,             // exceeded for everybody, until it is not
-    clear_storage,     // localStorage and the database
-    corrupt,           // one record becomes nonsense
-    browser_crash,     // with all tabs; what was not on the disk is gone
+    freeze,            // the tab is frozen; it ends when the tab thaws
+    throttle,          // the tab is hidden, so that timers run once a minute; it ends when shown
+    bfcache,           // the tab enters the back/forward cache; it ends when the tab comes back
+    lose_database,     // the database is deleted while tabs use it
+    close_connection,  // the browser drops one tab's connection to the database
+    quota,             // the quota is used up for all tabs; it ends when the quota is lifted
+    clear_storage,     // localStorage and the database are cleared
+    corrupt,           // one record becomes unreadable
+    browser_crash,     // the browser dies with all tabs; what was not on the disk is lost
 };
 constexpr std::size_t fault_count = 10;
 
 std::string_view fault_name(Fault fault);
-/// Nothing for a name that is no fault.
+/// Returns the fault of that name; nothing if there is none.
 std::optional<Fault> fault_named(std::string_view name);
 
-/// A set of them.
+/// A set of faults.
 class Faults {
   public:
     constexpr Faults() = default;
@@ -45,7 +45,7 @@ class Faults {
     [[nodiscard]] constexpr bool contains(Fault fault) const { return (bits_ & bit(fault)) != 0; }
     [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
     [[nodiscard]] constexpr std::uint32_t bits() const { return bits_; }
-    /// Bits that stand for no fault are dropped.
+    /// Returns the set for bits(). Drops bits that stand for no fault.
     static constexpr Faults of_bits(std::uint32_t bits) {
         Faults faults;
         faults.bits_ = bits & ((1U << fault_count) - 1);
@@ -57,11 +57,11 @@ class Faults {
     std::uint32_t bits_ = 0;
 };
 
-/// How often each fault happened.
+/// The number of times that each fault happened.
 using FaultCounts = std::array<std::uint64_t, fault_count>;
 
-/// What the tabs of one run do, and the checks that judge it. Made anew for each run, before its
-/// origin, and outlives it.
+/// What the tabs of one run do, and the checks of the run. Each run makes its own workload, before
+/// its origin, and the workload outlives the origin.
 class Workload {
   public:
     Workload() = default;
@@ -71,38 +71,41 @@ class Workload {
     Workload& operator=(Workload&&) = delete;
     virtual ~Workload() = default;
 
-    /// Opens the tabs and posts what they do. Not a part of the schedule.
+    /// Opens the tabs and posts their scripts. It is not a part of the schedule.
     virtual void begin(Origin& origin) = 0;
-    /// What is wrong, in one sentence, or nothing. Looked at after every step: it must be cheap.
-    /// What it knows of several tabs is noted as Object::scenario by the steps that change it.
+    /// Returns a failure, in one sentence, or an empty text. It is called after every step, so it
+    /// must be fast. A step that changes what the workload knows of several tabs must note
+    /// Object::scenario.
     virtual std::string after_step() { return {}; }
-    /// Returns a hash of all that it knows beside what the tabs received; see Run::state().
+    /// Returns a hash of everything that the workload knows in addition to what the tabs received;
+    /// see Run::state().
     [[nodiscard]] virtual std::optional<std::uint64_t> state() const { return std::nullopt; }
-    /// Returns what is wrong when nothing can happen any more: also if a tab has not finished. It
-    /// may open further tabs and let the origin run.
+    /// Returns a failure, or an empty text. Called once no event can happen. A tab that has not
+    /// finished is a failure. This function may open further tabs and let the origin run.
     virtual std::string at_rest(Origin& origin) = 0;
 };
 
 struct Scenario {
     Origin::Options origin;
-    Faults faults;                 // that may happen
-    std::uint32_t faults_max = 0;  // how many of them in one run
-    /// The tabs begin alike, and nothing that they do depends on how their names are ordered, nor
-    /// on the amount of a random number: the tab that begins first may as well be the first.
+    Faults faults;                 // the faults that may happen
+    std::uint32_t faults_max = 0;  // the most faults in one run
+    /// Whether all tabs begin in the same way, and no tab depends on the order of names or on the
+    /// value of a random number. Then only runs need be explored in which tab 1 begins first, tab 2
+    /// next, and so on.
     bool alike = false;
-    /// The database at most once in a run: what goes on by the clock after a loss supposes that
-    /// time passes before the next.
+    /// Whether the database is lost at most once in a run. A program that waits after a loss
+    /// assumes that time passes before the next loss.
     bool lost_once = false;
-    /// The workload changes nothing that is not its own: see Run::rewinds().
+    /// Whether the workload changes only its own objects; see Run::rewinds().
     bool rewinds = false;
     std::function<std::unique_ptr<Workload>()> workload;
-    FaultCounts* fault_counts = nullptr;  // of all runs; null: not counted
+    FaultCounts* fault_counts = nullptr;  // the sum over all runs; not counted if null
 };
 
-/// Runs of the scenario. Whatever else a scenario's workload holds, runs share nothing.
+/// Returns the program of a scenario. Its runs share nothing but what the workloads share.
 Program program_of(Scenario scenario);
 
-/// "kill 2": a choice of such a program, for a person.
+/// Returns the process of a choice as text, such as "tab 2 dies".
 std::string describe_process(std::uint64_t process);
 
 }  // namespace tabacus::lab

@@ -11,12 +11,12 @@ std::string guarded(Run& run, Body body) {
     try {
         body();
     } catch (const std::exception& error) {
-        return std::string("it threw: ") + error.what();
+        return std::string("the program threw: ") + error.what();
     }
     return run.failure();
 }
 
-/// FNV-1a, by words.
+/// Adds a word to an FNV-1a hash.
 std::uint64_t hashed(std::uint64_t hash, std::uint64_t word) {
     return (hash ^ word ^ word >> 32U) * 0x100000001b3U;
 }
@@ -37,7 +37,7 @@ std::string finish_guarded(Run& run) {
 Outcome run_by(const Program& program, std::uint64_t steps_max, const Choose& choose) {
     Outcome outcome;
     outcome.hash = 0xcbf29ce484222325U;
-    std::size_t departed = 0;  // entries up to the last that is not the default
+    std::size_t departed = 0;  // the number of entries up to the last that is not the default
     const auto run = program(Tracing::off);
     while (outcome.failure.empty()) {
         const auto& choices = run->choices();
@@ -63,8 +63,8 @@ Outcome run_by(const Program& program, std::uint64_t steps_max, const Choose& ch
 
 namespace {
 
-/// The schedule's choice, and after its end the default; as many as there are choices, where that
-/// is a fault.
+/// Returns the schedule's choice, or the default after its end. If that default is a fault, returns
+/// the number of choices.
 std::size_t entry(const Schedule& schedule, const std::vector<Choice>& choices,
                   std::uint64_t step) {
     std::size_t index = step < schedule.size() ? schedule[static_cast<std::size_t>(step)] : 0;

@@ -1,5 +1,5 @@
-// Schedule: which choice was taken at each step. After its last entry the default choice is taken,
-// but no fault, so that most schedules are short.
+// Schedule: the choice that is taken at each step. After its last entry the default is taken, but
+// no fault, so that most schedules are short.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@ namespace tabacus::lab {
 using Schedule = std::vector<std::uint32_t>;
 
 struct Outcome {
-    std::string failure;  // empty: nothing was wrong
-    Schedule schedule;    // as it was run, up to its last departure from the default
+    std::string failure;  // empty if the run did not fail
+    Schedule schedule;    // the choices that were taken, up to the last that is not the default
     std::uint64_t steps = 0;
-    std::uint64_t hash = 0;  // of the choices' processes, in order: equal for equal runs
-    bool cut = false;        // it was longer than steps_max
+    std::uint64_t hash = 0;  // of the processes of all choices, in order; equal for equal runs
+    bool cut = false;        // whether the run is longer than steps_max
 };
 
-/// A run as long as an honest one can be, and a runaway is not mistaken for it.
+/// The number of steps after which a run is cut. Runs that end have fewer steps.
 constexpr std::uint64_t steps_max_default = 20'000;
 
-/// Runs by `schedule`; an entry that is no choice stands for the default. Ends where only faults
-/// could happen, unless the schedule asks for one.
+/// Runs the schedule. An entry that is not a choice stands for the default. Ends when only faults
+/// could happen, unless the schedule has an entry for that step.
 Outcome replay(const Program& program, const Schedule& schedule,
                std::uint64_t steps_max = steps_max_default);
 
@@ -39,16 +39,18 @@ struct Trace {
     std::string failure;
 };
 
-/// Runs by `choose(choices, step)`: an index of `choices`, or their number to end the run there.
+/// Runs the program with the choices of `choose(choices, step)`, which returns an index of
+/// `choices`, or their number to end the run.
 using Choose = std::function<std::size_t(const std::vector<Choice>& choices, std::uint64_t step)>;
 Outcome run_by(const Program& program, std::uint64_t steps_max, const Choose& choose);
 
-/// Runs the schedule, and keeps its trace.
+/// Runs the schedule, and returns its trace.
 Trace trace_of(const Program& program, const Schedule& schedule,
                std::uint64_t steps_max = steps_max_default);
 
-/// Takes a step and returns what is wrong, also if it threw: a program that throws is broken.
+/// Takes a step and returns the run's failure. An exception is a failure, too.
 std::string take_guarded(Run& run, std::size_t index, Footprint* footprint, Run::Taken* taken);
+/// Calls finish() and returns the run's failure. An exception is a failure, too.
 std::string finish_guarded(Run& run);
 
 }  // namespace tabacus::lab

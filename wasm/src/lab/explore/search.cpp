@@ -6,7 +6,7 @@
 namespace tabacus::lab {
 namespace {
 
-/// A set of steps, by their number.
+/// A set of numbers of steps.
 class Steps {
   public:
     void clear() { words_.clear(); }
@@ -26,32 +26,32 @@ class Steps {
     std::vector<std::uint64_t> words_;
 };
 
-/// A step that was seen, and commutes with those since.
+/// A step that was explored from an earlier state, and that commutes with all steps since then.
 struct Sleeper {
     std::uint64_t process;
     Footprint footprint;
-    std::uint64_t event;  // what it adds to a point
+    std::uint64_t event;  // the number that it adds to a point
 };
 
 enum class Plan : std::uint8_t { not_needed, to_do, done };
 
 }  // namespace
 
-/// A state on the path, what there was to choose in it, and the step that was chosen.
+/// A state on the path, its choices, and the step that was chosen.
 struct Search::Frame {
     std::vector<Choice> choices;
-    std::vector<Plan> plans;     // of the choices
-    std::vector<Sleeper> sleep;  // explored elsewhere; grows with what has been done here. Within
-                                 // a preemption bound it may have to be explored here, too
-    std::uint32_t preemptions = 0;  // on the way here
+    std::vector<Plan> plans;     // one for each choice
+    std::vector<Sleeper> sleep;  // steps that are explored elsewhere, and those explored from here.
+                                 // Within a preemption bound they may have to be explored again
+    std::uint32_t preemptions = 0;  // of the path up to here
 
     std::size_t chosen = 0;
     Footprint footprint;
-    Steps enabled_by;  // what must come before the step whatever it touches
-    Steps past;        // what comes before it
+    Steps enabled_by;  // steps that must come before the chosen one whatever it touches
+    Steps past;        // all steps that the chosen one depends on
 
-    std::uint64_t point = 0;  // the number of the run up to here: of its state, or of its trace
-    std::uint64_t event = 0;  // what the step adds to it
+    std::uint64_t point = 0;  // the hash of the state, or of the trace up to here
+    std::uint64_t event = 0;  // the number that the chosen step adds to it
     TraceHash::Changes changes;
 
     [[nodiscard]] std::uint64_t process() const { return choices[chosen].process; }
@@ -65,7 +65,7 @@ struct Search::Frame {
         }
         return std::nullopt;
     }
-    /// What was chosen is explored.
+    /// Puts the chosen step to sleep, because it is explored.
     void slept() {
         std::erase_if(sleep, [&](const Sleeper& one) { return one.process == process(); });
         sleep.push_back({process(), footprint, event});
@@ -92,8 +92,8 @@ bool Search::explore(std::uint64_t runs, std::uint64_t steps_max) {
     return !done_;
 }
 
-/// One schedule: the choices that are fixed, then on. All but the last have been taken before, and
-/// none failed.
+/// Runs one schedule: the fixed choices, then new ones. All fixed choices except the last have been
+/// taken before without a failure.
 void Search::run_once() {
     const auto repeated = std::max<std::size_t>(fixed_, 1) - 1;
     auto& run = runs_.begin(repeated);
@@ -114,7 +114,7 @@ void Search::run_once() {
     }
 }
 
-/// The step that was chosen there. False if that is the end of the run.
+/// Takes the step that is chosen at `depth`. Returns false if the run ends there.
 bool Search::take(Run& run, std::size_t depth) {
     auto& frame = *path_[depth];
     frame.footprint.clear();
@@ -132,7 +132,7 @@ bool Search::take(Run& run, std::size_t depth) {
     return false;
 }
 
-/// One step further. False at the end of the run.
+/// Chooses a step and takes it. Returns false at the end of the run.
 bool Search::descend(Run& run) {
     runs_.reached(depth_);
     const auto& choices = run.choices();
@@ -190,9 +190,9 @@ void Search::push_frame(const std::vector<Choice>& choices) {
     ++depth_;
 }
 
-/// Returns a choice that is not explored elsewhere, the nearest to the default; as many as there
-/// are choices for none. Within a preemption bound faults come first: further on, those that
-/// commute with what happened meanwhile are foreseen, and need not be taken again.
+/// Returns the first choice that is not explored elsewhere, or the number of choices if there is
+/// none. Within a preemption bound faults come first: later on, the state after a fault that
+/// commutes with the steps since then is predicted, so that the fault need not be taken again.
 std::size_t Search::pick(const Frame& frame) const {
     const auto count = frame.choices.size();
     std::size_t found = count;
@@ -208,7 +208,7 @@ std::size_t Search::pick(const Frame& frame) const {
     return found;
 }
 
-/// Places the step among those that come before it, and plans what it calls for.
+/// Finds the earlier steps that the step depends on, and plans the choices that reverse its races.
 void Search::note_step(std::size_t depth, std::uint32_t cause) {
     auto& frame = *path_[depth];
     frame.enabled_by.clear();
@@ -229,7 +229,7 @@ void Search::find_races(std::size_t depth) {
     auto& frame = *path_[depth];
     frame.past = frame.enabled_by;
     std::vector<std::size_t> races;
-    Steps covered;  // earlier than a race that was found: exchanged after that one was
+    Steps covered;  // steps before a race that was found: exploring that race reverses them
     for (std::size_t step = depth; step-- > 0;) {
         const auto& earlier = *path_[step];
         if (frame.enabled_by.contains(step)) continue;
@@ -244,7 +244,8 @@ void Search::find_races(std::size_t depth) {
     for (const auto step : races) add_backtrack(step, depth);
 }
 
-/// Where step `at` was chosen, something must be tried that leads to step `later` without it.
+/// Plans, in the state where step `at` was chosen, a choice that leads to step `later` without
+/// `at`.
 void Search::add_backtrack(std::size_t at, std::size_t later) {
     auto& frame = *path_[at];
     const auto& target = *path_[later];
@@ -270,8 +271,9 @@ void Search::add_backtrack(std::size_t at, std::size_t later) {
     if (!planned) frame.plan(initials.front());
 }
 
-/// What could have happened, and cannot any more, must be tried before. Also if it sleeps: what
-/// races with it is seen only where it happens, and below this step it never will.
+/// Plans the choices that the last step has disabled, because they must be tried before it. Wakes
+/// them, too: a race with a disabled step is found only where it is taken, which is never below
+/// this step.
 void Search::wake_disabled(const Frame& before, const std::vector<Choice>& after) {
     auto& frame = *path_[depth_ - 1];
     for (std::size_t i = 0; i < before.choices.size(); ++i) {
@@ -290,7 +292,7 @@ std::uint32_t Search::preemptions_left(const Frame& frame, std::size_t choice) c
     return *bound_.preemptions - frame.preemptions - (frame.choices[choice].preempts ? 1U : 0U);
 }
 
-/// True if the choice would lead to what is explored: it need not be taken to know.
+/// Whether the predicted state after the choice is already explored, so that it need not be taken.
 bool Search::foreseen(const Frame& frame, std::size_t choice) const {
     if (!caching_) return false;
     const auto& to = frame.choices[choice];
@@ -301,7 +303,7 @@ bool Search::foreseen(const Frame& frame, std::size_t choice) const {
     });
 }
 
-/// False if the step has come to what is explored.
+/// Records the state after the step. Returns false if that state was already explored.
 bool Search::remember(const Run& run, std::size_t depth, std::uint32_t cause) {
     auto& frame = *path_[depth];
     if (const auto state = run.state()) {
@@ -318,7 +320,7 @@ bool Search::remember(const Run& run, std::size_t depth, std::uint32_t cause) {
     return true;
 }
 
-/// To the deepest state in which something is still to be tried. False when there is none.
+/// Goes back to the deepest state with a choice to try. Returns false if there is none.
 bool Search::backtrack() {
     for (; depth_ > 0; --depth_) {
         auto& frame = *path_[depth_ - 1];
@@ -336,7 +338,7 @@ bool Search::backtrack() {
     return false;
 }
 
-/// In the order of pick().
+/// Returns the next planned choice, in the order of pick().
 std::optional<std::size_t> Search::next_planned(const Frame& frame) const {
     std::optional<std::size_t> found;
     for (std::size_t i = 0; i < frame.choices.size(); ++i) {

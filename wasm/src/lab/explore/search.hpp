@@ -1,22 +1,22 @@
-// Search: every schedule of a program up to a bound, depth first.
+// Search: explores every schedule of a program up to a bound, depth first.
 //
-// Each schedule is a run of its own. It repeats the choices that it shares with the one before, as
-// many of them as cannot be spared by going back (rewinder.hpp).
+// Each schedule is a run of its own. It begins with the choices that it shares with the previous
+// schedule. The run repeats these, unless it can go back to a checkpoint (rewinder.hpp).
 //
-// Reduction leaves out schedules that differ from an explored one only in the order of steps that
-// commute, by what the steps were seen to touch: dynamic partial-order reduction (Flanagan and
-// Godefroid, POPL 2005: after each step, the last earlier one that it races with gets a
-// backtracking point, for an initial of what led to the later one: Abdulla et al., "Optimal Dynamic
-// Partial Order Reduction", POPL 2014, source sets) and sleep sets (Godefroid 1996). A step that
-// disables another counts as a race with it.
+// Reduction leaves out a schedule if it differs from an explored one only in the order of steps
+// that commute, as the footprints of the steps show. Without a preemption bound it uses dynamic
+// partial-order reduction (Flanagan and Godefroid, POPL 2005) and sleep sets (Godefroid 1996).
+// After each step, the search plans another choice in the state before each earlier step that races
+// with it; it takes that choice from a source set (Abdulla et al., "Optimal Dynamic Partial Order
+// Reduction", POPL 2014). A step that disables another one counts as a race with it.
 //
-// Within a preemption bound that would be unsound: two schedules that are equal but for commuting
-// steps need not have equally many preemptions, and the one left out might be the only one within
-// the bound. There a schedule is given up where it has come to what an equal one (TraceHash) has
-// come to with as many preemptions left: nothing that could follow is left out (Musuvathi and
-// Qadeer 2007). A schedule of a program that has a state (Run::state()) is given up where it has
-// come to an equal state, in whatever way. What was seen of a step that commutes with those after
-// it shows where it leads without taking it.
+// Within a preemption bound, this reduction would be unsound. Two schedules that differ only in the
+// order of commuting steps may have different numbers of preemptions, and the one that is left out
+// may be the only one within the bound. There the search gives up a schedule when it reaches a
+// point that an equal trace (TraceHash) has reached with at least as many preemptions left. Nothing
+// that could follow is left out then (Musuvathi and Qadeer 2007). If the program has a state
+// (Run::state()), points are states, whichever way they are reached. The search also predicts the
+// state after a step that it has taken earlier on the path, if all steps since commute with it.
 #pragma once
 
 #include <cstdint>
@@ -35,18 +35,18 @@ namespace tabacus::lab {
 
 struct Bound {
     std::optional<std::uint32_t> preemptions =
-        std::nullopt;             // at most so many steps that take another's turn
-    bool ordered = false;         // of these, none that reorders
+        std::nullopt;             // the most preemptions; nothing for no bound
+    bool ordered = false;         // allows no preemption that reorders (Choice::reorders)
     std::uint64_t steps = 2'000;  // longer runs are cut, and counted as `cut`
     bool reduction = true;
-    bool rewinding = true;  // if it can be; the report is the same
+    bool rewinding = true;  // goes back to checkpoints if possible; the report is the same
 };
 
 struct SearchCounts {
     std::uint64_t schedules = 0;  // complete runs
-    std::uint64_t asleep = 0;     // runs given up since an equal one was explored
-    std::uint64_t cut = 0;        // runs longer than the bound
-    std::uint64_t steps = 0;      // with those repeated, or spared by going back
+    std::uint64_t asleep = 0;     // runs that were given up because an equal one was explored
+    std::uint64_t cut = 0;        // runs that are longer than the bound
+    std::uint64_t steps = 0;      // includes the steps that were repeated or spared by going back
 };
 
 class Search {
@@ -58,18 +58,16 @@ class Search {
     Search(Search&&) = delete;
     Search& operator=(Search&&) = delete;
 
-    /// Explores up to `runs` more, and begins none once the search has taken `steps_max` steps.
-    /// False when there is nothing more to do: everything within the bound was explored, or a
-    /// run failed.
+    /// Explores up to `runs` more runs, and begins none once the search has taken `steps_max`
+    /// steps. Returns false once everything within the bound was explored, or a run failed.
     bool explore(std::uint64_t runs, std::uint64_t steps_max = UINT64_MAX);
 
     [[nodiscard]] const SearchCounts& counts() const { return counts_; }
-    /// Whether its runs go back to where they were, instead of repeating it; known once it has
-    /// begun.
+    /// Whether runs go back to checkpoints instead of repeating steps. Known once a run has begun.
     [[nodiscard]] bool rewinding() const { return runs_.rewinding(); }
-    /// True when every schedule within the bound was explored and none was cut.
+    /// Whether every schedule within the bound was explored and none was cut.
     [[nodiscard]] bool exhausted() const { return done_ && !failed_run_ && counts_.cut == 0; }
-    /// The first run that failed.
+    /// Returns the first run that failed; nothing if none did.
     [[nodiscard]] const std::optional<Outcome>& failed_run() const { return failed_run_; }
 
   private:
@@ -93,15 +91,15 @@ class Search {
     Program program_;
     Rewinder runs_;
     Bound bound_;
-    bool dynamic_;  // reduction of all schedules
-    bool caching_;  // reduction of those within a preemption bound
+    bool dynamic_;  // whether to reduce without a preemption bound
+    bool caching_;  // whether to reduce within a preemption bound
     SearchCounts counts_;
-    TraceHash traces_;           // of a program without states
-    std::uint64_t initial_ = 0;  // the state it begins in
+    TraceHash traces_;           // for a program without states
+    std::uint64_t initial_ = 0;  // the initial state
     VisitedPoints visited_;
     std::vector<std::unique_ptr<Frame>> path_;
-    std::size_t depth_ = 0;  // frames of path_ in use; the others are memory
-    std::size_t fixed_ = 0;  // of these, how many the next run repeats
+    std::size_t depth_ = 0;  // the number of frames in use; the others are memory for reuse
+    std::size_t fixed_ = 0;  // the number of frames that the next run repeats
     bool done_ = false;
     std::optional<Outcome> failed_run_;
 };

@@ -12,10 +12,11 @@ std::size_t departures(const Schedule& schedule) {
            static_cast<std::size_t>(std::count(schedule.begin(), schedule.end(), 0U));
 }
 
-/// Which process goes, step by step. One that cannot is skipped; after the end the default goes.
+/// The process of each step. A process that cannot take a step is skipped. After the end the
+/// default is taken.
 using Order = std::vector<std::uint64_t>;
 
-/// What belongs together: all of one tab, or one thread.
+/// Returns the group of a process: all processes of one tab, or one thread.
 std::uint64_t group_of(std::uint64_t process) {
     const auto tab = process >> 44U & 0xfffU;
     return tab != 0 ? tab << 44U : process;
@@ -70,7 +71,7 @@ class Shrinker {
         return true;
     }
 
-    /// Ever smaller chunks become the default choice.
+    /// Replaces chunks of the schedule by the default choice, in ever smaller chunks.
     void restore_defaults() {
         for (auto chunk = best_.schedule.size(); chunk > 0; chunk /= 2) {
             for (std::size_t at = 0; at < best_.schedule.size(); at += chunk) {
@@ -95,8 +96,8 @@ class Shrinker {
         return order;
     }
 
-    /// What a tab or thread does comes right after what it did before, or right before what it does
-    /// next.
+    /// Moves the steps of a tab or thread directly behind its earlier steps, or directly before its
+    /// later ones.
     void gather() {
         auto order = order_of_best();
         for (std::size_t begin = 0; begin < order.size();) {
@@ -131,7 +132,7 @@ class Shrinker {
         return false;
     }
 
-    /// Ever smaller chunks of the order are left to the default choice.
+    /// Removes chunks of the order, so that the default is taken, in ever smaller chunks.
     void drop() {
         auto order = order_of_best();
         for (auto chunk = std::max<std::size_t>(order.size() / 2, 1); chunk > 0; chunk /= 2) {
@@ -149,7 +150,7 @@ class Shrinker {
         }
     }
 
-    /// A choice nearer to the default than the one taken.
+    /// Replaces a choice by one with a lower index, which is nearer to the default.
     void lower() {
         for (std::size_t at = 0; at < best_.schedule.size(); ++at) {
             for (std::uint32_t entry = 1; entry < best_.schedule[at]; ++entry) {

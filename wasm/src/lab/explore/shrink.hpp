@@ -1,16 +1,17 @@
-// Shrink: the simplest schedule that still fails.
+// shrink: simplifies a failing schedule as far as it still fails.
 //
-// Delta debugging (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input",
-// 2002) over a schedule's choices: first chunks of them, then single ones, become the default (a
-// preemption or a fault less), or vanish, as long as the run still fails. Simpler means: fewer
-// faults and preemptions, and of equals the shorter run.
+// It applies delta debugging (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing
+// Input", 2002) to the choices of a schedule. It replaces chunks of choices, then single ones, by
+// the default (which removes a preemption or a fault), or removes them, as long as the run fails. A
+// schedule is simpler if it has fewer faults and preemptions, or the same number and fewer steps.
 #pragma once
 
 #include "schedule.hpp"
 
 namespace tabacus::lab {
 
-/// `failing` is an outcome of the program's that has a failure. Runs it at most `runs_max` times.
+/// Returns the simplest failing outcome that it finds. Requires that `failing` is a failing outcome
+/// of the program. Runs the program at most `runs_max` times.
 Outcome shrink(const Program& program, const Outcome& failing, std::uint64_t runs_max = 20'000);
 
 }  // namespace tabacus::lab

@@ -3,7 +3,8 @@
 namespace tabacus::lab {
 namespace {
 
-/// Different for each way to touch an object, and for different steps before.
+/// Returns a number for an access to an object. It differs for each kind of access, and depends on
+/// the earlier steps that conflict with it.
 std::uint64_t part(std::uint64_t object, AccessKind access, const TraceHash::Sums& sums) {
     auto before = sums.writes;
     if (access != AccessKind::read) before += mixed(sums.reads + 1);
@@ -11,7 +12,7 @@ std::uint64_t part(std::uint64_t object, AccessKind access, const TraceHash::Sum
     return mixed(mixed(object + static_cast<std::uint64_t>(access)) ^ before);
 }
 
-/// No object: the kinds of objects are few.
+/// Returns a number for a process that no object has, because there are few kinds of objects.
 std::uint64_t object_of_process(std::uint64_t process) { return ~process; }
 
 }  // namespace

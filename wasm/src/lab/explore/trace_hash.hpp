@@ -1,12 +1,13 @@
-// TraceHash: a number for a run so far that is equal for runs which differ only in the order of
-// steps that commute (equal Mazurkiewicz traces), and so have come to equal states.
+// TraceHash: a hash of the steps of a run so far. It is equal for runs that differ only in the
+// order of commuting steps (equal Mazurkiewicz traces), and that have therefore reached equal
+// states.
 //
-// The number of a step is made of its process and of the numbers of the steps that it depends on:
-// those before it that touched what it touches, of its own process, and its cause. Which these are
-// is the same in every order of a trace; and the number of a run is the sum of its steps'. So do
-// Musuvathi and Qadeer, "Partial-order reduction for context-bounded state exploration" (Microsoft
-// Research, 2007). Of 64 bits: among ten million states two are mistaken for one with a probability
-// of 3 in a million.
+// The number of a step depends on its process and on the numbers of the earlier steps that it
+// depends on: those of its own process, those whose footprints conflict with its own, and its
+// cause. These steps are the same in every order of a trace. The hash of a run is the sum of the
+// numbers of its steps. (Musuvathi and Qadeer, "Partial-order reduction for context-bounded state
+// exploration", Microsoft Research, 2007.) The hash has 64 bits: among ten million states, the
+// probability that two have the same hash is 3 in a million.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +20,13 @@ namespace tabacus::lab {
 
 class TraceHash {
   public:
-    /// Sums over the steps that touched an object, for each way to touch it.
+    /// The sums of the numbers of the steps that accessed an object, for each kind of access.
     struct Sums {
         std::uint64_t reads = 0;
         std::uint64_t bumps = 0;
         std::uint64_t writes = 0;
     };
-    /// What an object's sums were before a step.
+    /// The sums of an object before a step.
     struct Change {
         std::uint32_t at = 0;
         Sums sums;
@@ -34,7 +35,8 @@ class TraceHash {
 
     TraceHash() : slots_(64) {}
 
-    /// The number of the next step; `cause` is the number of the step that made it possible, or 0.
+    /// Adds the next step and returns its number. `cause` is the number of the step that made it
+    /// possible, or 0. `changes` receives what undo() needs.
     std::uint64_t add(std::uint64_t process, std::uint64_t cause, const Footprint& footprint,
                       Changes& changes);
     /// Takes back the last step, and empties `changes`.
@@ -43,13 +45,13 @@ class TraceHash {
   private:
     struct Slot {
         std::uint64_t object = 0;
-        std::uint32_t at = 0;  // 0: free
+        std::uint32_t at = 0;  // the index in `sums_`; 0 if the slot is free
     };
     std::uint32_t find(std::uint64_t object);
     void grow();
     void record(std::uint64_t object, AccessKind access, std::uint64_t event, Changes& changes);
 
-    std::vector<Slot> slots_;  // hashed by object; a power of two
+    std::vector<Slot> slots_;  // a hash table by object; its size is a power of two
     std::vector<Sums> sums_{1};
 };
 

@@ -8,22 +8,22 @@
 namespace tabacus::lab {
 namespace {
 
-constexpr unsigned turn_bits = 5;  // later ones are nobody's, to be safe
+constexpr unsigned turn_bits = 5;  // turns of later processes are not recorded, which is safe
 constexpr unsigned left_bits = 6;
 constexpr unsigned away_bits = 3;
-constexpr unsigned known_bits = turn_bits + left_bits;   // of what is known of a point
-constexpr unsigned other_bits = known_bits + away_bits;  // that are not of its number
+constexpr unsigned known_bits = turn_bits + left_bits;   // the bits for what is known of a point
+constexpr unsigned other_bits = known_bits + away_bits;  // the bits that are not of its number
 constexpr unsigned word_bits = 64;
-constexpr std::size_t buckets_min = std::size_t{1} << other_bits;  // a number's other bits fit
+constexpr std::size_t buckets_min = std::size_t{1}
+                                    << other_bits;  // enough that a number's other bits fit
 constexpr std::uint64_t known_mask = (std::uint64_t{1} << known_bits) - 1;
 constexpr std::uint64_t turn_mask = (std::uint64_t{1} << turn_bits) - 1;
-constexpr std::uint32_t left_max = (1U << left_bits) - 2;  // with more nothing is covered
+constexpr std::uint32_t left_max = (1U << left_bits) - 2;  // visits with more are never covered
 
-/// What is known of a point: the most preemptions that were left, plus one; and by whose turns. A
-/// visit with one less is covered by those.
+/// What is known of a point. Each visit with fewer preemptions left than `most` − 1 is covered.
 struct Known {
-    std::uint32_t most = 0;  // + 1; 0: nothing
-    std::uint64_t turns = 0;
+    std::uint32_t most = 0;   // the most preemptions that were left, plus one; 0 if not visited
+    std::uint64_t turns = 0;  // the processes that had the turn at visits with so many left
 };
 
 constexpr Known known_in(std::uint64_t slot) {

@@ -1,7 +1,7 @@
-// The C library's allocation functions, replaced (GNU C Library manual §3.2.5, "Replacing malloc"):
-// within a stay in a RunArena memory is the arena's, else the C library's own. The C++ library's
-// operator new, coroutine frames and exceptions all ask here. Left alone is malloc_usable_size(),
-// which nothing in a run asks.
+// Replacements of the C library's allocation functions (GNU C Library manual §3.2.5, "Replacing
+// malloc"). While the thread has entered a RunArena, memory comes from the arena, otherwise from
+// the C library. The C++ library's operator new, coroutine frames and exceptions all use these
+// functions. malloc_usable_size() is not replaced, because nothing in a run calls it.
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -10,7 +10,7 @@
 
 using tabacus::lab::RunArena;
 
-// NOLINTBEGIN: the names, and what they promise, are the C library's.
+// NOLINTBEGIN: the C library defines the names and the contracts of these functions.
 extern "C" {
 
 void* __libc_malloc(std::size_t bytes) noexcept;

@@ -10,7 +10,7 @@ namespace {
 constexpr std::array<std::string_view, storage_model_count> models = {"mutexed", "interleaved",
                                                                       "cached"};
 
-/// Nothing for what the explorer cannot let happen.
+/// Returns the explorer's fault for a class of faults; nothing if there is none.
 std::optional<Fault> explored_as(FaultClass fault) {
     switch (fault) {
         case FaultClass::kill:
@@ -94,7 +94,8 @@ bool CellReport::found(Finding finding) const {
                        [finding](const MatrixPart& part) { return part.finding == finding; });
 }
 
-/// A later part is another search of what an earlier one has found broken.
+/// One broken part makes the cell broken, even if a later part, which searches for something else,
+/// is not.
 Verdict CellReport::verdict() const {
     auto verdict = Verdict::proved;
     for (const auto& part : parts) {
@@ -143,7 +144,7 @@ struct CellExploration::State {
         }
     }
 
-    /// Begins the next setup that could still find something.
+    /// Begins the next setup that may find something that was not found yet.
     void begin() {
         exploration.reset();
         for (; next < setups.size(); ++next) {
@@ -165,8 +166,8 @@ struct CellExploration::State {
         }
     }
 
-    /// What happens without a fault happens with any, also where a bound did not come across it
-    /// again.
+    /// Adds the findings of the cell without faults. What can happen without a fault can happen
+    /// with any fault, even if the bounded search did not find it again.
     void inherit() {
         if (faultless == nullptr || !report.explored) return;
         for (const auto& part : faultless->parts) {
@@ -176,8 +177,8 @@ struct CellExploration::State {
         }
     }
 
-    /// The level of the same tabs and adds. A strategy that was not seen to lose was not seen to
-    /// exceed.
+    /// Returns the level without faults of a part with the same tabs and adds. A part that searched
+    /// for a loss will do for a search for an excess, too: if it ended unbroken, it found neither.
     [[nodiscard]] std::optional<ExploredLevel> level_without_faults(
         const CountingScenario& counting) const {
         if (faultless == nullptr) return std::nullopt;

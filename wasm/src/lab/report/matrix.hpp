@@ -1,9 +1,10 @@
-// Matrix: strategy × storage model × fault, each proved up to a bound or broken with a seed, and
-// held against what the strategy declares (tabacus/common/guarantee.hpp).
+// Matrix: the cells strategy × storage model × class of faults. Each cell is proved up to a bound,
+// or broken with a seed, and compared with what the strategy declares
+// (tabacus/common/guarantee.hpp).
 //
 // A cell is explored with two tabs of three increments and with three tabs of two, and with at most
-// one fault of its class in a run. Where the strategy declares that it may lose, the search for a
-// loss is followed by one for a value that is too large.
+// one fault of its class in a run. If the strategy declares that it may lose increments, the search
+// for a loss is followed by a search for a value that is too large.
 #pragma once
 
 #include <cstdint>
@@ -25,30 +26,32 @@ struct MatrixCell {
     FaultClass fault = FaultClass::none;
 };
 
-/// Row by row: strategies in the order of counting_strategies(), in each the models, in each the
-/// classes of faults in the order of their enumeration.
+/// Returns all cells: for each strategy of counting_strategies() the models, and for each model the
+/// classes of faults, in the order of their enumerations.
 std::vector<MatrixCell> matrix_cells();
 
 std::string_view model_name(StorageModel model);
-/// Nothing for a name that is no model.
+/// Returns the model of that name; nothing if there is none.
 std::optional<StorageModel> model_named(std::string_view name);
-/// "none", or as fault_name() has it.
+/// Returns "none", or the fault_name() of the class's fault.
 std::string_view fault_class_name(FaultClass fault);
-/// Nothing for a name that is no class of faults.
+/// Returns the class of faults of that name; nothing if there is none.
 std::optional<FaultClass> fault_class_named(std::string_view name);
 
-/// False for a strategy that keeps all in the database: its runs are equal in every model.
+/// Whether runs of the strategy depend on the storage model. A strategy that keeps everything in
+/// the database does not.
 bool depends_on_model(std::string_view strategy);
 
 struct MatrixBound {
-    std::uint64_t work = 0;              // steps of each search where no loss is declared
-    std::uint64_t work_declared = 0;     // of each where a loss is declared
-    std::uint64_t work_unbounded = 0;    // at most, of each search without a preemption bound
-    std::uint64_t work_preemptions = 0;  // at most, of each within a bound of all preemptions
-    std::uint64_t seeds = 0;             // of each setup that is not exhausted
+    std::uint64_t work = 0;              // the steps of a search if no loss is declared
+    std::uint64_t work_declared = 0;     // the steps of a search if a loss is declared
+    std::uint64_t work_unbounded = 0;    // the most steps of a search without a preemption bound
+    std::uint64_t work_preemptions = 0;  // the most steps within a bound on all preemptions
+    std::uint64_t seeds = 0;             // the seeds of each setup that is not exhausted
     std::uint32_t preemptions = 3;
-    MakeHost make = nullptr;  // in place of the cell's strategy, to be compared with its guarantee
+    MakeHost make = nullptr;  // makes the counters that are compared with the cell's guarantee
 };
+/// The bound that `npm run matrix` uses.
 inline MatrixBound usual_bound() {
     return {.work = 2'000'000,
             .work_declared = 150'000,
@@ -56,6 +59,7 @@ inline MatrixBound usual_bound() {
             .work_preemptions = 500'000,
             .seeds = 1'000};
 }
+/// The bound of `npm run matrix -- --deep`.
 inline MatrixBound deep_bound() {
     return {.work = 20'000'000'000,
             .work_declared = 50'000'000,
@@ -75,25 +79,26 @@ struct MatrixPart {
 
 struct CellReport {
     MatrixCell cell;
-    bool explored = true;  // false: there is no such fault in the laboratory
+    bool explored = true;  // false if the laboratory has no such fault
     bool may_lose = false;
     bool may_exceed = false;
     std::vector<MatrixPart> parts;
 
     [[nodiscard]] bool found(Finding finding) const;
     [[nodiscard]] Verdict verdict() const;
-    /// A loss, an excess or a tab that never finishes, where the strategy declares that there is
-    /// none.
+    /// Whether there is a finding that the strategy declares to be impossible: a loss, an excess,
+    /// or a tab that never finishes.
     [[nodiscard]] bool contradicts() const;
-    /// What it declares to be possible was not seen.
+    /// Whether something that the strategy declares to be possible was not found.
     [[nodiscard]] bool unfound() const;
 };
 
-/// One cell, in slices.
+/// The exploration of one cell.
 class CellExploration {
   public:
-    /// What `faultless`, the report of the same strategy and model without faults, has exhausted
-    /// is not explored again, and what it found is found here too. It must outlive this.
+    /// `faultless` is the report of the same strategy and model without faults, or null. What it
+    /// has exhausted is not explored again, and its findings are added to the report. It must
+    /// outlive this.
     CellExploration(const MatrixCell& cell, MatrixBound bound,
                     const CellReport* faultless = nullptr);
     ~CellExploration();
@@ -102,7 +107,7 @@ class CellExploration {
     CellExploration(CellExploration&&) = delete;
     CellExploration& operator=(CellExploration&&) = delete;
 
-    /// Explores up to `schedules` more. False when the report is complete.
+    /// Explores up to `schedules` more runs. Returns false once the report is complete.
     bool explore(std::uint64_t schedules);
     [[nodiscard]] const CellReport& report() const;
 

@@ -58,7 +58,7 @@ Json summary_of(const ExploreReport& report) {
     return object;
 }
 
-/// As a request has it (js/lab/request.js).
+/// Returns the setup as the request of js/lab/request.js.
 std::string json_of(const CountingSetup& setup) {
     std::string faults;
     for (std::size_t i = 0; i < fault_count; ++i) {

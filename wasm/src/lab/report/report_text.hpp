@@ -1,5 +1,5 @@
-// The explorer's reports, as JSON (RFC 8259), for programs: the command line, the laboratory's
-// page, scripts/matrix.js.
+// The explorer's reports as JSON (RFC 8259), for the command line, the laboratory's page and
+// scripts/matrix.js.
 #pragma once
 
 #include <string>
@@ -10,12 +10,13 @@
 
 namespace tabacus::lab {
 
-/// {"verdict", "schedules", "steps", "seconds", "exhausted", "bound", "faults", "failure",
-/// "seed"}, and of a broken one "trace" and "svg".
+/// Returns an object with "verdict", "schedules", "steps", "seconds", "exhausted", "bound",
+/// "failure", "seed", "request" and "faults". If there is a trace, also "trace" and "svg".
 std::string json_of(const ExploreReport& report);
 
-/// {"strategy", "model", "fault", "explored", "declared", "verdict", "contradicts", "unfound",
-/// "parts"}; a part has tabs, adds, faults, what was sought, and its report without trace and svg.
+/// Returns an object with "strategy", "model", "fault", "explored", "declared", "verdict",
+/// "contradicts", "unfound" and "parts". A part has the members of a report from "verdict" to
+/// "seed", and "tabs", "adds", "faults" and "sought".
 std::string json_of(const CellReport& report);
 
 }  // namespace tabacus::lab

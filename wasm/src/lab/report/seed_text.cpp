@@ -20,7 +20,7 @@ std::uint32_t checksum(const Bytes& bytes) {
     return hash;
 }
 
-/// RFC 4648 §5, without padding.
+/// Returns the bytes in base64url (RFC 4648 §5), without padding.
 std::string base64url(const Bytes& bytes) {
     std::string text;
     std::uint32_t bits = 0;
@@ -47,12 +47,12 @@ std::optional<Bytes> from_base64url(std::string_view text) {
         count -= 8;
         bytes.push_back(static_cast<std::uint8_t>(bits >> count));
     }
-    // What is left over must be the padding that the writer adds, and less than a digit.
+    // The bits that are left must be fewer than a digit has, and 0, as the writer pads them.
     if (count >= 6 || (bits & ((1U << count) - 1)) != 0) return std::nullopt;
     return bytes;
 }
 
-/// LEB128.
+/// Appends a number in LEB128.
 void put(Bytes& bytes, std::uint64_t value) {
     for (; value >= 0x80U; value >>= 7U) bytes.push_back(static_cast<std::uint8_t>(value | 0x80U));
     bytes.push_back(static_cast<std::uint8_t>(value));
@@ -63,7 +63,8 @@ class Reader {
   public:
     Reader(const Bytes& bytes, std::size_t size) : bytes_(bytes), size_(size) {}
 
-    /// 0 and an error, if it is larger than `most` or not in its shortest form.
+    /// Reads a number. Notes an error and returns 0 if it is larger than `most`, or not in its
+    /// shortest form.
     std::uint32_t number(std::uint32_t most) {
         std::uint64_t value = 0;
         for (unsigned shift = 0; shift < 35; shift += 7) {
@@ -96,7 +97,8 @@ class Reader {
     bool ok_ = true;
 };
 
-/// Each entry that is not 0, after the number of zeros before it; a fault may be a last 0.
+/// Appends a schedule: its length, and each entry that is not 0 after the number of zeros before
+/// it. The length is needed because a fault may be a last 0.
 void put(Bytes& bytes, const Schedule& schedule) {
     put(bytes, schedule.size());
     std::uint64_t zeros = 0;

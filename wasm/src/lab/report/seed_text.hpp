@@ -1,10 +1,9 @@
-// A run as one line: what was explored and by which choices, to be pasted into a bug report.
+// SeedText: a run as one line of text, for a bug report. It consists of the setup and the choices.
 //
 //   tabacus-1-<base64url of: parameters, schedule, checksum>
 //
-// A reader gets exactly the run that was written, or nothing: other versions, unknown
-// names, numbers out of range, more than one spelling of the same run and damaged texts are
-// refused.
+// parse_seed() returns exactly the run that was written, or nothing. It refuses other versions,
+// unknown names, numbers out of range, damaged texts, and a second spelling of a run.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +17,16 @@
 
 namespace tabacus::lab {
 
-/// All that a counting scenario is made of.
+/// The setup of a counting scenario.
 struct CountingSetup {
-    std::string strategy;  // as hosts_of() knows it
+    std::string strategy;  // one of counting_strategies()
     StorageModel model = StorageModel::mutexed;
     CountingScenario counting{};
     Faults faults;
     std::uint32_t faults_max = 0;
 };
 
-/// The most of each that a setup may have.
+// The limits of a setup.
 constexpr std::uint32_t tabs_limit = 64;
 constexpr std::uint32_t adds_limit = 1'000;
 constexpr std::uint32_t faults_limit = 64;
@@ -39,6 +38,7 @@ struct SeedText {
 };
 
 std::string format_seed(const SeedText& seed);
+/// Returns nothing if format_seed() does not write that text.
 std::optional<SeedText> parse_seed(std::string_view text);
 
 }  // namespace tabacus::lab

@@ -20,7 +20,7 @@ std::string padded(std::string text, std::size_t width, bool right) {
     return right ? spaces + text : text + spaces;
 }
 
-/// A step without a line has its name for one.
+/// Returns the lines of a step. If it has none, returns one with the step's name.
 std::vector<TraceLine> lines_of(const Step& step) {
     if (!step.lines.empty()) return step.lines;
     return {{static_cast<std::uint32_t>(step.process >> 44U & 0xfffU), Object::turn,
@@ -53,7 +53,7 @@ std::optional<Shared> shared_of(Object where) {
     }
 }
 
-/// From the shared thing to the tab, not from the tab to it.
+/// Whether the arrow of a line points from the shared part to the tab, and not the other way.
 bool arrives(const TraceLine& line) {
     if (line.where == Object::copy || line.where == Object::now) return true;
     const std::string_view text = line.text;
@@ -78,7 +78,7 @@ std::string escaped(std::string_view text) {
                 safe += "&quot;";
                 break;
             default:
-                // Control characters are no characters of XML 1.0.
+                // XML 1.0 does not allow control characters.
                 safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
         }
     }
@@ -89,7 +89,7 @@ constexpr int lane_px = 170;
 constexpr int margin_px = 90;
 constexpr int row_px = 26;
 constexpr int head_px = 84;
-constexpr int letter_px = 9;  // of the title, which has the largest
+constexpr int letter_px = 9;  // the width of a letter of the title, which has the largest font
 
 constexpr std::string_view style =
     "<style>"
@@ -142,7 +142,7 @@ class Diagram {
     }
 
   private:
-    /// Wide enough for all of it.
+    /// Returns a width that is enough for the text.
     static int width_of(const std::string& words) {
         return 24 + letter_px * static_cast<int>(words.size());
     }

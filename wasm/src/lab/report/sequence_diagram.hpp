@@ -1,4 +1,4 @@
-// A trace for people: as lines of text, and as a sequence diagram (SVG).
+// A trace as lines of text, and as a sequence diagram (SVG).
 #pragma once
 
 #include <string>
@@ -7,12 +7,14 @@
 
 namespace tabacus::lab {
 
-/// One line per thing that happened: its step's number, which tab, what. The failure comes last.
+/// Returns one line of text for each trace line: the number of its step, the tab, and the text. The
+/// failure is the last line.
 std::string trace_text(const Trace& trace);
 
-/// A lifeline for each tab, and for storage, database, locks, channel and clock where they take
-/// part; time goes down. Stands alone: its colours are in it, for light and for dark, with a
-/// contrast of at least 4.5 : 1 for texts (WCAG 2.2, 1.4.3), and nothing depends on colour alone.
+/// Returns the trace as an SVG. It has a lifeline for each tab, and for storage, database, locks,
+/// channel and clock if the trace uses them; time runs downwards. The SVG contains its colours, for
+/// light and for dark pages. Texts have a contrast of at least 4.5 : 1 (WCAG 2.2, 1.4.3), and no
+/// information depends on colour alone.
 std::string sequence_diagram(const Trace& trace, const std::string& title);
 
 }  // namespace tabacus::lab

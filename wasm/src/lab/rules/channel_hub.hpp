@@ -1,4 +1,5 @@
-// ChannelHub: which BroadcastChannel objects a message goes to (HTML §9.5).
+// ChannelHub: the BroadcastChannel objects of an origin, and which of them receive a message (HTML
+// §9.5).
 #pragma once
 
 #include <algorithm>
@@ -49,7 +50,7 @@ class ChannelHub {
         std::erase_if(endpoints_, [tab](const Endpoint& endpoint) { return endpoint.tab == tab; });
     }
 
-    /// postMessage(): every channel object of the name but the sender itself.
+    /// Returns the receivers of postMessage(): every channel object of the name except the sender.
     [[nodiscard]] std::vector<std::pair<TabId, EndpointId>> receivers(std::string_view name,
                                                                       EndpointId sender) const {
         recorder_->note(Object::channel, name, 0, AccessKind::read);
@@ -61,11 +62,11 @@ class ChannelHub {
         }
         return found;
     }
-    /// Nothing happens to a channel closed since.
+    /// Calls the channel's callback. Does nothing if the channel was closed since the post.
     void deliver(EndpointId id, std::string_view message) {
         const auto* endpoint = find(id);
         if (endpoint == nullptr || !endpoint->callback) return;
-        const auto callback = endpoint->callback;  // it may close its channel
+        const auto callback = endpoint->callback;  // a copy, because it may close its channel
         callback(message);
     }
     /// Returns a hash of the open channels.

@@ -32,12 +32,14 @@ void LockManager::request(Request request) {
     note_lock(name);
     ++requests_;
     if (request.steal) {
-        // §4.1: remove every held lock of the name and reject its released promise; then *prepend*.
+        // §4.1: remove every held lock of the name and reject its released promise, then *prepend*
+        // the request.
         ++steals_;
         take_from_holders(name);
         queue_.push_front(std::move(request));
     } else {
-        // §4.1: ifAvailable and not grantable: the callback gets null, and nothing is queued.
+        // §4.1: if `ifAvailable` is set and the request is not grantable, the callback gets null
+        // and nothing is queued.
         if (request.if_available && !grantable(request)) {
             listener_.not_available(request.id);
             return;
@@ -59,7 +61,7 @@ void LockManager::take_from_holders(std::string_view name) {
     for (const auto id : previous) listener_.stolen(id);
 }
 
-/// §2.5 "Lock Requests": the second half of "grantable".
+/// Whether a held lock excludes the request: the second half of "grantable" (§2.5 "Lock Requests").
 bool LockManager::held_against(const Request& request) const {
     return std::any_of(held_.begin(), held_.end(), [&](const Request& lock) {
         const bool both_share = lock.mode == LockMode::shared && request.mode == LockMode::shared;
@@ -67,8 +69,8 @@ bool LockManager::held_against(const Request& request) const {
     });
 }
 
-/// §2.5: grantable only as the first request of its name: nobody overtakes, not even a reader that
-/// could share with the holders.
+/// Whether the request is "grantable" (§2.5). It must be the first request of its name: no request
+/// overtakes, not even a shared one that could share the lock with its holders.
 bool LockManager::grantable(const Request& request) const {
     const auto first = std::find_if(queue_.begin(), queue_.end(), [&](const Request& other) {
         return other.name == request.name;
@@ -76,7 +78,7 @@ bool LockManager::grantable(const Request& request) const {
     return (first == queue_.end() || first->id == request.id) && !held_against(request);
 }
 
-/// §4.4 "Process a lock request queue".
+/// Processes the lock request queue of a name (§4.4).
 void LockManager::process(std::string_view name) {
     while (true) {
         const auto first = std::find_if(queue_.begin(), queue_.end(), [&](const Request& request) {
@@ -111,8 +113,8 @@ bool LockManager::abort(RequestId id) {
 }
 
 void LockManager::end(std::uint32_t client) {
-    // §2.6: first abort each of the agent's requests, then release each of its locks: those too
-    // that an abort has granted.
+    // §2.6: first abort each of the agent's requests, then release each of its locks, also the
+    // locks that an abort has granted.
     std::vector<RequestId> waiting;
     std::vector<RequestId> holding;
     for (const auto& request : queue_) {
@@ -144,7 +146,8 @@ std::uint64_t LockManager::digest() const {
         };
         for (std::size_t i = 0; i < requests.size(); ++i) {
             const auto& one = requests[i];
-            // A name's in the order of its queue; a client's in that in which its end lets them go.
+            // Two orders matter: the order of a name's requests in the queue, and the order in
+            // which the end of a client releases its locks.
             const auto of_name = before(i, [&](const auto& o) { return o.name == one.name; });
             const auto of_client = before(i, [&](const auto& o) { return o.client == one.client; });
             sum += lab::digest(std::string_view(one.name), one.id, of_name, of_client,

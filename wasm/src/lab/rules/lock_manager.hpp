@@ -1,8 +1,8 @@
-// LockManager: one origin's Web Locks, queued as the specification queues them.
+// LockManager: the Web Locks of one origin, with the queues of the specification (Web Locks API,
+// W3C). The sections below refer to it.
 //
-// Its steps run on the specification's lock task queue: the caller decides when. It reports the
-// outcome to a LockListener; the caller decides how long that report travels, too.
-// Sections are those of "Web Locks API", W3C.
+// The specification's lock task queue runs its steps; the caller decides when. It reports outcomes
+// to a LockListener, and the caller also decides when a tab receives them.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@ namespace tabacus::lab {
 
 using RequestId = std::uint64_t;
 
+/// Receives the outcomes of requests.
 class LockListener {
   public:
     LockListener() = default;
@@ -36,7 +37,7 @@ class LockManager {
     struct Request {
         RequestId id = 0;
         std::uint32_t client = 0;
-        std::uint32_t tab = 0;  // for traces: the tab that it belongs to
+        std::uint32_t tab = 0;  // for traces: the tab of the request
         std::string name;
         LockMode mode = LockMode::exclusive;
         bool if_available = false;
@@ -46,24 +47,25 @@ class LockManager {
     LockManager(LockListener& listener, FootprintRecorder& recorder)
         : listener_(listener), recorder_(&recorder) {}
 
-    /// §4.1 "Request a lock".
+    /// Requests a lock (§4.1).
     void request(Request request);
-    /// §4.2 "Release a lock". Nothing, if it is not held any more.
+    /// Releases a lock (§4.2). Does nothing if the lock is not held.
     void release(RequestId id);
-    /// §4.3 "Abort a request". False, and nothing, if it does not wait any more.
+    /// Aborts a request (§4.3). Returns false, and does nothing, if the request does not wait.
     bool abort(RequestId id);
-    /// §2.6 "Termination of Locks": the client's agent is gone.
+    /// Aborts the requests and releases the locks of a client whose agent has ended (§2.6).
     void end(std::uint32_t client);
-    /// §4.5 "Snapshot the lock state".
+    /// Returns a snapshot of the lock state (§4.5).
     [[nodiscard]] LockSnapshot snapshot() const;
     /// Returns a hash of the held locks and of the queue, which has an order within each name.
     [[nodiscard]] std::uint64_t digest() const;
     [[nodiscard]] bool holds_any(std::uint32_t client) const;
-    /// How many requests there were, and how many of them to steal.
+    /// Returns the number of requests so far.
     [[nodiscard]] int requests() const { return requests_; }
+    /// Returns the number of requests with `steal` so far.
     [[nodiscard]] int steals() const { return steals_; }
-    /// False: as Chromium 156, which processes no request behind an aborted or ended waiter until a
-    /// holder releases, although §4.3 says to.
+    /// Sets whether the requests behind an aborted or ended one are processed at once, as §4.3
+    /// requires. Chromium 156 processes them only once a holder releases.
     void wake_after_abort(bool wakes) { wakes_after_abort_ = wakes; }
 
   private:
@@ -80,8 +82,8 @@ class LockManager {
     int requests_ = 0;
     int steals_ = 0;
     bool wakes_after_abort_ = true;
-    std::vector<Request> held_;  // in the order they were granted
-    std::deque<Request> queue_;  // of all names; the order matters within one
+    std::vector<Request> held_;  // in the order of their grants
+    std::deque<Request> queue_;  // for all names; only the order within a name matters
 };
 
 }  // namespace tabacus::lab

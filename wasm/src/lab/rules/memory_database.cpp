@@ -5,7 +5,7 @@
 namespace tabacus::lab {
 namespace {
 
-/// How many relaxed commits a crash can take back; a constant keeps long runs small.
+/// The number of relaxed commits that a crash can take back. The bound keeps long runs small.
 constexpr std::size_t relaxed_max = 16;
 
 std::size_t bytes_of(const Contents& contents) {
@@ -26,9 +26,9 @@ bool is_read(Operation::Kind kind) {
            kind == Operation::Kind::holder;
 }
 
-/// The claim whose subject that is: at most one, since §6.1 "Object store storage operation" says
-/// that a unique index refuses a second record with one index key (ConstraintError), and the
-/// transaction aborts.
+/// Returns the claim on a subject. There is at most one: a unique index refuses a second record
+/// with the same index key (ConstraintError), and the transaction aborts (§6.1 "Object store
+/// storage operation").
 auto claim_on(const StoreRows& claims, std::string_view subject) {
     return std::find_if(claims.begin(), claims.end(), [&](const auto& claim) {
         return !claim.second.foreign && claim.second.text == subject;
@@ -56,8 +56,8 @@ void MemoryDatabase::begin(TransactionId id, Stores scope, Access access, Durabi
     live_.emplace(id, Live{++begun_, scope, access, durability, {}, {}, false});
 }
 
-/// §2.7.2: a read-write transaction waits for every earlier one of overlapping scope, a read-only
-/// transaction for the earlier read-write ones.
+/// Whether a transaction may run (§2.7.2). A read-write transaction waits for every earlier one
+/// with an overlapping scope, a read-only transaction only for the earlier read-write ones.
 bool MemoryDatabase::may_run(const Live& transaction) const {
     return std::none_of(live_.begin(), live_.end(), [&](const auto& entry) {
         const Live& earlier = entry.second;
@@ -196,7 +196,7 @@ void MemoryDatabase::perform(Live& transaction, Operation& operation, Operation:
         }
         case Kind::claim: {
             auto claims = visible(transaction, Store::claims);
-            claims.erase(operation.key);  // the holder's own earlier record is replaced, not met
+            claims.erase(operation.key);  // a claim replaces the same holder's earlier one
             if (claim_on(claims, operation.value) != claims.end()) {
                 reply.error = ErrorCode::fenced;
                 break;

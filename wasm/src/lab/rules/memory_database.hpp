@@ -1,9 +1,10 @@
-// MemoryDatabase: one origin's IndexedDB, with the stores that World knows.
+// MemoryDatabase: the IndexedDB of one origin, with the stores of World.
 //
-// Promises: transactions whose scopes overlap, one of them writing, run one after another in the
-// order they were begun (Indexed Database API 3.0 §2.7.2 "Transaction scheduling"); operations of
-// one run in their order; a transaction happens whole or not at all; at most one holder has a
-// subject (a unique index). When a transaction executes its next operation is the caller's choice.
+// Promises: if the scopes of two transactions overlap and one of them writes, they run one after
+// another, in the order in which they were begun (Indexed Database API 3.0 §2.7.2 "Transaction
+// scheduling"). The operations of a transaction run in their order. A transaction happens
+// completely or not at all. A subject has at most one holder (a unique index). The caller chooses
+// when a transaction executes its next operation.
 #pragma once
 
 #include <array>
@@ -25,7 +26,7 @@ namespace tabacus::lab {
 
 using TransactionId = std::uint64_t;
 
-/// What a store holds under a key: a string, or a foreign value whose content nobody reads.
+/// The value of a row: a string, or a foreign value. No code reads the content of a foreign value.
 struct StoredValue {
     std::string text;
     bool foreign = false;
@@ -34,58 +35,63 @@ struct StoredValue {
 
 constexpr std::size_t store_count = 10;
 using StoreRows = std::map<std::string, StoredValue, std::less<>>;
-/// Claims are kept as holder → subject.
+/// The rows of all stores. A claim is a row with the holder as its key and the subject as its
+/// value.
 using Contents = std::array<StoreRows, store_count>;
 
 struct Operation {
     enum class Kind : std::uint8_t { get, list, put, remove, holder, claim, release, commit };
     struct Reply {
         std::optional<ErrorCode> error;
-        std::vector<Row> rows;  // get: none or one; list: all; holder: its value is the holder
+        std::vector<Row> rows;  // get, holder: none or one, with the holder as value; list: all
     };
     Kind kind;
     Store store = Store::claims;
-    std::string key;  // of the row; of claims, the holder (holder: the subject)
-    /// The value of the row; claims: the subject; remove: the last key of a range; list: the first.
+    std::string key;  // the row's key; of list, the prefix; of claim and release, the holder
+    /// The value of the row; of claim and holder, the subject; of remove, the last key of a range;
+    /// of list, the first key.
     std::string value;
-    std::function<void(Reply)> reply = nullptr;   // for what is waited for: reads and commit
-    std::uint32_t limit = Transaction::rows_max;  // list: rows at most
+    std::function<void(Reply)> reply = nullptr;   // for reads and commit, whose reply is awaited
+    std::uint32_t limit = Transaction::rows_max;  // list: the largest number of rows
 };
 
 class MemoryDatabase {
   public:
-    /// `on_runnable(id)`: the transaction may run and has something to do. Called once until
-    /// execute().
+    /// `on_runnable(id)` is called when a transaction has an operation and may run, and again only
+    /// after execute().
     MemoryDatabase(std::function<void(TransactionId)> on_runnable, FootprintRecorder& recorder)
         : on_runnable_(std::move(on_runnable)), recorder_(&recorder) {}
 
-    /// Creates the database, with a generation of its own, if there is none, and returns then what
-    /// the browser reports of lost data.
+    /// Creates the database, with a new generation, if there is none. Returns then what the browser
+    /// reports about lost data ("none", "total"); nothing if there is a database.
     std::optional<std::string> create_if_missing();
 
-    /// `id` is the caller's to choose, and nobody else's.
+    /// Begins a transaction. The caller chooses `id`, which no other transaction may have.
     void begin(TransactionId id, Stores scope, Access access, Durability durability);
+    /// Adds an operation to a transaction.
     void enqueue(TransactionId id, Operation operation);
-    /// Runs the transaction's operations up to and with the next one that somebody waits for.
+    /// Runs the transaction's operations up to the next one with a reply, inclusive.
     void execute(TransactionId id);
-    /// Undoes everything; what is waited for fails with store_failed, commit() with `reason`.
+    /// Aborts a transaction. Awaited reads fail with store_failed, commit() with `reason`.
     void abort(TransactionId id, ErrorCode reason);
-    /// Its owner asks no more of it: a live one aborts, unless its commit() was called.
+    /// Ends the use of a transaction by its owner. Aborts it unless its commit() was called.
     void drop(TransactionId id);
-    /// True when its commit() was called.
+    /// Whether the transaction's commit() was called.
     [[nodiscard]] bool committing(TransactionId id) const;
     [[nodiscard]] bool live(TransactionId id) const { return live_.contains(id); }
-    /// The connection behind it is gone: what waits to commit does so at once, if `happens` and its
-    /// turn has come, and else aborts.
+    /// Ends a transaction because its connection is lost. If `happens`, its commit() was called and
+    /// the transaction may run, commits it at once. Otherwise aborts it.
     void decide(TransactionId id, bool happens);
 
     // Faults.
-    /// The n-th operation from here on fails, and its transaction with it; or all from the n-th on.
+
+    /// Lets the n-th operation from here on fail, and with it its transaction; with `all_after`
+    /// also all later operations.
     void fail_operation(std::uint64_t nth, bool all_after) {
         failing_from_ = operations_ + nth;
         failing_until_ = all_after ? UINT64_MAX : failing_from_;
     }
-    /// The n-th operation from here on fails, and once more the n-th after that one.
+    /// Lets the `nth` operation from here on fail, and the `nth_after` operation after that.
     void fail_two_operations(std::uint64_t nth, std::uint64_t nth_after) {
         fail_operation(nth, false);
         failing_again_ = failing_from_ + nth_after;
@@ -93,12 +99,13 @@ class MemoryDatabase {
     void stop_failing_operations() { failing_from_ = failing_until_ = failing_again_ = 0; }
     [[nodiscard]] bool failed_operations() const { return operations_ >= failing_from_; }
     [[nodiscard]] std::uint64_t operations() const { return operations_; }
-    /// Keys and values together, in bytes. Enforced when a transaction that grows commits.
+    /// Sets the limit for all keys and values together, in bytes; nothing means no limit. It is
+    /// checked when a transaction commits that makes the contents larger.
     void set_quota(std::optional<std::size_t> bytes) {
         recorder_->note(Object::database, 0, AccessKind::write);
         quota_bytes_ = bytes;
     }
-    /// Whether connections cannot be opened.
+    /// Sets whether opening a connection fails.
     void refuse(bool refusing) {
         recorder_->note(Object::database, 0, AccessKind::write);
         refusing_ = refusing;
@@ -108,21 +115,23 @@ class MemoryDatabase {
         recorder_->observe([this] { return std::uint64_t{refusing_}; });
         return refusing_;
     }
-    /// The database is gone, and all transactions with it.
+    /// Deletes the database, and aborts all transactions.
     void lose(std::string data_loss = "none");
-    /// The machine went down: strict commits stay, of the relaxed ones after the last strict one
-    /// only the first few.
+    /// Crashes the machine. Strict commits are kept. Of the relaxed commits after the last strict
+    /// one, a random number of the first ones is kept.
     void crash(SeededRandom& random);
-    /// All of those, or none.
+    /// Crashes the machine, and keeps all of those relaxed commits, or none.
     void crash(bool keep_relaxed);
 
-    /// Returns a hash of all that there is; with what a crash would leave, if one may come.
+    /// Returns a hash of the contents and the transactions. `with_disk`: whether it includes what a
+    /// crash would leave.
     [[nodiscard]] std::uint64_t digest(bool with_disk) const;
 
-    /// For tests: how many transactions were begun.
+    /// For tests: returns the number of transactions that were begun.
     [[nodiscard]] std::uint64_t transactions() const { return begun_; }
-    /// For tests: to read what is stored, and to corrupt it.
+    /// For tests: returns the stored rows.
     [[nodiscard]] const StoreRows& rows(Store store) const { return contents_[index(store)]; }
+    /// For tests: sets or removes a row outside of any transaction.
     void overwrite(Store store, const std::string& key, std::optional<StoredValue> value);
 
   private:
@@ -131,7 +140,7 @@ class MemoryDatabase {
     using Key = std::pair<std::size_t, std::string>;
     using Changes = std::map<Key, std::optional<StoredValue>>;
     struct Live {
-        std::uint64_t begun;  // in this order
+        std::uint64_t begun;  // its position in the order of beginnings
         Stores scope;
         Access access;
         Durability durability;
@@ -145,7 +154,7 @@ class MemoryDatabase {
     void announce();
     void remove_range(Live& transaction, const Operation& operation);
     void perform(Live& transaction, Operation& operation, Operation::Reply& reply);
-    /// Commits or aborts, for good. Nothing of the transaction remains.
+    /// Ends a transaction: commits it if there is no `error`, else aborts it.
     void finish(TransactionId id, std::optional<ErrorCode> error, const Operation* commit);
     [[nodiscard]] StoreRows visible(const Live& transaction, Store store) const;
     [[nodiscard]] std::optional<ErrorCode> over_quota(const Live& transaction) const;
@@ -157,7 +166,7 @@ class MemoryDatabase {
         return contents_;
     }
 
-    /// The tab is in the upper half of `id`.
+    /// Adds an operation to the trace. The upper half of `id` is the tab.
     void trace(TransactionId id, const Operation& operation) const;
     void note_order(Stores scope, Access access) const;
     void note_settled(Stores scope, AccessKind access) const;
@@ -165,15 +174,15 @@ class MemoryDatabase {
     std::function<void(TransactionId)> on_runnable_;
     FootprintRecorder* recorder_;
     bool exists_ = false;
-    std::uint64_t generations_ = 0;  // how often it was created
+    std::uint64_t generations_ = 0;  // the number of times that the database was created
     bool refusing_ = false;
     std::string data_loss_ = "none";
     Contents contents_;
-    mutable std::optional<std::uint64_t> digest_;  // of the contents, since they last changed
-    Contents durable_;                             // what a crash is sure to leave
-    std::deque<Changes> relaxed_;                  // commits after that, in order
+    mutable std::optional<std::uint64_t> digest_;  // of the contents; nothing after a change
+    Contents durable_;                             // what every crash keeps
+    std::deque<Changes> relaxed_;                  // the commits after `durable_`, in order
     std::map<TransactionId, Live> live_;
-    std::map<TransactionId, ErrorCode> aborted_;  // and why, until they are dropped
+    std::map<TransactionId, ErrorCode> aborted_;  // with the reason, until the owner drops it
     std::uint64_t begun_ = 0;
     std::uint64_t operations_ = 0;
     std::uint64_t failing_from_ = 0;

@@ -5,8 +5,8 @@
 namespace tabacus::lab {
 namespace {
 
-/// How many writes a crash of the browser can take back. A constant keeps long runs small; 16 is
-/// more than any scenario writes between two moments that it compares.
+/// The number of writes that a crash of the browser can take back. The bound keeps long runs small.
+/// No scenario makes more writes between two moments that it compares.
 constexpr std::size_t unsettled_max = 16;
 
 }  // namespace
@@ -47,7 +47,7 @@ std::string describe_change(const StorageChange& change) {
     return *change.key + " = " + change.new_value.value_or("nothing");
 }
 
-/// What the process sees under a key.
+/// Notes an access to what the process sees under a key.
 void StorageArea::note(ProcessId process, std::string_view key, AccessKind access) const {
     if (model_ == StorageModel::cached) {
         recorder_->note(Object::copy, key, process, access);
@@ -64,7 +64,8 @@ void StorageArea::note_keys(ProcessId process, AccessKind access) const {
     }
 }
 
-/// All that there is for the process. Who writes a key that is not there yet touches note_keys().
+/// Notes a write of everything that the process sees. It need not cover missing keys, because a
+/// step that adds a key also notes note_keys().
 void StorageArea::note_everything(ProcessId process) const {
     note_keys(process, AccessKind::write);
     const auto found = processes_.find(process);
@@ -142,19 +143,19 @@ std::optional<StorageArea::Write> StorageArea::set(ProcessId process, std::uint3
     auto& sums = own != nullptr ? own->sums : sums_;
     const auto at = values.find(key);
     const bool held = at != values.end();
-    // HTML §12.2.1, setItem: an equal value changes nothing and fires no event; nor does
-    // removing what is not there. But a copy does not know what the area holds: an equal value that
-    // is sent all the same may undo a write that the copy has not received yet.
+    // HTML §12.2.1: setItem() with an equal value changes nothing and fires no event, nor does the
+    // removal of a missing key. But the copy may differ from the area: if an equal value is sent
+    // nevertheless, it may undo a write that the copy has not received yet.
     const bool equal = held ? value == at->second : !value;
     const bool blind = own != nullptr && equal_writes_ == EqualWrites::sent;
     if (equal && !(value && blind)) return std::nullopt;
-    // What a process waits for is a part of what it sees under the key.
+    // The writes that a process waits for are a part of what it sees under the key.
     note(process, key, AccessKind::write);
     if (!value || !held || quota_bytes_) note_keys(process, AccessKind::write);
     recorder_->note(Object::database, 0, AccessKind::read);
     if (value && !equal) check_quota(values, sums, at, key, *value);
     Write write{process, writer, {std::string(key), std::nullopt, std::nullopt}};
-    // The area may hold another value than the copy: it will set the old value.
+    // The area may hold another value than the copy, so send() sets the old value.
     if (held && !blind) write.change.old_value = at->second;
     if (value) write.change.new_value.emplace(*value);
     if (own != nullptr) {
@@ -175,8 +176,8 @@ StorageArea::Write StorageArea::clear(ProcessId process, std::uint32_t writer) {
     return {process, writer, {}};
 }
 
-/// HTML §12.2.1: an event for a change. Only the area knows whether it is one; where equal writes
-/// are dropped, the writer has decided.
+/// A change fires an event (HTML §12.2.1). The area decides whether the write is a change, or, if
+/// equal writes are dropped, the writer has decided.
 StorageArea::Write StorageArea::send(Write write) {
     if (model_ == StorageModel::cached) recorder_->note(Object::area, 0, AccessKind::write);
     auto& [key, old_value, new_value] = write.change;

@@ -1,15 +1,15 @@
-// StorageArea: one origin's localStorage, under one of three models of who sees what when.
+// StorageArea: the localStorage of one origin, under one of three models of what a process sees.
 //
-// - mutexed: the storage mutex that HTML once asked for; a turn is atomic.
-// - interleaved: each operation is atomic and at once visible to everyone.
-// - cached: what browsers do (docs/decisions/0001). A process reads and writes a copy of its own;
-//   its writes reach the others later, in one order for all, and while a process waits for its own
-//   write to a key to come back in that order it ignores the others' writes to that key. So all
-//   copies end equal, but for clear(): the process that clears waits for no key, and keeps what it
-//   receives before its clear() comes back (docs/reality.md; Chromium's
-//   CachedStorageArea::AllDeleted).
+// - mutexed: HTML's storage mutex; a turn is atomic.
+// - interleaved: each operation is atomic and visible to every process at once.
+// - cached: what browsers do (docs/decisions/0001). Each process reads and writes a copy of its
+//   own. Its writes reach the other processes later, in one order for all. While a process waits
+//   for its own write to a key to come back in that order, it ignores the writes of others to that
+//   key. In the end all copies are therefore equal, except after clear(): a process that clears
+//   waits for no key, and keeps what it receives before its clear() comes back (docs/reality.md;
+//   Chromium's CachedStorageArea::AllDeleted).
 //
-// The class only keeps the rules; when a write travels is the schedule's choice (send, receive).
+// The class implements the rules. The schedule chooses when a write travels (send(), receive()).
 #pragma once
 
 #include <cstdint>
@@ -29,16 +29,16 @@ namespace tabacus::lab {
 
 using tabacus::StorageModel;
 
-/// What becomes of a write that is equal to what the writer's copy holds, which may be stale
-/// (`cached` only; measured, docs/reality.md).
+/// How the model `cached` treats a write of the value that the writer's copy already holds. The
+/// copy may be stale. (Measured: docs/reality.md.)
 enum class EqualWrites : std::uint8_t {
-    sent,     // Chromium: the write takes part in the order, which decides whether it is a change
-    dropped,  // Firefox, WebKit: the copy decides, of this and of whether there is an event
+    sent,     // Chromium: the write is sent, and the area decides whether it changes anything
+    dropped,  // Firefox, WebKit: the write is dropped; the copy also decides about events
 };
 
 using ProcessId = std::uint32_t;
 
-/// For traces.
+/// Returns the change as text for traces.
 std::string describe_change(const StorageChange& change);
 std::uint64_t digest_of(const StorageChange& change);
 
@@ -51,7 +51,7 @@ class StorageArea {
         ProcessId process = 0;
         std::uint32_t writer = 0;  // the tab, which gets no event for its own change
         StorageChange change;
-        bool changes = true;  // false: the area held that already, and there is no event
+        bool changes = true;  // false if the area already holds the value: there is no event
     };
 
     StorageArea(StorageModel model, FootprintRecorder& recorder,
@@ -59,7 +59,7 @@ class StorageArea {
         : model_(model), equal_writes_(equal_writes), recorder_(&recorder) {}
 
     [[nodiscard]] StorageModel model() const { return model_; }
-    /// A process begins with what the area holds.
+    /// Starts a process, whose copy is what the area holds.
     void start(ProcessId process);
     void end(ProcessId process) {
         recorder_->note(Object::processes, 0, AccessKind::write);
@@ -69,51 +69,54 @@ class StorageArea {
 
     [[nodiscard]] std::optional<std::string> get(ProcessId process, std::string_view key) const;
     [[nodiscard]] std::vector<std::string> keys(ProcessId process, std::string_view prefix) const;
-    /// The write to send, if there is one. nullopt for `value` removes.
-    /// Fails with quota_exceeded, and nothing changes.
+    /// Sets the value of a key; removes the key if `value` is nothing. Returns the write to send,
+    /// if there is one. Throws quota_exceeded, and changes nothing, if the value does not fit.
     std::optional<Write> set(ProcessId process, std::uint32_t writer, std::string_view key,
                              std::optional<std::string_view> value);
-    /// localStorage.clear(): the write to send.
+    /// Removes all keys, as localStorage.clear() does. Returns the write to send.
     Write clear(ProcessId process, std::uint32_t writer);
-    /// The write reaches the area itself, whose order is everybody's. Returns it as the processes
-    /// receive it.
+    /// Applies a write to the area, whose order of writes holds for all processes. Returns the
+    /// write that the processes receive.
     Write send(Write write);
-    /// The write reaches `process`, which may be its own.
+    /// Applies a write to the copy of `process`, which may be the process that wrote.
     void receive(ProcessId process, const Write& write);
 
-    /// Keys and values together, in bytes.
+    /// Sets the limit for all keys and values together, in bytes; nothing means no limit.
     void set_quota(std::optional<std::size_t> bytes) {
         recorder_->note(Object::database, 0, AccessKind::write);
         quota_bytes_ = bytes;
     }
-    /// Everything gone, in every process: the site's data was cleared.
+    /// Removes everything, in every process, as if the site's data was cleared.
     void wipe();
-    /// What a crash of the browser leaves: the area without its `lost` latest writes.
+    /// Takes back the `lost` latest writes, as a crash of the browser does.
     void forget_latest(std::size_t lost);
-    /// Whether forget_latest() can take writes back, for which each keeps the area as it was.
+    /// Sets whether forget_latest() can take writes back. If so, each write keeps a copy of the
+    /// area as it was.
     void keep_unsettled(bool keeps) { keeps_unsettled_ = keeps; }
+    /// Returns the number of writes that forget_latest() can take back.
     [[nodiscard]] std::size_t unsettled() const { return before_.size(); }
-    /// What was written is on the disk.
+    /// Puts all writes on the disk, so that a crash takes none of them back.
     void settle() { before_.clear(); }
 
-    /// Returns a hash of what the area and the processes hold; with what a crash would leave, if one
-    /// may come.
+    /// Returns a hash of what the area and the processes hold. `with_disk`: whether it includes
+    /// what a crash of the browser would leave.
     [[nodiscard]] std::uint64_t digest(bool with_disk) const;
     [[nodiscard]] const Values& values() const { return values_; }
-    /// What the process reads: its copy, or the area.
+    /// Returns what the process reads: its copy, or the area.
     [[nodiscard]] const Values& seen_by(ProcessId process) const;
-    /// For tests: every process sees the value.
+    /// For tests: sets a value in the area and in every process.
     void overwrite(const std::string& key, std::optional<std::string> value);
 
   private:
-    /// Own writes to a key that have not come back. The latest outlives another's clear(), even
-    /// after one of the process's own (docs/reality.md, clear-against-own-set).
+    /// A process's writes to a key that have not come back. The latest one survives the clear() of
+    /// another process, even after a clear() of its own process (docs/reality.md,
+    /// clear-against-own-set).
     struct Awaited {
         int writes = 0;
         std::optional<std::string> latest;
     };
-    /// The sums over all keys and values, each empty until it is asked for. Every change of the
-    /// values empties `digest`; a change that `bytes` does not follow empties `bytes`.
+    /// The size and the hash of all keys and values. Each is nothing until it is computed. A change
+    /// of the values resets `digest`, and updates `bytes` where it can.
     struct Sums {
         std::optional<std::size_t> bytes = std::nullopt;
         std::optional<std::uint64_t> digest = std::nullopt;
@@ -125,7 +128,8 @@ class StorageArea {
     };
     static void receive_from_other(Process& process, const StorageChange& change);
     static void apply_change(Values& values, Sums& sums, const StorageChange& change);
-    /// Nothing for `value` removes; `at` is where the key is, or the end.
+    /// Sets or, if `value` is nothing, removes a value. `at` is the position of the key, or the
+    /// end.
     static void put(Values& values, Sums& sums, Values::iterator at, const std::string& key,
                     const std::optional<std::string>& value);
     void check_quota(const Values& values, Sums& sums, Values::const_iterator at,

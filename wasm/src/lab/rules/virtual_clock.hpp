@@ -1,4 +1,5 @@
-// VirtualClock: time that passes only when the schedule says so.
+// VirtualClock: the clock and the timers of a simulated origin. Time passes only when the schedule
+// chooses it.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +34,7 @@ class VirtualClock {
     void begin_step(std::uint32_t number) { step_ = number; }
     void jump(double delta_ms) { now_ms_ += delta_ms; }
 
-    /// Returns what cancel() knows the timer by.
+    /// Starts a timer, and returns its id for cancel().
     std::uint64_t start(TabId tab, double delay_ms, Callback callback) {
         recorder_->note(Object::now, 0, AccessKind::read);
         recorder_->note(Object::timers, 0, AccessKind::bump);
@@ -48,13 +49,13 @@ class VirtualClock {
         const double due_ms = std::ceil((now_ms_ + delay_ms) / minute_ms) * minute_ms;
         return start(tab, due_ms - now_ms_, std::move(callback));
     }
-    /// Does nothing if the timer was due already.
+    /// Cancels a timer. Does nothing if the timer was already due.
     void cancel(std::uint64_t id) {
         recorder_->note(Object::timers, 0, AccessKind::write);
         std::erase_if(timers_, [id](const Timer& timer) { return timer.id == id; });
     }
 
-    /// Returns a hash of the time, and of the tabs that wait for it.
+    /// Returns a hash of the time and of the timers.
     [[nodiscard]] std::uint64_t digest() const {
         auto sum = mixed(std::bit_cast<std::uint64_t>(now_ms_));
         for (const auto& timer : timers_) {
@@ -64,8 +65,8 @@ class VirtualClock {
     }
 
     [[nodiscard]] bool waiting() const { return !timers_.empty(); }
-    /// Lets time pass until the next timer is due and takes it. Of equals, the lower tab's; of
-    /// those, the one started first.
+    /// Lets time pass until the next timer is due, and takes it. If several are due then, the tab
+    /// with the lowest number comes first; within a tab, the timer that was started first.
     Timer take_next() {
         const auto next =
             std::min_element(timers_.begin(), timers_.end(), [](const Timer& a, const Timer& b) {
@@ -87,8 +88,8 @@ class VirtualClock {
     FootprintRecorder* recorder_;
     std::uint32_t step_ = 0;
     OwnedIds ids_;
-    double now_ms_ = 1'700'000'000'000;  // some day of November 2023
-    std::vector<Timer> timers_;          // in the order they were started
+    double now_ms_ = 1'700'000'000'000;  // a day in November 2023
+    std::vector<Timer> timers_;          // in the order in which they were started
 };
 
 }  // namespace tabacus::lab

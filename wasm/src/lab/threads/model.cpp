@@ -11,11 +11,11 @@
 namespace tabacus::lab {
 namespace {
 
-/// A primitive's calls are a few frames deep.
+/// The size of a thread's stack. The calls of a primitive are only a few frames deep.
 constexpr std::size_t stack_bytes = std::size_t{64} * 1024;
 using Stack = std::array<std::byte, stack_bytes>;
 
-/// The process of a thread's timeout.
+/// Marks the process of a thread's timeout (Choice::process).
 constexpr std::uint64_t timeout_bit = std::uint64_t{1} << 32U;
 
 enum class State : std::uint8_t { ready, parked, ended };
@@ -24,19 +24,19 @@ struct Thread {
     ucontext_t context{};
     std::unique_ptr<Stack> stack;
     State state = State::ready;
-    std::uint32_t word = 0;   // parked: on which
-    std::uint64_t since = 0;  // parked: the longest asleep is woken first
-    bool times_out = false;   // parked: it may
+    std::uint32_t word = 0;   // parked: the number of the cell
+    std::uint64_t since = 0;  // parked: the step; the thread that sleeps longest is woken first
+    bool times_out = false;   // parked: whether the sleep may time out
     bool timed_out = false;
-    bool at_once = true;         // its next operation is the one that it was given its turn for
-    std::uint32_t woken_by = 0;  // a step
+    bool at_once = true;         // whether its next operation belongs to the current step
+    std::uint32_t woken_by = 0;  // the step that woke it
 };
 
 class ThreadsRun;
-thread_local ThreadsRun* running = nullptr;  // inside one of its threads
-thread_local std::uint32_t cells_made = 0;   // by the play that is being made
+thread_local ThreadsRun* running = nullptr;  // the run, while one of its threads runs
+thread_local std::uint32_t cells_made = 0;   // the number of cells of the current run
 thread_local std::vector<std::unique_ptr<Stack>>
-    spare_stacks;  // mapping memory costs more than a run
+    spare_stacks;  // kept, because mapping memory costs more than a run
 
 class ThreadsRun final : public Run {
   public:
@@ -107,7 +107,7 @@ class ThreadsRun final : public Run {
     [[nodiscard]] const std::string& failure() const override { return failure_; }
     std::vector<TraceLine> lines() override { return std::exchange(lines_, {}); }
 
-    // Inside a thread.
+    // Functions that a thread of the run calls.
     void point() {
         auto& thread = threads_[current_];
         if (std::exchange(thread.at_once, false)) return;
@@ -182,7 +182,7 @@ class ThreadsRun final : public Run {
         try {
             run.workload_->run(self);
         } catch (const std::exception& error) {
-            run.failure_ = std::string("it threw: ") + error.what();
+            run.failure_ = std::string("a thread threw: ") + error.what();
         }
         run.threads_[self].state = State::ended;
     }

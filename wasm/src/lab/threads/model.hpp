@@ -1,12 +1,13 @@
-// Modelled threads: a program over shared memory in which every operation on an atomic cell is a
-// step that the explorer schedules.
+// Modelled threads: a program over shared memory. Every operation on an atomic cell is a step that
+// the explorer schedules.
 //
-// `ModelParker` stands where PlatformParker stands in a primitive of wasm/include/tabacus/sync; the
-// source of the primitive is the one that runs in production. WebAssembly's and JavaScript's
-// atomics are sequentially consistent, so interleavings are all there is, as long as the program
-// has no data race (which ThreadSanitizer watches over).
+// The explored primitives are those of wasm/include/tabacus/sync, in the source that runs in
+// production, with `ModelParker` in place of PlatformParker. Atomics of WebAssembly and JavaScript
+// are sequentially consistent. Interleavings are therefore all possible behaviours of a program
+// without data races; ThreadSanitizer checks that there are none.
 //
-// Only natively: each thread is a stack of its own (POSIX ucontext), and WebAssembly has but one.
+// The model runs in native programs only, because each thread has a stack of its own (POSIX
+// ucontext), and WebAssembly has only one stack.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@
 
 namespace tabacus::lab {
 
-/// One run's shared objects, what each thread does with them, and what must be true in the end.
-/// Threads must not own heap memory across an operation: a run may end in the middle of them.
+/// The shared objects of one run, what each thread does with them, and the checks. Requires that a
+/// thread owns no heap memory while it calls an operation of a cell, because the run may end there.
 class ThreadsWorkload {
   public:
     ThreadsWorkload() = default;
@@ -30,33 +31,34 @@ class ThreadsWorkload {
     ThreadsWorkload(ThreadsWorkload&&) = delete;
     ThreadsWorkload& operator=(ThreadsWorkload&&) = delete;
     virtual ~ThreadsWorkload() = default;
-    /// The body of thread `index`, from 0.
+    /// Runs thread `index`, counted from 0.
     virtual void run(std::uint32_t index) = 0;
-    /// What is wrong, or nothing; after every thread has ended.
+    /// Returns a failure, or an empty text. Called once every thread has ended.
     virtual std::string judge() { return {}; }
-    /// What a thread has found wrong so far, or nothing. Looked at after every step.
+    /// Returns a failure that a thread has found, or an empty text. Called after every step.
     virtual std::string after_step() { return {}; }
 };
 
-/// `make` makes the objects anew for each run. All threads parked is a failure.
+/// Returns a program for the explorer. `make` makes the objects for each run. A run in which every
+/// thread that has not ended is parked fails.
 Program threads_program(std::uint32_t threads,
                         std::function<std::unique_ptr<ThreadsWorkload>()> make);
 
 namespace model {
 
-/// Called by a cell before each of its operations; returns when it is this thread's turn. Nothing
-/// outside a modelled thread.
+/// Waits until it is this thread's turn. A cell calls it before each of its operations. Does
+/// nothing outside a modelled thread.
 void point();
-/// The operation that has just been done. `number` is the cell's.
+/// Records the operation that a cell has just done. `number` is the cell's.
 void record_access(std::uint32_t number, AccessKind access, const char* what, std::int64_t value);
-/// A number for a new cell: the same in every run of the same program.
+/// Returns a number for a new cell, which is the same in every run of a program.
 std::uint32_t next_cell();
 sync::Parked park(std::uint32_t number, const std::function<bool()>& unchanged, bool times_out);
 void unpark(std::uint32_t number, bool all);
 
 }  // namespace model
 
-/// std::atomic's operations, as far as the primitives use them.
+/// The operations of std::atomic that the primitives use.
 template <class T>
 class ModelAtomic {
   public:
@@ -104,13 +106,13 @@ class ModelAtomic {
                     equal ? "compares and exchanges for" : "compares in vain with");
         return equal;
     }
-    /// Neither WebAssembly's nor x86's fails for no reason.
+    /// Never fails spuriously, because the instructions of WebAssembly and x86 never do.
     bool compare_exchange_weak(T& expected, T desired) {
         return compare_exchange_strong(expected, desired);
     }
 
     [[nodiscard]] std::uint32_t number() const { return number_; }
-    /// Not an operation: for judges, and for parking.
+    /// Returns the value without an operation, for judge() and for parking.
     [[nodiscard]] T peek() const { return value_; }
 
   private:
@@ -130,16 +132,17 @@ class ModelAtomic {
     T value_{};
 };
 
+/// The parker of the model (tabacus/sync/parker.hpp).
 struct ModelParker {
     template <class T>
     using Atomic = ModelAtomic<T>;
     using Word = ModelAtomic<std::uint32_t>;
 
-    // Spinning for longer shows nothing that another schedule would not show.
+    // Spinning for longer adds no behaviour that another schedule does not have.
     static constexpr std::uint32_t spin_pause_first = 1;
     static constexpr std::uint32_t spin_pause_max = 0;
     static constexpr std::uint32_t spin_rounds_max = 2;
-    // Nobody is terminated here, and a sleep with an end would hide a wake-up that is missing.
+    // No thread is terminated in the model, and a sleep that ends would hide a missing wake-up.
     static constexpr std::int64_t sleep_max_ns = sync::forever_ns;
 
     static sync::Parked park(Word& word, std::uint32_t expected, std::int64_t timeout_ns) {

@@ -1,5 +1,9 @@
-// AbortableTransactions: the transactions of a user that stops with the page. A page that is being
-// frozen aborts them all in the same turn, and begins none until it goes on.
+// AbortableTransactions: transactions that a page aborts when it is frozen or hidden in the
+// back/forward cache. The page begins no other one until it resumes.
+//
+//   state      begin()                    event      next state, effect
+//   running    begins a transaction       stop()     stopped; aborts what does not commit yet
+//   stopped    waits                      resume()   running; the waiting calls begin
 #pragma once
 
 #include <memory>
@@ -14,7 +18,7 @@ class AbortableTransactions {
   public:
     explicit AbortableTransactions(World& world) : world_(world) {}
 
-    /// Waits while the page is stopped.
+    /// Begins a transaction, as Database::begin() does, once the page is not stopped.
     Task<std::unique_ptr<Transaction>> begin(Stores scope, Access access, Durability durability) {
         const auto waiting = waiting_;
         while (waiting->stopped) {
@@ -24,8 +28,9 @@ class AbortableTransactions {
         }
         co_return co_await world_.database().begin(scope, access, durability, &group_);
     }
-    /// Aborts those that do not commit yet. Until resume() is called, begin() waits: a transaction
-    /// that a page begins while it stops would end only when the page goes on, and block all others.
+    /// Aborts the transactions that do not commit yet. Until resume() is called, begin() waits: a
+    /// transaction that is begun while the page stops would end only when the page resumes, and
+    /// would block the transactions of all tabs until then.
     void stop() const {
         waiting_->stopped = true;
         group_.abort_all();
@@ -46,9 +51,9 @@ class AbortableTransactions {
     std::shared_ptr<Waiting> waiting_ = std::make_shared<Waiting>();
 };
 
-/// Reads again what failed for a passing reason, such as a dropped connection or a page that
-/// stopped during the read. A page that stopped reads again when it goes on, and its timers with
-/// it.
+/// Awaits `read()`, and tries again after 20 ms if it fails with store_failed, four times in all. A
+/// read fails so for a passing reason, such as a dropped connection or a page that stopped during
+/// the read; the timers of a page that stopped go on when it resumes. Fails as the last read does.
 template <typename Read>
 auto read_again(World& world, Read read) -> decltype(read()) {
     constexpr int attempts_max = 4;

@@ -13,7 +13,7 @@ class ChangeListeners : public ListenersBase {
     Subscription add(Function<void()> callback) {
         return ListenersBase::add([callback = std::move(callback)](const void*) { callback(); });
     }
-    /// A callback may add and remove others.
+    /// Calls every callback. A callback may add and remove callbacks.
     void call() const { emit(nullptr); }
 };
 

@@ -1,4 +1,4 @@
-// One text of several.
+// concat: joins texts.
 #pragma once
 
 #include <initializer_list>
@@ -7,7 +7,8 @@
 
 namespace tabacus {
 
-/// Never inlined: each `+` between strings is ten times the code of a call.
+/// Returns the parts as one text. Never inlined, because each `+` between strings takes ten times
+/// the code of a call.
 [[gnu::noinline]] inline std::string concat(std::initializer_list<std::string_view> parts) {
     std::string text;
     for (const auto part : parts) text += part;

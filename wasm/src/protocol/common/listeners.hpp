@@ -1,4 +1,5 @@
-// Callbacks for one kind of event, registered and withdrawn in any order, also during an event.
+// Listeners: callbacks for one kind of event. They may be added and removed in any order, also
+// while an event is emitted.
 #pragma once
 
 #include <list>
@@ -9,8 +10,8 @@
 
 namespace tabacus {
 
-/// What all kinds of event have in common. An event is a pointer here: one body of code instead of
-/// four.
+/// The part that does not depend on the type of the event. It handles an event as an untyped
+/// pointer, so that all types share one copy of the code.
 class ListenersBase {
   public:
     [[nodiscard]] bool empty() const { return state_->entries.empty(); }
@@ -18,7 +19,8 @@ class ListenersBase {
   protected:
     using Callback = Function<void(const void*)>;
     Subscription add(Callback callback);
-    /// Calls those registered when it begins, except those withdrawn meanwhile.
+    /// Calls each callback that is registered when the call begins, unless it is removed before its
+    /// turn.
     void emit(const void* event) const;
 
   private:

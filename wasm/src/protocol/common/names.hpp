@@ -1,7 +1,7 @@
-// The names under which a namespace keeps its things in storage, locks and channels.
+// Names: the names that a namespace uses for its keys of localStorage, its locks and its channels.
 //
-// One rule: parts are joined by '/', and a part that a user chose is escaped, so that no two
-// different names can meet in one key.
+// The parts of a name are joined by '/', and a part that a user chose is escaped, so that two
+// different names never make one key.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,14 @@
 
 namespace tabacus {
 
-/// `part` with '%', '/', ';' and control characters as %XX. Injective.
+/// Returns `part` with '%', '/', ';' and control characters written as %XX. Injective.
 std::string escaped(std::string_view part);
-/// The inverse; nothing for what escaped() never writes.
+/// Returns the text that escaped() turns into `part`; nothing if there is none.
 std::optional<std::string> unescaped(std::string_view part);
 
-/// The key of a counter's row, "counter/generation/slot". A copy for each caller would be ten times
-/// the size of the calls.
+/// Returns the key of a counter's row, "counter/generation/slot". `counter` is the counter's
+/// escaped name, `row` is "generation/slot". Never inlined, because a copy of the code takes ten
+/// times the code of a call.
 [[gnu::noinline]] inline std::string row_key(const std::string& counter, const std::string& row) {
     return concat({counter, "/", row});
 }
@@ -29,70 +30,77 @@ class Names {
     explicit Names(std::string_view name_space)
         : root_(concat({"tabacus/", escaped(name_space), "/"})) {}
 
-    /// What every key of localStorage, lock and channel of the namespace begins with.
+    /// The text with which every name of this namespace begins.
     [[nodiscard]] const std::string& root() const { return root_; }
 
     [[nodiscard]] std::string channel() const { return concat({root_, "news"}); }
     [[nodiscard]] std::string catalogue_channel() const { return concat({root_, "added"}); }
-    /// Held by a replica while it lives: a replica that can take it may adopt the slot.
+    /// The lock that a replica holds while it lives. A replica that acquires it may adopt the slot.
     [[nodiscard]] std::string slot_lock(std::string_view slot) const {
         return concat({root_, "slot/", slot});
     }
-    /// Held by the holder of the lock `key`, an escaped name (web_lock.hpp).
+    /// The Web Lock that the holder of the lock `key` holds. `key` is an escaped name
+    /// (web_lock.hpp).
     [[nodiscard]] std::string lock(std::string_view key) const {
         return root_ + "lock/" + std::string(key);
     }
-    /// localStorage: the largest token of all locks, as last seen.
+    /// A key of localStorage: the largest token of all locks that a tab has seen.
     [[nodiscard]] std::string lock_tokens() const { return concat({root_, "lock-tokens"}); }
+    /// The text with which the keys of departures begin.
     [[nodiscard]] std::string lock_departures() const { return concat({root_, "gone/"}); }
-    /// localStorage: that `id`, of a lease on the lock, is gone with its page, and when
-    /// (lease.hpp).
+    /// A key of localStorage: the departure of `id`, which held a lease on the lock or waited for
+    /// one, and the time at which its page was left (lease.hpp).
     [[nodiscard]] std::string lock_departure(std::string_view key, std::string_view id) const {
         return concat({lock_departures(), key, "/", id});
     }
-    /// Held while its holder waits for lock(key): the queue.
+    /// The entry lock of the lock `key`. A tab holds it while it waits for lock(key).
     [[nodiscard]] std::string entry_lock(std::string_view key) const {
         return root_ + "gate/" + std::string(key);
     }
-    /// localStorage: the clean exit of a worker from its slot, as its turns (work.cpp).
+    /// A key of localStorage: the clean exit of a worker from its slot, which records the turns of
+    /// the slot (work.cpp).
     [[nodiscard]] std::string queue_exit(std::string_view key, std::string_view slot) const {
         return concat({root_, "left/", key, "/", slot});
     }
     [[nodiscard]] std::string queues_channel() const { return concat({root_, "queues"}); }
     [[nodiscard]] std::string locks_channel() const { return root_ + "locks"; }
     [[nodiscard]] std::string limits_channel() const { return root_ + "limits"; }
-    /// Held by a tab that may hold rights of budgets.
+    /// The lock that a tab holds while it may hold rights of budgets.
     [[nodiscard]] std::string holder(std::string_view tab) const {
         return root_ + "holder/" + std::string(tab);
     }
-    /// Held, shared, by every tab that has watched a rate limit's time pass.
+    /// The lock that every witness of a rate limit's time holds, shared (rate_limit.hpp).
     [[nodiscard]] std::string witness(std::string_view key) const {
         return root_ + "witness/" + std::string(key);
     }
-    /// Held by the tab that makes a row of Store::limits, where there seems to be none.
+    /// The lock that a tab holds while it makes a row of Store::limits that seems to be missing.
     [[nodiscard]] std::string limit_birth(std::string_view key) const {
         return concat({root_, "limit-birth/", key});
     }
-    /// Held, shared, by every tab that has seen that there is such a row.
+    /// The lock that a tab holds, shared, once it has seen the row of Store::limits.
     [[nodiscard]] std::string limit_seen(std::string_view key) const {
         return concat({root_, "limit-seen/", key});
     }
-    /// localStorage: that there is such a row of Store::limits, and the last number of a sequence.
+    /// A key of localStorage: the mark that the row of Store::limits exists. The mark of a sequence
+    /// holds the sequence's last number.
     [[nodiscard]] std::string limit_mark(std::string_view key) const {
         return root_ + "limit/" + std::string(key);
     }
-    /// localStorage: the generation of the database as last seen.
+    /// A key of localStorage: the last generation of the database that the default counter has
+    /// seen.
     [[nodiscard]] std::string generation() const { return concat({root_, "generation"}); }
-    /// localStorage: the generation as all modules but the default counter know it
+    /// A key of localStorage: the last generation of the database that any other module has seen
     /// (store_watch.hpp).
     [[nodiscard]] std::string database_generation() const {
         return concat({root_, "database-generation"});
     }
-    /// localStorage: a row of the database, as its backup; without IndexedDB the row itself.
+    /// A key of localStorage: the backup of a row of the database; without IndexedDB the row
+    /// itself.
     [[nodiscard]] std::string stored_row(std::string_view row_key) const {
         return concat({root_, "mirror/", row_key});
     }
-    /// localStorage and locks: what the simple strategies keep per counter.
+    /// The beginning of the keys and of the locks that a strategy of the catalogue uses for the
+    /// counter `name`.
     [[nodiscard]] std::string counter(std::string_view strategy, std::string_view name) const {
         return concat({root_, strategy, "/", escaped(name)});
     }

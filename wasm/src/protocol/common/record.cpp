@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t identifier_length_max = 32;
 
-// <charconv> would be a page of tables for the sake of speed.
+// Not <charconv>, because its tables would make the program larger.
 std::string digits_of(std::uint64_t number, unsigned base) {
     std::array<char, 20> buffer{};  // 2^64 − 1 has 20 decimal digits
     auto first = buffer.end();
@@ -21,7 +21,8 @@ std::string digits_of(std::uint64_t number, unsigned base) {
     return {first, buffer.end()};
 }
 
-/// Takes the fields of a record one by one. A missing field reads as a text that no parser accepts.
+/// Reads the fields of a record one by one. A missing field reads as the empty text, which no
+/// parser accepts.
 class Fields {
   public:
     explicit Fields(std::string_view text) : rest_(text) {}

@@ -1,8 +1,9 @@
-// What is written into rows, backups, claims and messages. Any script of the origin may have
-// written what is read: every parser accepts exactly what its formatter writes, or nothing.
+// The records that the protocols write into rows, backups, claims and messages. Any script of the
+// origin may have written what is read, so every parser accepts exactly what its formatter writes.
+// Each parse_…() function returns nothing for any other text.
 //
-// Every format begins with its version, "1;": old and new tabs live side by side, and a version
-// that is not known is a record to quarantine, not to guess at.
+// Every format begins with its version, "1;", because tabs with an old and a new version of the
+// program run side by side. A record with an unknown version is quarantined.
 #pragma once
 
 #include <algorithm>
@@ -17,23 +18,24 @@
 
 namespace tabacus {
 
-/// The largest lifetime total of a row. 512 swings over the whole range of a value fit below it,
-/// and the sum of two totals cannot overflow.
+/// The largest total of a row. A counter can pass through the whole range of a value 512 times
+/// before it is reached, and the sum of two totals cannot overflow.
 constexpr std::int64_t total_max = (std::int64_t{1} << 62) - 1;
 
-/// What every text in a store or on a channel begins with, and what stands between its fields.
+/// The first field of every record.
 constexpr std::string_view record_version = "1";
+/// The character between the fields of a record.
 constexpr char record_separator = ';';
-/// The fields of a text, its version among them, which live as long as it does. If there are more
-/// than `most`, returns only `most` + 1 of them: no record of ours has that many, and a foreign one
-/// is not worth the memory.
+/// Returns the fields of a text, its version among them, as views into the text. If it has more
+/// than `most` fields, returns only `most` + 1 of them, which saves the memory for a record that is
+/// not ours.
 std::vector<std::string_view> fields_of(std::string_view text, std::size_t most);
 
-/// The epochs of a slot rise with each adoption of it (replica_slot.cpp).
+/// The largest epoch of a slot. Each adoption of the slot raises its epoch (replica_slot.cpp).
 constexpr std::int64_t epoch_max = value_max;
 
-/// A replica's cumulative increments and decrements: only ever grow, so that repetition and order
-/// of messages do no harm.
+/// A replica's cumulative increments and decrements. They never fall, so that messages may arrive
+/// repeatedly and in any order.
 struct Totals {
     std::int64_t plus = 0;
     std::int64_t minus = 0;
@@ -44,7 +46,7 @@ struct Totals {
     [[nodiscard]] bool empty() const { return plus == 0 && minus == 0; }
 };
 
-/// The join of the semilattice.
+/// Returns the larger of both totals, each for itself: the join of the semilattice.
 inline Totals larger(Totals a, Totals b) {
     return {std::max(a.plus, b.plus), std::max(a.minus, b.minus)};
 }
@@ -55,19 +57,20 @@ struct TotalsRecord {
     Totals totals;
     friend bool operator==(TotalsRecord, TotalsRecord) = default;
 };
-/// True when `record` holds more than `known`, which it then replaces.
+/// Merges `record` into `known`: a later epoch replaces an earlier one, and of one epoch the larger
+/// totals are kept. Returns whether `known` has changed.
 bool outgrows(TotalsRecord& known, TotalsRecord record);
 std::string format_totals(TotalsRecord record);
 std::optional<TotalsRecord> parse_totals(std::string_view text);
 
-/// A whole number in decimal, as std::to_chars writes it.
+/// Returns a whole number in decimal, as std::to_chars writes it.
 std::string format_decimal(std::int64_t number);
-/// Exactly what that writes, from `min` to `max`: no sign but a leading minus, no leading zeros, no
-/// "-0".
+/// Returns the number that format_decimal() writes as `text`, if it lies between `min` and `max`;
+/// else nothing. A plus sign, leading zeros and "-0" are refused.
 std::optional<std::int64_t> parse_decimal(std::string_view text, std::int64_t min,
                                           std::int64_t max);
 
-/// A plain value in decimal, within ±value_max: what the simple strategies store.
+/// A plain value in decimal, within ±value_max, as the strategies over localStorage store it.
 std::string format_value(std::int64_t value);
 std::optional<std::int64_t> parse_value(std::string_view text);
 
@@ -81,19 +84,19 @@ struct HolderRecord {
 std::string format_holder(const HolderRecord& record);
 std::optional<HolderRecord> parse_holder(std::string_view text);
 
-/// The subject of that claim: "slot/" and the slot.
+/// Returns the subject of a slot's claim: "slot/" and the slot.
 std::string subject_of_slot(std::string_view slot);
 
 /// A message between tabs.
 struct Message {
     enum class Kind : char {
         totals = 'n',     // the totals of a row, perhaps not committed yet
-        ask = 'a',        // announce your totals of this counter (there is no store to read)
-        changed = 'c',    // the store of this counter changed: read it
-        recovered = 'h',  // rows were brought back: read everything
+        ask = 'a',        // asks for the totals of this counter, where there is no store to read
+        changed = 'c',    // the store of this counter has changed and must be read
+        recovered = 'h',  // rows were recovered, so that every counter must be read
     };
     Kind kind = Kind::totals;
-    std::string counter;  // escaped name, empty for recovered
+    std::string counter;  // its escaped name; empty for recovered
     std::string row;      // totals: "generation/slot"
     TotalsRecord record;  // totals
     friend bool operator==(const Message&, const Message&) = default;
@@ -101,11 +104,11 @@ struct Message {
 std::string format_message(const Message& message);
 std::optional<Message> parse_message(std::string_view text);
 
-/// An identifier of a generation or slot: 1 to 32 of [0-9a-z].
+/// Whether `text` is an identifier, as of a generation or a slot: 1 to 32 characters of [0-9a-z].
 bool is_identifier(std::string_view text);
-/// An identifier made of 64 random bits: 13 digits or fewer in base 36.
+/// Returns an identifier for 64 random bits: their number in base 36, at most 13 digits.
 std::string identifier_of(std::uint64_t bits);
-/// "generation/slot", both identifiers.
+/// Whether `text` is "generation/slot", both identifiers.
 bool is_row_id(std::string_view text);
 
 }  // namespace tabacus

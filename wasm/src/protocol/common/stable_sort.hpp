@@ -1,5 +1,5 @@
-// sort_stably: std::stable_sort in one copy of it for all types. Each further copy would be some two
-// thousand bytes of the program, and what protocols sort is short.
+// sort_stably: a stable sort with one copy of its code for all types. Each copy of std::stable_sort
+// would add some two thousand bytes to the program, and what protocols sort is short.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace tabacus {
 
-/// Whether the first of two items, by their indices, comes before the second. `context` is what
-/// stable_order() was given.
+/// Whether the item with the index `first` comes before the item with the index `second`. `context`
+/// is the argument of stable_order().
 using ComesBefore = bool (*)(const void* context, std::uint32_t first, std::uint32_t second);
 
-/// The indices of `count` items in their order; equal ones keep theirs.
+/// Returns the indices of `count` items in sorted order. Equal items keep their order.
 std::vector<std::uint32_t> stable_order(std::size_t count, ComesBefore before, const void* context);
 
-/// Sorts all items; equal ones keep their order.
+/// Sorts the items by `less`. Equal items keep their order.
 template <typename T, typename Less>
 void sort_stably(std::vector<T>& items, const Less& less) {
     struct Context {
@@ -27,8 +27,8 @@ void sort_stably(std::vector<T>& items, const Less& less) {
     const auto order = stable_order(
         items.size(),
         [](const void* opaque, std::uint32_t first, std::uint32_t second) -> bool {
-            const auto& of = *static_cast<const Context*>(opaque);
-            return of.less(of.items[first], of.items[second]);
+            const auto& sorting = *static_cast<const Context*>(opaque);
+            return sorting.less(sorting.items[first], sorting.items[second]);
         },
         &context);
     std::vector<T> sorted;

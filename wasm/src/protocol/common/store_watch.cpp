@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::string_view meta_key = "database";
 
-// While a browser clears an origin's data, opening a database may be refused for a while.
+// A browser that clears an origin's data may refuse for a while to open a database, so the check is
+// repeated, each time after a longer pause.
 constexpr double first_pause_ms = 1'000;
 constexpr double pause_factor = 4;
 constexpr double last_pause_ms = 64'000;
@@ -38,12 +39,13 @@ void StoreWatch::check() {
 }
 
 Task<void> StoreWatch::check_until_done() {
-    // The owner of this object may still be in its constructor, and not to be called yet.
+    // The owner of this object may still be in its constructor, and cannot take a notice yet.
     co_await world_.clock().end_of_turn();
     auto pause_ms = first_pause_ms;
     while (!stopped_ && std::exchange(stale_, false)) {
         if (co_await attempt(compare())) continue;
-        // After the last pause add(), read() and their like meet the failure, and report it.
+        // After the last pause the check is given up: add(), read() and other calls report the
+        // failure.
         if (stopped_ || pause_ms > last_pause_ms) break;
         co_await world_.clock().sleep(pause_ms);
         pause_ms *= pause_factor;

@@ -1,12 +1,17 @@
-// StoreWatch: notices that the database of a namespace is another one than before.
+// StoreWatch: notices that the database of a namespace was replaced by a new one.
 //
-// A browser may delete a database, and a user may; what is in the one that replaces it begins at
-// nothing. The default counter finds out by itself, and recovers (replica_recover.cpp); of
-// everything else nothing can be brought back, and it must not be silent: an id in the database,
-// remembered in localStorage and by every tab, tells which database this is.
+// A browser or a user may delete a database; the one that replaces it is empty. The default counter
+// finds this out by itself and recovers its rows (replica_recover.cpp). The rows of everything else
+// cannot be recovered, so the application must learn of the loss. An id in the database identifies
+// it. localStorage and every tab remember the id.
 //
-// It promises, to every tab that uses the database when it vanishes, one store_lost, whether or not
-// the tab asks for anything afterwards.
+// It promises: each tab that uses the database when it vanishes gets one store_lost, even if the
+// tab makes no call afterwards.
+//
+//   state       meaning                             leaves it by
+//   idle        the last check has ended            check(): checking
+//   checking    reads the id, after pauses again    success, or failure after the last pause: idle
+//   stopped     the tab is closed                   -
 #pragma once
 
 #include <string>
@@ -22,10 +27,10 @@ class StoreWatch {
     StoreWatch(World& world, Names names, NoticeHandler on_notice)
         : world_(world), names_(std::move(names)), on_notice_(std::move(on_notice)) {}
 
-    /// Checks which database this is, now and whenever the connection was lost, the database made,
-    /// or the page away. Does nothing where there is no database.
+    /// Begins to check which database this is: at once, after each event of the database, and when
+    /// the page is shown or resumed. Does nothing if there is no IndexedDB, or in a later call.
     void start();
-    /// Ends the checks: the tab is closed.
+    /// Ends the checks, because the tab is closed.
     void stop();
 
   private:
@@ -43,7 +48,7 @@ class StoreWatch {
     std::string known_;
     Subscription events_;
     Subscription lifecycle_;
-    Scope scope_;  // last: what runs in it uses all of the above
+    Scope scope_;  // last, because its tasks use all of the above
 };
 
 }  // namespace tabacus

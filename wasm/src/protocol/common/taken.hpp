@@ -1,12 +1,12 @@
-// All that a list holds.
+// taken: takes everything out of a list.
 #pragma once
 
 #include <list>
 
 namespace tabacus {
 
-/// Returns what a list holds, and leaves it empty. Never inlined: its code is the same for every type,
-/// and as long as four calls of it.
+/// Returns the items of a list and leaves the list empty. Never inlined, because its code is as
+/// long as four calls, and the same for every type.
 template <typename T>
 [[gnu::noinline]] std::list<T> taken(std::list<T>& list) {
     std::list<T> all;

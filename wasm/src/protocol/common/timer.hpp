@@ -1,4 +1,4 @@
-// A timer that completes a Completer, for a wait that may also be ended earlier.
+// complete_after: a timer for a wait that may also end earlier.
 #pragma once
 
 #include "tabacus/common/world.hpp"

@@ -35,7 +35,8 @@ void Budget::start() {
     if (!std::exchange(serving_, true)) scope_.spawn(serve());
 }
 
-/// One thing at a time: takes in their order; rights that are recalled go back before all.
+/// Does one thing at a time. Recalled rights are put back first; then calls are served in their
+/// order.
 Task<void> Budget::serve() {
     for (;;) {
         grant();
@@ -117,7 +118,8 @@ Task<Budget::Round> Budget::take_out_once() {
     if (least <= 0) co_return Round{};
     const auto before = used;
     if (given_up_) {
-        // Before the row is written over.
+        // This transaction overwrites the tab's row, so it puts back the rights that the row gives
+        // up.
         const auto stored = co_await transaction->get(Store::limits, own_key());
         const auto row = stored ? parse_holding(stored->value) : std::nullopt;
         if (row && row->state == HoldingRow::State::given) used -= std::min(used, row->amount);
@@ -153,7 +155,7 @@ Task<Budget::Round> Budget::take_out_once() {
     co_return round;
 }
 
-/// Writes what is used and commits. An unknown outcome is resolved later (resolve_unknown).
+/// Writes how much is used, and commits. resolve_unknown() later resolves an unknown outcome.
 Task<void> Budget::commit(Transaction& transaction, std::int64_t used, UnknownCommit unknown) {
     transaction.put(Store::limits, key_, format_budget({used}));
     const auto committed = co_await attempt(transaction.commit());
@@ -166,8 +168,9 @@ Task<void> Budget::commit(Transaction& transaction, std::int64_t used, UnknownCo
     owner_.broadcast(false, used);
 }
 
-/// Rights are this tab's only where its own row, which nobody else writes, proves it: another may
-/// have removed it, or it was given up meanwhile.
+/// Finds out whether a commit with an unknown outcome happened. Rights belong to this tab only if
+/// its own row proves it. No other tab writes that row, but another tab may have removed it, and
+/// this tab may have given the rights up since.
 Task<void> Budget::resolve_unknown(Transaction& transaction) {
     if (!unknown_) co_return;
     const auto stored = co_await transaction.get(Store::limits, own_key());
@@ -181,7 +184,8 @@ Task<void> Budget::resolve_unknown(Transaction& transaction) {
     if (serial == unknown->before) left_ += unknown->if_not;
 }
 
-/// Puts back what was given up. Returns the other tabs that hold rights, if theirs would suffice.
+/// Puts back what other tabs have given up. Returns the tabs that hold rights if they hold enough
+/// for the first call that waits.
 Task<Budget::Round> Budget::collect(Transaction& transaction, std::int64_t& used) {
     const auto prefix = concat({key_, "/"});
     std::int64_t held = 0;
@@ -190,7 +194,7 @@ Task<Budget::Round> Budget::collect(Transaction& transaction, std::int64_t& used
         const auto tab = row.key.substr(prefix.size());
         const auto holding = parse_holding(row.value);
         if (!holding) {
-            // Whatever it held stays used.
+            // The rights that the row held stay used.
             owner_.store.quarantine(transaction, row);
             transaction.remove(Store::limits, row.key);
         } else if (holding->state == HoldingRow::State::given) {
@@ -206,9 +210,10 @@ Task<Budget::Round> Budget::collect(Transaction& transaction, std::int64_t& used
     co_return round;
 }
 
-// --- When it is short ---------------------------------------------------------------------------
+// --- Recalling ----------------------------------------------------------------------------------
 
-/// Asks those that hold rights to put them back, and waits a while.
+/// Asks the tabs that hold rights to put them back, and waits for a quarter of recall_ms or until
+/// one has done so.
 Task<void> Budget::recall(Round round) {
     auto live_tabs = co_await attempt(owner_.live_tabs());
     if (live_tabs && live_tabs.value()) {
@@ -219,7 +224,8 @@ Task<void> Budget::recall(Round round) {
         if (!dead.empty()) {
             (void)co_await attempt(sweep(dead));
             if (dead.size() == round.holders.size()) {
-                // Should the rows still be there, they are not asked about again.
+                // If the rows are still there, because sweep() failed, they are ignored from here
+                // on.
                 silent_.merge(dead);
                 co_return;
             }
@@ -233,7 +239,8 @@ Task<void> Budget::recall(Round round) {
     co_await signal.async();
 }
 
-/// Removes the rows of dead tabs. What these held counts as spent, since nobody can know.
+/// Removes the rows of dead tabs. The rights that they held stay used, because no tab can know
+/// whether they were spent.
 Task<void> Budget::sweep(std::set<std::string> dead) {
     const auto transaction = co_await owner_.store.begin(Access::write);
     for (const auto& tab : dead) {
@@ -245,7 +252,7 @@ Task<void> Budget::sweep(std::set<std::string> dead) {
     co_await transaction->commit();
 }
 
-/// A tab that has spent all its rights answers as well: its row records some.
+/// A tab that has spent all its rights answers, too, because its row still records some.
 void Budget::recalled() {
     wanted_back_ = true;
     start();
@@ -265,14 +272,14 @@ void Budget::changed(std::int64_t used) {
 Task<void> Budget::put_back() {
     (void)co_await attempt(
         owner_.store.persist<Unit>(key_, [this] { return put_back_once(); }, false));
-    // Should it fail, they are tried again after the next burst, or with the next recall.
+    // If this fails, the end of the next burst or the next recall tries again.
 }
 
 Task<Unit> Budget::put_back_once() {
     const auto transaction = co_await owner_.store.begin(Access::write);
     co_await resolve_unknown(*transaction);
     const auto used = co_await read_used(*transaction);
-    // From here on they are nobody's: they cannot be spent any more.
+    // From here on this tab cannot spend the rights.
     const auto amount = std::exchange(left_, 0);
     if (amount == 0 && !row_) co_return Unit{};
     transaction->remove(Store::limits, own_key());
@@ -291,12 +298,13 @@ void Budget::schedule_close() {
     scope_.spawn(close_window());
 }
 
-/// The burst has ended when a pause passes without a take.
+/// Waits until pause_ms pass without a call, then puts back what is left of the window.
 Task<void> Budget::close_window() {
     for (auto seen = takes_ - 1; seen != takes_;) {
         seen = takes_;
         if (owner_.world.lifecycle().hidden()) {
-            // Its timers may run once a minute, a transaction at once.
+            // A transaction takes the place of the timer, because a hidden page's timers may run
+            // only once a minute.
             (void)co_await attempt(refresh());
         } else {
             co_await owner_.world.clock().sleep(pause_ms);
@@ -323,7 +331,7 @@ Task<void> Budget::give(std::int64_t n) {
             const auto transaction = co_await owner_.store.begin(Access::write);
             const auto used = co_await read_used(*transaction);
             if (n > used - left_) {
-                co_await fail(ErrorCode::out_of_range, "more is given back than was taken");
+                co_await fail(ErrorCode::out_of_range, "cannot put back more than was taken");
             }
             transaction->put(Store::limits, key_, format_budget({used - n}));
             co_await transaction->commit();
@@ -349,8 +357,8 @@ Task<void> Budget::refresh() {
 
 // --- The page's lifecycle -----------------------------------------------------------------------
 
-/// Without waiting for a read, since no callback may run any more: what is held is given up in the
-/// own row, and forgotten, so that whoever comes may put it back.
+/// Records in this tab's row that its rights are given up, and forgets them, so that any tab may
+/// put them back. Does not wait for a read, because no callback may run before the page stops.
 void Budget::suspend() {
     if (!owner_.store.durable()) return;
     if (const auto amount = std::exchange(left_, 0); amount > 0) scope_.spawn(give_up(amount));
@@ -369,7 +377,7 @@ Task<void> Budget::give_up(std::int64_t amount) {
         row_.reset();
         co_return;
     }
-    // Nothing was kept: they are still this tab's.
+    // Nothing was written, so the rights still belong to this tab.
     if (given.error().code() != ErrorCode::unknown_commit) left_ += amount;
 }
 

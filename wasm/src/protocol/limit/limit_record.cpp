@@ -7,7 +7,7 @@
 namespace tabacus {
 namespace {
 
-constexpr std::size_t rate_head = 5;  // fields before the grants
+constexpr std::size_t rate_head = 5;  // the number of fields before the grants
 constexpr std::size_t rate_fields_max = rate_head + 2 * rate_grants_max;
 
 std::optional<std::int64_t> parse_limit(std::string_view text) {

@@ -1,5 +1,5 @@
-// What sequences, budgets and rate limits write into Store::limits and onto their channel, parsed
-// as strictly as record.hpp's.
+// The records that sequences, budgets and rate limits write into Store::limits and post on their
+// channel. As in record.hpp, a parser returns nothing for a text that its formatter does not write.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace tabacus {
 
-/// "1;last;grant": the newest number given out, and to which transaction.
+/// A sequence: "1;last;grant".
 struct SequenceRow {
-    std::int64_t last = 0;
-    std::string grant;  // an identifier
+    std::int64_t last = 0;  // the largest number that is reserved
+    std::string grant;      // the identifier of the transaction that reserved it
     friend bool operator==(const SequenceRow&, const SequenceRow&) = default;
 };
 std::string format_sequence(const SequenceRow& row);
 std::optional<SequenceRow> parse_sequence(std::string_view text);
 
-/// "1;used": what is taken from a budget, be it spent or only held.
+/// A budget: "1;used", the number of rights that were taken out of it, whether spent or only held.
 struct BudgetRow {
     std::int64_t used = 0;
     friend bool operator==(const BudgetRow&, const BudgetRow&) = default;
@@ -29,35 +29,38 @@ struct BudgetRow {
 std::string format_budget(const BudgetRow& row);
 std::optional<BudgetRow> parse_budget(std::string_view text);
 
-/// Rights of one tab, under "<budget>/<tab>": "1;state;amount;serial".
+/// The rights that one tab holds of a budget, under the key "<budget>/<tab>":
+/// "1;state;amount;serial".
 struct HoldingRow {
     enum class State : char {
-        open = 'o',   // its tab may spend up to `amount` of them without a transaction
-        given = 'g',  // its tab has given them up: whoever comes first puts them back
+        open = 'o',   // the tab may spend up to `amount` rights without a transaction
+        given = 'g',  // the tab has given the rights up: the next tab that reads the row puts them
+                      // back
     };
     State state = State::open;
     std::int64_t amount = 0;
-    std::int64_t serial = 0;  // counts its tab's writes
+    std::int64_t serial = 0;  // the number of the tab's write
     friend bool operator==(const HoldingRow&, const HoldingRow&) = default;
 };
 std::string format_holding(const HoldingRow& row);
 std::optional<HoldingRow> parse_holding(std::string_view text);
 
-/// "1;serial;now;ahead;wall;until;count;…": the grants that may still count, oldest first.
+/// A rate limit: "1;serial;now;ahead;wall;until;count;…", with an `until` and a `count` for each
+/// entry of `grants`.
 struct RateRow {
     struct Grants {
-        std::int64_t until = 0;  // delivered no later than this, in the limit's own time
+        std::int64_t until = 0;  // the last moment of their delivery, in the limit's own time
         std::int64_t count = 0;
         friend bool operator==(const Grants&, const Grants&) = default;
     };
-    std::int64_t serial = 0;  // counts the writes
-    std::int64_t now = 0;     // the limit's own time, in ms, is at least this,
-    std::int64_t ahead = 0;   // and at most so much more
-    std::int64_t wall = 0;    // the writer's wall clock then, in ms since the Unix epoch
-    std::vector<Grants> grants;
+    std::int64_t serial = 0;     // the number of the write
+    std::int64_t now = 0;        // the least that the limit's own time may be, in ms
+    std::int64_t ahead = 0;      // the most by which the time may be later than `now`, in ms
+    std::int64_t wall = 0;       // the writer's wall clock at the write, in ms since the Unix epoch
+    std::vector<Grants> grants;  // the grants that may still count, oldest first
     friend bool operator==(const RateRow&, const RateRow&) = default;
 };
-/// More than that are merged, to the later time.
+/// The most entries of a row. If there are more, the oldest two are merged, with the later `until`.
 constexpr std::size_t rate_grants_max = 256;
 std::string format_rate(const RateRow& row);
 std::optional<RateRow> parse_rate(std::string_view text);
@@ -65,14 +68,14 @@ std::optional<RateRow> parse_rate(std::string_view text);
 /// A message between tabs: "1;kind;key;detail;sender".
 struct LimitMessage {
     enum class Kind : char {
-        changed = 'c',  // of a budget or a rate limit: read it; of a budget, detail is what is used
-        recall = 'r',   // of a budget: put back what you do not need
-        ask = 'q',      // of a rate limit: write what time it is
+        changed = 'c',  // a budget or the row of a rate limit has changed
+        recall = 'r',   // asks tabs to put back the rights of a budget that they do not need
+        ask = 'q',      // asks a witness of a rate limit to write the time
     };
     Kind kind = Kind::changed;
-    std::string key;
-    std::int64_t detail = 0;
-    std::string tab;  // the sender's identifier
+    std::string key;          // of the row
+    std::int64_t detail = 0;  // changed, of a budget: the number of rights that are used
+    std::string tab;          // the sender's identifier
     friend bool operator==(const LimitMessage&, const LimitMessage&) = default;
 };
 std::string format_limit_message(const LimitMessage& message);

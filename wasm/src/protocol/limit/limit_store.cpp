@@ -7,8 +7,8 @@
 namespace tabacus {
 namespace {
 
-/// The rows in this page's memory. One after another: each runs without a break from its begin to
-/// its commit, since whatever it awaits is there.
+/// A transaction over rows in this page's memory. Transactions do not overlap: each runs without a
+/// break from its beginning to its commit, because everything that it awaits is ready.
 class MemoryTransaction final : public Transaction {
   public:
     explicit MemoryTransaction(std::map<std::string, std::string>& rows) : rows_(rows) {}
@@ -89,7 +89,9 @@ Task<bool> LimitStore::vanished(const std::string& key) {
     co_return known;
 }
 
-/// Each time anew: what a commit of unknown outcome has made, others may have seen.
+/// Finds out whether the row exists. If it does not, acquires the right to make it, and asks the
+/// locks whether a live tab has seen it. Each attempt of persist() calls this again, because other
+/// tabs may have seen a row that a commit with an unknown outcome has made.
 Task<void> LimitStore::attend(std::string key, std::shared_ptr<Birth> birth) {
     const bool needless = key.empty() || seen_.contains(key) || !durable();
     if (needless || !world_.locks().available() || co_await marked(key)) co_return;
@@ -119,7 +121,8 @@ Task<bool> LimitStore::there_is(std::string key) {
     co_return (co_await transaction->get(Store::limits, key)).has_value();
 }
 
-/// While this tab is not suspended: a page that holds a lock is not kept.
+/// Holds the lock of tabs that have seen the row. A suspended tab releases it, because a page that
+/// holds a lock is not kept in the back/forward cache.
 Task<void> LimitStore::be_seen(const std::string& key) {
     if (!durable() || suspended_ || !world_.locks().available() || sights_.contains(key)) co_return;
     auto held = co_await attempt(world_.locks().request(
@@ -134,7 +137,7 @@ Task<void> LimitStore::mark(const std::string& key, std::string_view text) {
     auto& mark = marks_[key];
     if (mark == text) co_return;
     mark = text;
-    // A hint: if localStorage is full, there is none.
+    // The mark is a hint: if localStorage is full, there is none.
     (void)co_await attempt(world_.storage().set(names_.limit_mark(key), text));
 }
 
@@ -156,7 +159,7 @@ void LimitStore::suspend() {
 
 void LimitStore::resume() {
     suspended_ = false;
-    // Before anything is given out of what is left.
+    // The locks are requested before any number or right that is left is given out.
     for (const auto& key : seen_) {
         if (!closed_) scope_.spawn(be_seen(key));
     }

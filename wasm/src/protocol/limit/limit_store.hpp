@@ -1,15 +1,16 @@
-// LimitStore: how sequences, budgets and rate limits read and write their rows (Store::limits).
+// LimitStore: the rows of sequences, budgets and rate limits (Store::limits).
 //
 // It promises:
-//  - What a transaction wrote is on the disk before a caller receives it (durability `strict`): an
-//    id or a right that was given out is not given out again after a crash.
-//  - Without IndexedDB the rows are this page's own, and gone with it.
-//  - A row that vanished is distinguished from one that never was: by what this tab has seen, by a
-//    mark in localStorage, and, since that mark reaches other processes some time later, by locks
-//    that the tabs hold which have seen it. A tab that finds a row vanished must assume the worst.
+//  - A transaction is on the disk before a caller receives its result (durability `strict`). A
+//    number or a right that was given out is not given out again after a crash.
+//  - Without IndexedDB, the rows are in this page's memory, and lost with the page.
+//  - A row that vanished is distinguished from one that never existed. A tab knows that a row
+//    existed if the tab has seen it, or from a mark in localStorage. Because that mark reaches
+//    other processes some time later, every tab that has seen the row also holds a lock, which
+//    other tabs can query. If a row vanished, a tab must assume that everything was used.
 //  - A row that cannot be read is moved to quarantine (Store::quarantine), with one warning, and
 //    counts as vanished.
-//  - A page that is frozen or hidden aborts what it has under way, and begins nothing.
+//  - A page that is frozen or left aborts its open transactions and begins no other one.
 #pragma once
 
 #include <cstdint>
@@ -34,18 +35,20 @@ class LimitStore {
     LimitStore(World& world, const Names& names, NoticeHandler on_notice)
         : world_(world), names_(names), on_notice_(std::move(on_notice)), transactions_(world) {}
 
-    /// False: the rows live in this page's memory.
+    /// Whether the rows are stored. If not, they are in this page's memory.
     [[nodiscard]] bool durable() const { return world_.database().available(); }
 
-    /// closed: the tab was closed. Waits while the page sleeps.
+    /// Begins a transaction; waits while the page is frozen or left. Fails with closed if the tab
+    /// is closed, and as Database::begin() does.
     Task<std::unique_ptr<Transaction>> begin(Access access);
 
     template <typename Row>
     struct Found {
         std::optional<Row> row;
-        bool vanished = false;  // there was one
+        bool vanished = false;  // whether there was a row, and it is lost
     };
-    /// A row, in a transaction that may write.
+    /// Reads a row. A row that cannot be read is quarantined, and counts as vanished. Requires that
+    /// the transaction may write.
     template <typename Row>
     Task<Found<Row>> load(Transaction& transaction, const std::string& key,
                           std::optional<Row> (*parse)(std::string_view)) {
@@ -56,16 +59,20 @@ class LimitStore {
         seen_.insert(key);
         co_return Found<Row>{row, !row};
     }
+    /// Copies a row that cannot be read to quarantine, and warns once for each key.
     void quarantine(Transaction& transaction, const Row& row);
 
-    /// Once a row has been written: `text` is what is known of it if it vanishes.
+    /// Marks a row that has been written as existing. `text` is what other tabs learn from the mark
+    /// if the row vanishes.
     Task<void> mark(const std::string& key, std::string_view text);
-    /// Returns what mark() last received for the row, in any tab; nothing if that is not known.
+    /// Returns the text of the row's last mark, by any tab; nothing if this tab sees no mark.
     Task<std::optional<std::string>> marked(const std::string& key);
 
-    /// Runs `once` again when its transaction aborted for a passing reason, or, if `unknown_too`,
-    /// when its outcome is unknown. If this tab knows of no row `key`, no other tab makes one
-    /// meanwhile, and whether one vanished is known. Empty: no row is meant.
+    /// Runs `once`, and again if its transaction aborted for a passing reason or, with
+    /// `unknown_too`, if its outcome is unknown; four times in all. Fails as the last run does.
+    ///
+    /// If this tab has not seen the row `key`, no other tab makes the row meanwhile, so that `once`
+    /// knows whether the row vanished. `key` is empty if `once` needs no such row.
     template <typename T>
     Task<T> persist(std::string key, Function<Task<T>()> once, bool unknown_too) {
         const auto birth = std::make_shared<Birth>();
@@ -89,7 +96,7 @@ class LimitStore {
   private:
     static constexpr int attempts_max = 4;
 
-    /// The right to make a row.
+    /// The right to make a row that does not exist.
     struct Birth {
         std::unique_ptr<HeldLock> lock;
     };
@@ -102,15 +109,15 @@ class LimitStore {
     const Names& names_;
     NoticeHandler on_notice_;
     AbortableTransactions transactions_;
-    std::map<std::string, std::string> memory_;  // the rows, where there is no IndexedDB
-    std::set<std::string> seen_;
-    std::map<std::string, std::unique_ptr<HeldLock>> sights_;  // by key
+    std::map<std::string, std::string> memory_;                // the rows, without IndexedDB
+    std::set<std::string> seen_;                               // the keys of rows that existed
+    std::map<std::string, std::unique_ptr<HeldLock>> sights_;  // the locks of seen rows, by key
     std::vector<std::weak_ptr<Birth>> births_;
     std::set<std::string> warned_;
-    std::map<std::string, std::string> marks_;  // what this tab has marked
+    std::map<std::string, std::string> marks_;  // the marks of this tab, by key
     bool suspended_ = false;
     bool closed_ = false;
-    Scope scope_;  // last: what runs in it uses all of the above
+    Scope scope_;  // last, because its tasks use all of the above
 };
 
 }  // namespace tabacus

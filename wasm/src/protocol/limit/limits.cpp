@@ -43,7 +43,7 @@ struct Limits::Parts {
     std::string tab;
     std::unique_ptr<Channel> channel;
     std::unique_ptr<HeldLock> liveness;
-    // By their rows' keys; of sequences, with their options.
+    // By the keys of their rows; the key of a sequence is followed by its options.
     std::map<std::string, std::unique_ptr<Sequence>> sequences;
     std::map<std::string, std::unique_ptr<Budget>> budgets;
     std::map<std::string, std::unique_ptr<RateLimit>> rates;
@@ -58,7 +58,7 @@ void Limits::Parts::open_channel() {
 
 void Limits::Parts::on_message(std::string_view text) {
     const auto message = parse_limit_message(text);
-    if (!message || closed) return;  // another version's, or a stranger's
+    if (!message || closed) return;  // an unreadable message is another version's or foreign
     with(budgets, message->key, [&](Budget& budget) { budget.note_alive(message->tab); });
     switch (message->kind) {
         case LimitMessage::Kind::changed:
@@ -110,7 +110,7 @@ void Limits::Parts::resume() {
     for (const auto& [key, budget] : budgets) budget->resume();
 }
 
-/// Takes the liveness lock: while a tab holds it, what the tab may spend is not written off.
+/// Acquires the liveness lock. While a tab holds it, no other tab removes its rows of rights.
 Task<void> Limits::Parts::hold_liveness() {
     if (liveness || !world.locks().available()) co_return;
     auto held = co_await world.locks().request({.name = names.holder(tab), .if_available = true});

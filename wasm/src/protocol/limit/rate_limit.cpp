@@ -10,15 +10,17 @@
 namespace tabacus {
 namespace {
 
-/// The time that a commit is given at first, and the least: an IndexedDB transaction takes about
-/// half of one.
+/// The time that the first commit is given.
 constexpr double slack_first_ms = 8;
+/// The least time that a commit is given. An IndexedDB transaction takes about half a millisecond.
 constexpr double slack_min_ms = 2;
-/// The most time that it is given (or an interval): a tab that hung once delays others no longer.
+/// The most time that a commit is given, unless the interval is longer. The bound keeps a tab that
+/// hung once from delaying others for longer.
 constexpr double slack_max_ms = 2'000;
 
-/// How long a witness is waited for before it is asked again, and how long try_take() waits for it.
+/// The time that a tab waits for a witness before it asks again.
 constexpr double witness_ms = 250;
+/// The time that try_take() waits for a witness.
 constexpr double try_max_ms = 1000;
 
 std::int64_t wall_of(const Clock& clock) {
@@ -42,20 +44,22 @@ Task<void> RateLimit::take(std::optional<AbortSignal> signal, std::optional<doub
 }
 
 Task<bool> RateLimit::try_take() {
-    // It would queue behind calls that wait because the limit is reached.
+    // Other calls wait because the limit is reached, and this one would queue behind them.
     if (pausing_ && !waiters_.empty()) co_return false;
     co_return co_await wait(false, std::nullopt, std::nullopt);
 }
 
 Task<bool> RateLimit::wait(bool waits, std::optional<AbortSignal> signal,
                            std::optional<double> timeout_ms) {
-    if (signal && signal->aborted()) co_await fail(ErrorCode::aborted, "the signal had aborted");
+    if (signal && signal->aborted())
+        co_await fail(ErrorCode::aborted, "the signal is already aborted");
     const auto waiter = std::make_shared<Waiter>();
     waiter->waits = waits;
     waiters_.push_back(waiter);
     if (signal) {
         signal->on_abort([this, weak = std::weak_ptr(waiter)] {
-            if (const auto aborted = weak.lock()) end(aborted, ErrorCode::aborted, "aborted");
+            if (const auto aborted = weak.lock())
+                end(aborted, ErrorCode::aborted, "the signal aborted the call");
         });
     }
     if (timeout_ms) scope_.spawn(expire(waiter, *timeout_ms));
@@ -96,7 +100,7 @@ Task<void> RateLimit::serve() {
         }
         const auto& round = outcome.value();
         if (round.granted > 0 && (round.resets != resets_ || now() > round.deliver_until)) {
-            // Too late to be delivered: a commit gets more time from here on.
+            // The grant is too late to be delivered. The next commits are given more time.
             if (round.resets == resets_) allow(slack_ms_ * 2);
             continue;
         }
@@ -135,7 +139,7 @@ Task<void> RateLimit::pause(double delay_ms) {
 
 Task<RateLimit::Round> RateLimit::round_of(std::int64_t count) {
     return owner_.store.persist<Round>(
-        "",  // its witnesses know whether there was a row
+        "",  // the witnesses know whether there was a row
         [this, count]() -> Task<Round> {
             if (!time_) co_await learn_time();
             co_return co_await round_once(count);
@@ -154,8 +158,8 @@ Task<RateLimit::Round> RateLimit::round_once(std::int64_t count) {
     stamp(row, found.vanished);
     const auto at = row.now;
 
-    // Any span of interval_ms that ends after `at` and in which a grant was delivered has it here:
-    // a grant is delivered by its `until`, and not before it was recorded.
+    // Every grant that was delivered less than interval_ms before `at` is kept, because a grant is
+    // never delivered after its `until`.
     std::erase_if(row.grants, [&](const auto& old) { return old.until + interval_ms_ <= at; });
     std::int64_t counted = 0;
     for (const auto& grants : row.grants) counted = std::min(counted + grants.count, value_max);
@@ -169,11 +173,12 @@ Task<RateLimit::Round> RateLimit::round_once(std::int64_t count) {
         round.wait_ms = static_cast<double>(row.grants.front().until + interval_ms_ - at);
     }
     if (round.granted == 0 && !found.vanished) co_return round;
-    // What a commit of unknown outcome has recorded cannot be known, so it is not taken back.
+    // If the outcome of this commit is unknown, its grant may be in the row or not, so the tab does
+    // not take it back later.
     undelivered_ = {};
     transaction->put(Store::limits, key_, format_rate(row));
     co_await transaction->commit();
-    // It is known by its time, which is no other's within an interval.
+    // The grant is found again by its `until`, which identifies it for an interval only.
     if (round.granted > 0 && row.grants.back().until < at + interval_ms_) {
         undelivered_ = {row.grants.back().until, round.granted};
     }
@@ -189,14 +194,15 @@ void RateLimit::record(RateRow& row, const Round& round) {
     auto until = round.deliver_until + row.ahead;
     if (!grants.empty()) until = std::max(until, grants.back().until);
     grants.push_back({until, round.granted});
-    // Later is stricter.
+    // Merging keeps the later `until`, which is the stricter one.
     while (grants.size() > rate_grants_max) {
         grants[1].count += grants[0].count;
         grants.erase(grants.begin());
     }
 }
 
-/// Takes a grant out of the row that was recorded for this tab, and never delivered nor will be.
+/// Takes the grants of this tab out of the row that were recorded and not delivered, and will not
+/// be delivered.
 void RateLimit::take_back(RateRow& row) const {
     const auto own = std::ranges::find_if(row.grants, [this](const auto& grants) {
         return grants.until == undelivered_.until && grants.count >= undelivered_.count;
@@ -234,7 +240,7 @@ void RateLimit::stamp(RateRow& row, bool vanished) {
     row.now = now();
     row.ahead = ahead();
     row.wall = wall_of(owner_.world.clock());
-    // If the row vanished, all that it allows may have been granted just now.
+    // If the row vanished, the whole limit may have been granted just now.
     if (vanished) row.grants = {{row.now + row.ahead, limit_}};
 }
 
@@ -244,23 +250,25 @@ Task<std::optional<RateRow>> RateLimit::read_row() {
 }
 
 Task<void> RateLimit::learn_time() {
-    // Without locks a tab learns only by asking whether there is a witness.
+    // Without locks, a tab has to ask in order to learn whether there is a witness.
     if (!owner_.world.locks().available() && co_await ask_time()) co_return;
     while (!co_await begin_time() && !co_await ask_time()) {
-        // Two that come anew at once may each have taken the other for a witness.
+        // Two tabs that join at once may each have taken the other one for a witness.
         const auto random_ms = static_cast<double>(owner_.world.random().bits() % 50);
         co_await owner_.world.clock().sleep(random_ms);
     }
 }
 
-/// Where there is no witness: by the wall clock.
+/// Takes the time from the wall clock if there is no witness. Returns false if there is one, or if
+/// the page has stopped meanwhile.
 Task<bool> RateLimit::begin_time() {
     auto& world = owner_.world;
     const auto resets = resets_;
     if (world.locks().available()) {
         auto alone = co_await world.locks().request({.name = owner_.witness, .if_available = true});
         if (!alone) co_return false;
-        // Queued before the other is released: nobody comes between.
+        // The shared request is queued before the exclusive lock is released, so that no other tab
+        // gets the lock in between.
         auto shared = world.locks().request({.name = owner_.witness, .mode = LockMode::shared});
         alone.reset();
         if (!hold(co_await std::move(shared), resets)) co_return false;
@@ -275,7 +283,9 @@ Task<bool> RateLimit::begin_time() {
     co_return true;
 }
 
-/// Where there is one. As a witness, since nobody may begin a time of his own meanwhile.
+/// Asks a witness for the time. Returns false if there is no answer, or if the page has stopped
+/// meanwhile. This tab holds the witness lock while it asks, so that no other tab takes the time
+/// from its wall clock meanwhile.
 Task<bool> RateLimit::ask_time() {
     auto& world = owner_.world;
     const auto resets = resets_;
@@ -297,14 +307,15 @@ Task<bool> RateLimit::ask_time() {
         witness_.reset();
         co_return false;
     }
-    // It was written after the first reading and before the second.
+    // A witness wrote the row after the first reading and before the second.
     const auto written = static_cast<double>(row->now);
     time_ = Time{written - world.clock().monotonic_ms(),
                  written + static_cast<double>(row->ahead) - asked_ms};
     co_return true;
 }
 
-/// Returns false, and releases the lock, if the page has stopped since it was requested.
+/// Keeps the witness lock and returns true. If the page has stopped since the lock was requested,
+/// releases the lock and returns false.
 bool RateLimit::hold(std::unique_ptr<HeldLock> lock, int resets) {
     if (resets != resets_) return false;
     witness_ = std::move(lock);

@@ -16,7 +16,7 @@ Task<SequenceRange> Sequence::reserve(std::int64_t count) {
     co_return co_await done.async();
 }
 
-/// First come, first served.
+/// Serves the calls in their order.
 Task<void> Sequence::serve() {
     while (!waiters_.empty()) {
         give();
@@ -36,13 +36,14 @@ Task<void> Sequence::serve() {
             fetched = co_await attempt(fetch(waiters_.front().count));
         }
         if (fetched) {
-            // What is left of the former block is smaller than what is given out next.
+            // The numbers that are left of the previous block are dropped: they are too few for the
+            // first call, and smaller than the numbers that it gets.
             next_ = fetched.value().first;
             last_ = fetched.value().last;
             continue;
         }
         if (fetched.error().code() == ErrorCode::out_of_range) {
-            // A caller that asks for less may get it.
+            // Only this call fails, because a later one may ask for fewer numbers.
             const auto refused = waiters_.front();
             waiters_.pop_front();
             refused.done.fail(failure_of(fetched.error()));
@@ -75,7 +76,7 @@ Task<SequenceRange> Sequence::fetch_once(std::int64_t count) {
     auto base = found.row ? found.row->last : 0;
     if (found.vanished) base = co_await floor();
     if (const auto unknown = std::exchange(unknown_, std::nullopt)) {
-        // It was committed, and no other commit followed.
+        // The unknown commit happened, and no other commit followed.
         if (found.row && found.row->grant == unknown->grant) {
             seen_ = unknown->range.last;
             co_return unknown->range;

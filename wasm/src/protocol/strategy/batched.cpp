@@ -43,7 +43,8 @@ Task<void> BatchedCounter::flush() {
     if (const auto error = std::exchange(unknown_, std::nullopt)) co_await fail(*error);
 }
 
-/// Timers of a hidden page run once a minute, and those of a frozen or cached one not at all.
+/// Writes at once if the page is hidden, frozen or left: the timers of a hidden page run once a
+/// minute, and those of a frozen page or of one in the back/forward cache do not run.
 void BatchedCounter::on_lifecycle(LifecycleEvent event) {
     if (event == LifecycleEvent::hidden || event == LifecycleEvent::frozen ||
         event == LifecycleEvent::page_hide) {
@@ -58,7 +59,7 @@ Task<void> BatchedCounter::write_later() {
     if (gathered_ != 0 && !std::exchange(timer_, true)) scope_.spawn(write_later());
 }
 
-/// What fails stays gathered, for the next time.
+/// Writes. If that fails, sends a warning; the increments stay gathered for the next write.
 Task<void> BatchedCounter::write_quietly() {
     const auto written = co_await attempt(write());
     if (written) co_return;
@@ -66,8 +67,8 @@ Task<void> BatchedCounter::write_quietly() {
                           "", 0, written.error().code()});
 }
 
-/// One delta with all that is gathered, or as much as one may hold; at once up to its commit, where
-/// the connection is open.
+/// Writes one delta with all gathered increments, or with as much of them as a delta may hold. Does
+/// not wait before the commit if the connection is open.
 Task<void> BatchedCounter::write() {
     if (gathered_ == 0) co_return;
     const auto append = rows_.appends() + 1;
@@ -94,7 +95,8 @@ Task<void> BatchedCounter::write() {
     if (failure) co_await fail(*failure);
 }
 
-/// A count that began later has seen it.
+/// Notes the end of an append. A committed one stays in `written_` until a count begins after it,
+/// which has seen it.
 void BatchedCounter::settle(std::uint64_t append, bool committed) {
     const auto found = std::find_if(written_.begin(), written_.end(),
                                     [&](const auto& one) { return one.append == append; });
@@ -109,9 +111,10 @@ void BatchedCounter::settle(std::uint64_t append, bool committed) {
 Task<void> BatchedCounter::recount() {
     const auto count = co_await rows_.count();
     counted_ = true;
-    if (count.after < count_.after) co_return;  // a later one was faster
+    if (count.after < count_.after) co_return;  // a count that began later was faster
     count_ = count;
-    // It waited for every append that had begun before it, though their outcome may not be known.
+    // The count's transaction ran after every append that began before it, even if the outcome of
+    // the append is unknown.
     std::erase_if(written_, [&](const auto& one) { return one.append <= count_.after; });
     revalue();
 }

@@ -1,8 +1,8 @@
-// Batched: increments are gathered in memory, and written as one delta per interval. As the
-// distributed-counter article has it ("delayed batched requests").
+// Batched: gathers increments in memory and writes them as one delta per interval, as the
+// distributed-counter article describes it ("delayed batched requests").
 //
-// Guarantee: nothing that was flushed is lost. Weakness, and the point of it: what was added in the
-// last `interval` dies with its tab, unless the tab was hidden, frozen or left in time to write it.
+// Guarantee: nothing that was flushed is lost. Weakness: the increments of the last `interval` are
+// lost if the tab dies. A tab that is hidden, frozen or left writes them at once.
 #pragma once
 
 #include <exception>
@@ -14,23 +14,23 @@
 namespace tabacus {
 
 struct BatchedTimes {
-    double interval_ms = 1000;
+    double interval_ms = 1000;  // the time from an increment to the write of its delta
 };
 
 class BatchedCounter final : public StoredCounter {
   public:
     BatchedCounter(CounterLocation location, Durability durability, BatchedTimes times);
 
-    /// The store's sum, with what this tab has gathered.
+    /// Returns the store's sum with the increments that this tab has gathered.
     Task<std::int64_t> read() override;
-    /// Writes at once. A commit whose outcome is unknown fails one flush with unknown_commit; what
-    /// was not written for another reason stays gathered.
+    /// Writes the gathered increments at once. Fails with unknown_commit, once, if the outcome of a
+    /// commit is unknown. Any other failure leaves the increments gathered.
     Task<void> flush() override;
     [[nodiscard]] Guarantee guarantee() const override;
     void on_lifecycle(LifecycleEvent event) override;
 
   protected:
-    /// Ends once the increment is gathered; flush() once it is committed.
+    /// Returns once the increment is gathered. flush() commits it.
     Task<std::int64_t> store(std::int64_t n) override;
     [[nodiscard]] bool in_store_once_added() const override { return false; }
 
@@ -52,13 +52,13 @@ class BatchedCounter final : public StoredCounter {
     bool counted_ = false;
     DeltaRows::Count count_;
     std::int64_t gathered_ = 0;
-    /// Under way, or committed and not known to be in the count.
+    /// The appends that have not ended, or that committed after `count_` began.
     std::vector<Written> written_;
     int writing_ = 0;
-    std::optional<Error> unknown_;  // a commit's outcome is unknown, and no flush has failed for it
+    std::optional<Error> unknown_;  // an unknown outcome that no flush has reported yet
     bool timer_ = false;
     std::vector<Completer<Unit>> waiters_;
-    Scope scope_;  // last: what runs in it uses all of the above
+    Scope scope_;  // last, because its tasks use all of the above
 };
 
 }  // namespace tabacus

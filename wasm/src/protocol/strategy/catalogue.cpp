@@ -108,7 +108,7 @@ struct Catalogue::Parts {
     struct Opened {
         std::string name;
         CounterOptions options;
-        std::string key;  // what messages about it contain
+        std::string key;  // the message that announces a change of the counter
         std::unique_ptr<StoredCounter> counter;
     };
     World& world;
@@ -117,10 +117,11 @@ struct Catalogue::Parts {
     std::list<Opened> opened;
     Subscription lifecycle;
     std::unique_ptr<Channel> channel;
-    bool listened = false;  // before the page was hidden
+    bool listened = false;  // whether the channel was open when the page was hidden
     StoreWatch& watch;
 
-    /// A database has no events for changes: the counters in it notify each other.
+    /// Opens the channel on which the counters in a database notify each other, because a database
+    /// has no events for changes.
     void open_channel() {
         if (channel) return;
         channel = world.channel(names.catalogue_channel());

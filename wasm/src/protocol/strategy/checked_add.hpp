@@ -1,4 +1,4 @@
-// How the simple strategies add: within ±value_max, or not at all.
+// The additions of the catalogue's strategies.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,8 @@
 
 namespace tabacus {
 
-/// `value + n`. Both lie within ±value_max. Fails with out_of_range.
+/// Returns `value + n`. Requires that both lie within ±value_max. Fails with out_of_range if the
+/// sum does not.
 inline Async<std::int64_t> checked_add(std::int64_t value, std::int64_t n) {
     const auto sum = value + n;
     if (sum <= value_max && sum >= -value_max) return sum;
@@ -16,8 +17,8 @@ inline Async<std::int64_t> checked_add(std::int64_t value, std::int64_t n) {
         Error(ErrorCode::out_of_range, "the counter would leave ±(2^53 − 1)"));
 }
 
-/// `a + b` for sums over strangers' records, of which there may be any number: stays where it
-/// cannot overflow, far beyond ±value_max.
+/// Returns `a + b`, limited to ±2^61, far beyond ±value_max. A sum over any number of records of
+/// unknown origin cannot overflow then.
 inline std::int64_t bounded_add(std::int64_t a, std::int64_t b) {
     constexpr std::int64_t bound = std::int64_t{1} << 61;
     return std::clamp(a + b, -bound, bound);

@@ -6,7 +6,8 @@
 namespace tabacus {
 namespace {
 
-/// Below this a read costs less than the transaction that would shorten it.
+/// The number of rows from which folding is worth while: to read fewer rows costs less than the
+/// transaction that folds them.
 constexpr std::size_t fold_rows_min = 32;
 
 }  // namespace

@@ -1,6 +1,6 @@
-// DeltaRows: a sum kept as one row and, beside it, a row for each delta that is not folded into it
-// yet. Appending only writes and never reads, so appends do not conflict, and one can be issued
-// while a page is being hidden. Folding moves rows into the sum in one transaction.
+// DeltaRows: a sum in one row, and a row for each delta that is not folded into the sum yet. An
+// append writes and never reads. So appends do not conflict, and a page that is being hidden can
+// still issue one. Folding adds the delta rows to the sum and removes them, in one transaction.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,27 @@ namespace tabacus {
 
 class DeltaRows {
   public:
-    /// `key` begins the keys of its rows. `warn(subject)`: a row cannot be read and is in
-    /// quarantine.
+    /// `key` is the key of the sum, and begins the keys of the deltas. `warn(subject)` is called
+    /// with the key of a row that could not be read and was quarantined. `world` must outlive this.
     DeltaRows(World& world, std::string key, Durability durability,
               Function<void(std::string_view)> warn)
         : world_(world), key_(std::move(key)), durability_(durability), warn_(std::move(warn)) {}
 
-    /// Writes a row of its own. A failure is reported as it is, and never retried here: a row whose
-    /// commit is unknown may have been folded by now.
+    /// Writes `n`, within ±value_max, as a new row. Fails as Transaction::commit() does, and never
+    /// retries: if the outcome of the commit is unknown, the row may have been folded since.
     Task<void> append(std::int64_t n);
 
     struct Count {
         std::int64_t sum = 0;
-        /// appends() when the count's transaction began: it has seen those that committed, and no
-        /// later one (Indexed Database API 3.0 §2.7.2: transactions run in the order of their
-        /// creation).
+        /// appends() when the count's transaction began. The count has seen each of these appends
+        /// that committed, and no later one, because transactions run in the order of their
+        /// creation (Indexed Database API 3.0 §2.7.2).
         std::uint64_t after = 0;
     };
-    /// The sum; folds where there is enough to fold.
+    /// Returns the sum of all rows. Folds the deltas if there are enough of them.
     Task<Count> count();
 
-    /// How many appends this tab has begun.
+    /// Returns the number of appends that this tab has begun.
     [[nodiscard]] std::uint64_t appends() const { return appends_; }
     [[nodiscard]] Durability durability() const { return durability_; }
 

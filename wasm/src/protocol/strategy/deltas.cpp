@@ -27,7 +27,7 @@ Task<std::int64_t> DeltasCounter::store(std::int64_t n) {
     co_return value();
 }
 
-/// A count that has begun later has seen it.
+/// Adds a committed append to the value, unless a count that began later has seen it.
 void DeltasCounter::added(std::uint64_t append, std::int64_t n) {
     if (append <= counted_after_) return;
     uncounted_.emplace_back(append, n);
@@ -39,7 +39,8 @@ Task<std::int64_t> DeltasCounter::read() {
     co_return value();
 }
 
-/// A clock that was set back makes a sum stale, too.
+/// Counts again if the sum is older than the threshold, or if the clock was set back by more than
+/// the threshold.
 Task<void> DeltasCounter::count_if_stale() {
     const auto now_ms = world().clock().now_ms();
     if (counted_ms_ && times_.threshold_ms > 0 &&
@@ -47,7 +48,7 @@ Task<void> DeltasCounter::count_if_stale() {
         co_return;
     }
     const auto count = co_await rows_.count();
-    if (count.after < counted_after_) co_return;  // a later one was faster
+    if (count.after < counted_after_) co_return;  // a count that began later was faster
     counted_ms_ = now_ms;
     counted_after_ = count.after;
     std::erase_if(uncounted_, [&](const auto& own) { return own.first <= count.after; });

@@ -1,9 +1,9 @@
-// Deltas: every increment is a row with a unique id; a reader has a cached sum, which is counted
-// again once it is older than a threshold, and counted rows are folded into one. As the
-// distributed-counter article has it ("store every delta").
+// Deltas: stores every increment as a row with a unique id, as the distributed-counter article
+// describes it ("store every delta"). A reader caches the sum, and counts again once the sum is
+// older than a threshold. Counted rows are folded into one.
 //
-// Guarantee: nothing is lost, and no two adds wait for each other's result. Weakness: a row and a
-// transaction per increment, and a read misses what others added within `threshold`.
+// Guarantee: nothing is lost, and no add() waits for the result of another one. Weakness: each
+// increment takes a row and a transaction, and a read misses what others added within `threshold`.
 #pragma once
 
 #include <utility>
@@ -15,7 +15,7 @@
 namespace tabacus {
 
 struct DeltasTimes {
-    /// A sum older than this is counted again; 0: at every read.
+    /// A sum that is older than this is counted again. With 0, every read counts.
     double threshold_ms = 1000;
 };
 
@@ -37,9 +37,10 @@ class DeltasCounter final : public StoredCounter {
     DeltaRows rows_;
     std::optional<double> counted_ms_;
     std::uint64_t counted_after_ = 0;
-    /// Own appends that have committed, by number, which no count is known to have seen.
+    /// The number and the amount of each of this tab's appends that committed after the last count
+    /// began.
     std::vector<std::pair<std::uint64_t, std::int64_t>> uncounted_;
-    std::int64_t under_way_ = 0;  // own appends whose outcome is not known
+    std::int64_t under_way_ = 0;  // the sum of this tab's appends that have not ended
 };
 
 }  // namespace tabacus

@@ -1,10 +1,10 @@
-// EntryLog: what a tab knows of a logged counter: per tab its entries, and how many of the first
-// ones are folded into one sum.
+// EntryLog: what a tab knows of a logged counter. For each tab, it has the tab's entries and its
+// folds. A fold is the sum of the tab's first entries.
 //
-// Entries have one writer, are numbered from 1 and never change. The sum of a tab's first n entries
-// is therefore the same whoever folds them, and whoever folds again, later or at the same time,
-// writes the same record or one that covers more. So folding needs no exclusion, and a reader takes
-// the fold that covers most and the entries beyond it.
+// A tab's entries have one writer, are numbered from 1 and never change. The sum of the first n
+// entries is therefore the same in every tab that computes it, and tabs that fold at the same time
+// or later write the same record, or one that covers more entries. So folding needs no mutual
+// exclusion. A reader takes the fold that covers most entries, and the entries after it.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@
 
 namespace tabacus {
 
-/// "entry/<tab>/<number>" or "fold/<tab>/<number>": an entry, or the sum of those up to it.
+/// The key of a record: "entry/<tab>/<number>" for an entry, or "fold/<tab>/<number>" for the sum
+/// of a tab's entries up to that number.
 struct LogKey {
     enum class Kind : std::uint8_t { entry, fold };
     Kind kind = Kind::entry;
@@ -25,10 +26,10 @@ struct LogKey {
 std::string format_log_key(const LogKey& key);
 std::optional<LogKey> parse_log_key(std::string_view text);
 
-/// "1;<amount>;<when it was written, in ms since the epoch>"; of a fold, when its last entry was.
+/// A record: "1;<amount>;<time>". The time is when the entry was written, or the fold's last entry.
 struct LogRecord {
-    std::int64_t amount = 0;
-    std::int64_t time_ms = 0;
+    std::int64_t amount = 0;   // within ±value_max
+    std::int64_t time_ms = 0;  // since the Unix epoch
 };
 std::string format_log_record(LogRecord record);
 std::optional<LogRecord> parse_log_record(std::string_view text);
@@ -38,24 +39,29 @@ class EntryLog {
     struct Tab {
         std::map<std::int64_t, LogRecord> entries;  // by number
         std::map<std::int64_t, LogRecord> folds;    // by the last number that they cover
-        /// The fold that covers most; number 0 when there is none.
+        /// Returns the fold that covers most entries and the number of its last entry, which is 0
+        /// if there is no fold.
         [[nodiscard]] std::pair<std::int64_t, LogRecord> fold() const;
-        std::int64_t sum = 0;  // of that fold and the entries beyond it
+        std::int64_t sum = 0;  // of that fold and the entries after it
     };
 
+    /// Adds a record, or replaces the one under that key.
     void put(const LogKey& key, LogRecord record);
-    /// Keeps what others may still miss: only what a fold covers is forgotten.
+    /// Forgets the record under that key, which was removed from the store, if a fold covers it. A
+    /// record that no fold covers is kept.
     void forget_covered(const LogKey& key);
+    /// Returns the sum of all tabs' increments, which may lie outside ±value_max.
     [[nodiscard]] std::int64_t sum() const { return sum_; }
     [[nodiscard]] const std::map<std::string, Tab, std::less<>>& tabs() const { return tabs_; }
-    /// Takes the own entries that a scan of the store, begun at `after`, cannot have seen.
+    /// Copies the entries of `tab` with numbers above `after` from `other`: a scan of the store
+    /// that began when the last number was `after` cannot have seen them.
     void take_newer(const EntryLog& other, std::string_view tab, std::int64_t after);
 
   private:
     void recount(Tab& tab);
 
     std::map<std::string, Tab, std::less<>> tabs_;
-    std::int64_t sum_ = 0;  // of the tabs'
+    std::int64_t sum_ = 0;  // of the sums of all tabs
 };
 
 }  // namespace tabacus

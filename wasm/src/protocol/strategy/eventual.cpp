@@ -26,7 +26,7 @@ EventualCounter::EventualCounter(CounterLocation location) : StoredCounter(std::
     scope_.spawn(start());
 }
 
-/// The first values read. A store that fails is met again by add() and read(), which report it.
+/// Reads the first values. Ignores a failure, because add() and read() report it.
 Task<void> EventualCounter::start() { static_cast<void>(co_await attempt(read())); }
 
 Task<std::int64_t> EventualCounter::store(std::int64_t n) {
@@ -43,7 +43,7 @@ Task<std::int64_t> EventualCounter::store(std::int64_t n) {
         total.value = std::max<std::int64_t>(total.value - amount, 0);
         co_await fail(kept.error());
     }
-    // Where no news can be stored the others learn of it from the total.
+    // If the news cannot be stored, other tabs learn of the increment from the total.
     static_cast<void>(co_await attempt(world().storage().set(
         total.key + std::string(news_suffix),
         format_record({format_decimal(before), format_decimal(amount), stamp()}))));
@@ -54,15 +54,15 @@ Task<std::int64_t> EventualCounter::store(std::int64_t n) {
 Task<std::int64_t> EventualCounter::read() {
     for (auto* total : {&plus_, &minus_}) {
         auto foreign = co_await adopt(*total);
-        // It counts nothing, wherever it is.
+        // A foreign text counts as zero, even if it cannot be moved.
         if (foreign) (void)co_await attempt(quarantine_total(total->key, std::move(*foreign)));
     }
     see_both();
     co_return value();
 }
 
-/// What the store holds is a baseline when it is the first, or the larger. Returns what it holds,
-/// if that is nothing of ours.
+/// Reads the stored total, and makes it the baseline if it is the first or larger than the known
+/// value. Returns the stored text if it is not a total.
 Task<std::optional<std::string>> EventualCounter::adopt(Total& total) {
     auto text = co_await world().storage().get(total.key);
     const auto stored = text ? parse_total(*text) : 0;
@@ -86,7 +86,8 @@ void EventualCounter::on_storage(const StorageChange& change) {
     }
 }
 
-/// News that cannot be read is ignored: the total will have it.
+/// Adds an announced increment. Ignores news that cannot be read, because the stored total includes
+/// the increment.
 void EventualCounter::apply_news(Total& total, std::string_view news) {
     const auto fields = record_fields<3>(news);
     const auto before = fields ? parse_total((*fields)[0]) : std::nullopt;
@@ -101,7 +102,7 @@ Task<void> EventualCounter::write_back(Total& total) {
     auto text = co_await attempt(world().storage().get(total.key));
     if (!text) co_return;
     if (parse_total(text.value().value_or("0")).value_or(total_max) >= total.value) co_return;
-    // Where it fails, the next add writes it.
+    // If this fails, the next add() writes the total.
     static_cast<void>(
         co_await attempt(world().storage().set(total.key, format_decimal(total.value))));
 }
@@ -109,7 +110,8 @@ Task<void> EventualCounter::write_back(Total& total) {
 std::string EventualCounter::stamp() { return identifier_of(world().random().bits()); }
 
 Guarantee EventualCounter::guarantee() const {
-    // A total that was cleared under a living tab comes back with whoever still has it.
+    // If a total is cleared, a tab that still has it writes it again. That is why a storage fault
+    // can also make the value too large.
     return {.strategy = "eventual",
             .lost = "concurrent updates that cross a read; unannounced updates with their tab",
             .reads_wait = "never",

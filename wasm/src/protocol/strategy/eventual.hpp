@@ -1,18 +1,20 @@
-// Eventual: the first value read, plus own increments, plus the increments received from others, as
-// the Web Storage article has it ("eventual consistency").
+// Eventual: a tab's value is the first value that it read, plus its own increments, plus the
+// increments that it received from other tabs, as the Web Storage article describes it ("eventual
+// consistency").
 //
-// Beside the counter's key lies a key for news. A tab that adds writes its total under the one, and
-// {its total before, the increment} under the other, whose `storage` event notifies the others. The
-// total that a tab has from the store is its baseline; news with an older one was counted in it and
-// is ignored. The larger total is written back.
+// Beside the counter's key there is a key for news. A tab that adds writes its new total under the
+// counter's key, and {its total before, the increment} under the key for news. The `storage` event
+// of the second write notifies the other tabs. The last total that a tab took from the store is its
+// baseline. The tab ignores news with a smaller total, because the baseline includes that
+// increment. If a tab's total is larger than the stored one, the tab writes its total.
 //
-// Adapted: increments and decrements are totals of their own, since only of totals that grow the
-// larger one is the later one; every piece of news is unique, since an equal write fires no event
-// (HTML §12.2.1).
+// Two things are adapted. Increments and decrements have separate totals, because the larger of two
+// totals is the later one only if totals never fall. Every piece of news is unique, because a write
+// of an equal value fires no event (HTML §12.2.1).
 //
-// Guarantee: exact where turns are atomic (mutexed). Elsewhere tabs that receive all news of each
-// other agree in the end, mostly: news that crosses a baseline is lost, or counted twice. Weakness:
-// what a tab added is lost with it if no other tab received it.
+// Guarantee: exact where turns are atomic (mutexed). In the other storage models, tabs that receive
+// all news of each other mostly agree in the end; news that arrives while a baseline is read is
+// lost or counted twice. Weakness: an increment is lost with its tab if no other tab received it.
 #pragma once
 
 #include <string>
@@ -33,14 +35,16 @@ class EventualCounter : public StoredCounter {
     /// A total that only grows: of the increments, or of the decrements.
     struct Total {
         std::string key;
-        bool started = false;       // its first value was read
-        std::int64_t baseline = 0;  // what the store held when it was last believed
+        bool started = false;       // whether the first value was read
+        std::int64_t baseline = 0;  // the last total that was taken from the store
         std::int64_t value = 0;
     };
 
-    // What the article's code got wrong (lab/article_faults.hpp).
+    // The laboratory overrides these two with the faults of the article's code
+    // (lab/article_faults.hpp).
+
     [[nodiscard]] virtual bool has_baseline(const Total& total) const { return total.started; }
-    /// Makes a piece of news differ from all others.
+    /// Returns a text that makes a piece of news differ from all others.
     virtual std::string stamp();
 
   private:
@@ -55,7 +59,7 @@ class EventualCounter : public StoredCounter {
     Total plus_;
     Total minus_;
     Subscription changes_;
-    Scope scope_;  // last: what runs in it uses all of the above
+    Scope scope_;  // last, because its tasks use all of the above
 };
 
 }  // namespace tabacus

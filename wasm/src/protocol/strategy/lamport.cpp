@@ -38,7 +38,7 @@ Task<std::string> LamportCounter::lock() {
     }
 }
 
-/// Only the own lock: one that was taken from this owner is another's.
+/// Releases the lock if this attempt still owns it. A lock that was stolen belongs to another tab.
 Task<void> LamportCounter::unlock(std::string me) {
     if (co_await world().storage().get(y_) == me) co_await world().storage().remove(y_);
 }
@@ -48,8 +48,8 @@ std::string LamportCounter::attempt_id() {
     return format_value(now_ms) + "_" + identifier_of(world().random().bits());
 }
 
-/// An owner that cannot be read is nobody's, and one from far in the future is one from before the
-/// clock was set back.
+/// Whether the lock may be stolen from `owner`. An owner that cannot be read owns nothing. A time
+/// far in the future means that the clock was set back, and counts as old.
 bool LamportCounter::overdue(std::string_view owner) const {
     const auto parts = parts_of<2>(owner, '_');
     const auto since_ms = parts ? parse_value(parts->front()) : std::nullopt;

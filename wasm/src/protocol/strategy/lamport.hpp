@@ -1,19 +1,20 @@
-// Lamport: the naive counter inside a lock that localStorage alone provides: algorithm 1 of Leslie
-// Lamport, "A Fast Mutual Exclusion Algorithm" (DEC SRC report 7, 1987; ACM TOCS 5(1)), as the Web
-// Storage article has it ("mutual exclusion"):
+// Lamport: the naive counter inside a lock that uses localStorage alone. The lock is algorithm 1 of
+// Leslie Lamport, "A Fast Mutual Exclusion Algorithm" (DEC SRC report 7, 1987; ACM TOCS 5(1)), as
+// the Web Storage article describes it ("mutual exclusion"):
 //
 //     start: x := me; if y ≠ 0 then goto start;
 //            y := me; if x ≠ me then { delay; if y ≠ me then goto start };
 //            critical section; y := 0
 //
-// Adapted to tabs: a tab that finds y taken backs off before it starts again; an attempt's id is
-// the time it began and a random part, so that a lock older than `force_after` is stolen from its
-// owner, which may have died.
+// It is adapted to tabs. A tab that finds y taken waits for `back_off` before it starts again. The
+// id of an attempt consists of the time at which it began and a random part, so that a tab can
+// steal a lock that is older than `force_after` from its owner, which may have died.
 //
-// Guarantee: exact while every tab sees the others' writes at once (mutexed), or at least within
-// `delay` of having read y, as the algorithm presumes (interleaved). Weakness: neither is so in a
-// browser. A process reads its own copy (cached), and a frozen owner whose lock was stolen writes
-// later: three Chromium tabs lost 72 to 76 % (docs/decisions/0001).
+// Guarantee: exact in the storage model `mutexed`, where a turn is atomic. In `interleaved`, it is
+// exact if a tab that has read y writes y within `delay`, as the algorithm presumes. Weakness:
+// neither is so in a browser. A process reads its own copy of localStorage (cached), and a frozen
+// owner writes late, after its lock was stolen: three Chromium tabs lost 72 to 76 % of their
+// increments (docs/decisions/0001).
 #pragma once
 
 #include <string>
@@ -23,9 +24,9 @@
 namespace tabacus {
 
 struct LamportTimes {
-    double delay_ms = 50;
-    double back_off_ms = 50;
-    double force_after_ms = 5000;
+    double delay_ms = 50;          // the algorithm's delay, after contention for x
+    double back_off_ms = 50;       // the pause after y was found taken
+    double force_after_ms = 5000;  // the age from which a lock is stolen
 };
 
 class LamportCounter : public NaiveCounter {
@@ -36,8 +37,11 @@ class LamportCounter : public NaiveCounter {
 
   protected:
     Task<std::int64_t> store(std::int64_t n) override;
-    // What the article's code got wrong (lab/article_faults.hpp).
-    /// The id of an attempt that begins: its time shows how old a lock is.
+
+    // The laboratory overrides these two with the faults of the article's code
+    // (lab/article_faults.hpp).
+
+    /// Returns the id of a new attempt. The time in it shows how old a lock is.
     virtual std::string attempt_id();
     virtual Async<Unit> wait(double delay_ms) { return world().clock().sleep(delay_ms); }
 

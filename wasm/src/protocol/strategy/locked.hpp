@@ -1,8 +1,9 @@
-// Locked: the naive counter inside navigator.locks, as the Web Locks article and most advice has
+// Locked: the naive counter inside a Web Lock, as the Web Locks article and most advice describe
 // it.
 //
-// Guarantee: none across processes. The lock excludes, but the next holder may read a copy of
-// localStorage that has not received the last write: 25 % lost in Chromium (docs/decisions/0001).
+// Guarantee: none across processes. The lock excludes other tabs, but the next holder may read a
+// copy of localStorage that has not received the last write: Chromium tabs lost 25 % of their
+// increments (docs/decisions/0001).
 #pragma once
 
 #include "naive.hpp"

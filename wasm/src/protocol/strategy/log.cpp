@@ -28,7 +28,8 @@ Task<std::int64_t> LogCounter::store(std::int64_t n) {
     const auto kept = co_await attempt(
         world().storage().set(prefix_ + format_log_key(key), format_log_record(record)));
     if (!kept) {
-        // A number that stays unused ends what can be folded of this tab, and is no loss.
+        // If a later entry has the next number already, this number stays unused. Then the entries
+        // of this tab are folded only up to it, and nothing is lost.
         if (last_number_ == key.number) --last_number_;
         co_await fail(kept.error());
     }
@@ -52,8 +53,8 @@ Task<void> LogCounter::recount() {
     see(log_.sum());
 }
 
-/// All records, as they were at one moment: when one that was listed is gone before it is read,
-/// another tab has folded meanwhile, and the scan begins again.
+/// Returns all records as they were at one moment. If a listed record is removed before it is read,
+/// another tab is folding, and the scan begins again.
 Task<EntryLog> LogCounter::scan() {
     for (;;) {
         EntryLog log;
@@ -77,7 +78,7 @@ Task<EntryLog> LogCounter::scan() {
 Task<void> LogCounter::quarantine_entry(std::string key, std::string text) {
     const auto prefix = location().names.counter("log-aside", location().name);
     auto to = prefix + "/" + key.substr(prefix_.size());
-    // Where it cannot be moved it stays, and counts nothing either.
+    // If the entry cannot be moved, it stays where it is, and counts nothing there either.
     (void)co_await attempt(
         quarantine(std::move(key), std::move(to), std::move(text),
                    "An entry that cannot be read is set aside; all others count."));
@@ -99,7 +100,8 @@ void LogCounter::on_storage(const StorageChange& change) {
 
 // --- Liveness -----------------------------------------------------------------------------------
 
-/// A page that holds a lock is not kept in the back/forward cache.
+/// Releases the liveness lock when the page is left, because a page that holds a lock is not kept
+/// in the back/forward cache.
 void LogCounter::on_lifecycle(LifecycleEvent event) {
     if (event == LifecycleEvent::page_hide) {
         suspended_ = true;
@@ -122,7 +124,7 @@ Task<void> LogCounter::take_liveness(AbortSignal signal) {
     auto held = co_await attempt(
         world().locks().request({.name = locks_ + "tab/" + id_, .signal = signal}));
     if (signal.aborted()) co_return;
-    // Where it is refused, a tab that folds its entries meanwhile does no harm.
+    // If the lock is refused, another tab may fold the entries of this one, which does no harm.
     if (held) liveness_ = std::move(held.value());
     requested_.reset();
 }
@@ -133,11 +135,12 @@ Task<void> LogCounter::fold_later() {
     co_await world().clock().sleep(times_.fold_after_ms);
     folding_ = false;
     if (suspended_) co_return;
-    // A store that is full, or a lock manager that refuses: another time.
+    // If the store is full or the lock manager refuses, a later call folds.
     static_cast<void>(co_await attempt(fold()));
 }
 
-/// The tab that gets the lock is elected; the others would only do the same work.
+/// Folds if this tab is elected, that is, if it gets the lock. Other tabs would only repeat the
+/// work.
 Task<void> LogCounter::fold() {
     const bool has_locks = world().locks().available();
     std::unique_ptr<HeldLock> elected;
@@ -158,8 +161,9 @@ Task<void> LogCounter::fold() {
     }
 }
 
-/// The fold is written before what it covers is removed: a reader that sees both takes the fold,
-/// and none sees neither, since one process's writes reach others in their order.
+/// Writes the fold of one tab, then removes the records that it covers. A reader that sees both
+/// takes the fold. No reader misses both, because the writes of one process reach the others in
+/// their order.
 Task<void> LogCounter::fold_tab(std::string id, EntryLog::Tab tab, bool gone) {
     const bool by_age = !world().locks().available();
     const auto old_ms = static_cast<std::int64_t>(world().clock().now_ms() - times_.fold_after_ms);

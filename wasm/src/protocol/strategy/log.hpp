@@ -1,13 +1,15 @@
-// Log: every increment is appended under a key of its own, and a reader sums, as the Web Storage
-// article has it ("log everything"). Every key has one writer, so nothing is ever overwritten.
+// Log: stores every increment under a key of its own, and a reader adds them up, as the Web Storage
+// article describes it ("log everything"). Every key has one writer, so that no increment is
+// overwritten.
 //
-// A tab that is elected folds the entries of tabs that are gone into one record each (entry_log.hpp
-// explains why nothing is lost if two fold, or if a tab that was thought gone goes on). A tab is
-// gone if it does not hold its liveness lock; without Web Locks, an entry's age decides.
+// An elected tab folds the entries of each tab that has exited into one record. entry_log.hpp
+// explains why nothing is lost if two tabs fold at once, or if a tab that was presumed dead goes
+// on. A tab is presumed dead if it does not hold its liveness lock. Without Web Locks, an entry is
+// folded once it is older than `fold_after`.
 //
-// Guarantee: never loses to concurrency, in any storage model. Weakness: a key per increment while
-// its tab lives, in a store of some 5 MB; a reader receives others' entries late, and the last
-// increments of a process that dies may not have left it.
+// Guarantee: no increment is lost to concurrency, in any storage model. Weakness: each increment
+// takes a key while its tab lives, in a store of some 5 MB; a reader receives others' entries late;
+// and the last increments of a process that dies may be lost.
 #pragma once
 
 #include <memory>
@@ -19,8 +21,8 @@
 namespace tabacus {
 
 struct LogTimes {
-    /// How long after an increment a tab checks for entries to fold; without Web Locks also how
-    /// old these must be.
+    /// The time from an increment to the next check for entries to fold. Without Web Locks also the
+    /// age from which an entry is folded.
     double fold_after_ms = 10'000;
 };
 
@@ -59,7 +61,7 @@ class LogCounter final : public StoredCounter {
     std::unique_ptr<HeldLock> liveness_;
     std::unique_ptr<AbortSignal> requested_;
     Subscription changes_;
-    Scope scope_;  // last: what runs in it uses all of the above
+    Scope scope_;  // last, because its tasks use all of the above
 };
 
 }  // namespace tabacus

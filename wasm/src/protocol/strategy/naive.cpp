@@ -13,7 +13,7 @@ NaiveCounter::NaiveCounter(CounterLocation location, std::string_view strategy)
     changes_ = world().storage().on_change(
         this->location().names.root(), [this](const StorageChange& change) {
             if (change.key && *change.key != key_) return;
-            // A key that was removed, or cleared with all others, is what a read counts as zero.
+            // A missing key counts as zero: it was removed, or the whole area was cleared.
             if (const auto value = change.new_value ? parse_value(*change.new_value) : 0)
                 see(*value);
         });
@@ -29,7 +29,7 @@ Task<std::int64_t> NaiveCounter::store(std::int64_t n) {
 
 Task<std::int64_t> NaiveCounter::read() {
     auto text = co_await world().storage().get(key_);
-    // What is no number counts as zero, wherever it is.
+    // A text that is not a number counts as zero, even if it cannot be moved.
     auto parsed = co_await attempt(parse_or_quarantine(std::move(text)));
     const auto value = parsed ? parsed.value() : 0;
     see(value);
@@ -47,8 +47,8 @@ Guarantee NaiveCounter::guarantee() const {
             .losses = {.lost = {lost_with_storage, always, always}, .exceeded = {}}};
 }
 
-/// A foreign value is kept under a key of its own, and the count begins again at zero. Fails where
-/// it cannot be moved there.
+/// Returns the value, 0 if there is none. A text that is not a number is moved to quarantine and
+/// counts as 0. Fails as quarantine() does.
 Task<std::int64_t> NaiveCounter::parse_or_quarantine(std::optional<std::string> text) {
     if (!text) co_return 0;
     if (const auto value = parse_value(*text)) co_return *value;

@@ -1,8 +1,8 @@
-// Naive: read, add one, write in localStorage, as the Web Storage article begins ("simple").
+// Naive: reads, adds and writes in localStorage, as the Web Storage article begins ("simple").
 //
 // Guarantee: none. Two tabs that read the same value write the same sum, and a renderer process
-// reads its own stale copy besides: three Chromium tabs lost 65 to 84 %
-// (docs/decisions/0001). It is here to be seen losing.
+// may read its own stale copy: three Chromium tabs lost 65 to 84 % of their increments
+// (docs/decisions/0001). It is in the catalogue to show the loss.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,8 @@ class NaiveCounter : public StoredCounter {
 
   protected:
     Task<std::int64_t> store(std::int64_t n) override;
-    /// Under the key of another strategy, which adds exclusion.
+    /// For a strategy that derives from this one and adds mutual exclusion: `strategy` names its
+    /// key.
     NaiveCounter(CounterLocation location, std::string_view strategy);
     [[nodiscard]] const std::string& key() const { return key_; }
 

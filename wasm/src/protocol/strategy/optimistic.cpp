@@ -54,7 +54,8 @@ void OptimisticCounter::fail_all(const std::vector<Increment>& increments, const
     for (const auto& increment : increments) increment.done.fail(failure_of(Error(error)));
 }
 
-/// False when the version has changed; then nothing is written, and the increments stay gathered.
+/// Writes the gathered increments if the version is still `seen`. Returns false if it has changed;
+/// then nothing is written, and the increments stay gathered.
 Task<bool> OptimisticCounter::try_write(Versioned seen) {
     constexpr Stores scope{Store::counters, Store::quarantine};
     const auto transaction = co_await world().database().begin(scope, Access::write, durability_);
@@ -102,7 +103,8 @@ Task<OptimisticCounter::Versioned> OptimisticCounter::get(Transaction& transacti
     if (!std::exchange(warned_, true)) {
         warn_corrupt(key_, "A value that cannot be read is set aside; the count begins at zero.");
     }
-    // A version of its own, so that a sound row which is read later is not taken for this one.
+    // A version that no readable row has, so that a row which replaces this one is seen as a
+    // change.
     co_return Versioned{"?", 0};
 }
 

@@ -1,12 +1,13 @@
-// Optimistic: value and version; a write happens only if the version is the one that was read. A
-// loser reads again and retries, with whatever has gathered meanwhile in one delta. As the
-// distributed-counter article has it ("optimistic locking"; Kung and Robinson, "On Optimistic
-// Methods for Concurrency Control", ACM TODS 6(2), 1981).
+// Optimistic: stores a value and a version, and writes only if the version is still the one that
+// was read. A tab that finds another version reads again and retries, with all increments that were
+// gathered since in one delta. The distributed-counter article describes it ("optimistic locking");
+// see Kung and Robinson, "On Optimistic Methods for Concurrency Control" (ACM TODS 6(2), 1981).
 //
-// Adapted: what the article asks of a server is done by two IndexedDB transactions. A version is a
-// random identifier and no number, so that a store which was lost and begun anew cannot repeat one.
+// Two things are adapted. Two IndexedDB transactions do what the article asks of a server. A
+// version is a random identifier, not a number, so that no version is repeated if the store is lost
+// and made anew.
 //
-// Guarantee: linearizable; nothing is lost. Weakness: under contention most work is done in vain.
+// Guarantee: linearizable; nothing is lost. Weakness: under contention most attempts fail.
 #pragma once
 
 #include <string>
@@ -17,7 +18,7 @@
 namespace tabacus {
 
 struct OptimisticTimes {
-    /// A loser waits a random time up to this.
+    /// A tab waits for a random time up to this before it retries.
     double back_off_ms = 10;
 };
 
@@ -33,19 +34,20 @@ class OptimisticCounter final : public StoredCounter {
 
   private:
     struct Versioned {
-        std::string version;  // empty: there is no row
+        std::string version;  // empty if there is no row
         std::int64_t value = 0;
     };
     struct Increment {
         std::int64_t n = 0;
         Completer<std::int64_t> done;
-        std::int64_t value = 0;  // once it is in the delta
+        std::int64_t value = 0;  // the counter's value with this increment, once it is in a delta
     };
     Task<void> write_gathered();
     Task<void> try_once();
     static void fail_all(const std::vector<Increment>& increments, const Error& error);
     Task<bool> try_write(Versioned seen);
-    /// The row, or `unreadable` filled.
+    /// Returns the row. If it cannot be read, warns once and stores the row in `unreadable` unless
+    /// that is null.
     Task<Versioned> get(Transaction& transaction, std::optional<Row>* unreadable);
 
     std::string key_;
@@ -54,7 +56,7 @@ class OptimisticCounter final : public StoredCounter {
     std::vector<Increment> gathered_;
     bool writing_ = false;
     bool warned_ = false;
-    Scope scope_;  // last: what runs in it uses all of the above
+    Scope scope_;  // last, because its tasks use all of the above
 };
 
 }  // namespace tabacus

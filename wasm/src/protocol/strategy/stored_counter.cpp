@@ -6,7 +6,8 @@
 namespace tabacus {
 namespace {
 
-/// Between two reads of the store for watchers: what an eye sees as at once, and no burden to adds.
+/// The pause between two reads of the store for watchers: too short for people to notice, and long
+/// enough not to slow down adds.
 constexpr double refresh_pause_ms = 50;
 
 }  // namespace
@@ -54,7 +55,7 @@ void StoredCounter::see(std::int64_t value) {
     if (!std::exchange(notifying_, true)) scope_.spawn(notify_watchers());
 }
 
-/// Not from within: a callback may add.
+/// Calls the watchers at the end of the turn, not inside see(), because a callback may call add().
 Task<void> StoredCounter::notify_watchers() {
     co_await world().clock().end_of_turn();
     notifying_ = false;
@@ -67,7 +68,8 @@ void StoredCounter::refresh() {
         scope_.spawn(refresh_until_done());
 }
 
-/// A store that fails is met again by add() and read(), which report it.
+/// Reads until no other tab has added during the pause. Ignores a failure, because add() and read()
+/// report it.
 Task<void> StoredCounter::refresh_until_done() {
     while (std::exchange(stale_, false)) {
         static_cast<void>(co_await attempt(read()));

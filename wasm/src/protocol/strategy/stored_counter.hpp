@@ -1,5 +1,5 @@
-// StoredCounter: what the strategies of the catalogue share: where they keep their rows, the value
-// that they last saw, its watchers, and which adds are under way.
+// StoredCounter: the base of all strategies of the catalogue. It knows where the counter is stored,
+// the value that was last seen and its watchers, and which calls of add() have not ended.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@
 
 namespace tabacus {
 
-/// Where a counter keeps its rows: a World, a namespace and a name in it.
+/// Where a counter is stored: a World, a namespace and a name in it.
 struct CounterLocation {
     World& world;
     Names names;
-    std::string name;  // as the user wrote it
+    std::string name;  // as the user wrote it, not escaped
     NoticeHandler on_notice;
     // For strategies that get no events from their store:
     // NOLINTBEGIN(readability-redundant-member-init): so that they may be left out
-    Function<void()> notify_others = {};     // that something was added
-    Function<void()> listen_to_others = {};  // refresh() at their notifications
+    Function<void()> notify_others = {};     // notifies other tabs that something was added
+    Function<void()> listen_to_others = {};  // calls refresh() when another tab notifies this one
     // NOLINTEND(readability-redundant-member-init)
 };
 
@@ -33,19 +33,23 @@ class StoredCounter : public Counter {
     explicit StoredCounter(CounterLocation location) : location_(std::move(location)) {}
 
     Task<std::int64_t> add(std::int64_t n) final;
-    /// Ends when every add that had begun has ended, however.
+    /// Returns once every add() that began before the call has ended, also if it failed.
     Task<void> flush() override;
     [[nodiscard]] std::int64_t value() const override { return last_seen_; }
-    /// Called once for all changes of a turn, at its end, and for the first value that is read.
+    /// Calls `callback` at the end of a turn, once for all changes of the turn, and for the first
+    /// value that is read.
     Subscription on_change(Function<void()> callback) override;
-    /// Called before the database is let go for page_hide.
+    /// Handles an event of the page. For page_hide, it is called before the database is closed.
     virtual void on_lifecycle(LifecycleEvent /*event*/) {}
-    /// Reads again, soon, if there are watchers: another tab has added something.
+    /// Reads the store again, within 50 ms, if there are watchers, because another tab has added
+    /// something.
     void refresh();
 
   protected:
+    /// Does what add() promises.
     virtual Task<std::int64_t> store(std::int64_t n) = 0;
-    /// False: store() only gathers, and other tabs are notified once it is written.
+    /// Whether an increment is in the store when store() returns. If not, the strategy notifies
+    /// other tabs itself once the increment is written.
     [[nodiscard]] virtual bool in_store_once_added() const { return true; }
     void notify_others() const {
         if (location_.notify_others) location_.notify_others();
@@ -54,14 +58,15 @@ class StoredCounter : public Counter {
     [[nodiscard]] World& world() const { return location_.world; }
     [[nodiscard]] const CounterLocation& location() const { return location_; }
 
+    /// Sets the value, and schedules a call of the watchers if it has changed.
     void see(std::int64_t value);
     void warn_corrupt(std::string_view subject, const char* message) const {
         location_.on_notice(
             {Notice::Kind::warning, "corrupt-record", message, std::string(subject), "", 0});
     }
     /// Moves a text of localStorage that cannot be read from the key `key` to the key `to`, so that
-    /// the next add finds none, and warns. Fails as Storage::set() does; then the text stays where
-    /// it is, and is not to be written over.
+    /// the next add() finds no text, and warns. Fails as Storage::set() does; then the text stays
+    /// where it is, and the caller must not overwrite it.
     Task<void> quarantine(std::string key, std::string to, std::string text, const char* message);
 
   private:
@@ -75,16 +80,16 @@ class StoredCounter : public Counter {
     Task<void> move(std::string from, std::string to, std::string text);
 
     CounterLocation location_;
-    std::set<std::string> stays_;  // keys of texts that were warned of and not moved
+    std::set<std::string> stays_;  // keys of texts that were warned about but could not be moved
     std::int64_t last_seen_ = 0;
     ChangeListeners change_listeners_;
     bool notifying_ = false;
     bool refreshing_ = false;
     bool stale_ = false;
     std::uint64_t last_add_ = 0;
-    std::list<std::uint64_t> adding_;  // under way, in the order in which they began
+    std::list<std::uint64_t> adding_;  // the calls of add() that have not ended, oldest first
     std::list<Waiter> waiters_;
-    Scope scope_;  // last: what runs in it uses all of the above
+    Scope scope_;  // last, because its tasks use all of the above
 };
 
 }  // namespace tabacus

@@ -1,5 +1,5 @@
-// The records of the catalogue's strategies: "1;field;field;…", each field without a ';'. As with
-// record.hpp, a parser accepts exactly what its formatter writes, or nothing.
+// The records of the catalogue's strategies: "1;field;field;…". No field contains a ';'. As in
+// record.hpp, a parser returns nothing for a text that its formatter does not write.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ inline std::string format_record(std::initializer_list<std::string_view> fields)
     return text;
 }
 
-/// The text cut at each `separator`; nothing unless that makes exactly `Count` parts.
+/// Returns the parts of a text between separators; nothing unless there are exactly `Count` parts.
 template <std::size_t Count>
 std::optional<std::array<std::string_view, Count>> parts_of(std::string_view text, char separator) {
     std::array<std::string_view, Count> parts;
@@ -36,14 +36,15 @@ std::optional<std::array<std::string_view, Count>> parts_of(std::string_view tex
     return parts;
 }
 
-/// The fields of a record of this version that has exactly `Count`.
+/// Returns the fields of a record after its version; nothing unless the version is known and there
+/// are exactly `Count` fields.
 template <std::size_t Count>
 std::optional<std::array<std::string_view, Count>> record_fields(std::string_view text) {
     if (text.substr(0, 2) != "1;") return std::nullopt;
     return parts_of<Count>(text.substr(2), ';');
 }
 
-/// A value that stands alone in its record.
+/// A record with one field, a value within ±value_max.
 inline std::string format_amount(std::int64_t n) { return format_record({format_value(n)}); }
 inline std::optional<std::int64_t> parse_amount(std::string_view text) {
     const auto fields = record_fields<1>(text);

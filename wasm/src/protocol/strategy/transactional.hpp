@@ -1,9 +1,9 @@
-// Transactional: one IndexedDB read-write transaction per increment ("Indexed DB" in the Web
-// Storage article). Transactions over one store run one after another (Indexed Database API 3.0,
-// §2.7.2).
+// Transactional: each increment is one read-write transaction of IndexedDB ("Indexed DB" in the Web
+// Storage article). Read-write transactions over one store run one after another (Indexed Database
+// API 3.0, §2.7.2).
 //
-// Guarantee: linearizable; nothing is lost. Weakness: a transaction each, about 2,000 a second over
-// all tabs.
+// Guarantee: linearizable; nothing is lost. Weakness: each increment costs a transaction, so that
+// all tabs together reach about 2,000 increments a second.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ class TransactionalCounter final : public StoredCounter {
   public:
     TransactionalCounter(CounterLocation location, Durability durability);
 
-    /// Other tabs' increments are noticed when this tab reads or adds.
+    /// Returns the stored value. This tab sees increments of other tabs only when it reads or adds.
     Task<std::int64_t> read() override;
     [[nodiscard]] Guarantee guarantee() const override;
 
