@@ -19,8 +19,8 @@ const of = (file, test) => (fault, find, replace) => ({
 const storage = of('../platform/storage-interface', 'storage');
 const area = of('global/context-storage', 'storage');
 const locks = of('global/context-locks', 'locks');
-const channel = of('messages/broadcast-channel', 'tabs');
-const clock = of('global/clock', 'tabs');
+const channel = of('messages/broadcast-channel', 'channels');
+const clock = of('global/clock', 'clock');
 const tab = of('emulated-tab', 'tabs');
 const script = of('scripts/run-script', 'tabs');
 const explore = of('explore', 'explore');
