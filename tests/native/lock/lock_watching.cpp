@@ -9,7 +9,7 @@
 namespace tabacus::test {
 namespace {
 
-/// Longer than the polling for a crashed holder takes (query.cpp).
+/// Longer than the polling for a crashed holder takes (lock_observer.cpp).
 constexpr double crash_noticed_ms = 3'000;
 
 /// What a tab asks about a lock, while the page may stop at any moment.

@@ -8,10 +8,10 @@
 #include <cmath>
 #include <limits>
 
-#include "lock_queue.hpp"
 #include "protocol/common/concat.hpp"
 #include "protocol/common/names.hpp"
 #include "protocol/common/record.hpp"
+#include "queue/native_holds.hpp"
 #include "tabacus/lock/leader.hpp"
 
 namespace tabacus {
@@ -93,10 +93,10 @@ std::string padded(std::int64_t number) {
 }
 
 Task<FencedTransaction> begin_in_term(std::shared_ptr<Grant> term, Durability durability) {
-    const auto queue = term->queue.lock();
-    if (!queue) co_await fail(ErrorCode::lock_lost, "the term has been handed over");
+    const auto holds = term->holds.lock();
+    if (!holds) co_await fail(ErrorCode::lock_lost, "the term has been handed over");
     constexpr Stores scope{Store::locks, Store::data};
-    co_return co_await queue->begin(term, scope, durability);
+    co_return co_await holds->begin(term, scope, durability);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@ namespace tabacus {
 namespace {
 
 /// How often a tab that waits sees whether it is awake, and how late that may be. Nobody is evicted
-/// sooner after its grant (evict.cpp).
+/// sooner after its grant (lock_evictor.hpp).
 constexpr double awake_check_ms = 50;
 constexpr double late_ms = 100;
 /// A tab that waits for longer reserves new tokens: that costs it a transaction.

@@ -26,7 +26,8 @@
 
 #include <memory>
 
-#include "lock_queue.hpp"
+#include "lock_context.hpp"
+#include "native_lock.hpp"
 
 namespace tabacus {
 
