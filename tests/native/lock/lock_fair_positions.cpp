@@ -6,7 +6,8 @@
 namespace tabacus::test {
 namespace {
 
-/// A tab whose first request is served, and whose second came after another tab's and has a position.
+/// A tab whose first request is served, and whose second came after another tab's and has a
+/// position.
 struct SecondInLine : LockPartsScene {
     SecondInLine() {
         first = parts.ask();
@@ -96,8 +97,8 @@ TEST_CASE("fair order: a request of another mode than the one before it stands a
     parts.ask();
     REQUIRE_FALSE(parts.order.stands_alone(*parts.make()));
     REQUIRE(parts.order.stands_alone(*parts.make({.mode = LockMode::shared})));
-    REQUIRE_FALSE(parts.order.stands_alone(
-        *parts.make({.mode = LockMode::shared, .if_available = true})));
+    REQUIRE_FALSE(
+        parts.order.stands_alone(*parts.make({.mode = LockMode::shared, .if_available = true})));
 }
 
 TEST_CASE("fair order: a request with only ifAvailable requests before it stands alone",

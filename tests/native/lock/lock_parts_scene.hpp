@@ -126,9 +126,9 @@ struct LockPartsScene {
     /// Lets time pass in the tab.
     void pass(double delay_ms) {
         const auto over = std::make_shared<bool>(false);
-        parts.lock.spawn([](Clock& clock, double time_ms, std::shared_ptr<bool> done) -> Task<void> {
+        parts.lock.spawn([](Clock& clock, double time_ms, std::shared_ptr<bool> end) -> Task<void> {
             co_await clock.sleep(time_ms);
-            *done = true;
+            *end = true;
         }(parts.lock.clock(), delay_ms, over));
         origin.run_until([&] { return *over; });
     }

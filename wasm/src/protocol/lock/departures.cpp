@@ -29,7 +29,7 @@ Task<bool> Departures::read(std::string key, std::vector<std::string>& rows) {
     auto keys = co_await attempt(world_.storage().keys(prefix));
     if (!keys) co_return false;
     rows = std::move(keys.value());
-    if (rows.size() > departures_read_max) rows.resize(departures_read_max);
+    while (rows.size() > departures_read_max) rows.pop_back();
     bool news = false;
     for (const auto& row : rows) {
         const auto id = row.substr(prefix.size());

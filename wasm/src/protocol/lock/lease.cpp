@@ -16,7 +16,7 @@ constexpr double poll_last_ms = 500;
 /// Timers of a hidden tab go off once a second.
 constexpr double poll_hidden_ms = 1'000;
 
-/// What must not change for a lease to have run out.
+/// Returns what must stay the same until a lease has run out.
 std::string state_of(std::string_view identifier, std::int64_t heartbeat) {
     return std::string(identifier) + "/" + std::to_string(heartbeat);
 }
@@ -24,7 +24,7 @@ std::string state_of(std::string_view identifier, std::int64_t heartbeat) {
 /// Beyond this many, blockers that are not found again are forgotten.
 constexpr std::size_t known_blockers_max = 64;
 
-/// A lease as it is stored, in ms.
+/// Returns the length of a stored lease in ms, within the bounds of a lease.
 double bounded_lease(std::int64_t stored_ms) {
     return static_cast<double>(std::clamp(stored_ms, std::int64_t{1}, lease_hidden_ms));
 }
@@ -38,7 +38,7 @@ void put_line(Transaction& transaction, const std::string& key, const WaitingLin
 
 }  // namespace
 
-/// A line that cannot be read is an empty one: nobody is let in by it.
+/// Reads the line. A line that cannot be read is an empty one, which lets nobody in.
 Task<WaitingLine> LeaseLock::read_line(Transaction& transaction) {
     const auto stored = co_await transaction.get(Store::locks, key_ + std::string(line_suffix));
     auto line = stored ? parse_line(stored->value) : std::nullopt;
@@ -100,7 +100,7 @@ double LeaseLock::aging_step_ms() const {
     return context_.world.lifecycle().hidden() ? poll_hidden_ms : poll_last_ms;
 }
 
-/// By this tab's own timer, in slices: one that fires late counts no more.
+/// Ages the blockers by this tab's own timer, in slices: a timer that fires late counts no more.
 Task<void> LeaseLock::age() {
     const auto young = [](const auto& blocker) { return blocker.second > 0; };
     while (!context_.closed && std::ranges::any_of(known_blockers_, young)) {
@@ -275,7 +275,8 @@ Task<LockTokens> LeaseLock::enter(Transaction& transaction, const std::optional<
     auto tokens = co_await context_.epochs.raise_in(transaction, key_, claim);
     std::erase_if(line.entries,
                   [](const auto& entry) { return entry.kind == LineEntry::Kind::reads; });
-    line.grant = request.mode == LockMode::shared ? tokens.grant : std::string(WaitingLine::no_grant);
+    line.grant =
+        request.mode == LockMode::shared ? tokens.grant : std::string(WaitingLine::no_grant);
     co_return tokens;
 }
 

@@ -82,12 +82,12 @@ class LeaseLock final : public NativeLock {
     std::string key_;
     bool cancelled_ = false;
     Completer<Unit> wake_signal_;
-    Blockers known_blockers_;       // how long until each is stale
-    bool aging_ = false;            // age() runs
-    std::int64_t heartbeats_ = 0;   // of this tab in the line
-    std::string waiting_;           // the entry of this tab's waiter in the line
-    bool waits_ = false;            // between two attempts to enter
-    bool departures_read_ = false;  // those of pages before this one
+    Blockers known_blockers_;              // how long until each is stale
+    bool aging_ = false;                   // age() runs
+    std::int64_t heartbeats_ = 0;          // of this tab in the line
+    std::string waiting_;                  // the entry of this tab's waiter in the line
+    bool waits_ = false;                   // between two attempts to enter
+    bool departures_read_ = false;         // those of pages before this one
     std::vector<std::string> departures_;  // the rows of those that were read last
 };
 

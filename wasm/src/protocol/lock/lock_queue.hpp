@@ -26,7 +26,8 @@
 //   DeadlockProbe    ends a request of each cycle of waits
 //   LockObserver     reports the requests of all tabs, and notices crashes
 //
-// The life of a request has its table in acquire_request.hpp, that of the driver in lock_driver.hpp.
+// The life of a request has its table in acquire_request.hpp, that of the driver in
+// lock_driver.hpp.
 #pragma once
 
 #include <memory>

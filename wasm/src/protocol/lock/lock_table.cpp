@@ -96,7 +96,9 @@ Task<std::unique_ptr<Transaction>> LockTable::begin(Stores scope, Access access,
     co_return co_await context_->epochs.begin(scope, access, durability);
 }
 
-Task<bool> LockTable::is_locked(std::string name) { return context_->queue(name).observer().is_locked(); }
+Task<bool> LockTable::is_locked(std::string name) {
+    return context_->queue(name).observer().is_locked();
+}
 
 Task<void> LockTable::wait_for_unlock(std::string name, std::optional<AbortSignal> signal,
                                       std::optional<double> timeout_ms) {

@@ -12,7 +12,7 @@
 //   released     false   nothing   it has ended                  nothing
 //   lost         false   nothing   as released; `loss` is why    nothing
 //
-// A shared grant whose maxHold is over is released, and `loss` says so.
+// A shared grant whose maxHold is over is released, and `loss` is "max-hold".
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,7 @@ struct Grant {
     LockMode mode = LockMode::exclusive;
     std::optional<std::int64_t> token;
     std::string label;
-    double since_ms = 0;  // since the Unix epoch
+    double since_ms = 0;                                        // since the Unix epoch
     double until_ms = std::numeric_limits<double>::infinity();  // by Clock::monotonic_ms()
     bool held = true;
     std::string loss;

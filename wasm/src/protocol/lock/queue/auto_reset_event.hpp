@@ -1,5 +1,5 @@
-// AutoResetEvent: wakes the one coroutine that waits for it. Events that are set before the wait are
-// not lost, and several of them count as one.
+// AutoResetEvent: wakes the one coroutine that waits for it. Events that are set before the wait
+// are not lost, and several of them count as one.
 //
 //   state     set()                         wait()
 //   unset     set; resumes the waiter       suspends until set()

@@ -1,15 +1,15 @@
 // Availability: whether another tab uses a lock or merely keeps it, for requests that do not wait.
 //
 // A lock that another tab keeps in its grace period is available: that tab releases it when it
-// receives our request. Its message that it did may overtake the release itself, which takes another
-// way. So acquire() asks again after every message of a release, and once more when no answer can
-// come any more.
+// receives our request. Its message about the release may overtake the release itself, which takes
+// another way. So acquire() asks again after every message of a release, and once more when no
+// answer can come any more.
 //
 //   state      refused()   busy()   meaning                             what ends the state
 //   asking     false       false    the native lock is asked            it answers
 //   refused    true        false    refused; an answer may come         an answer: asking
-//                                                                       the last timer: asking, last
-//   busy       either      true     another tab says: it is in use      forget_answers()
+//                                                                       the last timer: asking
+//   busy       either      true     another tab uses the lock           forget_answers()
 #pragma once
 
 #include <memory>

@@ -1,12 +1,13 @@
-// Contenders: the other tabs that announced requests for a lock while this tab waited for it or held
-// it, and between which requests of this tab they came.
+// Contenders: the other tabs that announced requests for a lock while this tab waited for it or
+// held it, and between which requests of this tab they came.
 //
 //   state of a contender   meaning                              what ends the state
 //   waiting                its tab may wait for the lock        forget_before(): it had its turn
 //                                                               forget_gone(): it waits no longer
 //   forgotten              it is listed no more                 another announcement of its tab
 //
-// One tab may be several contenders: one for each pair of requests of this tab that it came between.
+// One tab may be several contenders: one for each pair of requests of this tab that it came
+// between.
 #pragma once
 
 #include <cstdint>
@@ -56,8 +57,8 @@ class Contenders {
     void forget_before(std::uint64_t position);
     /// Forgets contenders that are gone: all that are not behind `next`, since nobody waits before
     /// it. A contender that announced itself only just now is kept: the announcement may overtake
-    /// the request. Contenders behind `next` came after it, whatever the clocks say. Returns true if
-    /// that may let a request of this tab in.
+    /// the request. Contenders behind `next` came after it, whatever the clocks say. Returns true
+    /// if that may let a request of this tab in.
     ///
     /// @param asked_ms  When the lock's queue was looked at.
     /// @param next      Nothing if nobody waits at all.

@@ -102,7 +102,8 @@ void DeadlockProbe::follow(const std::vector<std::shared_ptr<Grant>>& held,
     }
 }
 
-/// Sends the probe on: the last request of the path waits for a grant that this request waits within.
+/// Sends the probe on: the last request of the path waits for a grant that this request waits
+/// within.
 void DeadlockProbe::extend(const AcquireRequestPtr& request, const std::vector<std::string>& path) {
     const auto id = id_of(*request);
     if (id == path[1]) {

@@ -3,10 +3,10 @@
 // wait for all holders of a lock.
 //
 // That a holder waits is known only where the caller passes it: a request made within a held lock.
-// When such a request has waited for a moment, it sends a probe to the holders of its lock. Each tab
-// that has a holder of that lock sends the probe on, for each of its requests that waits within that
-// holder. A probe that returns to its request has gone round a cycle. The victim is the request of
-// the cycle with the greatest id, whichever request found the cycle.
+// When such a request has waited for a moment, it sends a probe to the holders of its lock. Each
+// tab that has a holder of that lock sends the probe on, for each of its requests that waits within
+// that holder. A probe that returns to its request has gone round a cycle. The victim is the
+// request of the cycle with the greatest id, whichever request found the cycle.
 //
 //   request        meaning                               what ends the state
 //   suspected      its probe was sent                    it ends; or its probe returns, and it has
@@ -39,7 +39,8 @@ class DeadlockProbe {
     /// Sends probes from time to time while the request waits. Requires that it was made within a
     /// held lock.
     void start(const AcquireRequestPtr& request) { lock_.spawn(watch(request)); }
-    /// Follows a probe from the holders of this lock in this tab to the requests that they wait for.
+    /// Follows a probe from the holders of this lock in this tab to the requests that they wait
+    /// for.
     void on_probe(const LockMessage& message);
     /// A cycle was found whose victim is a request for this lock.
     void on_victim(const LockMessage& message);

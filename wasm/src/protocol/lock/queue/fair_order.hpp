@@ -2,8 +2,8 @@
 // tabs.
 //
 // A position is behind the tabs that announced their requests before it was taken, and before those
-// that announce theirs later. A tab takes one for each acquire() of its native lock. It takes another
-// one ahead for each request that another tab's came before, or that needs its own:
+// that announce theirs later. A tab takes one for each acquire() of its native lock. It takes
+// another one ahead for each request that another tab's came before, or that needs its own:
 //
 //   state of a position   meaning                               what ends the state
 //   in line               other tabs may be before it           the entry lock is granted
@@ -44,9 +44,9 @@ class FairOrder {
         : lock_(lock), requests_(requests), contenders_(contenders), holds_(holds), wake_(wake) {}
 
     /// Whether a new request needs a position of its own. It does if it asks for another mode than
-    /// the one before it in this tab: a tab holds or requests the native lock in one mode, and other
-    /// tabs would not see the other. It also does if only `ifAvailable` requests are before it: what
-    /// is requested of the browser for those keeps no position.
+    /// the one before it in this tab: a tab holds or requests the native lock in one mode, and
+    /// other tabs would not see the other. It also does if only `ifAvailable` requests are before
+    /// it: what is requested of the browser for those keeps no position.
     [[nodiscard]] bool stands_alone(const AcquireRequest& request) const;
     /// Whether another tab's request came after all of this tab's positions, and before this
     /// request. Positions that were given up do not count.
@@ -68,11 +68,11 @@ class FairOrder {
     /// that waits needs one, too, if the one before it is an `ifAvailable` request.
     void take_positions_behind(const AcquireRequest& first);
     /// Makes the oldest position in line the current one, whichever request it was taken for: a
-    /// request does not queue behind its own tab. An `ifAvailable` request needs none, and leaves the
-    /// positions to those that wait.
+    /// request does not queue behind its own tab. An `ifAvailable` request needs none, and leaves
+    /// the positions to those that wait.
     Position pop_position(const AcquireRequest& first);
-    /// Passes the position of a request that ended to its heir. If the request ended before it had a
-    /// position, the heir takes it.
+    /// Passes the position of a request that ended to its heir. If the request ended before it had
+    /// a position, the heir takes it.
     void release_position(const AcquireRequest& request);
     void release_positions();
 

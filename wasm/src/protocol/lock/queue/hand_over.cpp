@@ -38,7 +38,7 @@ AcquireRequestPtr HandOver::admissible(const NativeHold& hold) {
 
 bool HandOver::must_yield(const NativeHold& hold) const {
     const auto age_ms = lock_.clock().now_ms() - hold.taken_ms;
-    return age_ms > slice_ms || age_ms < 0;  // a clock that was set back says nothing
+    return age_ms > slice_ms || age_ms < 0;  // negative: the clock was set back
 }
 
 /// Whether the hold may go on granting for a moment although another tab waits.
@@ -87,8 +87,8 @@ Task<void> HandOver::end_barging_window(std::shared_ptr<int> steps_left) {
 }
 
 bool HandOver::must_release(const NativeHold& hold) {
-    return requests_.front() || !contenders_.empty() || hold.expired ||
-           lock_.context.stopped() || lock_.context.world.lifecycle().hidden();
+    return requests_.front() || !contenders_.empty() || hold.expired || lock_.context.stopped() ||
+           lock_.context.world.lifecycle().hidden();
 }
 
 bool HandOver::waits_to_share(const NativeHold& hold) {

@@ -3,11 +3,11 @@
 //   contenders   the hold       what it does                             until
 //   none         with callers   grants to all that are admissible        the last releases
 //   none         in grace       is kept (run_grace_timer)                the grace period ends
-//   none         > slice_ms     goes on, if the browser says that        another slice_ms passes
+//   none         > slice_ms     goes on, if the browser reports that     another slice_ms passes
 //                               no other tab waits (may_go_on)
 //   some         with callers   grants to those that came before         the last releases
 //   some         in grace       waits for callers that ask again,        barging_window_ms end, or
-//                               in the barging window (may_go_on)        barging_steps of microtasks
+//                               in the barging window (may_go_on)        the microtasks it lasts
 //   any          otherwise      is released
 #pragma once
 

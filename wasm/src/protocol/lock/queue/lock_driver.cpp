@@ -98,13 +98,12 @@ Task<void> LockDriver::obtain() {
     // A later request of this tab whose position this is takes a new one, and so do those behind.
     if (position.owner != first->id && contenders_.empty()) order_.release_positions();
     order_.take_positions_behind(*first);
-    const NativeRequest native{
-        .mode = asked.mode,
-        .if_available = asked.if_available,
-        .claim = {.label = asked.label,
-                  .max_hold_ms = max_hold_of(asked),
-                  .tokens = lock_.has_web_locks() ? tokens_of(asked) : 1},
-        .entry = position.entry};
+    const NativeRequest native{.mode = asked.mode,
+                               .if_available = asked.if_available,
+                               .claim = {.label = asked.label,
+                                         .max_hold_ms = max_hold_of(asked),
+                                         .tokens = lock_.has_web_locks() ? tokens_of(asked) : 1},
+                               .entry = position.entry};
     if (!asked.if_available) evictor_.start();
     auto outcome = co_await attempt(asked.if_available ? availability_.acquire(native)
                                                        : lock_.native->acquire(native));
@@ -193,8 +192,8 @@ Task<void> LockDriver::announce_grant(std::shared_ptr<NativeHold> hold) {
     co_await releases_under_way(clock);
     if (over()) co_return;
     lock_.post(LockMessage::Kind::taken);
-    const bool fenced = hold->mode == LockMode::exclusive && epochs.fenced() &&
-                        !hold->tokens.grant.empty();
+    const bool fenced =
+        hold->mode == LockMode::exclusive && epochs.fenced() && !hold->tokens.grant.empty();
     if (!fenced || hold->tokens.recorded) co_return;
     co_await clock.sleep(grace_period_ms);
     if (over() || hold->tokens.recorded) co_return;
@@ -218,8 +217,8 @@ Task<void> LockDriver::run_steal(AcquireRequestPtr request) {
 Task<void> LockDriver::acquire_by_stealing(AcquireRequestPtr request) {
     const auto& asked = request->options;
     const auto& context = lock_.context;
-    const NativeRequest native{
-        .steal = true, .claim = {.label = asked.label, .max_hold_ms = max_hold_of(asked)}};
+    const NativeRequest native{.steal = true,
+                               .claim = {.label = asked.label, .max_hold_ms = max_hold_of(asked)}};
     const auto previous_holds = holds_.all();
     const auto hold = co_await lock_.native->acquire(native);
     // The previous holders in this tab are notified at once, also where nothing else notifies them.

@@ -9,7 +9,7 @@
 //   holding    serve(): callers hold the lock       the last of them releases it: grace
 //                                                   stolen, fenced, max-hold: idle or taking
 //   grace      serve(): nobody holds the lock       an admissible request: holding
-//                                                   HandOver says so: releasing
+//                                                   HandOver::must_release(): releasing
 //   releasing  the native lock is released          at once: idle, or taking
 //
 // Requests that steal are not the coroutine's: each takes the native lock by itself, in any state.

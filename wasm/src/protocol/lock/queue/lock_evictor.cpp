@@ -114,16 +114,16 @@ Task<bool> LockEvictor::channel_echoes() {
     const Completer<Unit> echoed;
     context.echoes[nonce] = echoed;
     lock_.spawn(complete_after(lock_.clock(), echo_within_ms, echoed));
-    sender->post(format_lock_message(
-        {LockMessage::Kind::echo, lock_.key, context.epochs.tab(), {nonce}}));
+    sender->post(
+        format_lock_message({LockMessage::Kind::echo, lock_.key, context.epochs.tab(), {nonce}}));
     co_await echoed.async();
     // A message that came back took its nonce away.
     co_return context.echoes.erase(nonce) == 0;
 }
 
-/// Claims the eviction of what was seen. Returns false if another tab has claimed it. The claim is in one
-/// transaction with the epoch, which another tab's eviction moves: a tab that was held up meanwhile
-/// does not steal from the holder that was granted the lock by then.
+/// Claims the eviction of what was seen. Returns false if another tab has claimed it. The claim is
+/// in one transaction with the epoch, which another tab's eviction moves: a tab that was held up
+/// meanwhile does not steal from the holder that was granted the lock by then.
 Task<bool> LockEvictor::claim_eviction(Observation seen) {
     const auto& state = seen.state;
     constexpr Stores scope{Store::locks, Store::quarantine};

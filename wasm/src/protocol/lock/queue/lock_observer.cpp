@@ -18,7 +18,8 @@ constexpr std::size_t fields_of_request = 4;
 /// How many fields a report may have after its nonce; one more is for an idle hold.
 constexpr std::size_t detail_max = lock_fields_max - lock_fields_min - 1;
 /// The last field, after the requests, if this tab has the native lock, exclusive or shared, for
-/// none of them. It is reported because tabs that do not use the lock answer too, and perhaps first.
+/// none of them. It is reported because tabs that do not use the lock answer too, and perhaps
+/// first.
 constexpr std::string_view idle_exclusive = "k";
 constexpr std::string_view idle_shared = "s";
 /// A lease that nobody holds and somebody waits for is taken within so many reads of its row.
@@ -65,8 +66,8 @@ std::optional<LockRequestInfo> parse_info(const std::vector<std::string>& detail
 }
 
 /// Returns the lock's row. Where a lease excludes, the tab that is next takes a released lock a
-/// moment later: if tabs wait, reads the row until one of them holds it. `line` becomes whether they
-/// do.
+/// moment later: if tabs wait, reads the row until one of them holds it. `line` becomes whether
+/// they do.
 Task<std::optional<LockRow>> settled_row(LockContext& context, std::string key, bool& line) {
     for (int reads = 0;; ++reads) {
         auto row = co_await context.epochs.read(key);
@@ -208,8 +209,8 @@ Task<std::vector<LockRequestInfo>> LockObserver::query_tabs() {
         answered.insert(answered.end(), pending->tabs.begin(), pending->tabs.end());
     }
     // A frozen holder does not answer, but the row of its epoch names it. If the holder has
-    // answered, the row may be that of a former holder: its own is written when it commits, or holds
-    // for long.
+    // answered, the row may be that of a former holder: its own is written when it commits, or
+    // holds for long.
     const bool silent =
         row && std::find(answered.begin(), answered.end(), row->tab) == answered.end();
     if (held_exclusively && !found && silent) {
@@ -222,8 +223,8 @@ Task<std::vector<LockRequestInfo>> LockObserver::query_tabs() {
     co_return infos;
 }
 
-/// Posts the query to all tabs. Waits until all tabs that use the lock have reported, or had the time
-/// to.
+/// Posts the query to all tabs. Waits until all tabs that use the lock have reported, or had the
+/// time to.
 Task<void> LockObserver::post_query(std::shared_ptr<TabQuery> pending) {
     pending->nonce = identifier_of(lock_.context.world.random().bits());
     queries_.push_back(pending);
@@ -274,7 +275,7 @@ Task<void> LockObserver::check_for_crash() {
 }
 
 Task<void> LockObserver::wait_for_unlock(std::optional<AbortSignal> signal,
-                                      std::optional<double> timeout_ms) {
+                                         std::optional<double> timeout_ms) {
     if (signal && signal->aborted()) co_await fail(ErrorCode::aborted, "the wait was aborted");
     struct Wait {
         Completer<Unit> changed;
@@ -293,8 +294,8 @@ Task<void> LockObserver::wait_for_unlock(std::optional<AbortSignal> signal,
     };
     if (signal) signal->on_abort([wait, stop] { stop(wait, ErrorCode::aborted); });
     if (timeout_ms) {
-        lock_.spawn([](World& world, double delay_ms, std::shared_ptr<Wait> of,
-                                decltype(stop) halt, std::shared_ptr<bool> flag) -> Task<void> {
+        lock_.spawn([](World& world, double delay_ms, std::shared_ptr<Wait> of, decltype(stop) halt,
+                       std::shared_ptr<bool> flag) -> Task<void> {
             if (co_await outlasts(world, delay_ms, std::move(flag), true)) {
                 halt(of, ErrorCode::timed_out);
             }

@@ -10,8 +10,8 @@
 //   complete           it is removed, and later reports are   nothing
 //                      ignored
 //
-// A living tab announces what it does, but a tab that crashes sends nothing. While somebody watches,
-// the observer looks whether the holder it knows of is still there:
+// A living tab announces what it does, but a tab that crashes sends nothing. While somebody
+// watches, the observer looks whether the holder it knows of is still there:
 //
 //   held_seen_   meaning                                      what ends the state
 //   false        no other tab is known to hold the lock       an announced grant; a query or a poll
@@ -50,8 +50,8 @@ class LockObserver {
     Task<void> wait_for_unlock(std::optional<AbortSignal> signal, std::optional<double> timeout_ms);
     Subscription on_change(Function<void()> callback);
 
-    /// A request of this tab or of another one has to wait. A request that need not wait is notified
-    /// when it is granted.
+    /// A request of this tab or of another one has to wait. A request that need not wait is
+    /// notified when it is granted.
     void on_waiter() const;
     /// Another tab announced a grant.
     void on_taken();

@@ -8,8 +8,8 @@
 //   grace       false         set         false      grant(); the driver: end(); lose()
 //
 // A stolen hold begins with adopt_stolen() in any of these states, and ends with the release of its
-// grant, or with lose(). A lost hold is no longer granted under; its holders are notified before any
-// of their code can run again.
+// grant, or with lose(). A lost hold is no longer granted under; its holders are notified before
+// any of their code can run again.
 #pragma once
 
 #include <memory>

@@ -26,10 +26,10 @@ AcquireRequestPtr RequestQueue::last_in_place() const {
 }
 
 AcquireRequestPtr RequestQueue::next_in_place(const AcquireRequest& request) const {
-    const auto found = std::find_if(requests_.begin(), requests_.end(),
-                                    [&](const AcquireRequestPtr& other) {
-                                        return other->id > request.id && other->keeps_place();
-                                    });
+    const auto found =
+        std::find_if(requests_.begin(), requests_.end(), [&](const AcquireRequestPtr& other) {
+            return other->id > request.id && other->keeps_place();
+        });
     return found == requests_.end() ? nullptr : *found;
 }
 
