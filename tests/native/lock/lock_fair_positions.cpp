@@ -12,7 +12,7 @@ struct SecondInLine : LockPartsScene {
     SecondInLine() {
         first = parts.ask();
         parts.order.pop_position(*first);
-        parts.holds->begin_acquiring();
+        parts.holds->set_acquiring(true);
         parts.contenders.note(parts.contender("b"));
         second = parts.ask();
         parts.order.take_position(second);
@@ -107,7 +107,7 @@ TEST_CASE("fair order: a request with only ifAvailable requests before it stands
     auto& parts = scene.parts;
     parts.ask({.if_available = true});
     REQUIRE_FALSE(parts.order.stands_alone(*parts.make()));
-    parts.holds->begin_acquiring();
+    parts.holds->set_acquiring(true);
     REQUIRE(parts.order.stands_alone(*parts.make()));
 }
 

@@ -90,7 +90,7 @@ Task<void> LockDriver::run() {
 Task<void> LockDriver::obtain() {
     const auto first = requests_.front();
     const auto& asked = first->options;
-    holds_.begin_acquiring();
+    holds_.set_acquiring(true);
     acquiring_mode_ = asked.mode;
     const auto position = order_.pop_position(*first);
     // If the position was taken ahead, all tabs behind it know of it already.
@@ -108,7 +108,7 @@ Task<void> LockDriver::obtain() {
     auto outcome = co_await attempt(asked.if_available ? availability_.acquire(native)
                                                        : lock_.native->acquire(native));
     const auto taken = outcome ? std::move(outcome.value()) : nullptr;
-    holds_.end_acquiring();
+    holds_.set_acquiring(false);
     availability_.forget_answers();
     if (taken && (taken->lost || lock_.context.stopped())) {
         lock_.native->release(taken);

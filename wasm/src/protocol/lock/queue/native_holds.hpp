@@ -2,8 +2,8 @@
 // hold that it acquired in turn, the current one, and any number that it stole, each for one grant.
 //
 //   state       acquiring()   current()   in_use()   what ends the state
-//   none        false         none        false      the driver: begin_acquiring()
-//   acquiring   true          none        false      the driver: adopt(), or end_acquiring()
+//   none        false         none        false      the driver: set_acquiring()
+//   acquiring   true          none        false      the driver: set_acquiring(), adopt()
 //   holding     false         set         true       the last release(); lose()
 //   grace       false         set         false      grant(); the driver: end(); lose()
 //
@@ -51,8 +51,7 @@ class NativeHolds {
     /// Returns the mode of the current hold if it is in its grace period, else nothing.
     [[nodiscard]] std::optional<LockMode> idle_mode() const;
 
-    void begin_acquiring() { acquiring_ = true; }
-    void end_acquiring() { acquiring_ = false; }
+    void set_acquiring(bool acquiring) { acquiring_ = acquiring; }
     void adopt(const HoldPtr& hold);
     void adopt_stolen(const HoldPtr& hold);
     std::shared_ptr<Grant> grant(const LockOptions& options, const HoldPtr& hold);
