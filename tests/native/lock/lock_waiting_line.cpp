@@ -8,8 +8,8 @@
 namespace tabacus::test {
 namespace {
 
-const std::string grant_id = "0grant0";
-const std::string tab_id = "0tab0";
+constexpr const char* grant_id = "0grant0";
+constexpr const char* tab_id = "0tab0";
 
 }  // namespace
 
