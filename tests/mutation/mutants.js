@@ -1,6 +1,6 @@
 /**
- * Planted faults, each with the one test that must kill it. A fault survives if its test was weakened, or if
- * a change of the code hides the fault. `npm run mutate` plants them.
+ * Planted faults, each with the one test that must kill it. A weakened test, or a code change that hides
+ * a fault, shows up here. `npm run mutate` runs them.
  */
 
 const SYNC = 'wasm/include/tabacus/sync';
@@ -8,7 +8,7 @@ const PROTOCOL = 'wasm/src/protocol';
 
 /** @typedef {import('../../scripts/lib/mutant.js').Mutant} Mutant */
 
-/** Headers of locks and counters, each tried by the tests of its kind. */
+/** A lock's or counter's header, tried by the tests of its kind. */
 const MUTEX = { file: `${SYNC}/mutex.hpp`, compiles: ['tests/native/sync/sync_mutex.cpp'] };
 /** @param {string} header */
 const counters = (header) => ({
@@ -16,7 +16,7 @@ const counters = (header) => ({
     compiles: ['tests/native/sync/sync_counters.cpp'],
 });
 
-/** Headers of the storage and the locks that threads share, in segments. @param {string} header @param {string} test */
+/** The storage and locks of threads, in shared memory segments. @param {string} header @param {string} test */
 const segment = (header, test) => ({
     file: `${SYNC}/${header}`,
     compiles: [`tests/native/sync/sync_${test}.cpp`],
@@ -481,7 +481,7 @@ const LIMITS = [
     {
         ...of('lock/web_lock.cpp'),
         name: 'keep-the-entry-lock',
-        fault: 'the entry lock stays held after the lock could not be acquired',
+        fault: 'WebLock: the entry lock stays held after the lock could not be acquired',
         find: 'auto entry_lock = std::exchange(entry_lock_, nullptr);\n    if (!taken) {',
         replace:
             'std::unique_ptr<HeldLock> entry_lock;\n    if (taken) entry_lock = std::exchange(entry_lock_, nullptr);\n    if (!taken) {',
@@ -492,81 +492,129 @@ const LIMITS = [
 /** @type {Mutant[]} */
 const LOCKS = [
     {
-        ...of('lock/lock_queue.cpp'),
+        ...of('lock/queue/request_queue.cpp'),
         name: 'last-come-first-served',
-        fault: 'a request goes to the head of its tab’s queue, which breaks the promise of serial()',
-        find: 'waiting_.push_back(request);',
-        replace: 'waiting_.push_front(request);',
+        fault: 'RequestQueue: a request joins its tab’s queue at the front, which breaks the promise of serial()',
+        find: 'requests_.push_back(request);',
+        replace: 'requests_.push_front(request);',
         test: 'lock: three tabs with two requests each get the lock in their orders, one at a time',
     },
     {
-        ...of('lock/fair_order.cpp'),
+        ...of('lock/queue/fair_order.cpp'),
         name: 'answer-no-try',
-        fault: 'a holder does not answer an ifAvailable request, which then waits for its own timers',
-        find: 'context_.post(LockMessage::Kind::busy, key_, {message.tab, detail[1]});',
+        fault: 'FairOrder: a holder does not answer an ifAvailable request, which then waits for its own timers',
+        find: 'lock_.post(LockMessage::Kind::busy, {message.tab, detail[1]});',
         replace: '',
         test: 'lock: an ifAvailable request is answered by the holder, without waiting for timers',
     },
     {
-        ...of('lock/fair_order.cpp'),
+        ...of('lock/queue/fair_order.cpp'),
         name: 'no-position-behind-a-try',
-        fault: 'a request behind an ifAvailable one takes its position only once that one has ended',
-        find: 'if (acquiring_) return true;',
+        fault: 'FairOrder: a request behind an ifAvailable one takes its position only once that one has ended',
+        find: 'if (holds_.acquiring()) return true;',
         replace: '',
         test: 'lock: a request behind an ifAvailable one is not overtaken meanwhile',
     },
     {
         ...of('lock/web_lock.cpp'),
         name: 'wait-for-later-tabs',
-        fault: 'a tab behind this tab’s position keeps this tab’s readers waiting',
+        fault: 'WebLock: a tab behind this tab’s position keeps this tab’s readers waiting',
         find: 'is_next ? OtherWaiters::behind_us : OtherWaiters::ahead_of_us',
         replace: 'OtherWaiters::ahead_of_us',
         test: "lock: a reader does not wait for a tab behind its own tab's position",
     },
     {
-        ...of('lock/fair_order.cpp'),
+        ...of('lock/queue/contenders.cpp'),
         name: 'forget-later-tabs',
-        fault: 'a tab behind this tab’s position counts as gone',
-        find: 'waiting == OtherWaiters::behind_us && contender.after_position >= position->number',
-        replace: 'waiting == OtherWaiters::behind_us && contender.after_position == 0',
+        fault: 'Contenders: a tab behind this tab’s position counts as gone',
+        find: 'next && contender.after_position >= next->number',
+        replace: 'next && contender.after_position == 0',
         test: "lock: a reader does not wait for a tab behind its own tab's position",
     },
     {
-        ...of('lock/fair_order.cpp'),
+        ...of('lock/queue/fair_order.cpp'),
         name: 'hide-what-was-stolen',
-        fault: 'an ifAvailable request is not answered by a stealer that has the lock',
-        find: '(in_use || stolen) && detail',
+        fault: 'FairOrder: an ifAvailable request is not answered by a stealer that has the lock',
+        find: '(in_use || holds_.stolen_in_use()) && detail',
         replace: 'in_use && detail',
         test: 'lock: an ifAvailable request is answered by a holder that stole the lock',
     },
     {
-        ...of('lock/lock_queue.cpp'),
+        ...of('lock/queue/lock_driver.cpp'),
         name: 'release-when-spent',
-        fault: 'a tab that has used up its tokens releases the lock to a later tab',
-        find: 'came_late(*request) || !co_await',
+        fault: 'LockDriver: a tab that has used up its tokens releases the lock to a later tab',
+        find: 'contenders_.came_before(*request) || !co_await',
         replace: '!contenders_.empty() || !co_await',
         test: "lease: a tab's requests are granted before those that another tab made later",
     },
     {
-        ...of('lock/hand_over.cpp'),
+        ...of('lock/queue/hand_over.cpp'),
         name: 'barging-without-an-end',
-        fault: 'a tab in its barging window goes on waiting for its caller to ask again',
-        find: '--*steps_left;\n        wake();',
+        fault: 'HandOver: a tab in its barging window goes on waiting for its caller to ask again',
+        find: '--*steps_left;\n        wake_.set();',
         replace: '--*steps_left;',
         test: 'lock: three tabs with two requests each get the lock in their orders, one at a time',
     },
     {
-        ...of('lock/hand_over.cpp'),
+        ...of('lock/queue/hand_over.cpp'),
         name: 'go-on-before-later-tabs',
-        fault: 'a tab keeps the lock for ever from a tab behind its position that cannot announce itself',
+        fault: 'HandOver: a tab keeps the lock for ever from a tab behind its position that cannot announce itself',
         find: 'waiting != OtherWaiters::none || !contenders_.empty()',
         replace: 'waiting == OtherWaiters::ahead_of_us || !contenders_.empty()',
         test: 'lock: a tab without a channel waits for at most one slice of the tab before it',
     },
     {
+        ...of('lock/queue/auto_reset_event.cpp'),
+        name: 'lose-an-early-wake',
+        fault: 'AutoResetEvent: an event that is set while nobody waits is lost',
+        find: 'set_ = true;',
+        replace: '',
+        test: 'auto-reset event: sets before the wait are not lost, and count as one',
+    },
+    {
+        ...of('lock/queue/native_holds.cpp'),
+        name: 'release-before-the-commit',
+        fault: 'NativeHolds: a grant that is released during a commit frees the lock at once',
+        find: 'grant.held || grant.commits > 0 || !grant.hold',
+        replace: 'grant.held || !grant.hold',
+        test: 'native holds: a release takes effect when the last commit has ended',
+    },
+    {
+        ...of('lock/queue/contenders.cpp'),
+        name: 'remember-the-later-request',
+        fault: 'Contenders: the second announcement of a tab hides how early its first request was',
+        find: 'contender.since_ms = std::min(contender.since_ms, other.since_ms);',
+        replace: 'contender.since_ms = std::max(contender.since_ms, other.since_ms);',
+        test: 'contenders: two announcements of a tab at one point are one contender, the earlier',
+    },
+    {
+        ...of('lock/queue/availability.cpp'),
+        name: 'ignore-the-busy',
+        fault: 'Availability: an answer that the lock is in use is not remembered',
+        find: 'busy_ = true;',
+        replace: '',
+        test: 'availability: a tab that uses the lock answers so, and nothing more is asked',
+    },
+    {
+        ...of('lock/queue/hand_over.cpp'),
+        name: 'end-the-grace-early',
+        fault: 'HandOver: the grace period is counted from the first grant instead of the last',
+        find: 'if (hold->uses != uses) continue;',
+        replace: '(void)uses;',
+        test: 'hand-over: a grant begins the grace period again',
+    },
+    {
+        ...of('lock/departures.cpp'),
+        name: 'old-news',
+        fault: 'Departures: a departure is news each time that it is read',
+        find: 'news |= is_identifier(id) && !contains(id);',
+        replace: 'news |= is_identifier(id);',
+        test: 'departures: a stored departure is news once, until its row is removed',
+    },
+    {
         ...of('lock/epochs.cpp'),
         name: 'commit-when-deposed',
-        fault: 'a holder that was suspended past its lease writes although a newer grant has begun',
+        fault: 'LockEpochs: a holder that was suspended past its lease writes although a newer grant has begun',
         find: '|| row->fence > tokens.first ||',
         replace: '||',
         test: 'lease: a holder that was suspended past its lease is refused and notified',
@@ -574,7 +622,7 @@ const LOCKS = [
     {
         ...of('lock/leader.cpp'),
         name: 'leave-what-is-given-up',
-        fault: 'a call that its caller has given up is run, and committed',
+        fault: 'Leader: a call that its caller has given up is run, and committed',
         find: 'if (call->key ? open : open && !take_back) co_return std::nullopt;',
         replace: 'if (open) co_return std::nullopt;',
         test: 'leader: terms rise and calls end when a tab is killed, frozen or cached at any moment',
@@ -582,7 +630,7 @@ const LOCKS = [
     {
         ...of('lock/leader.cpp'),
         name: 'answer-the-newest',
-        fault: 'a leader takes the newest call first',
+        fault: 'Leader: a leader takes the newest call first',
         find: 'found = LeaderCall{std::move(id), std::move(request->value)};\n                break;',
         replace: 'found = LeaderCall{std::move(id), std::move(request->value)};\n                continue;',
         test: 'lock leader: calls are answered in their order, and their rows are removed',
@@ -590,7 +638,7 @@ const LOCKS = [
     {
         ...of('lock/leader.cpp'),
         name: 'answer-twice',
-        fault: 'an answer does not replace its call, so that the next leader runs the call again',
+        fault: 'Leader: an answer does not replace its call, so that the next leader runs the call again',
         find: 'own.transaction().remove(Store::locks, where);',
         replace: '',
         test: 'leader: terms rise, and each call of three tabs is committed once and ends',
@@ -598,14 +646,14 @@ const LOCKS = [
     {
         ...of('lock/leader.cpp'),
         name: 'answer-for-ever',
-        fault: 'the answer to a call of a key never expires',
+        fault: 'Leader: the answer to a call of a key never expires',
         find: 'if (same && !outdated(*call, world_.clock().now_ms())) co_return;',
         replace: 'if (same) co_return;',
         test: 'lock leader: calls of one key are one call for an hour after its answer',
     },
 ];
 
-/** The rules of an emulated origin. */
+/** What tabs of an emulated origin may rely on. */
 const EMULATED = { file: 'wasm/src/lab/emulator/emulated_origin.cpp' };
 
 /** @type {Mutant[]} */

@@ -1,31 +1,31 @@
-// The requests of all tabs, held and waiting: each tab knows its own requests, and reports them to
-// a tab that asks.
+#include "lock_observer.hpp"
+
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <functional>
 
-#include "lock_queue.hpp"
 #include "protocol/common/abortable_transactions.hpp"
 #include "protocol/common/record.hpp"
 #include "protocol/common/stable_sort.hpp"
+#include "protocol/lock/lock_timers.hpp"
 
 namespace tabacus {
 namespace {
 
-/// Living tabs answer within a few; a frozen one never does.
+/// Living tabs answer within a few milliseconds; a frozen one never does.
 constexpr double answer_within_ms = 50;
 constexpr std::size_t fields_of_request = 4;
-/// The fields of a report after its nonce; one more is for an idle hold.
+/// How many fields a report may have after its nonce; one more is for an idle hold.
 constexpr std::size_t detail_max = lock_fields_max - lock_fields_min - 1;
-/// After the requests: this tab has the native lock, exclusive or shared, for none of them. It
-/// reports so, since tabs answer that do not use the lock, and their answers may come first.
+/// The last field, after the requests, if this tab has the native lock, exclusive or shared, for
+/// none of them. It is reported because tabs that do not use the lock answer too, and perhaps
+/// first.
 constexpr std::string_view idle_exclusive = "k";
 constexpr std::string_view idle_shared = "s";
-/// A lease that nobody holds and somebody waits for is taken within these.
+/// A lease that nobody holds and somebody waits for is taken within so many reads of its row.
 constexpr int reads_max = 10;
-constexpr double held_again_ms = 20;
-/// How soon a tab that only watches notices that a holder died, when no other tab succeeds it.
+constexpr double read_again_ms = 20;
+/// How soon a tab that only watches notices that a holder crashed, when no other tab succeeds it.
 constexpr double crash_poll_ms = 1'000;
 
 /// The clients that hold or request a lock or its entry lock, as the browser reports them.
@@ -65,38 +65,45 @@ std::optional<LockRequestInfo> parse_info(const std::vector<std::string>& detail
                            detail[at + 3], *since_ms, tab};
 }
 
-/// What is recorded. Over the lease who is next takes it by itself, a moment after a release: until
-/// then, if any wait in `line`.
+/// Returns the lock's row. Where a lease excludes, the tab that is next takes a released lock a
+/// moment later: if tabs wait, reads the row until one of them holds it. `line` becomes whether
+/// they do.
 Task<std::optional<LockRow>> settled_row(LockContext& context, std::string key, bool& line) {
     for (int reads = 0;; ++reads) {
         auto row = co_await context.epochs.read(key);
-        if (row && context.gone.contains(row->grant)) row->heartbeat = 0;
+        if (row && context.departures.contains(row->grant)) row->heartbeat = 0;
         if (context.world.locks().available()) co_return row;
         line = co_await context.epochs.lined_up(key);
         if (!line || (row && row->heartbeat > 0) || reads == reads_max) co_return row;
-        co_await context.world.clock().sleep(held_again_ms);
+        co_await context.world.clock().sleep(read_again_ms);
     }
 }
 
 }  // namespace
 
-/// Returns the grants of this tab, under every native hold of the lock.
-std::vector<std::shared_ptr<Grant>> LockQueue::holders() const {
-    std::vector<std::shared_ptr<Grant>> all;
-    if (hold_) all = hold_->active;
-    for (const auto& hold : stolen_) {
-        all.insert(all.end(), hold->active.begin(), hold->active.end());
-    }
-    return all;
-}
+/// A query of this tab for the requests of all others.
+struct LockObserver::TabQuery {
+    std::string nonce;
+    std::vector<LockRequestInfo> answers;
+    std::vector<std::string> tabs;
+    std::size_t clients = 0;  // the browser's clients of this lock
+    std::size_t clients_answered = 0;
+    bool exclusive = false;  // the lock is held exclusively
+    bool holder = false;     // a holder in that mode is known, or nobody holds it
+    Completer<Unit> complete;
 
-std::vector<LockRequestInfo> LockQueue::own_requests() const {
+    void note(const LockMessage& message);
+};
+
+// --- Own requests -------------------------------------------------------------------------------
+
+std::vector<LockRequestInfo> LockObserver::own_requests() const {
     std::vector<LockRequestInfo> infos;
-    const auto& tab = context_.epochs.tab();
-    for (const auto& grant : holders()) {
+    const auto& tab = lock_.context.epochs.tab();
+    for (const auto& grant : holds_.holders()) {
         infos.push_back({true, grant->mode, grant->label, grant->since_ms, tab});
     }
-    for (const auto& request : waiting_) {
+    for (const auto& request : requests_.all()) {
         if (request->ended) continue;
         infos.push_back(
             {false, request->options.mode, request->options.label, request->since_ms, tab});
@@ -104,15 +111,7 @@ std::vector<LockRequestInfo> LockQueue::own_requests() const {
     return infos;
 }
 
-/// The mode of the native hold, if this tab keeps it for its next request and nobody holds the
-/// lock.
-std::optional<LockMode> LockQueue::idle_hold_mode() const {
-    if (!hold_ || !hold_->active.empty()) return std::nullopt;
-    return hold_->mode;
-}
-
-/// Answers another tab's query with what this tab holds and waits for.
-void LockQueue::report_requests(const LockMessage& query) {
+void LockObserver::on_query(const LockMessage& query) const {
     if (query.detail.empty()) return;
     std::vector<std::string> detail{query.detail[0]};
     for (const auto& info : own_requests()) {
@@ -122,20 +121,19 @@ void LockQueue::report_requests(const LockMessage& query) {
         detail.push_back(format_since(info.since_ms));
         detail.push_back(info.label);
     }
-    if (const auto mode = idle_hold_mode()) {
+    if (const auto mode = holds_.idle_mode()) {
         detail.emplace_back(*mode == LockMode::exclusive ? idle_exclusive : idle_shared);
     }
-    context_.post(LockMessage::Kind::report, key_, std::move(detail));
+    lock_.post(LockMessage::Kind::report, std::move(detail));
 }
 
-/// Adds another tab's report to the query of this tab that it answers.
-void LockQueue::collect_report(const LockMessage& message) {
+void LockObserver::on_report(const LockMessage& message) {
     if (message.detail.empty()) return;
     const auto& nonce = message.detail[0];
-    const auto asked = std::find_if(tab_queries_.begin(), tab_queries_.end(),
+    const auto asked = std::find_if(queries_.begin(), queries_.end(),
                                     [&](const auto& pending) { return pending->nonce == nonce; });
-    if (asked == tab_queries_.end()) return;
-    // Kept: query() may end, and forget it, within complete().
+    if (asked == queries_.end()) return;
+    // A copy: query() may end, and remove the query, within complete().
     const auto pending = *asked;  // NOLINT(performance-unnecessary-copy-initialization)
     auto& tabs = pending->tabs;
     if (std::find(tabs.begin(), tabs.end(), message.tab) != tabs.end()) return;
@@ -146,7 +144,7 @@ void LockQueue::collect_report(const LockMessage& message) {
     }
 }
 
-void LockQueue::TabQuery::note(const LockMessage& message) {
+void LockObserver::TabQuery::note(const LockMessage& message) {
     const auto& detail = message.detail;
     bool client = false;
     const auto found = [&](LockMode mode) { holder |= mode == LockMode::exclusive || !exclusive; };
@@ -162,39 +160,45 @@ void LockQueue::TabQuery::note(const LockMessage& message) {
         client = true;
         found(detail.back() == idle_exclusive ? LockMode::exclusive : LockMode::shared);
     }
-    // Every tab that ever used the lock answers, and the browser counts those that use it.
+    // Every tab that ever used the lock answers, but the browser counts only those that use it.
     if (client) ++clients_answered;
 }
 
-Task<std::vector<LockRequestInfo>> LockQueue::query() {
-    return read_again(context_.world, [this] { return query_tabs(); });
+// --- Queries of this tab ------------------------------------------------------------------------
+
+Task<std::vector<LockRequestInfo>> LockObserver::query() {
+    return read_again(lock_.context.world, [this] { return query_tabs(); });
 }
 
-Task<std::vector<LockRequestInfo>> LockQueue::query_tabs() {
-    const auto known = [this] { return hold_ || (acquiring_ && !refused_) || !stolen_.empty(); };
-    const bool known_before = known();
-    const auto seen = co_await clients_of(context_, key_);
+/// Whether the browser counts this tab among the clients of the lock.
+bool LockObserver::uses_native_lock() const {
+    return holds_.any() || (holds_.acquiring() && !availability_.refused());
+}
+
+Task<std::vector<LockRequestInfo>> LockObserver::query_tabs() {
+    const bool used_before = uses_native_lock();
+    const auto seen = co_await clients_of(lock_.context, lock_.key);
     const auto& clients = seen.ids;
     bool held_exclusively = seen.held_exclusively;
-    if (seen.held && !hold_) held_seen_ = true;
+    if (seen.held && !holds_.current()) held_seen_ = true;
     auto infos = own_requests();
-    // One of the clients, if the snapshot was taken while this tab had to do with the lock.
-    const std::size_t own = known_before && known() ? 1 : 0;
+    // This tab is one of the clients if it used the lock when the snapshot was taken.
+    const std::size_t own = used_before && uses_native_lock() ? 1 : 0;
     bool line = false;
-    const auto row = co_await settled_row(context_, key_, line);
+    const auto row = co_await settled_row(lock_.context, lock_.key, line);
     if (row && row->heartbeat > 0 && clients.empty()) held_exclusively = true;
-    // Over the lease nobody knows how many there are: all have the time to answer.
-    const bool lease = !context_.world.locks().available() && (line || (row && row->heartbeat > 0));
+    // With a lease nobody knows how many tabs use the lock: all have the time to answer.
+    const bool lease = !lock_.has_web_locks() && (line || (row && row->heartbeat > 0));
     const bool others = clients.size() > own || lease;
-    std::vector<std::string> answered{context_.epochs.tab()};
+    std::vector<std::string> answered{lock_.context.epochs.tab()};
     const auto holds = [&](LockMode mode) {
         return mode == LockMode::exclusive || !held_exclusively;
     };
-    const auto idle_mode = idle_hold_mode();
+    const auto idle_mode = holds_.idle_mode();
     bool found = (idle_mode && holds(*idle_mode)) ||
                  std::any_of(infos.begin(), infos.end(),
                              [&](const auto& info) { return info.held && holds(info.mode); });
-    if (others && context_.channel) {
+    if (others && lock_.context.channel) {
         const auto pending = std::make_shared<TabQuery>();
         pending->exclusive = held_exclusively;
         pending->holder = found || !(seen.held || held_exclusively);
@@ -204,9 +208,9 @@ Task<std::vector<LockRequestInfo>> LockQueue::query_tabs() {
         infos.insert(infos.end(), pending->answers.begin(), pending->answers.end());
         answered.insert(answered.end(), pending->tabs.begin(), pending->tabs.end());
     }
-    // A frozen holder does not answer, but the row of its epoch names it. Where the holder has
-    // answered the row may be a former one's: its own is written when it commits, or holds for
-    // long.
+    // A frozen holder does not answer, but the row of its epoch names it. If the holder has
+    // answered, the row may be that of a former holder: its own is written when it commits, or
+    // holds for long.
     const bool silent =
         row && std::find(answered.begin(), answered.end(), row->tab) == answered.end();
     if (held_exclusively && !found && silent) {
@@ -219,55 +223,65 @@ Task<std::vector<LockRequestInfo>> LockQueue::query_tabs() {
     co_return infos;
 }
 
-/// Posts the query to all tabs, and waits until those have answered that matter, or had the time.
-Task<void> LockQueue::post_query(std::shared_ptr<TabQuery> pending) {
-    pending->nonce = identifier_of(context_.world.random().bits());
-    tab_queries_.push_back(pending);
-    context_.scope.spawn([](LockContext& context, Completer<Unit> complete) -> Task<void> {
-        co_await sleep_for_answers(context.world, answer_within_ms);
+/// Posts the query to all tabs. Waits until all tabs that use the lock have reported, or had the
+/// time to.
+Task<void> LockObserver::post_query(std::shared_ptr<TabQuery> pending) {
+    pending->nonce = identifier_of(lock_.context.world.random().bits());
+    queries_.push_back(pending);
+    lock_.spawn([](World& world, Completer<Unit> complete) -> Task<void> {
+        co_await sleep_for_answers(world, answer_within_ms);
         complete.complete({});
-    }(context_, pending->complete));
-    context_.post(LockMessage::Kind::query, key_, {pending->nonce});
+    }(lock_.context.world, pending->complete));
+    lock_.post(LockMessage::Kind::query, {pending->nonce});
     co_await pending->complete.async();
-    std::erase(tab_queries_, pending);
+    std::erase(queries_, pending);
 }
 
-Subscription LockQueue::on_change(Function<void()> callback) {
-    auto subscription = change_listeners_.add(std::move(callback));
-    if (!crash_polling_) context_.scope.spawn(poll_for_crash());
+// --- Watching -----------------------------------------------------------------------------------
+
+void LockObserver::on_waiter() const {
+    if (held_seen_ || holds_.in_use()) listeners_.waits();
+}
+
+void LockObserver::on_taken() {
+    held_seen_ = true;
+    listeners_.changed();
+}
+
+Subscription LockObserver::on_change(Function<void()> callback) {
+    auto subscription = listeners_.on_change(std::move(callback));
+    if (!polling_) lock_.spawn(poll_for_crash());
     return subscription;
 }
 
-/// Polls for the death of a holder while somebody watches: a living tab announces what it does, but
-/// a holder that dies sends nothing. The watcher does not wait for the lock itself: if it were busy
-/// when its turn came, it would keep all others out.
-Task<void> LockQueue::poll_for_crash() {
-    if (!context_.world.locks().available()) co_return;
-    const auto self = weak_from_this();
-    crash_polling_ = true;
-    while (!self.expired() && !change_listeners_.empty() && !context_.closed) {
+/// Polls for the crash of a holder while somebody watches. The watcher does not wait for the lock
+/// itself: if it were busy when its turn came, it would keep all others out.
+Task<void> LockObserver::poll_for_crash() {
+    if (!lock_.has_web_locks()) co_return;
+    polling_ = true;
+    while (listeners_.watched() && !lock_.context.closed) {
         (void)co_await attempt(check_for_crash());
-        co_await context_.world.clock().sleep(crash_poll_ms);
+        co_await lock_.clock().sleep(crash_poll_ms);
     }
-    crash_polling_ = false;
+    polling_ = false;
 }
 
-Task<void> LockQueue::check_for_crash() {
-    if (context_.suspended) co_return;
-    const auto clients = co_await clients_of(context_, key_);
-    const bool died = held_seen_ && !clients.held;
-    held_seen_ = clients.held && !hold_;
-    if (died) changed();
+Task<void> LockObserver::check_for_crash() {
+    if (lock_.context.suspended) co_return;
+    const auto clients = co_await clients_of(lock_.context, lock_.key);
+    const bool crashed = held_seen_ && !clients.held;
+    held_seen_ = clients.held && !holds_.current();
+    if (crashed) listeners_.changed();
 }
 
-Task<void> LockQueue::wait_for_unlock(std::optional<AbortSignal> signal,
-                                      std::optional<double> timeout_ms) {
+Task<void> LockObserver::wait_for_unlock(std::optional<AbortSignal> signal,
+                                         std::optional<double> timeout_ms) {
     if (signal && signal->aborted()) co_await fail(ErrorCode::aborted, "the wait was aborted");
     struct Wait {
         Completer<Unit> changed;
         std::optional<ErrorCode> end;
     };
-    /// RAII guard: raises `flag` when the wait ends, in whatever way.
+    /// RAII guard: sets `flag` when the wait ends, in whatever way.
     struct Over {
         std::shared_ptr<bool> flag = std::make_shared<bool>(false);
         ~Over() { *flag = true; }
@@ -280,12 +294,12 @@ Task<void> LockQueue::wait_for_unlock(std::optional<AbortSignal> signal,
     };
     if (signal) signal->on_abort([wait, stop] { stop(wait, ErrorCode::aborted); });
     if (timeout_ms) {
-        context_.scope.spawn([](World& world, double delay_ms, std::shared_ptr<Wait> of,
-                                decltype(stop) halt, std::shared_ptr<bool> flag) -> Task<void> {
+        lock_.spawn([](World& world, double delay_ms, std::shared_ptr<Wait> of, decltype(stop) halt,
+                       std::shared_ptr<bool> flag) -> Task<void> {
             if (co_await outlasts(world, delay_ms, std::move(flag), true)) {
                 halt(of, ErrorCode::timed_out);
             }
-        }(context_.world, *timeout_ms, wait, stop, over.flag));
+        }(lock_.context.world, *timeout_ms, wait, stop, over.flag));
     }
     const auto changes = on_change([wait] { wait->changed.complete({}); });
     while (!wait->end) {
@@ -300,7 +314,7 @@ Task<void> LockQueue::wait_for_unlock(std::optional<AbortSignal> signal,
     co_await fail(*wait->end, late ? "the lock was not released in time" : "the wait was aborted");
 }
 
-Task<bool> LockQueue::is_locked() {
+Task<bool> LockObserver::is_locked() {
     const auto infos = co_await query();
     co_return std::any_of(infos.begin(), infos.end(), [](const auto& info) { return info.held; });
 }
