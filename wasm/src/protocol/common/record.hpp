@@ -29,7 +29,7 @@ constexpr char record_separator = ';';
 /// is not worth the memory.
 std::vector<std::string_view> fields_of(std::string_view text, std::size_t most);
 
-/// The epochs of a slot rise with each adoption of it (replica_slot.cpp).
+/// The epochs of a slot rise with each adoption of it (adoption.hpp).
 constexpr std::int64_t epoch_max = value_max;
 
 /// A replica's cumulative increments and decrements: only ever grow, so that repetition and order

@@ -1,7 +1,7 @@
 // StoreWatch: notices that the database of a namespace is another one than before.
 //
 // A browser may delete a database, and a user may; what is in the one that replaces it begins at
-// nothing. The default counter finds out by itself, and recovers (replica_recover.cpp); of
+// nothing. The default counter finds out by itself, and recovers (generation.hpp); of
 // everything else nothing can be brought back, and it must not be silent: an id in the database,
 // remembered in localStorage and by every tab, tells which database this is.
 //

@@ -1,0 +1,65 @@
+// Generation: which incarnation of the database this replica knows, and the recovery of a vanished one.
+//
+//   state        meaning                                      who may leave the state, and how
+//   unknown      no slot has been adopted; the backup may     adopt(): an adoption has committed
+//                know an earlier generation
+//   known        the database had this id                     adopt(): with another id, if the database
+//                                                             vanished
+//   lost beside  the browser reported that it made the        adopt()
+//   either       database anew with total loss
+//
+// Any tab may recover rows, in any order, any number of times: a row keeps the name of the generation in
+// which it was written, is never written again under it, and is merged by the larger.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "tabacus/common/counter.hpp"
+#include "tabacus/common/task.hpp"
+#include "tabacus/common/world.hpp"
+
+namespace tabacus {
+
+class Replica;
+
+class Generation {
+  public:
+    /// `data_loss`: what the browser reported when it made the database, if it did so before.
+    explicit Generation(std::string data_loss) : data_loss_(std::move(data_loss)) {}
+
+    /// The id of the database as last seen; empty if it is unknown.
+    [[nodiscard]] const std::string& id() const { return id_; }
+    void adopt(std::string id) {
+        id_ = std::move(id);
+        data_loss_.clear();
+    }
+    /// The browser has made the database, and reports `data_loss`.
+    void on_created(std::string data_loss) { data_loss_ = std::move(data_loss); }
+    /// True if the browser reported a total loss that no adoption has dealt with yet.
+    [[nodiscard]] bool loss_reported() const { return data_loss_ == "total"; }
+
+    /// Fills `loss` if the database `id` is not the one that this tab, the backup (`previous`) or the
+    /// browser remembers.
+    void compare(const std::string& id, const std::string& previous, Notice& loss) const;
+    /// True if `row`, of the key "generation", holds an id.
+    static bool readable(const std::optional<Row>& row);
+
+  private:
+    std::string id_;
+    std::string data_loss_;
+};
+
+/// Returns the id of this database, `made` here if it has none. Fills `loss` if this is not the database
+/// that this tab, the backup or the browser remembers.
+Task<std::string> settle_generation(Replica& replica, Transaction& transaction, Notice& loss,
+                                    bool& made);
+
+/// Puts back every row of other generations that the backup or this tab's memory knows better than the
+/// database does. Returns how many.
+Task<std::int32_t> recover(Replica& replica, Transaction& transaction, std::string_view generation);
+
+}  // namespace tabacus
