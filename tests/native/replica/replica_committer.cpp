@@ -83,6 +83,25 @@ TEST_CASE("committer: a retry ends the pause that there is, and no later one") {
     CHECK(next.pending());
 }
 
+TEST_CASE("committer: a commit that has happened confirms its rows, and is counted") {
+    CounterSet counters;
+    auto& one = counters.add("one", Durability::relaxed, true);
+    auto& two = counters.add("two", Durability::relaxed, true);
+    one.add(2);
+    one.flushes.count_increment();
+    two.add(3);
+    const WatchedWait flush(one.flushes.wait());
+    ReplicaCommitter committer;
+    const auto rows = counters.gather(Durability::relaxed);
+    one.add(5);
+    committer.committed(rows);
+    CHECK(committer.commits() == 1);
+    CHECK(flush.completed());
+    CHECK(one.own_row.committed() == Totals{2, 0});
+    CHECK(one.own_row.dirty());
+    CHECK_FALSE(two.own_row.dirty());
+}
+
 TEST_CASE("adoption: those who wait go on when it has ended, and may begin another") {
     Adoption adoption;
     CHECK_FALSE(adoption.running());

@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/replica/counter/counter_set.hpp"
 #include "protocol/replica/replica_news.hpp"
+#include "protocol/replica/replica_slot.hpp"
 #include "protocol/replica/wait_list.hpp"
 
 namespace tabacus::test {
@@ -40,6 +42,30 @@ TEST_CASE("news: they are posted while there is a channel, in the format of mess
     news.close_channel();
     CHECK_FALSE(news.has_channel());
     news.post(message);
+    CHECK(posted.size() == 1);
+}
+
+TEST_CASE("news: a row is announced once, under its slot and epoch, and only once it is based") {
+    std::vector<std::string> posted;
+    ReplicaNews news;
+    news.set_channel(std::make_unique<FakeChannel>(posted));
+    ReplicaSlot slot;
+    slot.begin_epoch({"g", "0", 3});
+    CounterSet counters;
+    auto& based = counters.add("based", Durability::relaxed, false);
+    auto& unbased = counters.add("unbased", Durability::relaxed, false);
+    based.own_row.set_base({10, 0});
+    based.add(-2);
+    unbased.add(1);
+    news.announce(counters, slot);
+    CHECK(posted.empty());  // nothing is to be announced
+
+    based.announceable = unbased.announceable = true;
+    news.announce(counters, slot);
+    REQUIRE(posted.size() == 1);
+    CHECK(parse_message(posted.front()) ==
+          Message{Message::Kind::totals, "based", "g/0", {3, {10, 2}}});
+    news.announce(counters, slot);
     CHECK(posted.size() == 1);
 }
 

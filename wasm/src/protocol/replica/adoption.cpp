@@ -119,7 +119,7 @@ Task<void> adopt(Replica& replica) {
     if (lost) slot.lose();
     // The generation first, so that once a flush has resolved, a loss of the database is noticed.
     (void)co_await attempt(replica.backup.set_generation(generation));
-    committed(replica, rows);
+    replica.committer.committed(rows);
     co_await back_up(replica, rows);
     const bool other = loss.kind == Notice::Kind::store_lost;
     if (other) replica.notices.report(loss);

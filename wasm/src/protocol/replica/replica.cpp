@@ -144,7 +144,7 @@ void Replica::on_database(const DatabaseEvent& event) {
 /// Issues the last commit without waiting for anything: no callback will run in a page that is left.
 void Replica::commit_before_sleep() {
     // What was committed within the last pause of the announcing loop is announced here, or not at all.
-    announce(*this);
+    news.announce(counters, slot);
     if (medium != Medium::database || !slot.adopted() || !counters.dirty()) return;
     scope.spawn([](Replica& self) -> Task<void> {
         // If it fails, the increments stay pending.

@@ -25,7 +25,7 @@ Task<void> pause(Replica& replica, double delay_ms) {
 
 Task<void> commit_batch(Replica& replica) {
     if (replica.medium == Medium::memory) {
-        committed(replica, replica.counters.gather(Durability::strict));
+        replica.committer.committed(replica.counters.gather(Durability::strict));
         co_return;
     }
     if (replica.medium == Medium::database && (!replica.slot.adopted() || resting(replica))) {
@@ -69,6 +69,11 @@ Task<void> commit_loop(Replica& replica) {
 
 }  // namespace
 
+void ReplicaCommitter::committed(const std::list<CommitRow>& rows) {
+    ++commits_;
+    for (const auto& row : rows) row.state->confirm(row.totals, row.through);
+}
+
 void start_committing(Replica& replica) {
     if (!replica.committer.running() && replica.counters.dirty()) {
         replica.scope.spawn(commit_loop(replica));
@@ -108,7 +113,7 @@ Task<void> commit_to_database(Replica& replica) {
     const auto outcome = co_await attempt(transaction->commit());
     replica.committer.report();
     if (outcome) {
-        committed(replica, rows);
+        replica.committer.committed(rows);
         co_await back_up(replica, rows);
     } else if (outcome.error().code() == ErrorCode::unknown_commit) {
         for (const auto& row : rows) {
@@ -140,11 +145,6 @@ void set_base(Replica& replica, CounterState& state, Totals base) {
     state.row_cache.remove(replica.slot.row());
     state.own_row.set_base(base);
     replica.revalue(state);
-}
-
-void committed(Replica& replica, const std::list<CommitRow>& rows) {
-    replica.committer.count_commit();
-    for (const auto& row : rows) row.state->confirm(row.totals, row.through);
 }
 
 Task<void> back_up(Replica& replica, const std::list<CommitRow>& rows) {

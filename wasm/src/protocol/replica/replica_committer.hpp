@@ -44,9 +44,10 @@ class ReplicaCommitter {
     Async<Unit> next_outcome() { return outcome_.wait(); }
     void release_outcome_waiters() { outcome_.release_all(); }
 
+    /// Counts a commit that has happened: the store holds `rows`.
+    void committed(const std::list<CommitRow>& rows);
     /// How many commits are known to have happened.
     [[nodiscard]] std::uint64_t commits() const { return commits_; }
-    void count_commit() { ++commits_; }
 
     void begin_pause() {
         pausing_ = true;
@@ -82,9 +83,6 @@ Task<Totals> stored_base(Replica& replica, Transaction& transaction, std::string
 
 /// The row of the slot, which holds `base`, is this replica's own from here on.
 void set_base(Replica& replica, CounterState& state, Totals base);
-
-/// The store holds `rows`.
-void committed(Replica& replica, const std::list<CommitRow>& rows);
 
 /// Copies committed rows to the backup. Failures are ignored: a backup is a hint.
 Task<void> back_up(Replica& replica, const std::list<CommitRow>& rows);

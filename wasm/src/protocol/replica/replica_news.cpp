@@ -20,7 +20,7 @@ Task<void> announce_loop(Replica& replica) {
     replica.news.set_announcing(true);
     while (replica.active() && std::any_of(replica.counters.begin(), replica.counters.end(),
                                            [](const auto& state) { return state.announceable; })) {
-        announce(replica);
+        replica.news.announce(replica.counters, replica.slot);
         co_await replica.world.clock().sleep(announce_pause_ms);
     }
     replica.news.set_announcing(false);
@@ -81,24 +81,24 @@ void ReplicaNews::post(const Message& message) const {
     if (channel_) channel_->post(format_message(message));
 }
 
+void ReplicaNews::announce(CounterSet& counters, const ReplicaSlot& slot) const {
+    for (auto& state : counters) {
+        if (!std::exchange(state.announceable, false)) continue;
+        // The commit that bases the row announces it.
+        if (!state.own_row.based()) continue;
+        post({Message::Kind::totals,
+              state.key,
+              slot.row(),
+              {slot.epoch(), state.own_row.attempted()}});
+    }
+}
+
 void open_channel(Replica& replica) {
     auto channel = replica.world.channel(replica.names.channel());
     if (channel) {
         channel->on_message([&replica](std::string_view text) { on_message(replica, text); });
     }
     replica.news.set_channel(std::move(channel));
-}
-
-void announce(Replica& replica) {
-    for (auto& state : replica.counters) {
-        if (!std::exchange(state.announceable, false)) continue;
-        // Until the row is based its totals are not known: the commit announces them.
-        if (!state.own_row.based()) continue;
-        replica.news.post({Message::Kind::totals,
-                           state.key,
-                           replica.slot.row(),
-                           {replica.slot.epoch(), state.own_row.attempted()}});
-    }
 }
 
 void start_announcing(Replica& replica) {

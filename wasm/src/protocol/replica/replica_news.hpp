@@ -19,7 +19,9 @@
 
 namespace tabacus {
 
+class CounterSet;
 class Replica;
+class ReplicaSlot;
 
 class ReplicaNews {
   public:
@@ -28,6 +30,9 @@ class ReplicaNews {
     void set_channel(std::unique_ptr<Channel> channel) { channel_ = std::move(channel); }
     void close_channel() { channel_.reset(); }
     void post(const Message& message) const;
+    /// Announces every own row that is to be announced and whose totals are known: until a row is based,
+    /// they are not.
+    void announce(CounterSet& counters, const ReplicaSlot& slot) const;
 
     [[nodiscard]] bool announcing() const { return announcing_; }
     void set_announcing(bool announcing) { announcing_ = announcing; }
@@ -43,10 +48,7 @@ class ReplicaNews {
 /// Opens the channel, and listens.
 void open_channel(Replica& replica);
 
-/// Announces every own row that is to be announced and whose totals are known.
-void announce(Replica& replica);
-
-/// The same now and every few milliseconds, until nothing is left to be announced.
+/// Announces own rows now and every few milliseconds, until nothing is left to be announced.
 void start_announcing(Replica& replica);
 
 }  // namespace tabacus

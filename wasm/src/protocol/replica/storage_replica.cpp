@@ -20,7 +20,7 @@ Task<void> StorageReplica::commit_rows() {
     for (const auto& row : counters.gather(Durability::strict)) {
         co_await world.storage().set(names.stored_row(row_key(row.state->key, slot.row())),
                                      format_totals({slot.epoch(), row.totals}));
-        committed(*this, {row});
+        committer.committed({row});
     }
 }
 
