@@ -68,8 +68,9 @@ void forget_first_rows(const std::list<CommitRow>& rows) {
 Task<void> commit_adoption(Replica& replica, Transaction& transaction, const HolderRecord& holder,
                            std::list<CommitRow>& rows) {
     for (auto& row : rows) {
-        row.base = co_await stored_base(replica, transaction,
-                                        row_key(row.state->key, ReplicaSlot::row_of(holder)));
+        row.base =
+            co_await stored_base(transaction, row_key(row.state->key, ReplicaSlot::row_of(holder)),
+                                 replica.backup, replica.notices);
     }
     put_first_rows(transaction, holder, rows);
     const auto outcome = co_await attempt(transaction.commit());
@@ -98,7 +99,9 @@ Task<void> adopt(Replica& replica) {
     const auto generation = co_await settle_generation(replica, *transaction, loss, made);
     co_await settle_unknown_commits(replica, *transaction, generation);
     const bool first_or_new = generation != replica.generation.id();
-    if (first_or_new) loss.recovered = co_await recover(replica, *transaction, generation);
+    if (first_or_new)
+        loss.recovered =
+            co_await recover(*transaction, generation, replica.backup, replica.counters, slot);
 
     HolderRecord holder{generation, slot.name(),
                         co_await next_epoch(replica, *transaction, slot.name())};
@@ -120,7 +123,7 @@ Task<void> adopt(Replica& replica) {
     // The generation first, so that once a flush has resolved, a loss of the database is noticed.
     (void)co_await attempt(replica.backup.set_generation(generation));
     replica.committer.committed(rows);
-    co_await back_up(replica, rows);
+    co_await back_up(replica.backup, slot, rows);
     const bool other = loss.kind == Notice::Kind::store_lost;
     if (other) replica.notices.report(loss);
     if (loss.recovered > 0) replica.news.post({Message::Kind::recovered, "", "", {}});

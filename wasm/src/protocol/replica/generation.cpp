@@ -60,16 +60,16 @@ Task<std::string> settle_generation(Replica& replica, Transaction& transaction, 
     co_return id;
 }
 
-Task<std::int32_t> recover(Replica& replica, Transaction& transaction,
-                           std::string_view generation) {
-    std::list<BackupRow> saved = co_await replica.backup.rows("");
-    for (auto& state : replica.counters) {
+Task<std::int32_t> recover(Transaction& transaction, std::string_view generation, Backup& backup,
+                           CounterSet& counters, const ReplicaSlot& slot) {
+    std::list<BackupRow> saved = co_await backup.rows("");
+    for (auto& state : counters) {
         for (const auto& cached : state.row_cache.rows()) {
             add_saved(saved, {row_key(state.key, cached.id), cached.committed});
         }
         if (state.own_row.based()) {
-            add_saved(saved, {row_key(state.key, replica.slot.row()),
-                              {replica.slot.epoch(), state.own_row.committed()}});
+            add_saved(saved,
+                      {row_key(state.key, slot.row()), {slot.epoch(), state.own_row.committed()}});
         }
     }
     std::int32_t recovered = 0;

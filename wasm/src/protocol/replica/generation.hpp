@@ -24,7 +24,10 @@
 
 namespace tabacus {
 
+class Backup;
+class CounterSet;
 class Replica;
+class ReplicaSlot;
 
 class Generation {
   public:
@@ -60,6 +63,7 @@ Task<std::string> settle_generation(Replica& replica, Transaction& transaction, 
 
 /// Puts back every row of other generations that the backup or this tab's memory knows better than the
 /// database does. Returns how many.
-Task<std::int32_t> recover(Replica& replica, Transaction& transaction, std::string_view generation);
+Task<std::int32_t> recover(Transaction& transaction, std::string_view generation, Backup& backup,
+                           CounterSet& counters, const ReplicaSlot& slot);
 
 }  // namespace tabacus

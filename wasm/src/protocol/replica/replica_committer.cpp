@@ -96,8 +96,8 @@ Task<void> commit_to_database(Replica& replica) {
         if (row.based) continue;
         auto& state = *row.state;
         const auto epoch = slot.epoch();
-        const auto base =
-            co_await stored_base(replica, *transaction, row_key(state.key, slot.row()));
+        const auto base = co_await stored_base(*transaction, row_key(state.key, slot.row()),
+                                               replica.backup, replica.notices);
         // The page may have been hidden meanwhile.
         if (!slot.adopted() || slot.epoch() != epoch) co_await fail_slot_lost();
         // Another commit may have been quicker.
@@ -114,7 +114,7 @@ Task<void> commit_to_database(Replica& replica) {
     replica.committer.report();
     if (outcome) {
         replica.committer.committed(rows);
-        co_await back_up(replica, rows);
+        co_await back_up(replica.backup, slot, rows);
     } else if (outcome.error().code() == ErrorCode::unknown_commit) {
         for (const auto& row : rows) {
             row.state->unknown.push_back({slot.row(), {slot.epoch(), row.totals}, row.through, {}});
@@ -124,7 +124,8 @@ Task<void> commit_to_database(Replica& replica) {
     if (!outcome) co_await fail(outcome.error());
 }
 
-Task<Totals> stored_base(Replica& replica, Transaction& transaction, std::string key) {
+Task<Totals> stored_base(Transaction& transaction, std::string key, Backup& backup,
+                         ReplicaNotices& notices) {
     Totals base;
     const auto row = co_await transaction.get(Store::rows, key);
     if (row) {
@@ -133,11 +134,11 @@ Task<Totals> stored_base(Replica& replica, Transaction& transaction, std::string
             base = record->totals;
         } else {
             transaction.put(Store::quarantine, concat({"rows/", key}), row->text());
-            replica.notices.warn_unreadable("rows", key);
+            notices.warn_unreadable("rows", key);
         }
     }
-    const auto backup = Backup::parsed(co_await attempt(replica.backup.get(key)));
-    if (backup) base = larger(base, backup->totals);
+    const auto saved = Backup::parsed(co_await attempt(backup.get(key)));
+    if (saved) base = larger(base, saved->totals);
     co_return base;
 }
 
@@ -147,10 +148,10 @@ void set_base(Replica& replica, CounterState& state, Totals base) {
     replica.revalue(state);
 }
 
-Task<void> back_up(Replica& replica, const std::list<CommitRow>& rows) {
+Task<void> back_up(Backup& backup, const ReplicaSlot& slot, const std::list<CommitRow>& rows) {
     for (const auto& row : rows) {
-        (void)co_await attempt(replica.backup.put(row_key(row.state->key, replica.slot.row()),
-                                                  {replica.slot.epoch(), row.totals}));
+        (void)co_await attempt(
+            backup.put(row_key(row.state->key, slot.row()), {slot.epoch(), row.totals}));
     }
 }
 

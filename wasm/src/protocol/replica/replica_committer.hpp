@@ -27,7 +27,10 @@
 
 namespace tabacus {
 
+class Backup;
 class Replica;
+class ReplicaNotices;
+class ReplicaSlot;
 
 class ReplicaCommitter {
   public:
@@ -79,12 +82,13 @@ Task<void> commit_to_database(Replica& replica);
 
 /// What the first commit of a counter in an epoch goes on from: what the slot's row holds, or its backup
 /// where that is larger, since a crash may lose a relaxed commit and leave the backup.
-Task<Totals> stored_base(Replica& replica, Transaction& transaction, std::string key);
+Task<Totals> stored_base(Transaction& transaction, std::string key, Backup& backup,
+                         ReplicaNotices& notices);
 
 /// The row of the slot, which holds `base`, is this replica's own from here on.
 void set_base(Replica& replica, CounterState& state, Totals base);
 
 /// Copies committed rows to the backup. Failures are ignored: a backup is a hint.
-Task<void> back_up(Replica& replica, const std::list<CommitRow>& rows);
+Task<void> back_up(Backup& backup, const ReplicaSlot& slot, const std::list<CommitRow>& rows);
 
 }  // namespace tabacus
