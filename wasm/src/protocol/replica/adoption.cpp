@@ -76,7 +76,7 @@ Task<void> commit_adoption(Replica& replica, Transaction& transaction, const Hol
     const auto outcome = co_await attempt(transaction.commit());
     if (outcome) co_return;
     if (outcome.error().code() == ErrorCode::unknown_commit) {
-        end_epoch(replica);
+        replica.slot.end_epoch(replica.counters);
     } else {
         forget_first_rows(rows);
     }
@@ -96,7 +96,8 @@ Task<void> adopt(Replica& replica) {
 
     Notice loss;
     bool made = false;
-    const auto generation = co_await settle_generation(replica, *transaction, loss, made);
+    const auto generation = co_await replica.generation.settle(
+        *transaction, replica.backup, replica.notices, replica.world.random(), loss, made);
     co_await settle_unknown_commits(replica, *transaction, generation);
     const bool first_or_new = generation != replica.generation.id();
     if (first_or_new)
@@ -113,7 +114,7 @@ Task<void> adopt(Replica& replica) {
     co_await commit_adoption(replica, *transaction, holder, rows);
 
     replica.generation.adopt(generation);
-    end_epoch(replica);
+    slot.end_epoch(replica.counters);
     slot.begin_epoch(std::move(holder));
     forget_first_rows(rows);
     for (const auto& row : rows) set_base(replica, *row.state, row.base);

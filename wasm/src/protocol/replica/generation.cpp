@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <list>
 
+#include "backup.hpp"
+#include "counter/counter_set.hpp"
 #include "protocol/common/concat.hpp"
-#include "replica.hpp"
+#include "replica_notices.hpp"
+#include "replica_slot.hpp"
 
 namespace tabacus {
 namespace {
@@ -40,23 +43,24 @@ void Generation::compare(const std::string& id, const std::string& previous, Not
     }
 }
 
-Task<std::string> settle_generation(Replica& replica, Transaction& transaction, Notice& loss,
-                                    bool& made) {
+Task<std::string> Generation::settle(Transaction& transaction, Backup& backup,
+                                     ReplicaNotices& notices, Random& random, Notice& loss,
+                                     bool& made) const {
     const auto row = co_await transaction.get(Store::meta, generation_key);
-    const bool readable = Generation::readable(row);
-    if (row && !readable) {
+    const bool known = readable(row);
+    if (row && !known) {
         transaction.put(Store::quarantine, "meta/generation", row->text());
-        replica.notices.warn_unreadable("meta", generation_key);
+        notices.warn_unreadable("meta", generation_key);
     }
-    const auto id = readable ? row->value : identifier_of(replica.world.random().bits());
-    made = !readable;
+    const auto id = known ? row->value : identifier_of(random.bits());
+    made = !known;
     if (made) transaction.put(Store::meta, generation_key, id);
 
-    auto previous = replica.generation.id();
+    auto previous = id_;
     if (previous.empty()) {
-        previous = Backup::parsed_generation(co_await attempt(replica.backup.generation()));
+        previous = Backup::parsed_generation(co_await attempt(backup.generation()));
     }
-    replica.generation.compare(id, previous, loss);
+    compare(id, previous, loss);
     co_return id;
 }
 

@@ -26,7 +26,7 @@ namespace tabacus {
 
 class Backup;
 class CounterSet;
-class Replica;
+class ReplicaNotices;
 class ReplicaSlot;
 
 class Generation {
@@ -36,15 +36,18 @@ class Generation {
 
     /// The id of the database as last seen; empty if it is unknown.
     [[nodiscard]] const std::string& id() const { return id_; }
-    void adopt(std::string id) {
-        id_ = std::move(id);
+    void adopt(const std::string& id) {
+        id_ = id;
         data_loss_.clear();
     }
     /// The browser has made the database, and reports `data_loss`.
-    void on_created(std::string data_loss) { data_loss_ = std::move(data_loss); }
+    void on_created(const std::string& data_loss) { data_loss_ = data_loss; }
     /// True if the browser reported a total loss that no adoption has dealt with yet.
     [[nodiscard]] bool loss_reported() const { return data_loss_ == "total"; }
 
+    /// Returns the id of this database, `made` here if it has none. Fills `loss` as compare() does.
+    Task<std::string> settle(Transaction& transaction, Backup& backup, ReplicaNotices& notices,
+                             Random& random, Notice& loss, bool& made) const;
     /// Fills `loss` if the database `id` is not the one that this tab, the backup (`previous`) or the
     /// browser remembers.
     void compare(const std::string& id, const std::string& previous, Notice& loss) const;
@@ -55,11 +58,6 @@ class Generation {
     std::string id_;
     std::string data_loss_;
 };
-
-/// Returns the id of this database, `made` here if it has none. Fills `loss` if this is not the database
-/// that this tab, the backup or the browser remembers.
-Task<std::string> settle_generation(Replica& replica, Transaction& transaction, Notice& loss,
-                                    bool& made);
 
 /// Puts back every row of other generations that the backup or this tab's memory knows better than the
 /// database does. Returns how many.

@@ -107,10 +107,6 @@ void rest_soon(Replica& replica) {
     }
 }
 
-void end_epoch(Replica& replica) {
-    replica.counters.end_epoch(replica.slot.row(), replica.slot.epoch());
-}
-
 bool give_up_row(Replica& replica, std::int64_t epoch) {
     auto& slot = replica.slot;
     if (epoch <= slot.epoch() || !resting(replica) || replica.adoption.running() ||
@@ -118,7 +114,7 @@ bool give_up_row(Replica& replica, std::int64_t epoch) {
         return false;
     }
     slot.lose();
-    end_epoch(replica);
+    slot.end_epoch(replica.counters);
     return true;
 }
 

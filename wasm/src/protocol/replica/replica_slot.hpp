@@ -22,6 +22,7 @@
 #include <string>
 #include <utility>
 
+#include "counter/counter_set.hpp"
 #include "protocol/common/record.hpp"
 #include "tabacus/common/world.hpp"
 
@@ -74,6 +75,9 @@ class ReplicaSlot {
     [[nodiscard]] bool resting(bool lockable) const { return holder_ && !lock_ && lockable; }
     void begin_epoch(HolderRecord holder);
     void lose() { holder_.reset(); }
+    /// Ends the epoch: the own rows go back among the others, and what was not committed waits for a row
+    /// of the next epoch.
+    void end_epoch(CounterSet& counters) const { counters.end_epoch(row_, epoch_); }
 
     /// True while rest_soon() waits.
     [[nodiscard]] bool rests_soon() const { return rests_soon_; }
@@ -119,10 +123,6 @@ Failing fail_slot_lost();
 /// nothing to write for a while. The epoch goes on: under it the last increments are committed while the
 /// page is hidden, and the next ones without another adoption.
 void rest_soon(Replica& replica);
-
-/// Ends the epoch: the own rows go back among the others, and what was not committed waits for a row of
-/// the next epoch.
-void end_epoch(Replica& replica);
 
 /// A newer epoch was announced or read: a replica that rests leaves the row to its new owner. Returns
 /// false while the row must stay this replica's own.
