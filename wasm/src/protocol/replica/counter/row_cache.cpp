@@ -44,7 +44,7 @@ void RowCache::merge_committed(std::string_view id, TotalsRecord record) {
 }
 
 void RowCache::merge_announced(std::string_view id, TotalsRecord record) {
-    // Announcements of known rows are always taken; strangers may not fill the memory.
+    // Announcements of known rows are always merged; those of unknown rows may not fill the memory.
     if (rows_.size() >= cached_rows_max && !contains(id)) return;
     auto& row = row_of(id);
     const auto before = row.announced;

@@ -2,8 +2,12 @@
 //
 // For each row it holds what the store held (committed) and what its owner announced (announced).
 // Announcements only make other tabs quick: they may be wrong, or never be committed.
-// Only the store is believed: an announcement lives until the store has caught up with it, or until
-// a check of the store finds that its owner is gone.
+//
+//   state of a row       meaning                              who may leave the state, and how
+//   stored               the store held it, and nothing       merge_announced() with newer totals
+//                        newer is announced
+//   ahead of the store   its owner announced newer totals     merge_committed(): the store has caught up;
+//                                                             age_announcements(): its owner is gone
 //
 // Within an epoch totals only grow. A newer epoch replaces an older one, since its owner began with
 // what the store held.
@@ -17,7 +21,7 @@
 
 namespace tabacus {
 
-/// Rows announced but never stored are forgotten after a while; until then a stranger on the
+/// Rows that are announced and never stored are forgotten after a while. Until then another script on the
 /// channel can make this tab remember this many.
 constexpr std::size_t cached_rows_max = 1000;
 
@@ -39,15 +43,15 @@ class RowCache {
     /// Merges what a row's owner announced. Older epochs are ignored, and a further row once there
     /// are cached_rows_max.
     void merge_announced(std::string_view id, TotalsRecord record);
-    /// To be called after the store was read: forgets every announcement that it has not confirmed
-    /// for the `checks_max`-th time. True when some are left to be confirmed.
+    /// Requires that the store was just read. Forgets every announcement that it has not confirmed for
+    /// the `checks_max`-th time. Returns true if some are left to be confirmed.
     bool age_announcements(int checks_max);
-    /// Takes the row out: its owner is this tab.
+    /// Removes a row, whose owner is this tab from here on.
     void remove(std::string_view id);
 
     [[nodiscard]] const std::list<CachedRow>& rows() const { return rows_; }
-    /// The sum over the rows, with announcements or without. Saturates at ±total_max, far beyond
-    /// any value that may be shown.
+    /// The sum over the rows, with announcements (sum) or without them. Saturates at ±total_max, far
+    /// beyond any value that may be shown.
     [[nodiscard]] std::int64_t sum() const;
     [[nodiscard]] std::int64_t committed_sum() const;
 
