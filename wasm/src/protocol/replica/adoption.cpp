@@ -57,7 +57,7 @@ void put_first_rows(Transaction& transaction, const HolderRecord& holder,
     }
 }
 
-/// Takes them out of the commits of unknown outcome, once the outcome is reported.
+/// Removes first rows from the commits of unknown outcome, once their outcome is reported.
 void forget_first_rows(const std::list<CommitRow>& rows) {
     for (const auto& row : rows) {
         std::erase_if(row.state->unknown, [](const auto& commit) { return commit.adopts(); });

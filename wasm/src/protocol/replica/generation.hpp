@@ -1,12 +1,14 @@
 // Generation: which incarnation of the database this replica knows, and the recovery of a vanished one.
 //
-//   state        meaning                                      who may leave the state, and how
-//   unknown      no slot has been adopted; the backup may     adopt(): an adoption has committed
-//                know an earlier generation
-//   known        the database had this id                     adopt(): with another id, if the database
-//                                                             vanished
-//   lost beside  the browser reported that it made the        adopt()
-//   either       database anew with total loss
+//   state     meaning                                    who may leave the state, and how
+//   unknown   this replica has adopted no slot yet; the  adopt(): an adoption has committed
+//             backup may know an earlier generation
+//   known     the database had this id at the last       adopt(), with another id if the database
+//             adoption                                   vanished
+//
+//   loss reported   meaning                                           who may change it, and how
+//   false           the browser has reported no loss                  on_created()
+//   true            it made the database anew, after a total loss     adopt()
 //
 // Any tab may recover rows, in any order, any number of times: a row keeps the name of the generation in
 // which it was written, is never written again under it, and is merged by the larger.

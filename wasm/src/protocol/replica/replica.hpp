@@ -22,9 +22,9 @@
 //    number of times, by taking the larger: from the memory of living tabs and from the backup that each
 //    replica keeps of its committed rows in localStorage (backup.hpp).
 //
-// Each part has its own state. The steps that need several parts, which are coroutines mostly, are
-// functions over the replica, in the header of the part that they belong to. Parts that refer to each
-// other instead are a fiftieth more code, and a page of counters has no room for it.
+// Each part has its own state. A step that needs many parts, most of them coroutines, is a function over
+// the replica, in the header of the part that it belongs to. Parts that held references to each other would
+// load one with each use of another part, and the page of a counter has no room for that code.
 //
 //   phase       meaning                         who may leave the state, and how
 //   active      the page is shown or hidden     page_hide: suspended; close(): closed
