@@ -71,8 +71,7 @@ TEST_CASE("fair order: a position is given up if another tab came before the nex
     REQUIRE(scene.parts.native->entries[0]->over);
 }
 
-TEST_CASE("fair order: the first request uses the oldest position of its mode, whichever request's",
-          "[locks]") {
+TEST_CASE("fair order: the first request uses its tab's oldest position of its mode", "[locks]") {
     SecondInLine scene;
     auto& order = scene.parts.order;
     const auto number = order.position_of(*scene.second)->number;

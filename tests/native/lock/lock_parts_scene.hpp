@@ -74,6 +74,12 @@ struct LockParts {
         native = scripted.get();
         lock.native = std::move(scripted);
     }
+    LockParts(const LockParts&) = delete;
+    LockParts& operator=(const LockParts&) = delete;
+    LockParts(LockParts&&) = delete;
+    LockParts& operator=(LockParts&&) = delete;
+    /// A grant and its hold refer to each other until it is released or lost.
+    ~LockParts() { holds->lose_all("closed"); }
 
     /// A request that is made at this moment, and is not in the queue.
     AcquireRequestPtr make(LockOptions options = {}) {
