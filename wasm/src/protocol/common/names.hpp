@@ -54,7 +54,7 @@ class Names {
     [[nodiscard]] std::string entry_lock(std::string_view key) const {
         return root_ + "gate/" + std::string(key);
     }
-    /// localStorage: the clean exit of a worker from its slot, as its turns (work.cpp).
+    /// localStorage: the clean exit of a worker from its slot, as its turns (slot_server.cpp).
     [[nodiscard]] std::string queue_exit(std::string_view key, std::string_view slot) const {
         return concat({root_, "left/", key, "/", slot});
     }
