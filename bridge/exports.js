@@ -372,9 +372,16 @@ const queues = [
     },
     {
         name: 'queue_finish',
-        doc: 'A run has ended; `next` are the jobs that are enqueued with its settlement.',
+        doc: 'A run of a job has ended; `next` are the jobs that are enqueued with its settlement if it succeeded.',
         target: 'coordination.queues().finish',
-        params: { queue: 'int', run: 'int', succeeded: 'bool', value: 'QueueValue', next: 'list<JobSpec>' },
+        params: {
+            queue: 'int',
+            run: 'int',
+            job: 'text',
+            succeeded: 'bool',
+            value: 'QueueValue',
+            next: 'list<JobSpec>',
+        },
     },
     {
         name: 'queue_progress',
@@ -404,11 +411,17 @@ const queues = [
         answers: 'nothing',
     },
     {
-        name: 'queue_count',
-        doc: 'Reads how many jobs there are.',
-        target: 'coordination.queues().count',
-        params: { queue: 'int' },
-        answers: 'QueueCount',
+        name: 'queue_state',
+        doc: 'Reads the state of a queue. `returned`: events were lost, and what ran and does not run has ended.',
+        target: 'coordination.queues().state',
+        params: { queue: 'int', returned: 'bool' },
+        answers: 'QueueState',
+    },
+    {
+        name: 'queue_watch',
+        doc: 'Reports what happens in a queue from here on, or does not.',
+        target: 'coordination.queues().watch',
+        params: { queue: 'int', watched: 'bool' },
     },
     {
         name: 'queue_clear',

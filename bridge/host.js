@@ -268,7 +268,7 @@ export const coordinationCallbacks = [
             name: 'queue_event',
             method: 'queueEvent',
             doc: 'Something has happened in a queue, in any tab.',
-            params: { queue: 'int', event: 'QueueEvent' },
+            params: { queue: 'int', notification: 'QueueNotification' },
         },
     ]),
 ];

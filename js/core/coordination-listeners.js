@@ -1,6 +1,6 @@
 /** @typedef {import('./generated/coordination-calls.js').JobInfo} JobInfo */
 /** @typedef {import('./generated/coordination-calls.js').EndedJob} EndedJob */
-/** @typedef {import('./generated/coordination-calls.js').QueueEvent} QueueEvent */
+/** @typedef {import('./generated/coordination-calls.js').QueueNotification} QueueNotification */
 
 /**
  * What a queue receives from the program.
@@ -9,7 +9,7 @@
  * @property {(run: number, job: JobInfo) => void} begin
  * @property {(run: number, reason: string) => void} lose
  * @property {(jobs: EndedJob[]) => void} settle
- * @property {(event: QueueEvent) => void} receive
+ * @property {(notification: QueueNotification) => void} receive
  */
 
 /** What locks and queues listen to the program with, each by the number that the program has of it. */
@@ -71,9 +71,9 @@ export class CoordinationListeners {
 
     /**
      * @param {number} queue
-     * @param {QueueEvent} event
+     * @param {QueueNotification} notification
      */
-    queueEvent(queue, event) {
-        this.queues.get(queue)?.receive(event);
+    queueEvent(queue, notification) {
+        this.queues.get(queue)?.receive(notification);
     }
 }

@@ -1,4 +1,4 @@
-/** What users see of jobs and of a queue's state, made of what the core returns. */
+/** What users see of a job, made of what the core returns. */
 
 import { errorFrom } from './payloads.js';
 
@@ -24,40 +24,6 @@ import { errorFrom } from './payloads.js';
  * A job that was given up.
  *
  * @typedef {Job & { retry: () => Promise<boolean>, discard: () => Promise<boolean> }} DeadLetter
- */
-
-/**
- * @typedef {object} RunningJob
- * @property {string} id
- * @property {string | undefined} key
- * @property {string} kind
- * @property {string} tab where
- * @property {number} attempt
- * @property {number | undefined} fraction of its last progress, from 0 to 1
- * @property {string | undefined} note
- */
-
-/**
- * The state of the queue, and what has just happened: to the job `id`, where it happened to one.
- *
- * @typedef {object} QueueState
- * @property {'state' | 'queued' | 'running' | 'progress' | 'done' | 'failed' | 'returned' | 'cancelled' | 'paused'
- *   | 'resumed' | 'changed'} type
- * @property {number} size jobs in the queue
- * @property {number} queued of them, those that do not run
- * @property {RunningJob[]} running
- * @property {number} done jobs done since this tab receives events
- * @property {number} failed attempts that failed since then
- * @property {boolean} paused
- * @property {string} [id]
- * @property {string} [key]
- * @property {string} [kind]
- * @property {string} [tab] whose doing it was
- * @property {number} [attempt]
- * @property {number} [fraction]
- * @property {string} [note]
- * @property {unknown} [error]
- * @property {boolean} [final] of `failed`: it is not tried again
  */
 
 /**

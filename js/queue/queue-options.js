@@ -36,7 +36,7 @@ export function checkKind(kind) {
  * Adds a handler to those of a queue in this tab.
  *
  * @param {Set<Handled>} handled
- * @param {(handler: import('./open-queue.js').Handler, own: Handled) => () => void} add
+ * @param {(handler: import('./handlers.js').Handler, own: Handled) => () => void} add
  * @param {unknown} first of what was passed to handle(), in either form
  * @param {unknown} second
  * @returns {() => void} ends it
@@ -55,7 +55,7 @@ export function addHandler(handled, add, first, second) {
             throw invalid('kinds', kinds ?? 'all', 'kinds that no other handler of this tab has');
     }
     const own = { kinds };
-    const end = add(/** @type {import('./open-queue.js').Handler} */ (handler), own);
+    const end = add(/** @type {import('./handlers.js').Handler} */ (handler), own);
     handled.add(own);
     return () => {
         handled.delete(own);
