@@ -381,9 +381,16 @@ const queues = [
     },
     {
         name: 'queue_finish',
-        doc: 'Reports that a run has ended. The jobs `next` are enqueued in the transaction that settles it.',
+        doc: 'Reports that a run has ended. If it succeeded, its job and the jobs `next` are settled and enqueued in one transaction.',
         target: 'coordination.queues().finish',
-        params: { queue: 'int', run: 'int', succeeded: 'bool', value: 'QueueValue', next: 'list<JobSpec>' },
+        params: {
+            queue: 'int',
+            run: 'int',
+            job: 'text',
+            succeeded: 'bool',
+            value: 'QueueValue',
+            next: 'list<JobSpec>',
+        },
     },
     {
         name: 'queue_progress',
@@ -413,11 +420,17 @@ const queues = [
         answers: 'nothing',
     },
     {
-        name: 'queue_count',
-        doc: 'Reads the number of jobs.',
-        target: 'coordination.queues().count',
-        params: { queue: 'int' },
-        answers: 'QueueCount',
+        name: 'queue_state',
+        doc: 'Reads the state of a queue. `returned`: events were lost, and what ran and does not run has ended.',
+        target: 'coordination.queues().state',
+        params: { queue: 'int', returned: 'bool' },
+        answers: 'QueueState',
+    },
+    {
+        name: 'queue_watch',
+        doc: 'Reports what happens in a queue from here on, or does not.',
+        target: 'coordination.queues().watch',
+        params: { queue: 'int', watched: 'bool' },
     },
     {
         name: 'queue_clear',
