@@ -430,11 +430,11 @@ const LIMITS = [
         test: 'limits: a sequence outlives its database as long as localStorage or a tab survives',
     },
     {
-        ...of('limit/budget.cpp'),
+        ...of('limit/holding.cpp'),
         name: 'spend-what-went-back',
-        fault: 'rights that are on their way back into a budget can still be spent',
-        find: 'const auto amount = std::exchange(left_, 0);\n    if (amount == 0 && !row_)',
-        replace: 'const auto amount = left_;\n    if (amount == 0 && !row_)',
+        fault: 'a Holding still spends rights that are on their way back into the budget',
+        find: 'const auto amount = std::exchange(left_, 0);',
+        replace: 'const auto amount = left_;',
         test: 'limits: a budget is never overspent, whatever happens to tabs',
     },
     {
