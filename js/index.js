@@ -58,7 +58,7 @@ export const attach = async (...handle) => (await imported(import('./worker.js')
 /** @typedef {import('./limits/handles.js').BudgetOptions} BudgetOptions */
 /** @typedef {import('./limits/handles.js').RateLimit} RateLimit */
 /** @typedef {import('./limits/handles.js').RateLimitOptions} RateLimitOptions */
-/** @typedef {import('./lock/tab-locks.js').LockRequestInfo} LockRequestInfo */
+/** @typedef {import('./lock/lock-observer.js').LockRequestInfo} LockRequestInfo */
 /** @typedef {import('./queue/queue.js').Queue} Queue */
 /** @typedef {import('./queue/queue-options.js').QueueOptions} QueueOptions */
 /** @typedef {import('./queue/open-queue.js').EnqueueOptions} EnqueueOptions */
