@@ -36,7 +36,7 @@ export const attach = async (...handle) => (await imported(import('./worker.js')
 /** @typedef {import('./tab/open.js').OpenOptions} OpenOptions */
 /** @typedef {import('./tab/tab.js').Tab} Tab */
 /** @typedef {import('./tab/tab.js').Counter} Counter */
-/** @typedef {import('./tab/tab.js').CounterOptions} CounterOptions */
+/** @typedef {import('./tab/tab-options.js').CounterOptions} CounterOptions */
 /** @typedef {import('./tab/tab.js').Capabilities} Capabilities */
 /** @typedef {import('./tab/counter.js').ReplicatedCounter} ReplicatedCounter */
 /** @typedef {import('./tab/counter.js').StoredCounter} StoredCounter */
