@@ -36,7 +36,7 @@ export const attach = async (...handle) => (await imported(import('./worker.js')
 /** @typedef {import('./tab/open.js').OpenOptions} OpenOptions */
 /** @typedef {import('./tab/tab.js').Tab} Tab */
 /** @typedef {import('./tab/tab.js').Counter} Counter */
-/** @typedef {import('./tab/tab.js').CounterOptions} CounterOptions */
+/** @typedef {import('./tab/tab-options.js').CounterOptions} CounterOptions */
 /** @typedef {import('./tab/tab.js').Capabilities} Capabilities */
 /** @typedef {import('./tab/counter.js').ReplicatedCounter} ReplicatedCounter */
 /** @typedef {import('./tab/counter.js').StoredCounter} StoredCounter */
@@ -58,7 +58,7 @@ export const attach = async (...handle) => (await imported(import('./worker.js')
 /** @typedef {import('./limits/handles.js').BudgetOptions} BudgetOptions */
 /** @typedef {import('./limits/handles.js').RateLimit} RateLimit */
 /** @typedef {import('./limits/handles.js').RateLimitOptions} RateLimitOptions */
-/** @typedef {import('./lock/tab-locks.js').LockRequestInfo} LockRequestInfo */
+/** @typedef {import('./lock/lock-observer.js').LockRequestInfo} LockRequestInfo */
 /** @typedef {import('./queue/queue.js').Queue} Queue */
 /** @typedef {import('./queue/queue-options.js').QueueOptions} QueueOptions */
 /** @typedef {import('./queue/job-spec.js').EnqueueOptions} EnqueueOptions */

@@ -86,9 +86,9 @@ void JobIntake::put_fresh() {
     rows_.put_all(std::exchange(fresh_, {}));
 }
 
-/// Of jobs that are claimed together no other tab knows which one runs, or has ended: the job takes
-/// the new payload, and if it is the one that runs, nothing of that run counts. Returns false if no
-/// job has the key.
+/// Gives the job with the key of the request the new payload. No other tab knows which of several jobs that
+/// are claimed together runs, or has ended: if it is this one, the result of that run does not count. Returns
+/// false if no job has the key.
 Task<bool> JobIntake::join(QueueRequest& request, const std::string& position,
                            Positions& positions) {
     const auto row = co_await rows_.transaction.get(Store::jobs, rows_.key(position));

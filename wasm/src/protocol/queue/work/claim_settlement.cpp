@@ -101,7 +101,7 @@ void ClaimSettlement::part_rows(bool removed) {
 
 Task<std::optional<Error>> ClaimSettlement::end_jobs() {
     const auto& finished = held_slot_.unsettled.finished;
-    // Those that failed first: what follows the others may take their kinds for gone.
+    // Failed jobs go first, because a job that follows a done one may take the kind of a failed one for gone.
     std::vector<std::size_t> numbers;
     for (const bool done : {false, true}) {
         for (std::size_t number = 0; number < finished.size(); ++number) {
