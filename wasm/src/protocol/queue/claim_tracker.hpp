@@ -22,7 +22,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "tabacus/queue/queue.hpp"
@@ -74,7 +73,7 @@ class ClaimTracker {
     /// These jobs run, as the store says. Of the jobs before the mark, those that do not run have
     /// left.
     void refresh(const std::vector<JobInfo>& running, std::int64_t mark);
-    [[nodiscard]] std::int64_t size() const { return state_.size; }
+    [[nodiscard]] std::int64_t size() const { return size_; }
     [[nodiscard]] QueueState state() const;
     void watch(bool watched) { watched_ = watched; }
 
@@ -103,9 +102,12 @@ class ClaimTracker {
     std::map<std::string, Claimed> claimed_;      // by id
     std::map<std::string, std::string> current_;  // by claim, the id of the job that runs
     std::int64_t last_order_ = 0;
-    QueueState state_;  // without the jobs that run
+    std::int64_t size_ = 0;  // this and the next as in QueueState
+    std::int64_t done_ = 0;
+    std::int64_t failed_ = 0;
+    bool paused_ = false;
     std::vector<QueueReport> reports_;
-    std::vector<std::pair<std::string, std::string>> values_;  // by the ids of their jobs
+    std::map<std::string, std::string> values_;  // the ids of their jobs, by their texts
     std::vector<std::string> unneeded_values_;
 };
 
