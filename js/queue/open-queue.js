@@ -49,7 +49,7 @@ export class OpenQueue {
     /** Jobs in the queue, as last learnt. */
     size = 0;
 
-    /** Of jobs that this tab has asked for. @type {Map<string, Ending>} */
+    /** What becomes of the jobs that this tab has asked for. @type {Map<string, Ending>} */
     #waiting = new Map();
 
     /** What is on its way to the store. @type {Set<Promise<unknown>>} */

@@ -7,13 +7,13 @@ import { storable } from '../host/storable.js';
 import { show, TabacusError } from '../common/errors.js';
 import { describeError, ownError } from '../lock/outcome.js';
 
-/** What is nested deeper may be a cycle. */
+/** A value that is nested deeper may be a cycle. */
 const depthMax = 32;
 
 /** @typedef {import('../core/generated/queues.js').QueueValue} QueueValue */
 
 /**
- * Whether JSON gives it back as it is.
+ * Whether JSON gives the value back as it is.
  *
  * @param {unknown} value
  * @param {number} depth
@@ -77,7 +77,7 @@ export function unpacked({ text, byValue }, values) {
 }
 
 /**
- * What others get of an error: its name, message and code; what is no error, as it is where JSON can tell.
+ * The text of an error for other tabs: its name, message and code. What is no error is kept as it is if JSON can.
  * @param {unknown} error
  */
 export function errorText(error) {

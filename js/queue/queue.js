@@ -53,7 +53,7 @@ export class Queue extends Successor {
     }
 
     /**
-     * Takes part in the work. Of one kind, of several (`kinds`), or of all.
+     * Takes part in the work on jobs of one kind, of several (`kinds`), or of all.
      *
      * @overload
      * @param {Handler} handler
@@ -82,7 +82,7 @@ export class Queue extends Successor {
         );
     }
 
-    /** No further job begins, in any tab, until resume(); those that run go on. @returns {Promise<void>} */
+    /** Keeps further jobs from beginning, in any tab, until resume(); those that run go on. @returns {Promise<void>} */
     async pause() {
         await this.#openQueue().pause();
     }
@@ -112,17 +112,17 @@ export class Queue extends Successor {
         return this.#open.size;
     }
 
-    /** In the order in which they will run: running ones, then those that wait, then delayed ones. @returns {Promise<Job[]>} */
+    /** The jobs in the order in which they will run: running, then waiting, then delayed ones. @returns {Promise<Job[]>} */
     async jobs() {
         return this.#openQueue().jobs();
     }
 
-    /** Those that failed for good, oldest first. @returns {Promise<DeadLetter[]>} */
+    /** The jobs that failed for good, oldest first. @returns {Promise<DeadLetter[]>} */
     async deadLetters() {
         return this.#openQueue().deadLetters();
     }
 
-    /** When nothing is queued or running in any tab. @returns {Promise<void>} */
+    /** Waits until nothing is queued or running in any tab. @returns {Promise<void>} */
     async onIdle() {
         await this.#openQueue().idle();
     }

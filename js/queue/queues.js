@@ -46,10 +46,10 @@ export class Queues {
     }
 
     /**
-     * The one of that name, which the tabs of an engine share.
+     * The queue of that name, which the tabs of an engine share.
      *
      * @param {string} name
-     * @param {QueueValues} options of the first who opens it
+     * @param {QueueValues} options those of the first call count
      */
     #open(name, options) {
         if (!this.#bridge.host.database.available)
@@ -69,7 +69,7 @@ export class Queues {
         for (const queue of this.#opened.values()) queue._close(error);
     }
 
-    /** Ends when what was asked for before is done, or after `closeWait_ms` if the page is stopped or gone. */
+    /** Closes all queues. Ends when what was asked for before is done, or after `closeWait_ms` if the page is stopped or gone. */
     close() {
         this.#closing ??= this.#close();
         return this.#closing;

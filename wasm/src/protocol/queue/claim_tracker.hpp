@@ -48,7 +48,7 @@ struct QueueState {
     bool paused = false;
 };
 
-/// What has happened to a job, or, without an id, to the whole queue; and the state after it.
+/// What has happened to a job, or to the whole queue if there is no id, and the state after it.
 struct QueueReport {
     QueueEvent::Kind type = QueueEvent::Kind::changed;
     ObservedJob job;
@@ -62,7 +62,7 @@ class ClaimTracker {
     /// `concurrency`: of the queue. A queue of one slot needs no event to know who runs a job.
     explicit ClaimTracker(int concurrency) : one_slot_(concurrency == 1) {}
 
-    /// Takes in an event, and returns what it reports: nothing while nobody watches.
+    /// Takes in an event, and returns what it reports. It reports nothing unless the queue is watched.
     std::vector<QueueReport> receive(const QueueEvent& event);
     /// Jobs that this tab waited for are settled. Their events follow.
     void settle(const JobOutcomes& outcomes);

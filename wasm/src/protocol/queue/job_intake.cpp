@@ -81,13 +81,13 @@ Task<void> JobIntake::enqueue_one(QueueRequest& request, Positions& positions) {
 }
 
 void JobIntake::put_fresh() {
-    // In a lifo queue the last job has the first rank.
+    // The last job of a lifo queue has the first rank.
     sort_stably(fresh_, [](const Job& a, const Job& b) { return a.rank < b.rank; });
     rows_.put_all(std::exchange(fresh_, {}));
 }
 
-/// Of jobs that are claimed together no other tab knows which one runs, or has ended: the job takes
-/// the new payload, and if it is the one that runs, nothing of that run counts. Returns false if no
+/// No other tab knows which one of the jobs that are claimed together runs, or has ended. So the job
+/// takes the new payload, and if it is the one that runs, nothing of that run counts. Returns false if no
 /// job has the key.
 Task<bool> JobIntake::join(QueueRequest& request, const std::string& position,
                            Positions& positions) {
