@@ -1,12 +1,12 @@
-// Queue: jobs that any tab asks for, durably, and that `concurrency` workers do over all tabs.
+// Queue: jobs that any tab enqueues, durably, and that `concurrency` workers run over all tabs.
 //
 // It promises:
-//  - A job that was accepted is there until it is settled: done, given up as a dead letter, or
-//    cancelled. It is deleted by the transaction that settles it, and never before.
-//  - Settled once: the claim on a job stands in the row of a slot, which only the holder of a lock
+//  - A job that was accepted is kept until it is settled: done, given up as a dead letter, or
+//    cancelled. The transaction that settles it deletes it, and none before does.
+//  - A job is settled once: the claim on a job stands in the row of a slot, which only the holder of a lock
 //    (lock.hpp) writes. Each transaction of the holder finds that row as it left it, or does
 //    nothing; in one it settles a job, with all that the job enqueues after itself. A worker that
-//    lost its claim, and does not know, settles nothing.
+//    lost its claim, and does not know it, settles nothing.
 //  - At most `concurrency` claims at a time, of tabs that agree on the number and of workers that
 //    have not been notified that they lost theirs.
 //  - at_most_once: the claim is on the disk before the job begins, and a job whose worker was lost
@@ -41,14 +41,14 @@ constexpr int priority_max = 1000;
 /// How many kinds of jobs may be in a queue at a time: a claim reads one row of each.
 constexpr std::size_t kinds_max = 64;
 
-/// An agreement of all tabs.
+/// What all tabs of a queue agree on.
 struct QueueOptions {
     int concurrency = 1;
     bool lifo = false;
-    int attempts = 3;               // of a job that fails; 0: for ever
+    int attempts = 3;               // of a job that fails; 0: without end
     double back_off_ms = 1'000;     // before the second attempt; then twice as long each
     bool pause_on_failure = false;  // instead of backing off
-    std::int64_t limit = 0;         // jobs in the queue; 0: none
+    std::int64_t limit = 0;         // jobs in the queue; 0: no limit
     Durability durability = Durability::relaxed;
 };
 
@@ -62,18 +62,18 @@ struct QueueValue {
 struct JobSpec {
     // NOLINTBEGIN(readability-redundant-member-init): so that they may be left out
     QueueValue payload = {};
-    std::string key = {};  // empty: none
+    std::string key = {};  // empty: it has none
     std::string kind = {};
     // NOLINTEND(readability-redundant-member-init)
     int priority = 0;
-    bool optional = false;  // its failure is final, and no dead letter
+    bool optional = false;  // its failure is final, and leaves no dead letter
     bool at_most_once = false;
     double delay_ms = 0;
 };
 
 struct JobReceipt {
     std::string id;
-    bool joined = false;     // the job was there before, under its key
+    bool joined = false;     // the job was in the queue before, under its key
     std::int64_t count = 0;  // jobs in the queue, this one among them
 };
 
@@ -81,7 +81,7 @@ struct JobReceipt {
 struct JobOutcome {
     enum class Kind : char { done = 's', failed = 'f', cancelled = 'x' };
     Kind kind = Kind::done;
-    QueueValue value;           // of a failure: a text that describes it
+    QueueValue value;           // a failure has a text that describes it
     std::vector<JobSpec> next;  // of a run: enqueued with its settlement
 };
 
@@ -97,13 +97,13 @@ struct JobInfo {
     State state = State::queued;
     int attempts = 0;  // that failed
     int lost_workers = 0;
-    double enqueued_ms = 0;  // since the Unix epoch, as the next
+    double enqueued_ms = 0;  // since the Unix epoch, as is due_ms
     double due_ms = 0;       // delayed: until when; dead: since when
     std::string error;       // of the last attempt
     std::string tab;         // running: where
 };
 
-/// What became of jobs, in any tab.
+/// What has happened to jobs, in any tab.
 struct QueueEvent {
     enum class Kind : char {
         queued = 'q',     // id, key, kind of each
@@ -111,14 +111,14 @@ struct QueueEvent {
         progress = 'p',   // id, fraction, note
         done = 'd',       // id, key, kind of each
         failed = 'f',     // id, key, kind, error, "dead" or "again" or "dropped" of each
-        returned = 'b',   // id, key, kind of each: not claimed any more
+        returned = 'b',   // id, key, kind of each: the slot has given them back
         cancelled = 'x',  // id, key, kind of each; none: all
         paused = 'z',     // "user" or "failure"
         resumed = 'c',
         changed = 'm',  // anything else
     };
     Kind kind = Kind::changed;
-    std::string tab;                       // whose doing
+    std::string tab;                       // that did it
     std::int64_t version = 0;              // rises with every change of the queue
     std::int64_t count = 0;                // jobs in the queue then
     std::vector<std::string> fields = {};  // NOLINT(readability-redundant-member-init)

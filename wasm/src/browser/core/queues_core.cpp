@@ -44,13 +44,19 @@ void QueuesCore::finish(int queue, int run, const std::string& job, bool succeed
     opened.queue->finish(run, std::move(outcome));
 }
 
-Task<QueueState> QueuesCore::read_state(Opened& opened, bool returned) {
+void QueuesCore::state(int queue, bool returned, PromiseId promise) {
+    auto& opened = *opened_[static_cast<std::size_t>(queue)];
+    run_in(
+        scope_, refresh(opened, returned),
+        [promise, &opened] { Resolve{promise}(opened.claims.state()); }, Reject{promise});
+}
+
+Task<void> QueuesCore::refresh(Opened& opened, bool returned) {
     const auto mark = returned ? opened.claims.mark() : 0;
     const auto count = co_await opened.queue->read_count();
     opened.claims.learn(count, opened.queue->paused());
     opened.report({});
     opened.claims.refresh(co_await opened.queue->running(), mark);
-    co_return opened.claims.state();
 }
 
 void QueuesCore::list(int queue, JobList which, PromiseId promise) {

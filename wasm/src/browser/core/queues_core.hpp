@@ -49,9 +49,7 @@ class QueuesCore {
     void list(int queue, JobList which, PromiseId promise);
     /// Answers the state as the store has it. `returned`: events were lost, so that jobs which ran and do not run have
     /// ended.
-    void state(int queue, bool returned, PromiseId promise) {
-        settle(scope_, read_state(*opened_[static_cast<std::size_t>(queue)], returned), promise);
-    }
+    void state(int queue, bool returned, PromiseId promise);
     /// Reports what happens in the queue from here on, or does not.
     void watch(int queue, bool watched) {
         opened_[static_cast<std::size_t>(queue)]->claims.watch(watched);
@@ -73,7 +71,7 @@ class QueuesCore {
 
     Queue& at(int queue) { return *opened_[static_cast<std::size_t>(queue)]->queue; }
     static QueueCallbacks callbacks_of(Opened& opened);
-    static Task<QueueState> read_state(Opened& opened, bool returned);
+    static Task<void> refresh(Opened& opened, bool returned);
 
     std::vector<std::unique_ptr<Opened>> opened_;
     Queues queues_;

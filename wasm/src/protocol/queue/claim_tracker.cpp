@@ -43,10 +43,10 @@ std::vector<QueueReport> ClaimTracker::receive(const QueueEvent& event) {
     using Kind = QueueEvent::Kind;
     const auto step = fields_per_job(event.kind);
     // The events of the ends of what was claimed were lost.
-    if (state_.size == 0 && event.kind == Kind::queued) claimed_.clear();
-    state_.size = event.count;
-    if (event.kind == Kind::paused) state_.paused = true;
-    if (event.kind == Kind::resumed) state_.paused = false;
+    if (size_ == 0 && event.kind == Kind::queued) claimed_.clear();
+    size_ = event.count;
+    if (event.kind == Kind::paused) paused_ = true;
+    if (event.kind == Kind::resumed) paused_ = false;
     if (step == 0 || event.fields.empty()) {
         if (event.kind == Kind::cancelled) claimed_.clear();
         report(event.kind, event.tab);
@@ -82,8 +82,8 @@ void ClaimTracker::receive_job(const QueueEvent& event, std::size_t at) {
     } else {
         if (event.kind != Kind::queued) leave(id);
         if (event.kind == Kind::returned && ahead) return;
-        state_.done += done ? 1 : 0;
-        state_.failed += failed ? 1 : 0;
+        done_ += done ? 1 : 0;
+        failed_ += failed ? 1 : 0;
         auto& next = report(event.kind, event.tab);
         next.job.key = fields[1];
         next.job.kind = fields[2];
@@ -143,9 +143,9 @@ void ClaimTracker::announce(const std::string& id) {
 void ClaimTracker::leave(const std::string& id) {
     claimed_.erase(id);
     current_.erase(claim_of_job(id));
-    std::erase_if(values_, [&](auto& value) {
-        if (value.first != id) return false;
-        unneeded_values_.push_back(value.second);
+    std::erase_if(values_, [&](const auto& value) {
+        if (value.second != id) return false;
+        unneeded_values_.push_back(value.first);
         return true;
     });
 }
@@ -170,8 +170,8 @@ void ClaimTracker::settle(const JobOutcomes& outcomes) {
 }
 
 void ClaimTracker::learn(std::int64_t size, bool paused) {
-    state_.size = size;
-    state_.paused = paused;
+    size_ = size;
+    paused_ = paused;
 }
 
 void ClaimTracker::refresh(const std::vector<JobInfo>& running, std::int64_t mark) {
@@ -197,17 +197,23 @@ QueueState ClaimTracker::state() const {
     for (const auto& [claim, id] : current_) {
         const auto found = claimed_.find(id);
         if (found == claimed_.end() || found->second.claim != claim) continue;
-        const auto* const entry = &found->second;
-        const auto later = [&](const auto* other) { return other->order > entry->order; };
-        running.insert(std::find_if(running.begin(), running.end(), later), entry);
+        running.push_back(&found->second);
+        for (auto at = running.size() - 1; at > 0; --at) {
+            if (running[at - 1]->order > running[at]->order)
+                std::swap(running[at - 1], running[at]);
+        }
     }
-    auto state = state_;
+    QueueState state;
+    state.size = size_;
+    state.done = done_;
+    state.failed = failed_;
+    state.paused = paused_;
     for (const auto* entry : running) state.running.push_back(entry->job);
     return state;
 }
 
 void ClaimTracker::keep_value(const std::string& id, const QueueValue& value) {
-    if (value.by_value) values_.emplace_back(id, value.text);
+    if (value.by_value) values_[value.text] = id;
 }
 
 std::vector<std::string> ClaimTracker::take_unneeded_values() {

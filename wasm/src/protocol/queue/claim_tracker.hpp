@@ -22,7 +22,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "tabacus/queue/queue.hpp"
@@ -49,7 +48,7 @@ struct QueueState {
     bool paused = false;
 };
 
-/// What has happened to a job, or, without an id, to the whole queue; and the state after it.
+/// What has happened to a job, or to the whole queue if there is no id, and the state after it.
 struct QueueReport {
     QueueEvent::Kind type = QueueEvent::Kind::changed;
     ObservedJob job;
@@ -63,7 +62,7 @@ class ClaimTracker {
     /// `concurrency`: of the queue. A queue of one slot needs no event to know who runs a job.
     explicit ClaimTracker(int concurrency) : one_slot_(concurrency == 1) {}
 
-    /// Takes in an event, and returns what it reports: nothing while nobody watches.
+    /// Takes in an event, and returns what it reports. It reports nothing unless the queue is watched.
     std::vector<QueueReport> receive(const QueueEvent& event);
     /// Jobs that this tab waited for are settled. Their events follow.
     void settle(const JobOutcomes& outcomes);
@@ -74,7 +73,7 @@ class ClaimTracker {
     /// These jobs run, as the store says. Of the jobs before the mark, those that do not run have
     /// left.
     void refresh(const std::vector<JobInfo>& running, std::int64_t mark);
-    [[nodiscard]] std::int64_t size() const { return state_.size; }
+    [[nodiscard]] std::int64_t size() const { return size_; }
     [[nodiscard]] QueueState state() const;
     void watch(bool watched) { watched_ = watched; }
 
@@ -103,9 +102,12 @@ class ClaimTracker {
     std::map<std::string, Claimed> claimed_;      // by id
     std::map<std::string, std::string> current_;  // by claim, the id of the job that runs
     std::int64_t last_order_ = 0;
-    QueueState state_;  // without the jobs that run
+    std::int64_t size_ = 0;  // this and the next as in QueueState
+    std::int64_t done_ = 0;
+    std::int64_t failed_ = 0;
+    bool paused_ = false;
     std::vector<QueueReport> reports_;
-    std::vector<std::pair<std::string, std::string>> values_;  // by the ids of their jobs
+    std::map<std::string, std::string> values_;  // the ids of their jobs, by their texts
     std::vector<std::string> unneeded_values_;
 };
 

@@ -81,14 +81,14 @@ Task<void> JobIntake::enqueue_one(QueueRequest& request, Positions& positions) {
 }
 
 void JobIntake::put_fresh() {
-    // In a lifo queue the last job has the first rank.
+    // The last job of a lifo queue has the first rank.
     sort_stably(fresh_, [](const Job& a, const Job& b) { return a.rank < b.rank; });
     rows_.put_all(std::exchange(fresh_, {}));
 }
 
-/// Gives the job with the key of the request the new payload. No other tab knows which of several jobs that
-/// are claimed together runs, or has ended: if it is this one, the result of that run does not count. Returns
-/// false if no job has the key.
+/// No other tab knows which one of the jobs that are claimed together runs, or has ended. So the job
+/// takes the new payload, and if it is the one that runs, nothing of that run counts. Returns false if no
+/// job has the key.
 Task<bool> JobIntake::join(QueueRequest& request, const std::string& position,
                            Positions& positions) {
     const auto row = co_await rows_.transaction.get(Store::jobs, rows_.key(position));

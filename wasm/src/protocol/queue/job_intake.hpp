@@ -47,8 +47,8 @@ class JobIntake {
     QueueRows& rows_;
     /// Jobs that are accepted, and not written yet: those that come together share a row.
     std::vector<Job> fresh_;
-    /// By id, once it has been read: the position of a job that is claimed alone, and hence runs;
-    /// empty for a job that is claimed with others.
+    /// The claimed jobs by their ids, once they have been read: each has its position if it is
+    /// claimed alone, and hence runs, or else an empty text.
     std::optional<std::map<std::string, std::string>> claimed_;
 };
 

@@ -60,7 +60,7 @@ std::string queue_value_key(const std::string& queue, std::string_view rest) {
 std::string QueueRows::key(std::string_view rest) const { return concat({queue, "/", rest}); }
 
 std::int64_t QueueRows::now_ms() {
-    // From 1: nothing but 0 means that a job does not wait.
+    // The least is 1, because 0 means that a job does not wait.
     if (began_ms == 0) {
         const auto clock_ms = context.world.clock().now_ms();
         began_ms = static_cast<std::int64_t>(std::clamp(clock_ms, 1.0, 0x1p51));
@@ -80,7 +80,7 @@ Task<void> QueueRows::read_head() {
     }
 }
 
-/// Makes a head for the rows that are there: there are none, unless the head could not be read.
+/// Makes a head for the rows that are there: the queue is empty, unless the head could not be read.
 Task<void> QueueRows::make_head(const Row* unreadable) {
     if (unreadable) quarantine(*unreadable);
     head.born = identifier_of(context.world.random().bits());
@@ -197,7 +197,8 @@ void QueueRows::forget(const Job& job, bool keep_payload) {
     touched = true;
 }
 
-/// Another tab that waits for the job finds the outcome in the store, whatever becomes of messages.
+/// Reports the outcome to the tabs that wait for the job. Another tab finds it in the store, whatever
+/// becomes of messages.
 void QueueRows::report_outcome(const Job& job, const JobOutcome& outcome) {
     for (const auto& tab : job.tabs) {
         if (tab == context.tab) {
@@ -251,7 +252,7 @@ void QueueRows::failed(Job job, const JobOutcome& outcome) {
         job.error = error;
         if (!options.pause_on_failure) {
             const auto doubled = options.back_off_ms * std::exp2(std::min(job.attempts - 1, 30));
-            // Half of it at random: those that failed together do not come back together.
+            // Half of it is random, so that jobs that failed together do not come back together.
             const auto random = static_cast<double>(context.world.random().bits() >> 11U) * 0x1p-53;
             job.delay_ms =
                 static_cast<std::int64_t>(std::min(doubled, back_off_max_ms) * (0.5 + random / 2));
@@ -295,7 +296,7 @@ Task<std::optional<double>> QueueRows::promote() {
     for (const auto& row : rows) {
         const auto job = job_of(row);
         if (!job) continue;
-        // One that has longer to wait than it ever had: the clock was set back.
+        // A job that has longer to wait than it ever had: the clock was set back.
         if (job->due_ms > now && job->due_ms - now <= job->delay_ms) {
             co_return static_cast<double>(job->due_ms);
         }

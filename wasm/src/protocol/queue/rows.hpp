@@ -65,7 +65,7 @@ struct QueueRows {
     Task<void> read_head();
     /// Must be called after everything else.
     Task<void> write_head();
-    /// In place of write_head(), where nothing has changed that the head records.
+    /// Takes the place of write_head() where nothing has changed that the head records.
     void stamp_events();
     /// Returns nothing if the row cannot be read; it is then moved to Store::quarantine.
     std::vector<Job> jobs_of(const Row& row);
