@@ -10,6 +10,7 @@ import { browsers } from './browsers.js';
 import { build } from './cmake.js';
 import { catchCounts, NOTHING, sum } from './counts.js';
 import { Failure } from './failure.js';
+import { checkLengths } from './file-lengths.js';
 import { clangFormat, clangTidy, eslint, prettier, tsc } from './lint.js';
 import { PLANTED, tryPlanted } from './plant-faults.js';
 import { checkLinks } from './links.js';
@@ -160,6 +161,14 @@ export const STAGES = [
         needs: [],
         cores: 1,
         run: check(checkProse),
+        checks: true,
+    },
+    {
+        name: 'lengths',
+        group: 'lint',
+        needs: [],
+        cores: 1,
+        run: check(checkLengths),
         checks: true,
     },
     {

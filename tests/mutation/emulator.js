@@ -18,9 +18,10 @@ const of = (file, test) => (fault, find, replace) => ({
 
 const storage = of('../platform/storage-interface', 'storage');
 const area = of('global/context-storage', 'storage');
+const storageEvent = of('../platform/events', 'storage-events');
 const locks = of('global/context-locks', 'locks');
-const channel = of('messages/broadcast-channel', 'tabs');
-const clock = of('global/clock', 'tabs');
+const channel = of('messages/broadcast-channel', 'channels');
+const clock = of('global/clock', 'clock');
 const tab = of('emulated-tab', 'tabs');
 const script = of('scripts/run-script', 'tabs');
 const explore = of('explore', 'explore');
@@ -79,7 +80,7 @@ export const PLANTED = [
         replace: '',
     },
     {
-        ...storage('', '', ''),
+        ...storageEvent('', '', ''),
         file: 'js/platform/web-idl.js',
         fault: 'a later handler loses its position',
         find: 'known.handler = handler;\n        return;',
@@ -93,58 +94,58 @@ export const PLANTED = [
         replace: "text += ((...units) => new TextDecoder('utf-16le').decode(new Uint16Array(units)))(",
     },
     {
-        ...storage('', '', ''),
+        ...storageEvent('', '', ''),
         file: 'js/platform/events.js',
         fault: 'undefined becomes a text',
         find: 'value === undefined ? initial : convert(value)',
         replace: 'convert(value)',
     },
     {
-        ...storage('', '', ''),
+        ...storageEvent('', '', ''),
         file: 'js/platform/events.js',
         fault: 'an initialiser accepts an object that is no event',
         find: "read(this, '');",
         replace: '',
     },
     {
-        ...storage('', '', ''),
+        ...storageEvent('', '', ''),
         file: 'js/platform/events.js',
         fault: 'the host reads the dictionary of an event',
         find: 'ours.has(given) ? given : eventInit(given)',
         replace: 'given',
     },
-    of('dom/window-open', 'frames')(
+    of('dom/window-open', 'windows')(
         'the opener of a pop-up is the tab and not the frame',
         'if (!alone) opened.openedBy = context;',
         '',
     ),
-    of('context', 'frames')('window.event stays set', 'this.event = outer;', ''),
-    of('dom/element', 'frames')(
+    of('context', 'handlers')('window.event stays set', 'this.event = outer;', ''),
+    of('dom/element', 'handlers')(
         'a body has handlers of its own',
         'Node.contextOf(this).window[name] = value;',
         '',
     ),
-    of('global/global-object', 'edges')(
+    of('global/global-object', 'interfaces')(
         'interface objects wait to be read',
         'for (const name of EARLY) void (/** @type {any} */ (global)[name]);',
         '',
     ),
     {
-        ...storage('', '', ''),
+        ...storageEvent('', '', ''),
         file: 'js/emulator/origin.js',
         fault: "an event reports the receiver's address",
         find: 'this.contexts.get(from)?.address.href',
         replace: 'context.address.href',
     },
     {
-        ...storage('', '', ''),
+        ...storageEvent('', '', ''),
         file: 'js/emulator/emulated-tab.js',
         fault: 'an opened tab does not copy its session',
         find: 'origin.rules.calls.openSession(opener?.session ?? 0)',
         replace: 'origin.rules.calls.openSession(0)',
     },
     {
-        ...storage('', '', ''),
+        ...storageEvent('', '', ''),
         file: 'js/emulator/emulated-tab.js',
         fault: 'an opened tab is a process of its own',
         find: 'this.process = shared ? shared.process : origin.rules.calls.openProcess();',
@@ -197,7 +198,7 @@ export const PLANTED = [
         'if (this.virtual && ++this.#reads > readsMax) this.#rules.calls.jump(1);',
         'if (++this.#reads > 1e7) throw new Error("it hangs");',
     ),
-    tab('a frozen tab runs', '!this.frozen);', 'true);'),
+    of('emulated-tab', 'channels')('a frozen tab runs', '!this.frozen);', 'true);'),
     tab('a page that holds a lock is cached', 'if (!this.cached) this.kill();', 'this.cached = true;'),
     tab(
         'the lock is checked before the handlers have run',
@@ -244,12 +245,12 @@ export const PLANTED = [
         'marks: [...marks.values()] }, { transfer: rest })',
         'marks: [...marks.values()] }, {})',
     ),
-    of('global/global-object', 'edges')(
+    of('global/global-object', 'interfaces')(
         'every context is secure',
         "if (protocol === 'https:' || protocol === 'wss:') return true;",
         'if (protocol) return true;',
     ),
-    of('dom/window-open', 'edges')(
+    of('dom/window-open', 'interfaces')(
         'a window without a referrer has an opener',
         "const alone = featured(wanted, 'noopener') || featured(wanted, 'noreferrer');",
         "const alone = featured(wanted, 'noopener');",

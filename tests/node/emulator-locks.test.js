@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createOrigin } from 'tabacus/emulator';
-import { deferred, lockSuite, rejectsDom } from './lock-suite.js';
+import { lockSuite } from './lock-suite.js';
+import { deferred, rejectsDom } from './lock-suite-helpers.js';
 
 const setups = {
     'two tabs': (/** @type {import('tabacus/emulator').Origin} */ origin) => [

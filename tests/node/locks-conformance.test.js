@@ -6,7 +6,8 @@ import { open } from 'tabacus';
 import { Lock, LockManager } from 'tabacus/compat/locks';
 import { FakeOrigin } from './fake-origin.js';
 import { LockOrigin } from './fake-locks.js';
-import { deferred, lockSuite, rejectsDom } from './lock-suite.js';
+import { lockSuite } from './lock-suite.js';
+import { deferred, rejectsDom } from './lock-suite-helpers.js';
 
 /** Two tabs of one origin. @param {boolean} [lease] where the browser has no locks */
 function openTabs(lease) {

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open } from 'tabacus';
-import { FakeOrigin, until } from './fake-origin.js';
+import { FakeOrigin, settled, until } from './fake-origin.js';
 import { wasmOf } from './program.js';
 import { Program } from '../../js/core/program.js';
 
@@ -83,4 +83,89 @@ test('a text for which a core has no memory is refused, and its allocator goes o
     // The memory grows to 2 GiB: the first size exceeds it, the second exceeds it with its copy.
     for (const size of [2, 1.25]) assert.equal(glue.tab_buffer(size * 2 ** 30), 0);
     assert.notEqual(glue.tab_buffer(1024), 0);
+});
+
+test('a foreign database with the name of tabacus keeps its records and gets the stores of tabacus', async () => {
+    const origin = new FakeOrigin();
+    const foreign = await origin.connect('tabacus/default', {
+        version: 3,
+        upgrade: (database) => {
+            database.createObjectStore('rows', { keyPath: 'id' }).put({ id: 1, theirs: true });
+            database.createObjectStore('photos').put('sunset', 1);
+        },
+    });
+    foreign.close();
+    const tab = await open({ window: origin.window() });
+    assert.equal(tab.capabilities.store, 'indexeddb');
+    tab.counter('c').add(2);
+    await tab.counter('c').flush();
+    assert.equal(await tab.counter('c').read(), 2);
+    await tab.close();
+    const database = await origin.connect('tabacus/default');
+    assert.equal(database.version, 4);
+    const names = [...database.objectStoreNames];
+    const renamed = String(names.find((name) => name.startsWith('rows (')));
+    const transaction = database.transaction([renamed, 'photos']);
+    assert.deepEqual(await settled(transaction.objectStore(renamed).get(1)), { id: 1, theirs: true });
+    assert.equal(await settled(transaction.objectStore('photos').get(1)), 'sunset');
+    database.close();
+});
+
+test('foreign messages on the channel change nothing', async () => {
+    const origin = new FakeOrigin();
+    /** @type {Set<string>} */
+    const names = new Set();
+    class RecordingChannel extends origin.BroadcastChannel {
+        /** @param {string} name */
+        constructor(name) {
+            super(name);
+            names.add(name);
+        }
+    }
+    const tab = await open({ window: origin.window({ BroadcastChannel: RecordingChannel }) });
+    const other = await open({ window: origin.window() });
+    const counter = tab.counter('c');
+    counter.add(1);
+    await counter.flush();
+    for (const name of names) {
+        const stranger = new origin.BroadcastChannel(name);
+        for (const message of [
+            '',
+            'x',
+            '1|2|3',
+            null,
+            7,
+            { a: 1 },
+            new ArrayBuffer(8),
+            '\0'.repeat(5000),
+            '\ud800',
+        ]) {
+            stranger.postMessage(message);
+        }
+        stranger.close();
+    }
+    other.counter('c').add(1);
+    await other.counter('c').flush();
+    await until(() => counter.value === 2);
+    assert.equal(await counter.read(), 2);
+    await tab.close();
+    await other.close();
+});
+
+test('foreign storage events change nothing', async () => {
+    const origin = new FakeOrigin();
+    const window = origin.window({ indexedDB: undefined });
+    const tab = await open({ window });
+    const counter = tab.counter('c');
+    counter.add(1);
+    await counter.flush();
+    for (const key of [null, '', 'tabacus/', [...origin.area.keys()][0]]) {
+        for (const newValue of [null, '', 'nonsense', '9'.repeat(400)]) {
+            window.dispatchEvent(Object.assign(new Event('storage'), { key, oldValue: null, newValue }));
+        }
+    }
+    counter.add(1);
+    assert.equal(await counter.read(), 2);
+    await tab.close();
+    assert.deepEqual(window.errors, []);
 });

@@ -10,7 +10,8 @@ import { nextMacrotask } from '../../js/common/macrotask.js';
 import { watchWorkers } from '../../js/threads/exit/watch-workers.node.js';
 import { watchExit } from '../../js/threads/exit/worker-exit.node.js';
 import { spawnStorer } from '../programs/spawn-storer.node.js';
-import { deferred, lockSuite, rejectsDom } from './lock-suite.js';
+import { lockSuite } from './lock-suite.js';
+import { deferred, rejectsDom } from './lock-suite-helpers.js';
 
 /** @type {(() => unknown)[]} */
 const endings = [];

@@ -297,4 +297,106 @@ TEST_CASE("lease: a lost row of waiters lets no writer in beside readers") {
     }
 }
 
+namespace {
+
+using Failures = std::vector<std::string>;
+
+constexpr Platform leased{.locks = false};
+
+/// Steps until `delay_ms` have passed by the origin's clock.
+void settle(LockScene& scene, double delay_ms) {
+    const auto end_ms = scene.origin.clock().now_ms() + delay_ms;
+    scene.until([&] { return scene.origin.clock().now_ms() >= end_ms; });
+}
+
+}  // namespace
+
+TEST_CASE(
+    "lease: readers of several tabs share; a writer waits for the last, and later readers for it") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
+        const bool deadly = seed % 2 == 0;
+        for (int i = 0; i < 4; ++i) scene.open(leased);
+        std::vector<LockPage::RequestPtr> readers;
+        for (std::size_t i = 0; i < 2; ++i) {
+            readers.push_back(scene.members[i].page->hold({.mode = LockMode::shared}));
+            scene.until([&] { return readers.back()->granted; });
+        }
+        const auto writer = scene.members[2].page->hold();
+        settle(scene, 100);
+        const auto late = scene.members[3].page->hold({.mode = LockMode::shared});
+        readers[0]->let_go.complete({});
+        settle(scene, 20'000);  // the other reader goes on renewing its lease
+        REQUIRE(!writer->granted);
+        REQUIRE(!late->granted);
+        if (deadly) {
+            scene.origin.kill(*scene.members[1].tab);
+        } else {
+            readers[1]->let_go.complete({});
+        }
+        const auto began_ms = scene.origin.clock().now_ms();
+        scene.until([&] { return writer->granted; });
+        CHECK(scene.origin.clock().now_ms() - began_ms < (deadly ? 6'000 : 600));
+        settle(scene, 1'000);
+        REQUIRE(!late->granted);
+        writer->let_go.complete({});
+        scene.until([&] { return late->granted; });
+        late->let_go.complete({});
+        scene.origin.run();
+        CHECK(scene.judge.failures == Failures{});
+    }
+}
+
+TEST_CASE(
+    "lease: tabs are served in the order of asking; a waiter that dies delays them by a lease") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
+        const bool deadly = seed % 2 == 0;
+        for (int i = 0; i < 5; ++i) scene.open(leased);
+        const auto began_ms = scene.origin.clock().now_ms();
+        std::vector<LockPage::RequestPtr> requests;
+        for (const auto& member : scene.members) {
+            requests.push_back(member.page->hold());
+            settle(scene, 50);
+        }
+        if (deadly) scene.origin.kill(*scene.members[2].tab);
+        std::vector<int> order;
+        for (std::size_t i = 0; i < requests.size(); ++i) {
+            if (deadly && i == 2) continue;
+            scene.until([&] { return requests[i]->granted; });
+            order.push_back(static_cast<int>(i) + 1);
+            requests[i]->let_go.complete({});
+        }
+        CHECK(scene.origin.clock().now_ms() - began_ms < 8'000);
+        scene.origin.run();
+        CHECK(scene.judge.order == order);
+        CHECK(scene.judge.failures == Failures{});
+    }
+}
+
+TEST_CASE("lease: a page that is hidden releases the lock and leaves the line at once") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed), std::make_unique<TimeLastChooser>(seed));
+        const auto mode = seed % 2 == 0 ? LockMode::exclusive : LockMode::shared;
+        for (int i = 0; i < 3; ++i) scene.open(leased);
+        const auto holder = scene.members[0].page->hold({.mode = mode});
+        scene.until([&] { return holder->granted; });
+        scene.members[1].page->hold();
+        settle(scene, 50);
+        const auto last = scene.members[2].page->hold();
+        settle(scene, 50);
+        const auto began_ms = scene.origin.clock().now_ms();
+        for (std::size_t i = 2; i-- > 0;) scene.origin.page_hide(*scene.members[i].tab);
+        for (std::size_t i = 2; i-- > 0;) scene.origin.kill(*scene.members[i].tab);
+        scene.until([&] { return last->granted; });
+        CHECK(scene.origin.clock().now_ms() - began_ms < 1'000);
+        last->let_go.complete({});
+        scene.origin.run();
+        CHECK(scene.judge.failures == Failures{});
+    }
+}
+
 }  // namespace tabacus::test

@@ -272,4 +272,66 @@ TEST_CASE("lock: a query is answered even if its page stops meanwhile") {
     }
 }
 
+TEST_CASE("lock: query() reports the same holders and waiters in every tab") {
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed));
+        for (int i = 0; i < 4; ++i) scene.open();
+        const auto holder = scene.members[0].page->hold({.label = "holder; of 100%"});
+        scene.until([&] { return holder->granted; });
+        scene.origin.clock().jump(5);
+        const auto waiter =
+            scene.members[1].page->hold({.mode = LockMode::shared, .label = "waiter"});
+        scene.steps(200);
+        for (const std::size_t tab : {0U, 1U, 2U}) {
+            std::optional<std::vector<LockRequestInfo>> seen;
+            // In the laboratory an answer may take longer than query() waits for it.
+            for (int attempt = 0; attempt < 50 && (!seen || seen->size() < 2); ++attempt) {
+                seen.reset();
+                run_in(
+                    scene.members[tab].page->scope(), scene.members[tab].page->table().query("l"),
+                    [&](std::vector<LockRequestInfo> infos) { seen = std::move(infos); },
+                    [](const Failure&) {});
+                scene.until([&] { return seen.has_value(); });
+                REQUIRE(!seen->empty());
+                CHECK((*seen)[0].label == "holder; of 100%");
+            }
+            REQUIRE(seen->size() == 2);
+            CHECK((*seen)[0].held);
+            CHECK((*seen)[0].label == "holder; of 100%");
+            CHECK((*seen)[0].tab == scene.members[0].page->table().tab());
+            CHECK_FALSE((*seen)[1].held);
+            CHECK((*seen)[1].mode == LockMode::shared);
+            CHECK((*seen)[1].label == "waiter");
+        }
+        waiter->abort.abort();
+    }
+}
+
+TEST_CASE("lock: waitForUnlock and watchers notice a release and a holder's death") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed));
+        for (int i = 0; i < 2; ++i) scene.open();
+        const auto holder = scene.members[0].page->hold();
+        scene.until([&] { return holder->granted; });
+        bool unlocked = false;
+        int changes = 0;
+        auto& table = scene.members[1].page->table();
+        const auto watching = table.on_change("l", [&] { ++changes; });
+        run_in(
+            scene.members[1].page->scope(), table.wait_for_unlock("l", std::nullopt, std::nullopt),
+            [&] { unlocked = true; }, [](const Failure&) {});
+        scene.steps(300);
+        CHECK_FALSE(unlocked);
+        if (seed % 2 == 0) {
+            holder->let_go.complete({});
+        } else {
+            scene.origin.kill(*scene.members[0].tab);
+        }
+        scene.until([&] { return unlocked; });
+        CHECK(changes > 0);
+    }
+}
+
 }  // namespace tabacus::test

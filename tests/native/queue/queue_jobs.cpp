@@ -3,98 +3,10 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "protocol/common/concat.hpp"
-#include "queue_scene.hpp"
+#include "queue_workload.hpp"
 
 namespace tabacus::test {
 namespace {
-
-constexpr std::uint64_t queue_seeds = 12;
-using Names = std::vector<std::string>;
-/// How many fields an event has for each job that was done, returned or queued.
-constexpr std::size_t fields_of_job = 3;
-
-std::string name(int number) { return "job" + std::to_string(number); }
-
-/// Lets all living tabs enqueue jobs in four rounds, with random steps between. `fault(round)` is
-/// called in each round.
-template <typename Fault>
-void work_through(QueueScene& scene, int tabs, Fault fault, bool at_most_once = false) {
-    for (int i = 0; i < tabs; ++i) scene.open();
-    int last = 0;
-    for (int round = 0; round < 4; ++round) {
-        for (std::size_t i = 0; i < scene.members.size(); ++i) {
-            const auto& member = scene.members[i];
-            if (!member.tab->active()) continue;
-            if (round == 0) member.page->work();
-            for (int n = 0; n < 2; ++n) {
-                member.page->enqueue(
-                    {.payload = {name(last++), false}, .at_most_once = at_most_once});
-            }
-            scene.steps(scene.random.below(60));
-        }
-        fault(round);
-        scene.steps(scene.random.below(60));
-    }
-}
-
-void check_exactly_once(QueueScene& scene) {
-    const auto effects = scene.effects();
-    const auto dead = scene.dead();
-    for (const auto& payload : scene.judge.accepted) {
-        CAPTURE(payload);
-        const auto found = effects.find(payload);
-        CHECK((found == effects.end() ? 0 : found->second) +
-                  static_cast<int>(dead.contains(payload)) ==
-              1);
-    }
-    for (const auto& [payload, count] : effects) CHECK(count == 1);
-}
-
-void finish(QueueScene& scene) {
-    for (const auto& member : scene.members) {
-        if (member.tab->alive() && !member.tab->active()) scene.origin.kill(*member.tab);
-    }
-    scene.open().page->work();
-    scene.until([&] { return scene.all_settled(); });
-    check_exactly_once(scene);
-    CHECK(static_cast<int>(scene.judge.most_running) <= scene.options.concurrency);
-}
-
-std::ptrdiff_t position_of(const QueueScene& scene, const std::string& payload) {
-    const auto& order = scene.judge.order;
-    return std::find(order.begin(), order.end(), payload) - order.begin();
-}
-
-/// Lets a new tab, which does not work yet, enqueue `count` jobs with keys. All are accepted, in
-/// their order, when this returns.
-QueuePage& with_jobs(QueueScene& scene, int count) {
-    auto& page = *scene.open().page;
-    for (int number = 0; number < count; ++number) {
-        page.enqueue({.payload = {name(number), false}, .key = name(number)});
-    }
-    const auto accepted = static_cast<std::size_t>(count);
-    scene.until([&] { return scene.judge.accepted.size() == accepted; });
-    return page;
-}
-
-/// Enqueues jobs in one turn of the event loop. All are accepted when this returns.
-void enqueue_together(QueueScene& scene, QueuePage& page, const Names& payloads) {
-    for (const auto& payload : payloads) page.enqueue(payload);
-    const auto& accepted = scene.judge.accepted;
-    scene.until([&] {
-        return std::all_of(payloads.begin(), payloads.end(),
-                           [&](const auto& payload) { return accepted.contains(payload); });
-    });
-}
-
-/// Returns the keys of the rows of jobs of the default kind that may run.
-Names keys_of_jobs(QueueScene& scene) {
-    Names keys;
-    for (const auto& [key, value] : scene.origin.database().rows(Store::jobs)) {
-        if (key.starts_with("q/r//")) keys.push_back(key);
-    }
-    return keys;
-}
 
 /// The positions that the queue's head has named as the first jobs of their kinds.
 struct Firsts {
@@ -259,32 +171,6 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("queue: jobs claimed together are removed together, and none that runs between them") {
-    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
-        CAPTURE(seed);
-        QueueScene scene(seed, {.concurrency = 2}, {.longest_ms = 0},
-                         std::make_unique<TimeLastChooser>(seed));
-        const auto member = scene.open();
-        auto& page = *member.page;
-        page.enqueue({.payload = {"first", false}, .delay_ms = 5});
-        page.enqueue("slow");
-        page.work();
-        scene.until([&] { return scene.judge.begun.contains("slow"); });
-        page.pause(true);
-        for (int number = 0; number < 9; ++number) {
-            page.enqueue({.payload = {name(number), false}, .priority = number < 6 ? 1 : 0});
-        }
-        const auto began_ms = member.tab->clock().now_ms();
-        scene.until([&] {
-            return scene.judge.accepted.size() == 11 && member.tab->clock().now_ms() > began_ms + 9;
-        });
-        page.pause(false);
-        scene.until([&] { return scene.effects().size() == 10 || scene.all_settled(); });
-        scene.origin.kill(*member.tab);
-        finish(scene);
-    }
-}
-
 TEST_CASE("queue: a job that fails is tried again later, and at last becomes a dead letter") {
     for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
         CAPTURE(seed);
@@ -336,24 +222,6 @@ TEST_CASE("queue: a job fails as a whole if a full queue refuses one of its foll
         for (const auto& [payload, count] : scene.effects()) CHECK(count == 2);
         CHECK(scene.judge.outcomes.size() == 1);
         CHECK(scene.judge.begun.size() == 2);
-    }
-}
-
-TEST_CASE("queue: once pause() has resolved, nothing that was claimed ahead begins") {
-    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
-        CAPTURE(seed);
-        QueueScene scene(seed, {}, {.longest_ms = 1}, std::make_unique<TimeLastChooser>(seed));
-        const auto member = scene.open();
-        for (int number = 0; number < 60; ++number) member.page->enqueue(name(number));
-        scene.until([&] { return scene.judge.accepted.size() == 60; });
-        member.page->work();
-        scene.until([&] { return scene.judge.order.size() >= 8; });
-        const auto paused = member.page->pause(true);
-        scene.until([&] { return *paused; });
-        const auto begun = scene.judge.order.size();
-        scene.steps(500);
-        CHECK(scene.judge.order.size() == begun);
-        CHECK(begun < 60);
     }
 }
 
@@ -448,50 +316,6 @@ TEST_CASE("queue: a failure that does not fit fails no other job, and is stored 
     }
 }
 
-TEST_CASE(
-    "queue: a following job runs before jobs claimed ahead, if its position is before theirs") {
-    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
-        CAPTURE(seed);
-        const bool lifo = seed % 3 == 1;
-        QueueScene scene(seed, {.lifo = lifo}, {.longest_ms = 0, .effects = 0},
-                         std::make_unique<TimeLastChooser>(seed));
-        auto& page = with_jobs(scene, 50);
-        page.on_done = [&](const JobInfo& job, JobOutcome& outcome) {
-            if (job.payload.text != "job25") return;
-            JobSpec next{.payload = {"next", false}};
-            if (seed % 3 == 0) next.priority = 1;
-            if (seed % 3 == 2) next.key = "job40";
-            outcome.next.push_back(next);
-        };
-        page.work();
-        scene.until([&] { return scene.all_settled(); });
-        CHECK(position_of(scene, "next") == position_of(scene, "job25") + 1);
-        CHECK(scene.judge.begun.contains("job40") == (seed % 3 != 2));
-    }
-}
-
-TEST_CASE("queue: jobs that leave no turn for timers are not claimed longer ahead than others") {
-    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
-        CAPTURE(seed);
-        QueueScene scene(seed, {}, {.effects = 0, .blocking = true},
-                         std::make_unique<TimeLastChooser>(seed));
-        auto& page = with_jobs(scene, 100);
-        page.on_done = [&](const JobInfo& job, JobOutcome&) {
-            if (std::stoi(job.payload.text.substr(3)) >= 50) scene.origin.clock().jump(4);
-        };
-        page.work();
-        scene.until([&] { return scene.judge.outcomes.size() == 100; });
-        bool slow = false;
-        for (const auto& event : page.events) {
-            if (event.kind != QueueEvent::Kind::done) continue;
-            if (slow) CHECK(event.fields.size() <= 3 * fields_of_job);
-            const auto& last = event.fields[event.fields.size() - fields_of_job];
-            slow = slow || std::stoi(page.names[last].substr(3)) >= 50;
-        }
-        CHECK(slow);
-    }
-}
-
 TEST_CASE("queue: delayed jobs that no tab handles delay no other job, however many they are") {
     QueueScene scene(1, {}, {.longest_ms = 0, .effects = 0}, std::make_unique<TimeLastChooser>(1));
     const auto member = scene.open();
@@ -505,92 +329,6 @@ TEST_CASE("queue: delayed jobs that no tab handles delay no other job, however m
     member.page->work();
     scene.until([&] { return scene.judge.outcomes.contains("mine"); });
     CHECK(member.tab->clock().now_ms() < began_ms + 500);
-}
-
-TEST_CASE("queue: a job that is claimed ahead takes a newer payload, and moves to the front") {
-    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
-        CAPTURE(seed);
-        QueueScene scene(seed, {}, {.longest_ms = 0.5}, std::make_unique<TimeLastChooser>(seed));
-        auto& page = with_jobs(scene, 30);
-        std::shared_ptr<QueuePage::Asked> again;
-        page.on_done = [&](const JobInfo& job, JobOutcome&) {
-            if (job.payload.text != "job7") return;
-            again = page.enqueue({.payload = {"newer", false}, .key = "job18"});
-        };
-        page.work();
-        scene.until([&] { return scene.all_settled(); });
-        CHECK(again->joined);
-        CHECK_FALSE(scene.judge.begun.contains("job18"));
-        CHECK(position_of(scene, "newer") < position_of(scene, "job17"));
-        CHECK(scene.effects().size() == 30);
-    }
-}
-
-TEST_CASE(
-    "queue: a job that is asked for again while others run it takes effect with one payload") {
-    int newer = 0;
-    for (std::uint64_t seed = 0; seed < queue_seeds * 4; ++seed) {
-        CAPTURE(seed);
-        QueueScene scene(seed, {.concurrency = 1 + static_cast<int>(seed % 2)}, {.longest_ms = 1});
-        auto& page = with_jobs(scene, 24);
-        auto& other = *scene.open().page;
-        page.work();
-        if (seed % 3 == 0) other.work();
-        for (int number = 0; number < 24; number += 3) {
-            scene.steps(scene.random.below(30));
-            other.enqueue({.payload = {name(number) + "+", false}, .key = name(number)});
-        }
-        scene.until([&] { return scene.judge.accepted.size() == 32 && scene.all_settled(); });
-        const auto effects = scene.effects();
-        for (int number = 0; number < 24; ++number) {
-            CAPTURE(number);
-            const auto count = [&](const std::string& payload) {
-                const auto found = effects.find(payload);
-                return found == effects.end() ? 0 : found->second;
-            };
-            // A request that comes when the job is done makes another job.
-            CHECK(count(name(number)) <= 1);
-            CHECK(count(name(number) + "+") <= 1);
-            CHECK(count(name(number)) + count(name(number) + "+") >= 1);
-            newer += count(name(number)) == 0 ? 1 : 0;
-        }
-        CHECK(static_cast<int>(scene.judge.most_running) <= scene.options.concurrency);
-    }
-    CHECK(newer > 0);
-}
-
-TEST_CASE(
-    "queue: a running job that is asked for twice again takes effect with the newest payload") {
-    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
-        CAPTURE(seed);
-        QueueScene scene(seed, {}, {.longest_ms = 0}, std::make_unique<TimeLastChooser>(seed));
-        auto& page = with_jobs(scene, 12);
-        auto& other = *scene.open().page;
-        page.enqueue({.payload = {"slow", false}, .key = "slow"});
-        for (int number = 12; number < 40; ++number) page.enqueue(name(number));
-        scene.until([&] { return scene.judge.accepted.size() == 41; });
-        page.work();
-        auto& running = scene.judge.running;
-        const auto runs = [&] { return !running.empty() && running.front().payload == "slow"; };
-        scene.until(runs);
-        const auto ask = [&](const std::string& payload) {
-            const auto asked = other.enqueue({.payload = {payload, false}, .key = "slow"});
-            scene.until([&] { return asked->ended; });
-            CHECK(asked->joined);
-            CHECK(runs());
-        };
-        // The job was claimed ahead, so it moves, and its present run will count for nothing.
-        // Meanwhile its slot still names its old position.
-        ask("newer");
-        auto& clock = scene.members[0].tab->clock();
-        const auto later_ms = clock.now_ms() + 15;
-        scene.until([&] { return clock.now_ms() >= later_ms; });
-        ask("newest");
-        scene.until([&] { return scene.all_settled(); });
-        CHECK_FALSE(scene.effects().contains("slow"));
-        CHECK(scene.judge.begun.contains("newest"));
-        CHECK_FALSE(scene.judge.begun.contains("newer"));
-    }
 }
 
 TEST_CASE("queue: at most kinds_max kinds are accepted at a time") {
@@ -640,127 +378,6 @@ TEST_CASE("queue: it is not idle in a tab that still runs a cancelled job") {
     page.when_idle([&] { idle = true; });
     scene.until([&] { return idle; });
     CHECK(ended);
-}
-
-TEST_CASE("queue: rows that cannot be read are quarantined, and all other jobs are done") {
-    for (const bool head_too : {false, true}) {
-        CAPTURE(head_too);
-        QueueScene scene(1);
-        auto& page = *scene.open().page;
-        enqueue_together(scene, page, {"a"});
-        enqueue_together(scene, page, {"b", "c", "d"});
-        enqueue_together(scene, page, {"e", "f"});
-        auto& database = scene.origin.database();
-        const auto keys = keys_of_jobs(scene);
-        REQUIRE(keys.size() == 3);
-        database.overwrite(Store::jobs, keys[1], lab::StoredValue{"?", false});
-        if (head_too) database.overwrite(Store::jobs, "q/h", lab::StoredValue{"", true});
-        bool idle = false;
-        page.when_idle([&] { idle = true; });
-        page.work();
-        // The queue counts its three effects, although it does not know how many jobs were lost.
-        scene.until([&] { return scene.all_settled() && page.queue().count() == 3; });
-        CHECK(scene.judge.order == Names{"a", "e", "f"});
-        CHECK(page.notices.size() >= (head_too ? 2 : 1));
-    }
-}
-
-TEST_CASE(
-    "queue: jobs that are enqueued together share rows, and each is claimed, run and settled") {
-    std::size_t rows_max = 0;
-    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
-        CAPTURE(seed);
-        const bool lifo = seed % 2 == 1;
-        QueueScene scene(
-            seed, {.concurrency = 1 + static_cast<int>(seed % 3), .lifo = lifo, .back_off_ms = 2},
-            {.longest_ms = 9, .slow_one_in = 9, .failures = seed % 4 == 0 ? 1 : 0},
-            std::make_unique<TimeLastChooser>(seed));
-        Names names;
-        for (int number = 0; number < 150; ++number) names.push_back(name(number));
-        for (int i = 0; i < 3; ++i) scene.open();
-        enqueue_together(scene, *scene.members[0].page, names);
-        CHECK(keys_of_jobs(scene).size() == 3);
-        for (const auto& member : scene.members) member.page->work();
-        scene.until([&] {
-            rows_max = std::max(rows_max, keys_of_jobs(scene).size());
-            return scene.judge.order.size() > 70;
-        });
-        scene.origin.kill(*scene.members[1].tab);
-        finish(scene);
-        CHECK(scene.effects().size() == 150);
-        if (scene.options.concurrency > 1 || seed % 4 == 0) continue;
-        if (lifo) std::reverse(names.begin(), names.end());
-        Names begun;
-        for (const auto& payload : scene.judge.order) {
-            if (std::find(begun.begin(), begun.end(), payload) == begun.end())
-                begun.push_back(payload);
-        }
-        CHECK(begun == names);
-    }
-    CHECK(rows_max > 3);
-}
-
-TEST_CASE("queue: a batch is parsed as it was formatted, and nothing else is accepted") {
-    std::vector<Job> jobs;
-    for (int number = 0; number < 5; ++number) {
-        Job job;
-        job.id = "born-" + std::to_string(20 + number);
-        job.kind = "a/kind";
-        job.priority = 3;
-        job.rank = number - 2;
-        job.tabs = {"tab", "other"};
-        job.payload.text = std::string(static_cast<std::size_t>(number), ';') + "7;";
-        jobs.push_back(job);
-    }
-    auto falling = jobs;
-    for (std::size_t i = 0; i < falling.size(); ++i) falling[i].id = jobs[4 - i].id;
-    for (const auto& batch : {jobs, falling}) {
-        CHECK(batch_of(batch) == 5);
-        const auto text = format_jobs(batch);
-        CHECK(parse_jobs(text) == batch);
-        for (const auto& other : {text + ";", text + "x", text.substr(0, text.size() - 1)}) {
-            CHECK(parse_jobs(other).empty());
-        }
-    }
-    const auto differs = [&](auto change) {
-        auto batch = jobs;
-        change(batch[2]);
-        return batch_of(batch);
-    };
-    CHECK(differs([](Job& job) { job.key = "key"; }) == 2);
-    CHECK(differs([](Job& job) { job.payload.by_value = true; }) == 2);
-    CHECK(differs([](Job& job) { job.attempts = 1; }) == 2);
-    CHECK(differs([](Job& job) { job.due_ms = 1; }) == 2);
-    CHECK(differs([](Job& job) { job.id = "born-21"; }) == 2);
-    CHECK(differs([](Job& job) { job.payload.text.assign(batch_bytes_max + 1, 'x'); }) == 2);
-    for (const auto* text :
-         {"1;1;born-1;;;0;0;0;0;0;0;0;0;;;1;a", "1;2;born-1;;;0;0;0;0;0;0;0;0;;;1;a",
-          "1;2;born-1;key;;0;0;0;0;0;0;0;0;;;1;a1;b", "1;-2;born-1;;;0;0;0;0;0;0;0;0;;;1;a1;b",
-          "1;02;born-1;;;0;0;0;0;0;0;0;0;;;1;a1;b", "1;2;born-1;;;0;0;4;0;0;0;0;0;;;1;a1;b"}) {
-        CAPTURE(text);
-        CHECK(parse_jobs(text).empty());
-    }
-    CHECK(parse_jobs("1;2;born-1;;;0;0;0;0;0;0;0;0;;;1;a1;b").size() == 2);
-}
-
-TEST_CASE("queue: jobs that a corrupt head hides are found all the same") {
-    QueueScene scene(1);
-    auto& page = *scene.open().page;
-    page.work();
-    page.enqueue("first");
-    scene.until([&] { return scene.judge.outcomes.size() == 1; });
-    const auto paused = page.pause(true);
-    scene.until([&] { return *paused; });
-    for (const auto* payload : {"a", "b", "c"}) page.enqueue(payload);
-    scene.until([&] { return scene.judge.accepted.size() == 4; });
-    auto& database = scene.origin.database();
-    auto head = parse_queue_head(database.rows(Store::jobs).at("q/h").text);
-    REQUIRE(head);
-    head->kind("")->first = std::string(order_digits, '9');
-    database.overwrite(Store::jobs, "q/h", lab::StoredValue{format_queue_head(*head), false});
-    page.pause(false);
-    scene.until([&] { return scene.all_settled(); });
-    CHECK(scene.judge.order == Names{"first", "a", "b", "c"});
 }
 
 }  // namespace tabacus::test

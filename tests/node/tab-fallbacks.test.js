@@ -1,0 +1,165 @@
+/** Tabs for which the platform lacks or refuses a part: the database, localStorage, locks or channels. */
+
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { test } from 'node:test';
+import { open } from 'tabacus';
+import { nextMacrotask } from '../../js/common/macrotask.js';
+import { FakeOrigin, until } from './fake-origin.js';
+import { failsWith } from './expected-errors.js';
+import { wasmOf } from './program.js';
+
+test('if localStorage is refused or full, only the backup is missing', async () => {
+    const origin = new FakeOrigin();
+    const window = origin.window();
+    Object.defineProperty(window, 'localStorage', {
+        get: () => {
+            throw new DOMException('cookies are blocked', 'SecurityError');
+        },
+    });
+    const tab = await open({ window });
+    assert.equal(tab.capabilities.mirror, false);
+    tab.counter('c').add(1);
+    await tab.close();
+    origin.storageFull = true;
+    const full = await open({ window: origin.window() });
+    full.counter('c').add(1);
+    await full.counter('c').flush();
+    assert.equal(await full.counter('c').read(), 2);
+    await full.close();
+});
+
+test('without IndexedDB the slots are in localStorage, and the capabilities show it', async () => {
+    const origin = new FakeOrigin();
+    const refused = {
+        open: () => {
+            throw new DOMException('not in this mode', 'InvalidStateError');
+        },
+    };
+    for (const indexedDB of [undefined, refused]) {
+        const tab = await open({ window: origin.window({ indexedDB }) });
+        assert.equal(tab.capabilities.store, 'localstorage');
+        assert.equal(tab.capabilities.durability, 'relaxed');
+        assert.throws(() => tab.counter('c', { durability: 'strict' }), failsWith('weaker-guarantee'));
+        assert.throws(() => tab.counter('c', { strategy: 'transactional' }), failsWith('unavailable'));
+        tab.counter('c').add(3);
+        await tab.close();
+    }
+    const reader = await open({ window: origin.window({ indexedDB: undefined }) });
+    assert.equal(await reader.counter('c').read(), 6);
+    await reader.close();
+});
+
+test('open() loads storage.wasm where there is no IndexedDB, and nowhere else', async (t) => {
+    const requests = { count: 0, status: 503 };
+    const server = createServer((_request, response) => {
+        ++requests.count;
+        response.writeHead(requests.status, { 'Content-Type': 'application/wasm' }).end(wasmOf('storage'));
+    });
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+    t.after(() => {
+        server.close();
+        server.closeAllConnections();
+    });
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+    const wasm = { storage: new URL(`http://127.0.0.1:${port}/storage.wasm`) };
+    const origin = new FakeOrigin();
+
+    const stored = await open({ window: origin.window(), wasm });
+    stored.counter('c').add(1);
+    await stored.close();
+    assert.equal(requests.count, 0);
+
+    const window = origin.window({ indexedDB: undefined });
+    await assert.rejects(open({ window, wasm }), failsWith('unavailable'));
+    requests.status = 200;
+    window.dispatchEvent(new Event('online')); // a tab that has failed retries nothing
+    await nextMacrotask();
+    assert.equal(requests.count, 1);
+    const tab = await open({ window, wasm });
+    assert.equal(tab.capabilities.store, 'localstorage');
+    tab.counter('d').add(3);
+    await tab.counter('d').flush();
+    assert.equal(await tab.counter('d').read(), 3);
+    assert.equal(requests.count, 2);
+    await tab.close();
+});
+
+test('two tabs are exact without locks or a channel', async () => {
+    const origin = new FakeOrigin();
+    const without = { navigator: {}, BroadcastChannel: undefined };
+    const a = await open({ window: origin.window(without) });
+    const b = await open({ window: origin.window(without) });
+    assert.equal(a.capabilities.exclusion, 'lease');
+    assert.equal(a.capabilities.channel, false);
+    for (let i = 0; i < 50; i++) {
+        a.counter('c').add(1);
+        b.counter('c').add(1);
+    }
+    await Promise.all([a.counter('c').flush(), b.counter('c').flush()]);
+    assert.equal(await a.counter('c').read(), 100);
+    await a.close();
+    await b.close();
+});
+
+test('a tab goes on without a database that cannot be opened, and warns', async () => {
+    const refusing = () => {
+        throw new DOMException('not here', 'SecurityError');
+    };
+    const tab = await open({ window: new FakeOrigin().window({ indexedDB: { open: refusing } }) });
+    assert.equal(tab.capabilities.store, 'localstorage');
+    /** @type {string[]} */
+    const codes = [];
+    tab.addEventListener('warning', ({ detail }) => codes.push(detail.code));
+    await until(() => codes.length > 0);
+    assert.deepEqual(codes, ['degraded']);
+    await tab.close();
+});
+
+test('a tab whose user blocks site data has neither a database nor locks, unless weaker ones are allowed', async () => {
+    const refusing = () => {
+        throw new DOMException('The operation is insecure.', 'SecurityError');
+    };
+    const refused = () => Promise.reject(new DOMException('not allowed in this context', 'SecurityError'));
+    const without = {
+        indexedDB: { open: refusing },
+        navigator: { locks: { request: refused, query: refused } },
+    };
+    for (const allowWeaker of [false, true]) {
+        const window = new FakeOrigin().window(without);
+        Object.defineProperty(window, 'localStorage', { get: refusing });
+        const tab = await open({ window, allowWeaker });
+        assert.deepEqual([tab.capabilities.store, tab.capabilities.exclusion], ['memory', 'none']);
+        const asked = {
+            lock: () => tab.lock('l').run(() => 1),
+            sequence: () => tab.sequence('s').next(),
+            once: () => tab.once('o', () => 1),
+        };
+        const codes = [];
+        for (const ask of Object.values(asked)) codes.push(await ask().catch(({ code }) => code));
+        assert.deepEqual(codes, allowWeaker ? [1, 1, 'unavailable'] : Array(3).fill('weaker-guarantee'));
+        await assert.rejects(tab.queue('q').enqueue(1), failsWith('unavailable'));
+        await tab.close();
+    }
+});
+
+test('a tab goes on without a database that never opens', async () => {
+    const origin = new FakeOrigin();
+    /** @type {(() => void)[]} */
+    const timers = [];
+    const window = origin.window({
+        indexedDB: { open: () => ({}) },
+        setTimeout: (/** @type {() => void} */ callback) => timers.push(callback),
+        clearTimeout: () => {},
+    });
+    /** @type {import('tabacus').Tab[]} */
+    const opened = [];
+    void open({ window }).then((tab) => opened.push(tab));
+    await until(() => {
+        timers.splice(0).forEach((callback) => callback());
+        return opened.length > 0;
+    });
+    const [tab] = /** @type {[import('tabacus').Tab]} */ (opened);
+    assert.equal(tab.capabilities.store, 'localstorage');
+    await tab.close();
+});
