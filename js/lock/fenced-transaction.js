@@ -127,7 +127,8 @@ export class FencedTransaction {
  * @param {(writes: import('../core/generated/locks.js').FencedWrite[]) => Promise<void>} commit
  * @returns {Promise<T>} what `write` returned
  */
-export async function transact({ _access, _bridge: bridge }, transaction, stores, write, commit) {
+export async function transact(locks, transaction, stores, write, commit) {
+    const { _access, _bridge: bridge } = locks;
     const { values } = bridge.host;
     /** @type {string[]} */
     const kept = [];
