@@ -269,8 +269,8 @@ export const coordinationCallbacks = [
         {
             name: 'queue_event',
             method: 'queueEvent',
-            doc: 'Reports an event of a queue in any tab.',
-            params: { queue: 'int', event: 'QueueEvent' },
+            doc: 'Notifies the listeners of a queue of an event, or of a change, in any tab.',
+            params: { queue: 'int', notification: 'QueueNotification' },
         },
     ]),
 ];

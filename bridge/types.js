@@ -146,7 +146,7 @@ export const enums = {
     },
     JobList: {
         doc: 'Which jobs of a queue are listed.',
-        values: { jobs: 'jobs', running: 'running', dead_letters: 'deadLetters' },
+        values: { jobs: 'jobs', dead_letters: 'deadLetters' },
     },
 };
 
@@ -339,11 +339,6 @@ export const records = {
         to: 'js',
         fields: { id: 'text', joined: 'bool', count: 'int64' },
     },
-    QueueCount: {
-        doc: 'The number of jobs in a queue, and whether it is paused.',
-        to: 'js',
-        fields: { count: 'int64', paused: 'bool' },
-    },
     JobInfo: {
         doc: 'A job of a queue. `attempts` is the number of failed attempts.',
         header: 'tabacus/queue/queue.hpp',
@@ -376,11 +371,48 @@ export const records = {
             value: { type: 'QueueValue', cpp: 'second.value' },
         },
     },
-    QueueEvent: {
-        doc: 'An event of a queue. QueueEvent::Kind describes its fields.',
-        header: 'tabacus/queue/queue.hpp',
+    ObservedJob: {
+        doc: 'A job, in any tab, as far as events tell. An attempt of 0 is unknown, and a negative fraction is none.',
+        header: 'protocol/queue/claim_tracker.hpp',
         to: 'js',
-        fields: { kind: 'QueueEventKind', tab: 'text', count: 'int64', fields: 'list<text>' },
+        fields: {
+            id: 'text',
+            key: 'text',
+            kind: 'text',
+            tab: 'text',
+            attempt: 'int',
+            fraction: 'number',
+            note: 'text',
+        },
+    },
+    QueueState: {
+        doc: 'A queue as this tab knows it. `done` and `failed` count what this tab has learnt of.',
+        header: 'protocol/queue/claim_tracker.hpp',
+        to: 'js',
+        fields: {
+            size: 'int64',
+            running: 'list<ObservedJob>',
+            done: 'int64',
+            failed: 'int64',
+            paused: 'bool',
+        },
+    },
+    QueueReport: {
+        doc: 'What has happened to a job, or, without an id, to the whole queue; and the state after it.',
+        header: 'protocol/queue/claim_tracker.hpp',
+        to: 'js',
+        fields: {
+            type: 'QueueEventKind',
+            job: 'ObservedJob',
+            error: 'text',
+            final: 'bool',
+            state: 'QueueState',
+        },
+    },
+    QueueNotification: {
+        doc: 'What a queue reports to JavaScript: the jobs in the queue; the numbers in js/host/values.js of values that no job needs any longer; and what has happened, while it is watched.',
+        to: 'js',
+        fields: { size: 'int64', unneeded: 'list<text>', reports: 'list<QueueReport>' },
     },
     TransferredRow: {
         doc: 'The committed totals of one replica of a counter.',

@@ -36,7 +36,7 @@ export const attach = async (...handle) => (await imported(import('./worker.js')
 /** @typedef {import('./tab/open.js').OpenOptions} OpenOptions */
 /** @typedef {import('./tab/tab.js').Tab} Tab */
 /** @typedef {import('./tab/tab.js').Counter} Counter */
-/** @typedef {import('./tab/tab.js').CounterOptions} CounterOptions */
+/** @typedef {import('./tab/tab-options.js').CounterOptions} CounterOptions */
 /** @typedef {import('./tab/tab.js').Capabilities} Capabilities */
 /** @typedef {import('./tab/counter.js').ReplicatedCounter} ReplicatedCounter */
 /** @typedef {import('./tab/counter.js').StoredCounter} StoredCounter */
@@ -58,17 +58,17 @@ export const attach = async (...handle) => (await imported(import('./worker.js')
 /** @typedef {import('./limits/handles.js').BudgetOptions} BudgetOptions */
 /** @typedef {import('./limits/handles.js').RateLimit} RateLimit */
 /** @typedef {import('./limits/handles.js').RateLimitOptions} RateLimitOptions */
-/** @typedef {import('./lock/tab-locks.js').LockRequestInfo} LockRequestInfo */
+/** @typedef {import('./lock/lock-observer.js').LockRequestInfo} LockRequestInfo */
 /** @typedef {import('./queue/queue.js').Queue} Queue */
 /** @typedef {import('./queue/queue-options.js').QueueOptions} QueueOptions */
-/** @typedef {import('./queue/open-queue.js').EnqueueOptions} EnqueueOptions */
+/** @typedef {import('./queue/job-spec.js').EnqueueOptions} EnqueueOptions */
 /** @typedef {import('./queue/open-queue.js').Receipt} Receipt */
-/** @typedef {import('./queue/open-queue.js').Work} Work */
-/** @typedef {import('./queue/open-queue.js').Handler} Handler */
+/** @typedef {import('./queue/handlers.js').Work} Work */
+/** @typedef {import('./queue/handlers.js').Handler} Handler */
 /** @typedef {import('./queue/job.js').Job} Job */
-/** @typedef {import('./queue/job.js').RunningJob} RunningJob */
+/** @typedef {import('./queue/queue-state.js').RunningJob} RunningJob */
 /** @typedef {import('./queue/job.js').DeadLetter} DeadLetter */
-/** @typedef {import('./queue/job.js').QueueState} QueueState */
+/** @typedef {import('./queue/queue-state.js').QueueState} QueueState */
 /** @template T @typedef {import('./lock/serial.js').Serial<T>} Serial */
 /** @typedef {import('./common/strategies.js').Strategy} Strategy */
 /** @typedef {import('./tab/tab-options.js').Durability} Durability */

@@ -3,8 +3,8 @@
 import { make, one } from '../dom.js';
 import { integer, plural } from '../format.js';
 
-/** @typedef {import('../../js/queue/job.js').QueueState} QueueState */
-/** @typedef {import('../../js/queue/job.js').RunningJob} RunningJob */
+/** @typedef {import('../../js/queue/queue-state.js').QueueState} QueueState */
+/** @typedef {import('../../js/queue/queue-state.js').RunningJob} RunningJob */
 
 /**
  * @param {import('./downloading.js').PageQueue} queue

@@ -1,6 +1,6 @@
 /** @typedef {import('./generated/coordination-calls.js').JobInfo} JobInfo */
 /** @typedef {import('./generated/coordination-calls.js').EndedJob} EndedJob */
-/** @typedef {import('./generated/coordination-calls.js').QueueEvent} QueueEvent */
+/** @typedef {import('./generated/coordination-calls.js').QueueNotification} QueueNotification */
 
 /**
  * The callbacks of a queue for the program.
@@ -9,7 +9,7 @@
  * @property {(run: number, job: JobInfo) => void} begin a job is to be run by this tab
  * @property {(run: number, reason: string) => void} lose the claim of a running job was lost
  * @property {(jobs: EndedJob[]) => void} settle jobs were settled, in this tab or another one
- * @property {(event: QueueEvent) => void} receive something happened in the queue
+ * @property {(notification: QueueNotification) => void} receive something happened in the queue
  */
 
 /** The callbacks of locks and queues for the program. The program identifies each by a number. */
@@ -81,9 +81,9 @@ export class CoordinationListeners {
      * Called by the program when something happened in a queue.
      *
      * @param {number} queue
-     * @param {QueueEvent} event
+     * @param {QueueNotification} notification
      */
-    queueEvent(queue, event) {
-        this.queues.get(queue)?.receive(event);
+    queueEvent(queue, notification) {
+        this.queues.get(queue)?.receive(notification);
     }
 }

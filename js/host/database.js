@@ -1,3 +1,8 @@
+/**
+ * The database of a tab, and its transactions. The file is longer than 500 lines because both classes are one step of
+ * every call's way to IndexedDB, which a reader follows in one place (docs/architecture.md).
+ */
+
 import { isWellFormed } from '../common/well-formed.js';
 import { DatabaseConnection, foreignDatabase } from './connection.js';
 import { attempt, storeFailure } from './failure.js';

@@ -1,7 +1,7 @@
 /** Fenced writes: transactions that are committed only while no newer grant of their lock exists. */
 
 import { invalid, TabacusError } from '../common/errors.js';
-import { fencedGet, fencedList } from '../core/generated/locks.js';
+import { fencedEnd, fencedGet, fencedList } from '../core/generated/locks.js';
 import { checkKey, cloned } from './store-arguments.js';
 
 /**
@@ -116,17 +116,19 @@ export class FencedTransaction {
 }
 
 /**
- * Calls `write` with a transaction of the core, and commits what it has written there.
+ * Calls `write` with a transaction of the core, and commits what it has written there. If that fails, the
+ * transaction ends.
  *
  * @template T
- * @param {import('../core/bridge.js').Bridge} bridge
+ * @param {import('./tab-locks.js').TabLocks} locks
  * @param {number} transaction
  * @param {string[]} stores
  * @param {(tx: FencedTransaction) => T | Promise<T>} write
  * @param {(writes: import('../core/generated/locks.js').FencedWrite[]) => Promise<void>} commit
  * @returns {Promise<T>} what `write` returned
  */
-export async function transact(bridge, transaction, stores, write, commit) {
+export async function transact(locks, transaction, stores, write, commit) {
+    const { _access, _bridge: bridge } = locks;
     const { values } = bridge.host;
     /** @type {string[]} */
     const kept = [];
@@ -150,6 +152,9 @@ export async function transact(bridge, transaction, stores, write, commit) {
         });
         await commit(writes);
         return result;
+    } catch (error) {
+        if (!_access._ended) fencedEnd(bridge, transaction);
+        throw error;
     } finally {
         for (const number of kept) values.take(number);
     }

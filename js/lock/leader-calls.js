@@ -12,6 +12,7 @@ import {
     leaderCall,
     leaderNext,
 } from '../core/generated/locks.js';
+import { transact } from './fenced-transaction.js';
 import { coreName } from './names.js';
 import { cloneError, unlessAborted, unwrapOutcome } from './outcome.js';
 import { checkKey, checkStores, cloned } from './store-arguments.js';
@@ -101,10 +102,10 @@ export class LeaderCalls {
      */
     async #call(kept, options, signal) {
         const locks = this.#locks;
-        locks._assertAsked();
+        locks._access._assertAsked();
         await locks._loadLeader();
-        locks._assertOpen();
-        locks._assertStore('calls');
+        locks._access._assertOpen();
+        locks._access._assertStore('calls');
         const { _bridge: bridge } = locks;
         const { values } = bridge.host;
         const name = locks._name(this.#name);
@@ -132,10 +133,10 @@ export class LeaderCalls {
     async answer(term, handler) {
         checkFunction('handler', handler);
         const locks = this.#locks;
-        locks._assertAsked();
+        locks._access._assertAsked();
         await locks._loadLeader();
-        locks._assertOpen();
-        locks._assertStore('calls');
+        locks._access._assertOpen();
+        locks._access._assertStore('calls');
         term.assertHeld();
         await leaderBegin(locks._bridge, locks._name(this.#name), term._id);
         for (;;) {
@@ -180,7 +181,7 @@ export class LeaderCalls {
      * @returns {Promise<{ id: string, request: unknown } | undefined>} undefined if the term was handed over
      */
     async #next(locks, term) {
-        locks._assertOpen();
+        locks._access._assertOpen();
         const { _bridge: bridge } = locks;
         const found = await leaderNext(bridge, coreName(this.#name), term._id);
         if (!found) return undefined;
@@ -198,7 +199,7 @@ export class LeaderCalls {
      * @param {Writes[]} writes
      */
     async #answer(locks, term, call, { succeeded, result }, writes) {
-        locks._assertOpen();
+        locks._access._assertOpen();
         term.assertHeld();
         const { _bridge: bridge } = locks;
         const { values } = bridge.host;
@@ -207,7 +208,8 @@ export class LeaderCalls {
         if (!transaction) return;
         const answer = { succeeded, text: values.keep(result) };
         try {
-            await locks._transact(
+            await transact(
+                locks,
                 transaction,
                 writes.flatMap(({ stores }) => stores),
                 async (tx) => {

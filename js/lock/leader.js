@@ -208,7 +208,7 @@ export class Term {
 /**
  * Returns the holder among the requests for a leader's lock.
  *
- * @param {import('./tab-locks.js').LockRequestInfo[]} requests
+ * @param {import('./lock-observer.js').LockRequestInfo[]} requests
  */
 function leaderOf(requests) {
     const holder = requests.find(({ state }) => state === 'held');

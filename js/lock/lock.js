@@ -110,7 +110,7 @@ export class Lock extends Successor {
      * Calls `listener` with the result of query(): as soon as that is known, and whenever a tab has acquired,
      * released or lost the lock.
      *
-     * @param {(requests: import('./tab-locks.js').LockRequestInfo[]) => void} listener
+     * @param {(requests: import('./lock-observer.js').LockRequestInfo[]) => void} listener
      * @returns {() => void} ends the subscription
      * @throws {TabacusError} `invalid-argument`, `closed`
      */

@@ -3,50 +3,32 @@
  * objects.
  */
 
-import { closedError, invalid, DeadlockError, TabacusError } from '../common/errors.js';
+import { invalid, DeadlockError, TabacusError } from '../common/errors.js';
 import {
     fencedBegin,
     fencedCommit,
-    fencedEnd,
     lockAbort,
     lockAcquire,
     lockCheck,
-    lockNames,
-    lockQuery,
     lockRelease,
     lockToken,
-    lockUnwatch,
     lockWait,
-    lockWatch,
     locksCapabilities,
-    onceEnter,
-    onceSettle,
     semaphoreAcquire,
 } from '../core/generated/locks.js';
-import { reportTo } from '../host/failure.js';
 import { checkFunction, checkName, checkOptions } from '../common/check-arguments.js';
 import { checkSignal, checkTimeout } from '../common/check-waits.js';
 import { transact } from './fenced-transaction.js';
 import { Held } from './held.js';
 import { Leader } from './leader.js';
 import { Lock } from './lock.js';
-import { coreName, domName } from './names.js';
-import { checkLockOptions, checkOnceOptions, checkSemaphoreOptions } from './lock-options.js';
+import { LockAccess } from './lock-access.js';
+import { LockObserver } from './lock-observer.js';
+import { checkLockOptions, checkSemaphoreOptions } from './lock-options.js';
+import { coreName } from './names.js';
+import { isThenable } from './outcome.js';
 import { Semaphore } from './semaphore.js';
-import { cloned } from './store-arguments.js';
-import { isThenable, cloneError, unwrapOutcome } from './outcome.js';
-
-/**
- * A request for a lock, of any tab.
- *
- * @typedef {object} LockRequestInfo
- * @property {'held' | 'waiting'} state
- * @property {'exclusive' | 'shared'} mode
- * @property {string} label the option `label` of the request
- * @property {number} since when the lock was granted, or when it was requested: milliseconds since the Unix
- *   epoch
- * @property {string} tab identifies the context that made the request
- */
+import { runOnce } from './single-flight.js';
 
 /**
  * @typedef {object} LockCapabilities
@@ -61,31 +43,16 @@ export class TabLocks {
     /** @internal */
     _bridge;
 
-    #host;
-    #platform;
+    /** @internal */
+    _access;
 
-    /**
-     * Why calls are refused, if they are: the tab is closed, or the program has failed.
-     * @type {TabacusError | undefined}
-     */
-    #closed;
-
-    /** Whether locks are fenced here, or the application allows weaker ones. */
-    #allowed;
+    #observer;
 
     /** The locks that are not released, by their numbers in the core. @type {Map<number, Held>} */
     #held = new Map();
 
-    /**
-     * Functions that report the requests of a lock to a listener, by the numbers of the watches.
-     * @type {Map<number, () => void>}
-     */
-    #watches = new Map();
-
     /** Functions that withdraw the waiting requests. @type {Set<() => void>} */
     #waiting = new Set();
-
-    #owner;
 
     /** Loads the piece of the program that once(), leaders and semaphores need. @internal */
     _loadLeader;
@@ -96,16 +63,14 @@ export class TabLocks {
      */
     constructor(engine, owner) {
         const { bridge, platform } = engine;
-        this.#host = bridge.host;
-        this.#platform = platform;
-        this.#owner = owner;
         this._loadLeader = () => engine.load('leader');
         this._bridge = bridge;
         const { exclusion, fenced, tab } = locksCapabilities(bridge);
         /** @type {Readonly<LockCapabilities>} */
         this.capabilities = Object.freeze({ exclusion, fenced });
         this.tab = tab;
-        this.#allowed = owner._allowWeaker || this.capabilities.fenced;
+        this._access = new LockAccess(this.capabilities, owner._allowWeaker);
+        this.#observer = new LockObserver(this, owner, platform);
     }
 
     /**
@@ -122,7 +87,7 @@ export class TabLocks {
 
     /** Loses the lock if its maxHold is over. @param {number} id @internal */
     _checkMaxHold(id) {
-        if (!this.#closed) lockCheck(this._bridge, id);
+        if (!this._access._ended) lockCheck(this._bridge, id);
     }
 
     /**
@@ -172,7 +137,7 @@ export class TabLocks {
         let used;
         try {
             used = use(all ? held : held[0]);
-            if (isThenable(used)) return unlessLost(held, used, release);
+            if (isThenable(used)) return this._unlessLost(held, used, release);
         } catch (error) {
             release();
             throw error;
@@ -185,6 +150,32 @@ export class TabLocks {
             release();
         }
         return used;
+    }
+
+    /**
+     * Resolves with the value of `used`. Rejects as soon as one of the locks is lost.
+     *
+     * @template T
+     * @param {Held[]} held
+     * @param {T | PromiseLike<T>} used
+     * @param {() => void} [ended] called before the returned promise is settled
+     * @returns {Promise<T>}
+     * @internal
+     */
+    _unlessLost(held, used, ended = () => {}) {
+        return new Promise((resolve, reject) => {
+            /** @param {unknown} error */
+            const fail = (error) => {
+                ended();
+                reject(error);
+            };
+            for (const one of held) one._whenLost(fail);
+            Promise.resolve(used).then((value) => {
+                for (const one of held) one._checkMaxHold();
+                ended();
+                resolve(value);
+            }, fail);
+        });
     }
 
     /**
@@ -258,7 +249,7 @@ export class TabLocks {
      * @returns {Promise<T>} what `granted` returns
      */
     #acquire(start, names, options, granted) {
-        this._assertAsked();
+        this._access._assertAsked();
         const { within, maxHold_ms, label } = options;
         if (within && !within._isOf(this)) throw invalid('within', within, 'a held lock of this tab');
         const limited = maxHold_ms !== undefined || within !== undefined;
@@ -268,9 +259,9 @@ export class TabLocks {
             (request) => start(known, options, within?._id ?? 0, request),
             (numbers) => {
                 const held = numbers.map((number, index) =>
-                    this.#hold(number, /** @type {string} */ (names[index]), label, limited),
+                    this._hold(number, /** @type {string} */ (names[index]), label, limited),
                 );
-                this.#assertKept(held);
+                this._assertKept(held);
                 return granted(held);
             },
         );
@@ -283,63 +274,11 @@ export class TabLocks {
      * @param {string} key
      * @param {(run: { signal: AbortSignal, token: number }) => T | Promise<T>} make
      * @param {unknown} given the options
-     * @param {number} called_ms when the application called, which may be before this module was loaded. The
-     *   outcome of a run that has finished since then is returned
+     * @param {number} called_ms when the application called
      * @returns {Promise<T>}
      */
-    async once(key, make, given, called_ms) {
-        checkName(key, 'key');
-        checkFunction('make', make);
-        const { signal, ttl, ...options } = checkOnceOptions(given);
-        this._assertAsked();
-        this._assertStore('outcomes');
-        const age = { ttl_ms: ttl, called_ms };
-        const entered = this._name(key);
-        const { outcome: other, held: number } = await this._wait(
-            signal,
-            (request) => onceEnter(this._bridge, entered, options, age, request),
-            (entry) => entry,
-        );
-        if (other) return unwrapOutcome(other.succeeded, this.#host.values.take(other.text));
-        const held = this.#hold(number, key, '', options.maxHold_ms !== undefined);
-        this.#assertKept([held]);
-        /** @type {{ succeeded: boolean, result: any }} */
-        let outcome;
-        try {
-            const run = { signal: held.signal, token: /** @type {number} */ (held.token) };
-            const value = await unlessLost([held], make(run));
-            if (value !== undefined) cloned('value', value);
-            outcome = { succeeded: true, result: { value } };
-        } catch (error) {
-            if (!held.held) {
-                held.release();
-                throw error;
-            }
-            outcome = { succeeded: false, result: cloneError(error) };
-            await this.#settle(key, held, outcome);
-            throw error;
-        }
-        await this.#settle(key, held, outcome);
-        return outcome.result.value;
-    }
-
-    /**
-     * Stores the outcome of a run of once(), and releases its lock.
-     *
-     * @param {string} key
-     * @param {Held} held
-     * @param {{ succeeded: boolean, result: object }} outcome
-     */
-    async #settle(key, held, { succeeded, result }) {
-        this.#held.delete(held._id);
-        this._bridge.listeners.lost.delete(held._id);
-        const { values } = this.#host;
-        const text = values.keep(result);
-        try {
-            await onceSettle(this._bridge, coreName(key), held._id, { succeeded, text });
-        } finally {
-            values.take(text);
-        }
+    once(key, make, given, called_ms) {
+        return runOnce(this, key, make, given, called_ms);
     }
 
     /**
@@ -349,8 +288,9 @@ export class TabLocks {
      * @param {string} name
      * @param {string} label
      * @param {boolean} limited whether it may have a maxHold
+     * @internal
      */
-    #hold(id, name, label, limited) {
+    _hold(id, name, label, limited) {
         const token = lockToken(this._bridge, id);
         // A lock that is entered again keeps the mode in which it is held, whatever mode the request names.
         const mode = Number.isNaN(token) ? 'shared' : 'exclusive';
@@ -367,12 +307,14 @@ export class TabLocks {
 
     /**
      * Releases the locks and throws if the tab was closed before they were granted.
+     *
      * @param {Held[]} held
+     * @internal
      */
-    #assertKept(held) {
-        if (!this.#closed) return;
+    _assertKept(held) {
+        if (!this._access._ended) return;
         for (const { _id } of held) this._release(_id);
-        throw this.#closed;
+        throw this._access._ended;
     }
 
     /** Whether a lock has not been released. @param {number} id @internal */
@@ -382,48 +324,43 @@ export class TabLocks {
 
     /** Releases a lock. Does nothing if it is already released. @param {number} id @internal */
     _release(id) {
-        if (!this.#held.delete(id)) return;
+        if (this._forget(id) && !this._access._hasFailed()) lockRelease(this._bridge, id);
+    }
+
+    /** Forgets a lock. Returns whether it was not forgotten already. @param {number} id @internal */
+    _forget(id) {
+        if (!this.#held.delete(id)) return false;
         this._bridge.listeners.lost.delete(id);
-        if (!this.#hasFailed()) lockRelease(this._bridge, id);
+        return true;
     }
 
     /**
      * Returns the requests for a lock: first the one or those that hold it, then those that wait, in order.
      *
      * @param {string} name
-     * @returns {Promise<LockRequestInfo[]>}
+     * @returns {Promise<import('./lock-observer.js').LockRequestInfo[]>}
      */
     async query(name) {
-        return (await this.#requestsOf(name)).map(({ info }) => info);
-    }
-
-    /** Returns the requests for a lock, with their exact times. @param {string} name */
-    async #requestsOf(name) {
-        this._assertAsked();
-        return (await lockQuery(this._bridge, this._name(name))).map(requestFrom);
+        return (await this.#observer._requestsOf(name)).map(({ info }) => info);
     }
 
     /**
      * Returns the requests for all locks of the namespace: first those that hold a lock, then those that
      * wait, both in the order of their times.
-     * @returns {Promise<(LockRequestInfo & { name: string })[]>}
      */
     async queryAll() {
-        this._assertAsked();
-        const names = (await lockNames(this._bridge)).map(domName);
-        const found = await Promise.all(
-            names.map(async (name) =>
-                (await this.#requestsOf(name)).map(({ since_ms, info }) => ({
-                    since_ms,
-                    info: { name, ...info },
-                })),
-            ),
-        );
-        const held = (/** @type {LockRequestInfo} */ { state }) => Number(state === 'held');
-        return found
-            .flat()
-            .sort((a, b) => held(b.info) - held(a.info) || a.since_ms - b.since_ms)
-            .map(({ info }) => info);
+        return this.#observer._queryAll();
+    }
+
+    /**
+     * Implements Lock.subscribe().
+     *
+     * @param {string} name
+     * @param {(requests: import('./lock-observer.js').LockRequestInfo[]) => void} listener
+     * @returns {() => void} ends the subscription
+     */
+    subscribe(name, listener) {
+        return this.#observer._subscribe(name, listener);
     }
 
     /**
@@ -435,7 +372,7 @@ export class TabLocks {
     async waitForUnlock(name, given = {}) {
         const { signal, timeout } = checkOptions(given, ['signal', 'timeout']);
         const limit = checkTimeout(timeout);
-        this._assertAsked();
+        this._access._assertAsked();
         const known = this._name(name);
         await this._wait(
             checkSignal(signal),
@@ -444,66 +381,11 @@ export class TabLocks {
         );
     }
 
-    /**
-     * Implements Lock.subscribe(). If the lock cannot be watched, the tab emits a warning.
-     *
-     * @param {string} name
-     * @param {(requests: LockRequestInfo[]) => void} listener
-     * @returns {() => void} ends the subscription
-     * @throws {TabacusError} `closed`
-     */
-    subscribe(name, listener) {
-        if (this.#closed) throw closedError();
-        try {
-            return this.#watch(name, listener);
-        } catch (error) {
-            this.#owner._refused(error, name);
-            return () => {};
-        }
-    }
-
-    /**
-     * Watches a lock. Changes that happen while the core answers a query are reported together by one more
-     * query.
-     *
-     * @param {string} name
-     * @param {(requests: LockRequestInfo[]) => void} listener
-     * @returns {() => void} ends the watch
-     */
-    #watch(name, listener) {
-        this._assertOpen();
-        const known = this._name(name);
-        const watch = this._bridge.listeners.take();
-        let asking = false;
-        let again = false;
-        const report = async () => {
-            again = asking;
-            if (asking) return;
-            asking = true;
-            try {
-                const state = await this.query(name);
-                if (this.#watches.has(watch)) listener(state);
-            } catch (error) {
-                if (!this.#closed) reportTo(this.#platform, error);
-            }
-            asking = false;
-            if (again) void report();
-        };
-        this.#watches.set(watch, () => void report());
-        this._bridge.listeners.unlocked.set(watch, () => this.#changed(watch));
-        lockWatch(this._bridge, known, watch);
-        void report();
-        return () => {
-            if (this.#watches.delete(watch)) this.#unwatch(watch);
-        };
-    }
-
     /** Loses and releases every lock, and withdraws the waiting requests. */
     close() {
-        if (this.#closed) return;
-        this.#closed = new TabacusError('closed', 'the tab was closed before this was done');
-        for (const watch of this.#watches.keys()) this.#unwatch(watch);
-        this.#watches.clear();
+        if (this._access._ended) return;
+        this._access._ended = new TabacusError('closed', 'the tab was closed before this was done');
+        this.#observer._end();
         for (const held of [...this.#held.values()]) {
             held._lose('closed');
             this._release(held._id);
@@ -516,22 +398,11 @@ export class TabLocks {
      * @param {TabacusError} error
      */
     _fail(error) {
-        if (this.#closed) return;
-        this.#closed = error;
+        if (this._access._ended) return;
+        this._access._ended = error;
         for (const held of [...this.#held.values()]) held._lose(error);
         this.#held.clear();
-        this.#watches.clear();
-    }
-
-    /** Whether the program has failed, so that it must not be called. */
-    #hasFailed() {
-        return this.#closed?.code === 'internal';
-    }
-
-    /** Ends a watch. @param {number} watch */
-    #unwatch(watch) {
-        this._bridge.listeners.unlocked.delete(watch);
-        if (!this.#hasFailed()) lockUnwatch(this._bridge, watch);
+        this.#observer._end();
     }
 
     /**
@@ -558,29 +429,9 @@ export class TabLocks {
      */
     async _commit(held, stores, write) {
         const transaction = await fencedBegin(this._bridge, held);
-        return this._transact(transaction, stores, write, (writes) =>
+        return transact(this, transaction, stores, write, (writes) =>
             fencedCommit(this._bridge, transaction, writes),
         );
-    }
-
-    /**
-     * Runs `write` in a fenced transaction of the core, and ends the transaction if it fails.
-     *
-     * @template T
-     * @param {number} transaction
-     * @param {string[]} stores
-     * @param {(tx: import('./fenced-transaction.js').FencedTransaction) => T | Promise<T>} write
-     * @param {(writes: import('../core/generated/locks.js').FencedWrite[]) => Promise<void>} commit
-     * @returns {Promise<T>}
-     * @internal
-     */
-    async _transact(transaction, stores, write, commit) {
-        try {
-            return await transact(this._bridge, transaction, stores, write, commit);
-        } catch (error) {
-            if (!this.#closed) fencedEnd(this._bridge, transaction);
-            throw error;
-        }
     }
 
     /**
@@ -599,7 +450,7 @@ export class TabLocks {
         const request = this._bridge.listeners.take();
         const withdraw = () => lockAbort(this._bridge, request);
         const abort = () => {
-            if (!this.#closed) withdraw();
+            if (!this._access._ended) withdraw();
         };
         const ended = () => {
             signal?.removeEventListener('abort', abort);
@@ -614,72 +465,11 @@ export class TabLocks {
             },
             (error) => {
                 ended();
-                throw this.#closed ?? platformError(error, signal);
+                throw this._access._ended ?? platformError(error, signal);
             },
         );
     }
-
-    /** Checks, at the beginning of a call of the application, that locks can be used. @internal */
-    _assertAsked() {
-        if (this.#closed) throw closedError();
-        this._assertOpen();
-    }
-
-    /** Checks, in a later step of a call, that locks can still be used. @internal */
-    _assertOpen() {
-        if (this.#hasFailed()) throw this.#closed; // the application called before the program failed
-        if (this.#closed) throw closedError();
-        if (this.#allowed) return;
-        throw new TabacusError(
-            'weaker-guarantee',
-            this.capabilities.exclusion === 'page'
-                ? 'there are neither Web Locks nor IndexedDB here, so that a lock holds within this page only: open({ allowWeaker: true }) allows that'
-                : 'there is no IndexedDB here, so that a lock has no fence: open({ allowWeaker: true }) allows that',
-        );
-    }
-
-    /**
-     * Checks that there is a database.
-     *
-     * @param {string} what what is kept in the database, for the message
-     * @throws {TabacusError} `unavailable`
-     * @internal
-     */
-    _assertStore(what) {
-        if (!this.capabilities.fenced)
-            throw new TabacusError('unavailable', `there is no IndexedDB here, in which ${what} are kept`);
-    }
-
-    /** Reports a change to the listener of a watch. @param {number} watch */
-    #changed(watch) {
-        // The core is running here, and the listener may call it: so it is called in a later microtask.
-        void Promise.resolve().then(() => this.#watches.get(watch)?.());
-    }
 }
-
-/**
- * Resolves with the value of `used`. Rejects as soon as one of the locks is lost.
- *
- * @template T
- * @param {Held[]} held
- * @param {T | PromiseLike<T>} used
- * @param {() => void} [ended] called before the returned promise is settled
- * @returns {Promise<T>}
- */
-const unlessLost = (held, used, ended = () => {}) =>
-    new Promise((resolve, reject) => {
-        /** @param {unknown} error */
-        const fail = (error) => {
-            ended();
-            reject(error);
-        };
-        for (const one of held) one._whenLost(fail);
-        Promise.resolve(used).then((value) => {
-            for (const one of held) one._checkMaxHold();
-            ended();
-            resolve(value);
-        }, fail);
-    });
 
 /**
  * Replaces the core's error of an abort, a timeout or a deadlock by the one that the application expects: the
@@ -695,14 +485,3 @@ function platformError(error, signal) {
     if (code === 'deadlock') return new DeadlockError(message);
     return error;
 }
-
-/**
- * Makes the public description of a request, and keeps the exact time for sorting.
- *
- * @param {import('../core/generated/locks.js').LockRequestInfo} request
- * @returns {{ since_ms: number, info: LockRequestInfo }}
- */
-const requestFrom = ({ held, mode, label, since_ms, tab }) => ({
-    since_ms,
-    info: { state: held ? 'held' : 'waiting', mode, label, since: Math.floor(since_ms), tab },
-});

@@ -35,43 +35,6 @@ import { errorFrom } from './payloads.js';
  */
 
 /**
- * A job that runs in some tab.
- *
- * @typedef {object} RunningJob
- * @property {string} id
- * @property {string | undefined} key
- * @property {string} kind
- * @property {string} tab identifies the context that runs it
- * @property {number} attempt the number of the attempt, from 1
- * @property {number | undefined} fraction the fraction of its last progress report, from 0 to 1
- * @property {string | undefined} note the note of its last progress report
- */
-
-/**
- * The state of a queue, and the event that led to it. If the event concerns one job, `id`, `key` and `kind`
- * identify the job.
- *
- * @typedef {object} QueueState
- * @property {'state' | 'queued' | 'running' | 'progress' | 'done' | 'failed' | 'returned' | 'cancelled' | 'paused'
- *   | 'resumed' | 'changed'} type the event; `state` in the first call of a listener
- * @property {number} size the number of jobs in the queue
- * @property {number} queued how many of them are not running
- * @property {RunningJob[]} running
- * @property {number} done how many jobs were done since this tab listens to the queue
- * @property {number} failed how many attempts have failed since then
- * @property {boolean} paused
- * @property {string} [id]
- * @property {string} [key]
- * @property {string} [kind]
- * @property {string} [tab] identifies the context that caused the event
- * @property {number} [attempt]
- * @property {number} [fraction]
- * @property {string} [note]
- * @property {unknown} [error]
- * @property {boolean} [final] for `failed`: whether the job is not tried again
- */
-
-/**
  * Makes the public description of a job from the core's record. The payload is left out.
  *
  * @param {import('../core/generated/queues.js').JobInfo} info

@@ -40,7 +40,7 @@ export function checkKind(kind) {
  * Checks the arguments of handle(), and adds the handler to those of a queue in this tab.
  *
  * @param {Set<Handled>} handled the kinds of the handlers that the queue has in this tab
- * @param {(handler: import('./open-queue.js').Handler, own: Handled) => () => void} add registers the
+ * @param {(handler: import('./handlers.js').Handler, own: Handled) => () => void} add registers the
  *   handler, and returns a function that removes it
  * @param {unknown} first the first argument of handle(): a handler or a kind
  * @param {unknown} second the second argument of handle(): options or a handler
@@ -61,7 +61,7 @@ export function addHandler(handled, add, first, second) {
             throw invalid('kinds', kinds ?? 'all', 'kinds that no other handler of this tab has');
     }
     const own = { kinds };
-    const end = add(/** @type {import('./open-queue.js').Handler} */ (handler), own);
+    const end = add(/** @type {import('./handlers.js').Handler} */ (handler), own);
     handled.add(own);
     return () => {
         handled.delete(own);

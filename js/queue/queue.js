@@ -5,12 +5,12 @@ import { addHandler } from './queue-options.js';
 
 /** @typedef {import('../common/errors.js').TabacusError} TabacusError */
 /** @typedef {import('./open-queue.js').OpenQueue} OpenQueue */
-/** @typedef {import('./open-queue.js').EnqueueOptions} EnqueueOptions */
-/** @typedef {import('./open-queue.js').Handler} Handler */
+/** @typedef {import('./job-spec.js').EnqueueOptions} EnqueueOptions */
+/** @typedef {import('./handlers.js').Handler} Handler */
 /** @typedef {import('./open-queue.js').Receipt} Receipt */
 /** @typedef {import('./job.js').Job} Job */
 /** @typedef {import('./job.js').DeadLetter} DeadLetter */
-/** @typedef {import('./job.js').QueueState} QueueState */
+/** @typedef {import('./queue-state.js').QueueState} QueueState */
 
 /**
  * A queue of jobs. Any tab or Worker of the origin may enqueue jobs and handle them; at most `concurrency`

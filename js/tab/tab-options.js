@@ -97,6 +97,31 @@ export function checkOpenOptions(given) {
 }
 
 /**
+ * The options of tab.counter().
+ *
+ * @typedef {object} CounterOptions
+ * @property {Strategy} [strategy] `replicated` by default
+ * @property {Durability} [durability] `relaxed` by default. If the durability is
+ *   given and this context only has a weaker one, tab.counter() throws `weaker-guarantee`, unless the tab was
+ *   opened with `allowWeaker`
+ * @property {number} [delay] of `lamport`: how long a tab that has met a competitor waits before it checks
+ *   whether it has the lock. In milliseconds, as are all options below: an integer from 0 to 60 000; 50 by
+ *   default
+ * @property {number} [backOff] of `lamport`: how long a tab waits while another tab holds the lock; an
+ *   integer from 1 to 60 000, 50 by default. Of `optimistic`: the longest random time for which a tab waits
+ *   after a conflict; an integer from 0 to 60 000, 10 by default
+ * @property {number} [forceAfter] of `lamport`: the age from which a lock is taken from its owner; an integer
+ *   from 100 to 3 600 000, 5 000 by default
+ * @property {number} [foldAfter] of `log`: how long after an increment a tab folds the entries of tabs that
+ *   have exited; without Web Locks also how old these entries must be. An integer from 100 to 3 600 000;
+ *   10 000 by default
+ * @property {number} [threshold] of `deltas`: the age from which a stored sum is computed again; an integer
+ *   from 0 (at every read) to 3 600 000, 1 000 by default
+ * @property {number} [interval] of `batched`: how long increments are gathered before they are written, and
+ *   so the time whose increments a tab that dies may lose; an integer from 1 to 3 600 000, 1 000 by default
+ */
+
+/**
  * @typedef {object} CheckedCounterOptions
  * @property {Strategy} strategy
  * @property {Durability} durability

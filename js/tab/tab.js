@@ -6,11 +6,10 @@ import { Serial } from '../lock/serial.js';
 import { checkName } from '../common/check-arguments.js';
 import { Lazy } from '../common/lazy.js';
 import { ReplicatedCounter, StoredCounter } from './counter.js';
+import { TabEventTarget } from './tab-event-target.js';
 import { ask, checkAgreement, kinds } from './deferred.js';
 import { modules } from './engine.js';
-import { TabacusEvent } from './tabacus-event.js';
-import { guaranteeOf } from './guarantee.js';
-import { checkCounterOptions, isWeaker } from './tab-options.js';
+import { flushAll, TabCounters } from './tab-counters.js';
 
 /**
  * What tabacus can use in this context.
@@ -38,40 +37,9 @@ import { checkCounterOptions, isWeaker } from './tab-options.js';
 /** @typedef {import('../queue/queue.js').Queue} Queue */
 
 /**
- * The options of tab.counter().
- *
- * @typedef {object} CounterOptions
- * @property {import('../common/strategies.js').Strategy} [strategy] `replicated` by default
- * @property {import('./tab-options.js').Durability} [durability] `relaxed` by default. If the durability is
- *   given and this context only has a weaker one, tab.counter() throws `weaker-guarantee`, unless the tab was
- *   opened with `allowWeaker`
- * @property {number} [delay] of `lamport`: how long a tab that has met a competitor waits before it checks
- *   whether it has the lock. In milliseconds, as are all options below: an integer from 0 to 60 000; 50 by
- *   default
- * @property {number} [backOff] of `lamport`: how long a tab waits while another tab holds the lock; an
- *   integer from 1 to 60 000, 50 by default. Of `optimistic`: the longest random time for which a tab waits
- *   after a conflict; an integer from 0 to 60 000, 10 by default
- * @property {number} [forceAfter] of `lamport`: the age from which a lock is taken from its owner; an integer
- *   from 100 to 3 600 000, 5 000 by default
- * @property {number} [foldAfter] of `log`: how long after an increment a tab folds the entries of tabs that
- *   have exited; without Web Locks also how old these entries must be. An integer from 100 to 3 600 000;
- *   10 000 by default
- * @property {number} [threshold] of `deltas`: the age from which a stored sum is computed again; an integer
- *   from 0 (at every read) to 3 600 000, 1 000 by default
- * @property {number} [interval] of `batched`: how long increments are gathered before they are written, and
- *   so the time whose increments a tab that dies may lose; an integer from 1 to 3 600 000, 1 000 by default
- */
-
-/**
  * @template Strategy
  * @typedef {Strategy extends undefined | 'replicated' ? ReplicatedCounter : StoredCounter} CounterBy
  */
-
-/**
- * How many events are kept for the first listener. If a store fails more often, these show why; later ones
- * are dropped.
- */
-const keptEventsMax = 64;
 
 /** @type {typeof Symbol.asyncDispose} */
 const asyncDispose = /** @type {any} */ (Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose'));
@@ -83,7 +51,7 @@ const asyncDispose = /** @type {any} */ (Symbol.asyncDispose ?? Symbol.for('Symb
 const anyOptions = {};
 
 /** One namespace in one context. `open()` returns it. */
-export class Tab extends EventTarget {
+export class Tab extends TabEventTarget {
     #engine;
     /** @internal */
     _allowWeaker;
@@ -93,8 +61,7 @@ export class Tab extends EventTarget {
     /** Undefined before their first use. @type {Readonly<Capabilities> | undefined} */
     #capabilities;
 
-    /** @type {Map<string, Counter>} */
-    #counters = new Map();
+    #counters;
 
     /** @type {Promise<void> | undefined} */
     #closing;
@@ -111,19 +78,6 @@ export class Tab extends EventTarget {
     #handles = new Map();
 
     /**
-     * Events of types that have had no listener yet. They are kept, because open() may find that a store is
-     * lost before the application can listen.
-     * @type {TabacusEvent[]}
-     */
-    #undelivered = [];
-
-    /**
-     * Types of events that have had a listener.
-     * @type {Set<string>}
-     */
-    #listened = new Set();
-
-    /**
      * @param {import('./engine.js').Engine} engine
      * @param {boolean} allowWeaker
      * @param {() => boolean} leave called when the tab is closed; returns whether no other handle of the
@@ -136,6 +90,11 @@ export class Tab extends EventTarget {
         this._allowWeaker = allowWeaker;
         this.#leave = leave;
         this.#found = tabCapabilities(engine.bridge);
+        this.#counters = new TabCounters(
+            engine,
+            this,
+            /** @type {Capabilities['store']} */ (this.#found.store),
+        );
         /** @type {Lazy<import('../lock/tab-locks.js').TabLocks>} */
         const locks = new Lazy(
             () => engine.loadPart('locks', modules.locks(), ({ TabLocks }) => new TabLocks(engine, this)),
@@ -167,7 +126,7 @@ export class Tab extends EventTarget {
      * same arguments give the same object. A strategy other than the default is loaded by the first call that
      * names one, and the calls of its counter wait until it is loaded.
      *
-     * @template {CounterOptions} [Options={}]
+     * @template {import('./tab-options.js').CounterOptions} [Options={}]
      * @param {string} name a well-formed string of 1 to 128 UTF-16 units
      * @param {Options} [options]
      * @returns {'strategy' extends keyof Options ? CounterBy<Options['strategy']> : ReplicatedCounter}
@@ -178,14 +137,7 @@ export class Tab extends EventTarget {
      * clicks.add(1);
      */
     counter(name, options = /** @type {Options} */ ({})) {
-        const checked = checkCounterOptions(options);
-        const { strategy, durability, times } = checked;
-        const key = JSON.stringify([checkName(name), strategy, durability, times]);
-        this._assertOpen();
-        const counter = this.#counters.get(key) ?? this.#make(name, checked);
-        this.#counters.set(key, counter); // kept even if refused below: the core has it until the tab closes
-        if (checked.demanded) this.#checkDurability(counter, checked.durability);
-        return /** @type {any} */ (counter);
+        return /** @type {any} */ (this.#counters._counter(name, options));
     }
 
     /**
@@ -449,100 +401,6 @@ export class Tab extends EventTarget {
     }
 
     /**
-     * Adds a listener of `warning` or `storelost` events. Events that happened before a type had a listener
-     * are kept, up to 64 of them, and the first listener of the type gets them.
-     *
-     * @overload
-     * @param {'warning'} type
-     * @param {((event: TabacusEvent<import('./tabacus-event.js').WarningDetail>) => void) | null} listener
-     * @param {boolean | AddEventListenerOptions} [options]
-     * @returns {void}
-     */
-    /**
-     * @overload
-     * @param {'storelost'} type
-     * @param {((event: TabacusEvent<import('./tabacus-event.js').StoreLostDetail>) => void) | null} listener
-     * @param {boolean | AddEventListenerOptions} [options]
-     * @returns {void}
-     */
-    /**
-     * @overload
-     * @param {string} type
-     * @param {EventListenerOrEventListenerObject | null} listener
-     * @param {boolean | AddEventListenerOptions} [options]
-     * @returns {void}
-     */
-    /**
-     * @param {string} type
-     * @param {any} listener
-     * @param {boolean | AddEventListenerOptions} [options]
-     */
-    addEventListener(type, listener, options) {
-        super.addEventListener(type, listener, options);
-        if (!listener || this.#listened.has(type)) return;
-        this.#listened.add(type);
-        const kept = this.#undelivered.filter((event) => event.type === type);
-        this.#undelivered = this.#undelivered.filter((event) => event.type !== type);
-        void Promise.resolve().then(() => kept.forEach((event) => this.dispatchEvent(event)));
-    }
-
-    /**
-     * Makes a counter.
-     *
-     * @param {string} name
-     * @param {import('./tab-options.js').CheckedCounterOptions} options
-     * @returns {Counter}
-     */
-    #make(name, { strategy, durability: asked, times }) {
-        const durability = asked === 'strict' ? 'strict' : 'relaxed';
-        const store = /** @type {Capabilities['store']} */ (this.#found.store);
-        const guarantee = guaranteeOf(strategy, durability, store);
-        if (strategy !== 'replicated') {
-            this.#checkNeeds(guarantee);
-            const { catalogue } = this.#engine;
-            const load = async (/** @type {StoredCounter} */ counter) =>
-                (await catalogue.get()).attach(counter, name, { strategy, durability, times });
-            return new StoredCounter(name, guarantee, this, load, (begin) => catalogue.whenLoaded(begin));
-        }
-        return new ReplicatedCounter(name, this.#engine.bridge, durability, guarantee, this);
-    }
-
-    /**
-     * Checks that the platform has what a strategy needs.
-     *
-     * @param {Readonly<import('./guarantee.js').Guarantee>} guarantee
-     */
-    #checkNeeds({ strategy, needs }) {
-        const { storage, locks } = this.#engine.host;
-        /** @type {Record<import('./guarantee.js').Need, [available: boolean, name: string]>} */
-        const parts = {
-            storage: [storage.available, 'localStorage'],
-            indexeddb: [this.#found.store === 'indexeddb', 'IndexedDB'],
-            'web-locks': [locks.available, 'Web Locks'],
-        };
-        for (const need of needs) {
-            const [available, name] = parts[need];
-            if (!available) throw new TabacusError('unavailable', `the strategy ${strategy} needs ${name}`);
-        }
-    }
-
-    /**
-     * Checks that a counter is as durable as the caller demands.
-     *
-     * @param {Counter} counter
-     * @param {import('./tab-options.js').Durability} durability
-     */
-    #checkDurability({ guarantee }, durability) {
-        if (this._allowWeaker || !isWeaker(guarantee.durability, durability)) return;
-        const has = `the strategy ${guarantee.strategy} has only ${guarantee.durability} durability here`;
-        throw new TabacusError('weaker-guarantee', `${has}: ask for that, or open({ allowWeaker: true })`, {
-            argument: 'durability',
-            value: durability,
-            allowed: guarantee.durability,
-        });
-    }
-
-    /**
      * Warns that a handler or a listener of `name` could not be registered.
      *
      * @param {any} error
@@ -570,7 +428,7 @@ export class Tab extends EventTarget {
     async #close() {
         const last = this.#leave();
         this.#engine.remove(this);
-        const counters = [...this.#counters.values()];
+        const counters = [...this.#counters._all.values()];
         const stored = counters.filter((counter) => counter instanceof StoredCounter);
         const handles = [...this.#handles.values()];
         if (this.#parts.locks.value) this.#parts.locks.value.close();
@@ -594,16 +452,6 @@ export class Tab extends EventTarget {
     }
 
     /**
-     * Emits a notice of the engine as an event.
-     * @param {import('../core/bridge.js').Notice} notice
-     * @internal
-     */
-    _notice({ lost, code, message, previous, subject, recovered }) {
-        if (!lost) this._emit('warning', { code, message, subject });
-        else this._emit('storelost', { generation: subject, previous, healed: recovered, reason: message });
-    }
-
-    /**
      * Closes the tab because the engine has ended by itself. Called by the engine.
      * @param {TabacusError} error
      * @internal
@@ -612,39 +460,9 @@ export class Tab extends EventTarget {
         if (this.#closing) return;
         this.#closing = Promise.resolve();
         this.#leave();
-        for (const counter of this.#counters.values()) counter._fail();
+        for (const counter of this.#counters._all.values()) counter._fail();
         for (const handle of this.#handles.values()) handle._end();
         this.#parts.locks.value?._fail(error);
         this._emit('warning', { code: error.code, message: error.message, subject: '' });
     }
-
-    /**
-     * Emits an event, or keeps it for the first listener of its type.
-     *
-     * @param {string} type
-     * @param {import('./tabacus-event.js').WarningDetail | import('./tabacus-event.js').StoreLostDetail} detail
-     * @internal
-     */
-    _emit(type, detail) {
-        const event = new TabacusEvent(type, detail);
-        if (!this.#listened.has(type)) {
-            if (this.#undelivered.length < keptEventsMax) this.#undelivered.push(event);
-            return;
-        }
-        // The core may be running here, and a listener may call it: so it is called in a later microtask.
-        void Promise.resolve().then(() => this.dispatchEvent(event));
-    }
-}
-
-/**
- * Flushes the counters of a handle that closes while other handles are open. A counter that could not be
- * loaded has nothing to flush, so its error is ignored.
- *
- * @param {Counter[]} counters
- * @returns {Promise<void>} rejects as a counter's `flush()` does
- */
-async function flushAll(counters) {
-    const flushed = await Promise.allSettled(counters.map((counter) => counter.flush()));
-    for (const one of flushed)
-        if (one.status === 'rejected' && one.reason.code !== 'unavailable') throw one.reason;
 }

@@ -5,14 +5,22 @@
  */
 
 import { createHash } from 'node:crypto';
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+    appendFileSync,
+    existsSync,
+    mkdirSync,
+    readdirSync,
+    readFileSync,
+    rmSync,
+    writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { pieces } from '../../bridge/exports.js';
 import { Failure } from './failure.js';
 import { orderFunctions } from './function-order.js';
 import { FunctionTable } from './function-table.js';
 import { bridgeBuild } from './bridge-generator.js';
-import { buildFolder, logFolder } from './paths.js';
+import { buildFolder, logFolder, repository } from './paths.js';
 import { graphOf, objectAt, reached } from './program-graph.js';
 import { importsOf, readSource, writePiece } from './piece-text.js';
 import { readProgram } from './program-text.js';
@@ -27,6 +35,9 @@ import { ownersOf, segmentsOf } from './static-data.js';
 const folder = join(buildFolder, 'wasm-single');
 const outFolder = join(folder, 'pieces');
 const log = join(logFolder, 'split-program.log');
+
+/** The folder with the calls of each piece. */
+const callsFolder = join(repository, 'bridge/exports');
 
 /** The lowest address and index in the program that is linked for the analysis (cmake/tab.cmake). */
 const leastReference = 2 ** 24;
@@ -268,7 +279,12 @@ export async function splitProgram(tools) {
         'static-data',
         '../../bridge/exports',
     ];
-    const sources = scripts.map((script) => readFileSync(join(import.meta.dirname, `${script}.js`)));
+    const sources = [
+        ...scripts.map((script) => join(import.meta.dirname, `${script}.js`)),
+        ...readdirSync(callsFolder)
+            .sort()
+            .map((name) => join(callsFolder, name)),
+    ].map((file) => readFileSync(file));
     const bridge = bridgeBuild();
     const hash = createHash('sha256').update(readFileSync(program)).update(bridge);
     for (const source of sources) hash.update(source);

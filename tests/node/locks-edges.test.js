@@ -256,7 +256,7 @@ describe('objects that take a tab of the caller’s', () => {
         const late = new LockManager(/** @type {any} */ (Promise.resolve({})));
         await assert.rejects(
             late.request('n', () => {}),
-            /tab that open\(\) gave/,
+            /tab that open\(\) returned/,
         );
     });
 });

@@ -1,6 +1,7 @@
 /** The global object of a context, with the properties of a page or a worker of one origin. */
 
 import { storageOf } from './context-storage.js';
+import { HOSTED, HOSTED_OPERATIONS, languageProperties } from './host-properties.js';
 import { broadcastChannelInterface } from '../messages/broadcast-channel.js';
 import { abortSignalOf, dateOf, performanceOf } from './clock.js';
 import {
@@ -13,152 +14,17 @@ import {
 import { documentOf } from '../dom/document.js';
 import { WINDOW_HANDLERS } from '../dom/element.js';
 import { databaseOf } from '../database/indexed-db.js';
-import {
-    defineHandlers,
-    idlInterface,
-    internal,
-    onlyInternal,
-    operation,
-    plainly,
-} from '../../platform/web-idl.js';
+import { defineHandlers, idlInterface, internal, onlyInternal, plainly } from '../../platform/web-idl.js';
 import { lockInterface, lockManagerInterface } from '../../platform/lock-manager.js';
 import { messageEventInterface } from '../messages/message-event.js';
 import { cryptoOf, locationOf, navigatorOf } from './navigator.js';
-import { windowOpen } from '../dom/window-open.js';
+import { COMMON_OPERATIONS, madeOf, WINDOW_OPERATIONS, WORKER_OPERATIONS } from './operations.js';
 import { messageChannelInterface, Port } from '../messages/port.js';
-import { clonedByScript, postedToWindow } from '../messages/post-message.js';
-import { runScript } from '../scripts/run-script.js';
-import { textOf } from '../scripts/text-of-url.js';
 import { storageInterface } from '../../platform/storage-interface.js';
 import { belongsTo, OuterTarget } from '../dom/event-target.js';
 import { workerInterface } from '../worker.js';
 
 /** @typedef {import('../context.js').Context} Context */
-
-/** The properties that every global object has (ECMAScript §19). Their values are those of the host. */
-const LANGUAGE = [
-    'AggregateError',
-    'Array',
-    'ArrayBuffer',
-    'AsyncDisposableStack',
-    'Atomics',
-    'BigInt',
-    'BigInt64Array',
-    'BigUint64Array',
-    'Boolean',
-    'DataView',
-    'DisposableStack',
-    'Error',
-    'EvalError',
-    'FinalizationRegistry',
-    'Float16Array',
-    'Float32Array',
-    'Float64Array',
-    'Function',
-    'Int16Array',
-    'Int32Array',
-    'Int8Array',
-    'Intl',
-    'Iterator',
-    'JSON',
-    'Map',
-    'Number',
-    'Object',
-    'Promise',
-    'Proxy',
-    'RangeError',
-    'ReferenceError',
-    'Reflect',
-    'RegExp',
-    'Set',
-    'SharedArrayBuffer',
-    'String',
-    'SuppressedError',
-    'Symbol',
-    'SyntaxError',
-    'Temporal',
-    'TypeError',
-    'URIError',
-    'Uint16Array',
-    'Uint32Array',
-    'Uint8Array',
-    'Uint8ClampedArray',
-    'WeakMap',
-    'WeakRef',
-    'WeakSet',
-    'decodeURI',
-    'decodeURIComponent',
-    'encodeURI',
-    'encodeURIComponent',
-    'escape',
-    'eval',
-    'isFinite',
-    'isNaN',
-    'parseFloat',
-    'parseInt',
-    'unescape',
-];
-
-/** The constant properties of every global object (ECMAScript §19.1). */
-const VALUES = { NaN: { value: NaN }, Infinity: { value: Infinity }, undefined: { value: undefined } };
-
-/** The own properties of a global object for both. @returns {PropertyDescriptorMap} */
-function makeLanguage() {
-    const host = /** @type {any} */ (globalThis);
-    const made = LANGUAGE.filter((name) => name in host).map((name) => [
-        name,
-        { value: host[name], writable: true, configurable: true },
-    ]);
-    return { ...Object.fromEntries(made), ...VALUES };
-}
-
-/** The interfaces that a tab takes from its host unchanged, since they have no state of their own. */
-const HOSTED = [
-    'AbortController',
-    'Blob',
-    'ByteLengthQueuingStrategy',
-    'CloseEvent',
-    'CompressionStream',
-    'CountQueuingStrategy',
-    'Crypto',
-    'CryptoKey',
-    'CustomEvent',
-    'DOMException',
-    'DecompressionStream',
-    'Event',
-    'EventSource',
-    'EventTarget',
-    'File',
-    'FormData',
-    'Headers',
-    'ReadableByteStreamController',
-    'ReadableStream',
-    'ReadableStreamBYOBReader',
-    'ReadableStreamBYOBRequest',
-    'ReadableStreamDefaultController',
-    'ReadableStreamDefaultReader',
-    'Request',
-    'Response',
-    'SubtleCrypto',
-    'TextDecoder',
-    'TextDecoderStream',
-    'TextEncoder',
-    'TextEncoderStream',
-    'TransformStream',
-    'TransformStreamDefaultController',
-    'URL',
-    'URLPattern',
-    'URLSearchParams',
-    'WebAssembly',
-    'WebSocket',
-    'WritableStream',
-    'WritableStreamDefaultController',
-    'WritableStreamDefaultWriter',
-    'console',
-];
-
-/** The operations of the host. A page calls them with its own global object, so they are bound to the host's. */
-const OPERATIONS = ['atob', 'btoa', 'fetch'];
 
 /**
  * The exceptions in the event handler processing algorithm (HTML §8.1.8.1).
@@ -270,60 +136,6 @@ const COMMON = {
     location: locationOf,
 };
 
-/**
- * Operations by name: the number of required arguments, and the function.
- *
- * @typedef {Record<string, [number, (context: Context) => (...given: any[]) => unknown]>} Operations
- */
-
-/** @type {Operations} */
-const COMMON_OPERATIONS = {
-    setTimeout: [
-        1,
-        ({ timers }) =>
-            (handler, timeout, ...given) =>
-                timers.set(handler, timeout, given, false),
-    ],
-    setInterval: [
-        1,
-        ({ timers }) =>
-            (handler, timeout, ...given) =>
-                timers.set(handler, timeout, given, true),
-    ],
-    clearTimeout: [
-        0,
-        ({ timers }) =>
-            (id) =>
-                timers.clear(id),
-    ],
-    clearInterval: [
-        0,
-        ({ timers }) =>
-            (id) =>
-                timers.clear(id),
-    ],
-    reportError: [1, (context) => (error) => context.report(error)],
-    structuredClone: [
-        1,
-        (context) =>
-            (...given) =>
-                context.received(clonedByScript(given)).data,
-    ],
-    queueMicrotask: [
-        1,
-        (context) => (given) => {
-            const call = callback('queueMicrotask', given);
-            queueMicrotask(() => context.guard(call));
-        },
-    ],
-};
-
-/** @param {string} operation @param {any} given @returns {any} */
-function callback(operation, given) {
-    if (typeof given !== 'function') throw new TypeError(`${operation}: the callback is not a function`);
-    return given;
-}
-
 /** The properties that only secure contexts have. @type {Record<string, (context: Context) => unknown>} */
 const SECURE = {
     Lock: lockInterface,
@@ -352,79 +164,6 @@ const WINDOW = {
 
 /** @type {Record<string, (context: Context) => unknown>} */
 const MAKERS = { ...COMMON, ...SECURE, ...WINDOW };
-
-/** The time between two animation frames. */
-const frame_ms = 16;
-
-/** @type {Operations} */
-const WINDOW_OPERATIONS = {
-    requestAnimationFrame: [
-        1,
-        (context) => (given) => {
-            const call = callback('requestAnimationFrame', given);
-            return context.timers.set(() => call(context.original('performance').now()), frame_ms, [], false);
-        },
-    ],
-    cancelAnimationFrame: [
-        1,
-        ({ timers }) =>
-            (id) =>
-                timers.clear(id),
-    ],
-    requestIdleCallback: [
-        1,
-        ({ timers }) =>
-            (given) => {
-                const call = callback('requestIdleCallback', given);
-                return timers.set(() => call({ didTimeout: false, timeRemaining: () => 50 }), 1, [], false);
-            },
-    ],
-    cancelIdleCallback: [
-        1,
-        ({ timers }) =>
-            (id) =>
-                timers.clear(id),
-    ],
-    postMessage: [1, postMessageTo],
-    open: [0, windowOpen],
-    // close() has no effect on a frame (HTML §7.2.2.1).
-    close: [
-        0,
-        ({ tab, parent }) =>
-            () =>
-                void (parent ?? tab.close()),
-    ],
-};
-
-/** The operations that only workers have. @type {Operations} */
-const WORKER_OPERATIONS = {
-    importScripts: [
-        0,
-        (context) =>
-            (...urls) => {
-                for (const url of urls) {
-                    const text = URL.canParse(url, context.url)
-                        ? textOf(new URL(url, context.url))
-                        : Promise.reject(new TypeError('no URL'));
-                    if (typeof text === 'string') runScript(context, text);
-                    else
-                        throw (
-                            text.catch(() => {}),
-                            new DOMException(`importScripts: '${url}' is not here`, 'NetworkError')
-                        );
-                }
-            },
-    ],
-};
-
-/** @param {Operations} operations @returns {Record<string, (context: Context) => unknown>} */
-const madeOf = (operations) =>
-    Object.fromEntries(
-        Object.entries(operations).map(([name, [required, of]]) => [
-            name,
-            (context) => operation(name, required, of(context)),
-        ]),
-    );
 
 /**
  * The properties of windows that change. A window that was removed has no parent, top or opener (HTML §7.2.2.3).
@@ -476,9 +215,9 @@ function globalInterface(name, handlers, secure) {
     }
     const { prototype } = Global;
     const host = /** @type {any} */ (globalThis);
-    for (const name of [...HOSTED, ...OPERATIONS]) {
+    for (const name of [...HOSTED, ...HOSTED_OPERATIONS]) {
         if (!(name in host)) continue;
-        const value = OPERATIONS.includes(name)
+        const value = HOSTED_OPERATIONS.includes(name)
             ? Object.defineProperty(host[name].bind(host), 'name', { value: name })
             : host[name];
         Object.defineProperty(prototype, name, { value, writable: true, configurable: true });
@@ -567,7 +306,7 @@ const own = new WeakMap();
 function ownOf(Shared) {
     const known = own.get(Shared);
     if (known) return known;
-    const made = makeLanguage();
+    const made = languageProperties();
     for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(Shared.prototype))) {
         if (!/^[A-Z]/.test(name) || !(property.get || PARENTS.has(name))) continue;
         made[name] = property;
@@ -618,17 +357,4 @@ export function makeGlobal(context) {
     belongsTo(Object.defineProperty(global, behind, { value: context }), context);
     for (const name of EARLY) void (/** @type {any} */ (global)[name]);
     return global;
-}
-
-/** Makes window.postMessage() of a window, which posts to that window (HTML §9.3.3). @param {Context} context */
-function postMessageTo(context) {
-    return (/** @type {any[]} */ ...given) => {
-        const sender = context.origin.current ?? context;
-        const { targetOrigin, ...message } = postedToWindow(given, sender.originText);
-        // An opaque origin is the same origin only with itself.
-        const meant = targetOrigin === 'null' ? sender === context : targetOrigin === context.originText;
-        if (targetOrigin !== '*' && !meant) return;
-        const from = { source: sender.kind === 'window' ? sender.window : null, origin: sender.originText };
-        context.queueTask(() => context.firePosted(context.window, message, from), 'message', sender.agent);
-    };
 }

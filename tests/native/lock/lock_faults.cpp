@@ -197,7 +197,8 @@ TEST_CASE("lock: many stealers at once leave one lock and exact data") {
 }
 
 TEST_CASE("lock: a hung holder is evicted within a bound, once, and its late write is refused") {
-    // The first observation, maxHold, the margin (evict.cpp), a few messages and transactions.
+    // The first observation, maxHold, the margin (lock_evictor.cpp), a few messages and
+    // transactions.
     constexpr double bound_ms = 250 + 500 + 150 + 50;
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lab/seeded_random.hpp"
-#include "protocol/replica/row_cache.hpp"
+#include "protocol/replica/counter/row_cache.hpp"
 
 namespace tabacus::test {
 

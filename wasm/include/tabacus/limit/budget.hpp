@@ -22,43 +22,41 @@
 //    needs rights, and when the page is frozen, left or closed.
 // If a tab dies within a burst, the rights of its window are lost. All other unspent rights return
 // to the budget.
+//
+// A budget has three parts in each tab: Holding, the rights that the tab may spend and its row;
+// Burst, which decides how many rights the tab takes out in advance; and Recall, which asks other
+// tabs to put rights back. serve() does one thing at a time:
+//
+//   condition                                    what serve() does
+//   the first call's rights are held             grant(): the call gets them
+//   rights are wanted back, and some are held    put_back(): removes this tab's row
+//   a call waits                                 take_out(): takes rights out, recalls those of
+//                                                other tabs, or refuses the call
+//   none of these                                ends; the burst ends after pause_ms
 #pragma once
 
 #include <cstdint>
 #include <list>
-#include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "tabacus/common/world.hpp"
+#include "tabacus/limit/budget_owner.hpp"
+#include "tabacus/limit/burst.hpp"
+#include "tabacus/limit/holding.hpp"
+#include "tabacus/limit/recall.hpp"
 
 namespace tabacus {
-
-class LimitStore;
-
-/// What a budget needs from its tab.
-struct BudgetOwner {
-    World& world;
-    LimitStore& store;
-    const std::string& tab;  // the tab's identifier
-    /// Acquires the tab's liveness lock if the platform has locks.
-    Function<Task<void>()> hold_liveness;
-    /// Returns the tabs that hold a liveness lock; nothing without Web Locks.
-    Function<Task<std::optional<std::set<std::string>>>()> live_tabs;
-    /// Sends other tabs what is used of the budget, or with `recall` asks them to put rights back.
-    Function<void(bool recall, std::int64_t used)> broadcast;
-};
 
 class Budget {
   public:
     /// The number of calls of a burst before a tab takes rights out in advance.
-    static constexpr int exact_takes = 16;
+    static constexpr int exact_takes = Burst::exact_takes;
     /// The time without a call after which a burst has ended.
     static constexpr double pause_ms = 10;
     /// The longest time that a call waits for other tabs to put rights back.
-    static constexpr double recall_ms = 1000;
+    static constexpr double recall_ms = Recall::wait_ms;
 
     /// `key` is the key of the budget's row. `limit` is from 0 to value_max; all tabs must agree on
     /// it.
@@ -69,10 +67,8 @@ class Budget {
     /// Spends `n` rights and returns true if the tab holds that many and no earlier call waits.
     /// Otherwise returns false and changes nothing; take() then asks for the rights.
     bool take_now(std::int64_t n) {
-        if (n > left_ || !waiters_.empty()) return false;
-        left_ -= n;
-        spent_ += n;
-        ++takes_;
+        if (!waiters_.empty() || !holding_.spend(n)) return false;
+        burst_.add(n);
         return true;
     }
     /// Spends `n` rights and returns true, or returns false if the budget has not that many. Waits
@@ -94,7 +90,7 @@ class Budget {
     // Events of the tab.
 
     /// Notes that `tab` is alive, because it has sent a message.
-    void note_alive(const std::string& tab) { silent_.erase(tab); }
+    void note_alive(const std::string& tab) { recall_.note_alive(tab); }
     /// Another tab asks for rights: puts back what this tab holds unspent.
     void recalled();
     /// Another tab has announced that `used` rights are used.
@@ -109,14 +105,6 @@ class Budget {
         std::int64_t n = 0;
         Completer<bool> done;
     };
-    /// A commit with an unknown outcome. `before` and `after` are the serials of this tab's row
-    /// before and after the commit; nothing if there is no row.
-    struct UnknownCommit {
-        std::optional<std::int64_t> before;
-        std::optional<std::int64_t> after;
-        std::int64_t if_done = 0;  // the rights that this tab gains if it was committed
-        std::int64_t if_not = 0;   // the rights that this tab gains if it was not
-    };
     struct Round {
         bool short_of = false;          // whether there were too few free rights
         std::set<std::string> holders;  // short_of: tabs that hold enough rights together
@@ -129,39 +117,27 @@ class Budget {
     Task<Round> take_out_once();
     Task<std::int64_t> read_used(Transaction& transaction);
     Task<Round> collect(Transaction& transaction, std::int64_t& used);
-    Task<void> resolve_unknown(Transaction& transaction);
-    Task<void> commit(Transaction& transaction, std::int64_t used, UnknownCommit unknown);
-    [[nodiscard]] std::int64_t window() const;
-    Task<void> recall(Round round);
-    Task<void> sweep(std::set<std::string> dead);
+    Task<void> commit(Transaction& transaction, std::int64_t used, Holding::Change change);
     Task<void> put_back();
     Task<Unit> put_back_once();
     Task<void> close_window();
     void schedule_close();
     void hand_back();
-    Task<void> give_up(std::int64_t amount);
-    [[nodiscard]] std::string own_key() const;
+    Task<void> give_up();
 
     BudgetOwner owner_;
     std::string key_;
     std::int64_t limit_;
-    std::int64_t left_ = 0;    // the rights that this tab may spend
-    std::int64_t spent_ = 0;   // the rights spent in this burst
-    std::int64_t takes_ = 0;   // the calls of this burst that got their rights
-    std::int64_t serial_ = 0;  // of the last write of this tab's row
-    std::int64_t used_ = 0;    // how much all tabs have taken, as last known
-    std::optional<UnknownCommit> unknown_;
-    std::optional<std::int64_t> row_;  // the serial of this tab's row, if there is one
-    std::list<Waiter> waiters_;
-    std::optional<double> short_since_ms_;
-    std::set<std::string> silent_;  // holders that did not answer, and have sent nothing since
-    bool serving_ = false;
-    bool closing_ = false;
-    bool wanted_back_ = false;
-    bool given_up_ = false;  // whether this tab's row may record rights that were given up
+    std::int64_t used_ = 0;  // how much all tabs have taken, as last known
     bool worst_ = false;     // whether the row vanished, so that the whole budget counts as used
+    Holding holding_;
+    Burst burst_;
+    Recall recall_;
+    std::list<Waiter> waiters_;
+    bool serving_ = false;      // whether serve() runs
+    bool closing_ = false;      // whether close_window() runs
+    bool wanted_back_ = false;  // whether serve() is to put back all unspent rights
     std::vector<Completer<Unit>> settlers_;
-    Completer<Unit> wake_signal_;
     Scope scope_;  // last, because its tasks use all of the above
 };
 

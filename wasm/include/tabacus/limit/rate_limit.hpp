@@ -3,18 +3,10 @@
 // It promises: in any `interval_ms` at most `limit` grants are delivered to callers. One case is
 // excepted: if the wall clock is set forward while no tab of the origin is awake.
 //
-// TIME. Each limit has a time of its own, which passes as monotonic clocks do. A tab that knows the
-// time is called a witness. It holds a lock, shared, and knows two bounds: the time is at least
-// `low` and at most `high`. With `low` it decides which grants have expired, with `high` until when
-// a grant may be delivered. A tab that joins asks for the time, and a witness writes the time into
-// the row. The row was written after the tab asked and before the tab read it, which gives the two
-// bounds. No witness relies on its wall clock.
-//
-// Only a tab that finds no witness relies on its wall clock, to compute how long ago the row was
-// written; there is no other tab that could disagree. If the clock has gone back, the tab assumes
-// that no time has passed. A wall clock that is set forward while no tab of the origin is awake
-// therefore lets calls through early, once. While a witness hangs, tabs that join wait. A tab that
-// is frozen or hidden in the back/forward cache is not a witness, and joins again when it is back.
+// TIME. Each limit has a time of its own, which no tab's wall clock can set back or forward while
+// another tab is awake. Witness learns it from other tabs, and passes it on to them. RateClock has
+// the two bounds that this tab knows: the time is at least `low` and at most `high`. With `low` a
+// tab decides which grants have expired, with `high` until when a grant may be delivered.
 //
 // DELIVERY. A grant is recorded with the last moment at which it may be delivered to its caller,
 // its `until`, and counts until an interval after that. If the commit takes longer, the grant is
@@ -45,20 +37,13 @@
 #include <string>
 
 #include "tabacus/common/world.hpp"
+#include "tabacus/limit/rate_owner.hpp"
+#include "tabacus/limit/rate_policy.hpp"
+#include "tabacus/limit/witness.hpp"
 
 namespace tabacus {
 
-class LimitStore;
 struct RateRow;
-
-/// What a rate limit needs from its tab.
-struct RateOwner {
-    World& world;
-    LimitStore& store;
-    std::string witness;  // the name of the lock that every witness holds
-    /// Sends other tabs a message: true asks for the time, false says that the row has changed.
-    Function<void(bool)> broadcast;
-};
 
 class RateLimit {
   public:
@@ -66,10 +51,7 @@ class RateLimit {
     /// agree on them.
     RateLimit(RateOwner owner, std::string key, std::int64_t limit, std::int64_t interval_ms);
 
-    void set_limit(std::int64_t limit, std::int64_t interval_ms) {
-        limit_ = limit;
-        interval_ms_ = interval_ms;
-    }
+    void set_limit(std::int64_t limit, std::int64_t interval_ms) { policy_ = {limit, interval_ms}; }
 
     /// Waits until the limit lets the call through. The calls of one tab are let through in their
     /// order. Fails with timed_out after `timeout_ms`, with aborted if the signal aborts, with
@@ -83,11 +65,11 @@ class RateLimit {
     // Events of the tab.
 
     /// Another tab asks for the time.
-    void asked();
+    void asked() { witness_.asked(); }
     /// Another tab has written the row.
-    void changed();
+    void changed() { witness_.changed(); }
     /// The page is frozen or left: the tab stops being a witness.
-    void suspend();
+    void suspend() { witness_.forget(); }
     /// The tab is closed: calls that wait fail with closed.
     void close();
 
@@ -115,32 +97,12 @@ class RateLimit {
     static void record(RateRow& row, const Round& round);
     void take_back(RateRow& row) const;
     void allow(double slack_ms);
-    Task<void> learn_time();
-    Task<bool> begin_time();
-    Task<bool> ask_time();
-    Task<void> write_time();
-    Task<std::optional<RateRow>> read_row();
-    bool hold(std::unique_ptr<HeldLock> lock, int resets);
-    void forget_time();
     Task<void> pause(double delay_ms);
-
-    /// The limit's time, as offsets from the monotonic clock.
-    struct Time {
-        double low_ms;
-        double high_ms;
-    };
-    [[nodiscard]] std::int64_t now() const;
-    [[nodiscard]] std::int64_t ahead() const;
-    /// Notes that the time is at least `now`.
-    void see(std::int64_t now);
-    /// Writes the time into a row that is about to be stored. `vanished`: whether the row was lost.
-    void stamp(RateRow& row, bool vanished);
 
     RateOwner owner_;
     std::string key_;
-    std::int64_t limit_;
-    std::int64_t interval_ms_;
-    std::optional<Time> time_;
+    RatePolicy policy_;
+    Witness witness_;
     double slack_ms_;  // the time that a commit is given
     struct Undelivered {
         std::int64_t until = 0;
@@ -148,13 +110,9 @@ class RateLimit {
     };
     Undelivered undelivered_;  // the grants of the last commit that no caller has received
     std::list<WaiterPtr> waiters_;
-    bool serving_ = false;
-    bool pausing_ = false;
-    bool writing_time_ = false;
-    std::unique_ptr<HeldLock> witness_;
-    int resets_ = 0;  // the number of times that the time was forgotten
+    bool serving_ = false;  // whether serve() runs
+    bool pausing_ = false;  // whether pause() runs
     Completer<Unit> wake_signal_;
-    Completer<Unit> news_;
     Scope scope_;  // last, because its tasks use all of the above
 };
 

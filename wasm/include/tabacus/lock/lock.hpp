@@ -38,8 +38,8 @@ struct LockOptions {
     bool steal = false;         // take it from its holders; exclusive only
     std::optional<AbortSignal> signal = std::nullopt;
     std::optional<double> timeout_ms = std::nullopt;  // 0: timed_out unless the lock is free
-    /// The lock is lost after so long, also if its holder is frozen or hung. All users of the lock
-    /// should agree on it: of what the holder and what a waiter passed, the lesser counts.
+    /// The lock is lost after this time, also if its holder is frozen or hung. All users of the
+    /// lock should agree on it: the lesser of the holder's and a waiter's value counts.
     std::optional<double> max_hold_ms = std::nullopt;
     std::string label = {};                   // NOLINT(readability-redundant-member-init)
     std::shared_ptr<Grant> within = nullptr;  // Held::grant() under which this is asked
@@ -53,8 +53,9 @@ struct LockOptions {
     }
 };
 
-/// Writes under a lock's fence, whole or not at all: one IndexedDB transaction over the lock's
-/// epoch and Store::data, whose keys are "<store>/<key>". Await nothing but this between its calls.
+/// Writes under a lock's fence, all or nothing: one IndexedDB transaction over the lock's epoch and
+/// Store::data, whose keys are "<store>/<key>". Requires that its caller awaits nothing else
+/// between its calls.
 class FencedTransaction {
   public:
     FencedTransaction(std::shared_ptr<Grant> grant, std::unique_ptr<Transaction> transaction);
@@ -69,14 +70,14 @@ class FencedTransaction {
     ~FencedTransaction();
 
     Task<std::optional<std::string>> get(std::string store, std::string key);
-    /// In order of key, each without its store.
+    /// Returns the rows in order of key, each key without its store.
     Task<std::vector<Row>> list(std::string store, std::string prefix);
     void put(std::string_view store, std::string_view key, std::string_view value);
     void remove(std::string_view store, std::string_view key);
-    /// A text beside the lock's epoch, for what is built on locks.
+    /// Returns the text that a user of the lock keeps beside its epoch, or nothing.
     Task<std::optional<std::string>> note();
     void set_note(std::string_view text);
-    /// What it writes through, for protocols that have stores of their own.
+    /// Returns the transaction that it writes through, for protocols that have stores of their own.
     [[nodiscard]] Transaction& transaction() const { return *transaction_; }
     /// Fails with lock_lost if the lock was lost since begin(), else as Transaction::commit() does.
     Task<void> commit();
@@ -102,9 +103,10 @@ class Held {
 
     /// Returns false if the lock was not available.
     explicit operator bool() const { return grant_ != nullptr; }
-    /// True until it is released or lost.
+    /// Returns true until the lock is released or lost.
     [[nodiscard]] bool held() const;
-    /// Rises with every exclusive grant of the name, for ever. A shared grant has none.
+    /// Returns the fencing token, which rises with every exclusive grant of the name, for ever.
+    /// Returns nothing for a shared grant.
     [[nodiscard]] std::optional<std::int64_t> token() const;
     [[nodiscard]] const std::shared_ptr<Grant>& grant() const { return grant_; }
     /// Returns why it was lost: stolen, frozen, page-hidden, max-hold, fenced or closed. Returns an
@@ -112,14 +114,14 @@ class Held {
     [[nodiscard]] std::string_view loss() const;
     /// Loses the lock if its maxHold is over: in a turn that takes long, the timer is not due.
     void check_max_hold() const;
-    /// Called once if it is lost.
+    /// Calls `callback` once if the lock is lost.
     void on_lost(Function<void(std::string_view reason)> callback) const;
     /// Releases the lock once the commits under way have ended. Does nothing if it is not held.
     void release();
     /// Fails with lock_lost if the lock is no longer held; with fenced if a newer grant exists, and
     /// then the lock is lost; with unavailable if the grant is shared or there is no IndexedDB.
     Task<FencedTransaction> begin();
-    /// Begins it over a protocol's own stores as well, and as durable as the protocol needs.
+    /// Begins the transaction over the stores `also`, too, and as durable as the protocol needs.
     Task<FencedTransaction> begin(Stores also, Durability durability);
 
   private:
@@ -150,7 +152,7 @@ class LockTable {
     [[nodiscard]] Exclusion exclusion() const;
     /// Whether Held::begin() works: there is an IndexedDB.
     [[nodiscard]] bool fenced() const;
-    /// This context, as query() names it.
+    /// Returns the identifier of this context, as query() reports it.
     [[nodiscard]] const std::string& tab() const;
 
     Task<Held> acquire(std::string name, LockOptions options);
@@ -158,22 +160,22 @@ class LockTable {
     /// time limit for all together.
     Task<std::vector<Held>> acquire_all(std::vector<std::string> names, LockOptions options);
 
-    /// Held and waiting requests of all tabs, held ones first, then as they came. A frozen tab's
-    /// waiting requests are missing.
+    /// Returns the requests of all tabs: those that hold the lock first, then those that wait, in
+    /// the order in which they were made. The waiting requests of a frozen tab are missing.
     Task<std::vector<LockRequestInfo>> query(std::string name);
-    /// The names of all locks of the namespace that a tab holds or waits for: as the browser
-    /// reports them where it has Web Locks, else by the leases.
+    /// Returns the names of all locks of the namespace that a tab holds or waits for: as the
+    /// browser reports them where it has Web Locks, else by the leases.
     Task<std::vector<std::string>> names();
-    /// A transaction under no lock, which is aborted when the page is being frozen; for what is
-    /// built on locks.
+    /// Begins a transaction under no lock, which is aborted when the page is being frozen. It is
+    /// for users of locks in C++.
     Task<std::unique_ptr<Transaction>> begin(Stores scope, Access access, Durability durability);
     Task<bool> is_locked(std::string name);
     Task<void> wait_for_unlock(std::string name, std::optional<AbortSignal> signal,
                                std::optional<double> timeout_ms);
-    /// Calls the callbacks of on_broadcast() in all tabs, for what is built on locks.
+    /// Calls the callbacks of on_broadcast() in all tabs, for users of locks in C++.
     void broadcast(std::string_view name, const std::string& about);
-    /// Called at each broadcast(), with what it is about; with an empty text when a tab that could
-    /// still announce it took or released the lock.
+    /// Calls `callback` at each broadcast(), with what it is about. Calls it with an empty text
+    /// when a tab that could still announce it took or released the lock.
     Subscription on_broadcast(std::string_view name, Function<void(const std::string&)> callback);
     /// Calls `callback` when a tab took, released or lost the lock, also by a crash.
     Subscription on_change(std::string_view name, Function<void()> callback);
@@ -182,7 +184,7 @@ class LockTable {
     void close();
     [[nodiscard]] bool closed() const;
 
-    /// How many hung holders this table has evicted.
+    /// Returns how many hung holders this table has evicted.
     [[nodiscard]] int evictions() const;
     [[nodiscard]] bool idle();
 

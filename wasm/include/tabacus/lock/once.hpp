@@ -23,17 +23,18 @@ struct OnceOutcome {
     std::string text;
 };
 
-/// One of the two: an outcome to use, or the lock under which to run and then to settle.
+/// The answer to enter(): either an outcome to use, or the lock under which to run and then to
+/// settle.
 struct OnceTurn {
     std::optional<OnceOutcome> outcome;
     Held held;
 };
 
-/// Which finished run will do. Since the Unix epoch, on the wall clock.
+/// Which finished run a caller accepts. Times are since the Unix epoch, by the wall clock.
 struct OnceAge {
-    double ttl_ms = 0;  // a success not older than that
-    /// Any outcome of a run that finished later: the call was made then, though whoever made it may
-    /// have had to load what enters it. Nothing: it is made by entering.
+    double ttl_ms = 0;  // a success that is not older is accepted
+    /// Any outcome of a run that finished later is accepted: the caller asked at this time, and may
+    /// have had to load the program before it could enter. By default it asks when it enters.
     double called_ms = std::numeric_limits<double>::infinity();
 };
 
@@ -42,9 +43,11 @@ class Once {
     /// `world` and `table` must outlive it.
     Once(World& world, LockTable& table) : world_(world), table_(table) {}
 
-    /// As LockTable::acquire() of an exclusive lock.
+    /// Waits for an outcome or the lock, with the options and the errors of LockTable::acquire() of
+    /// an exclusive lock.
     Task<OnceTurn> enter(std::string key, LockOptions options, OnceAge age);
-    /// Keeps the outcome for those who wait, and releases. Fails as Held::begin() and commit() do.
+    /// Keeps the outcome for the callers that wait, and releases the lock. Fails as Held::begin()
+    /// and commit() do.
     Task<void> settle(std::string key, Held held, OnceOutcome outcome);
 
   private:
@@ -54,7 +57,7 @@ class Once {
         bool succeeded = false;
     };
     static std::optional<Finished> parse(std::string_view text);
-    /// What is recorded; its outcome too, if it will do.
+    /// The finished run that is recorded; its outcome too, if the caller accepts it.
     struct Seen {
         std::optional<Finished> finished;
         std::optional<OnceOutcome> outcome;

@@ -7,7 +7,7 @@
 //    permits, for all of them at once, and takes the first that comes free. An `ifAvailable`
 //    request takes one that nobody waits for.
 //  - What a permit's holder writes through Held::begin() is written only while it is that permit's
-//    newest. Who dies, freezes or exceeds max_hold_ms gives it back as a lock.
+//    newest. A permit of a tab that crashes, freezes or exceeds max_hold_ms is lost as a lock is.
 //
 // The entry lock orders and protects nothing: a request that loses it goes on waiting. A tab that
 // hangs while it holds the entry lock holds up those behind it until it is closed.
@@ -26,8 +26,9 @@ class Semaphore {
     /// `world` and `table` must outlive it.
     Semaphore(World& world, LockTable& table) : world_(world), table_(table) {}
 
-    /// As LockTable::acquire() of an exclusive lock. `permits`: an agreement of all who use it,
-    /// from 1. Its token rises with every grant of the same permit.
+    /// Acquires a permit, with the options and the errors of LockTable::acquire() of an exclusive
+    /// lock. Requires that all callers agree on `permits`, from 1. The token rises with every grant
+    /// of the same permit.
     Task<Held> acquire(std::string name, int permits, LockOptions options);
 
   private:

@@ -1,12 +1,12 @@
-// Queue: jobs that any tab asks for, durably, and that `concurrency` workers do over all tabs.
+// Queue: jobs that any tab enqueues, durably, and that `concurrency` workers run over all tabs.
 //
 // It promises:
-//  - A job that was accepted is there until it is settled: done, given up as a dead letter, or
-//    cancelled. It is deleted by the transaction that settles it, and never before.
-//  - Settled once: the claim on a job stands in the row of a slot, which only the holder of a lock
+//  - A job that was accepted is kept until it is settled: done, given up as a dead letter, or
+//    cancelled. The transaction that settles it deletes it, and none before does.
+//  - A job is settled once: the claim on a job stands in the row of a slot, which only the holder of a lock
 //    (lock.hpp) writes. Each transaction of the holder finds that row as it left it, or does
 //    nothing; in one it settles a job, with all that the job enqueues after itself. A worker that
-//    lost its claim, and does not know, settles nothing.
+//    lost its claim, and does not know it, settles nothing.
 //  - At most `concurrency` claims at a time, of tabs that agree on the number and of workers that
 //    have not been notified that they lost theirs.
 //  - at_most_once: the claim is on the disk before the job begins, and a job whose worker was lost
@@ -41,14 +41,14 @@ constexpr int priority_max = 1000;
 /// How many kinds of jobs may be in a queue at a time: a claim reads one row of each.
 constexpr std::size_t kinds_max = 64;
 
-/// An agreement of all tabs.
+/// What all tabs of a queue agree on.
 struct QueueOptions {
     int concurrency = 1;
     bool lifo = false;
-    int attempts = 3;               // of a job that fails; 0: for ever
+    int attempts = 3;               // of a job that fails; 0: without end
     double back_off_ms = 1'000;     // before the second attempt; then twice as long each
     bool pause_on_failure = false;  // instead of backing off
-    std::int64_t limit = 0;         // jobs in the queue; 0: none
+    std::int64_t limit = 0;         // jobs in the queue; 0: no limit
     Durability durability = Durability::relaxed;
 };
 
@@ -62,18 +62,18 @@ struct QueueValue {
 struct JobSpec {
     // NOLINTBEGIN(readability-redundant-member-init): so that they may be left out
     QueueValue payload = {};
-    std::string key = {};  // empty: none
+    std::string key = {};  // empty: it has none
     std::string kind = {};
     // NOLINTEND(readability-redundant-member-init)
     int priority = 0;
-    bool optional = false;  // its failure is final, and no dead letter
+    bool optional = false;  // its failure is final, and leaves no dead letter
     bool at_most_once = false;
     double delay_ms = 0;
 };
 
 struct JobReceipt {
     std::string id;
-    bool joined = false;     // the job was there before, under its key
+    bool joined = false;     // the job was in the queue before, under its key
     std::int64_t count = 0;  // jobs in the queue, this one among them
 };
 
@@ -81,7 +81,7 @@ struct JobReceipt {
 struct JobOutcome {
     enum class Kind : char { done = 's', failed = 'f', cancelled = 'x' };
     Kind kind = Kind::done;
-    QueueValue value;           // of a failure: a text that describes it
+    QueueValue value;           // a failure has a text that describes it
     std::vector<JobSpec> next;  // of a run: enqueued with its settlement
 };
 
@@ -97,13 +97,13 @@ struct JobInfo {
     State state = State::queued;
     int attempts = 0;  // that failed
     int lost_workers = 0;
-    double enqueued_ms = 0;  // since the Unix epoch, as the next
+    double enqueued_ms = 0;  // since the Unix epoch, as is due_ms
     double due_ms = 0;       // delayed: until when; dead: since when
     std::string error;       // of the last attempt
     std::string tab;         // running: where
 };
 
-/// What became of jobs, in any tab.
+/// What has happened to jobs, in any tab.
 struct QueueEvent {
     enum class Kind : char {
         queued = 'q',     // id, key, kind of each
@@ -111,14 +111,14 @@ struct QueueEvent {
         progress = 'p',   // id, fraction, note
         done = 'd',       // id, key, kind of each
         failed = 'f',     // id, key, kind, error, "dead" or "again" or "dropped" of each
-        returned = 'b',   // id, key, kind of each: not claimed any more
+        returned = 'b',   // id, key, kind of each: the slot has given them back
         cancelled = 'x',  // id, key, kind of each; none: all
         paused = 'z',     // "user" or "failure"
         resumed = 'c',
         changed = 'm',  // anything else
     };
     Kind kind = Kind::changed;
-    std::string tab;                       // whose doing
+    std::string tab;                       // that did it
     std::int64_t version = 0;              // rises with every change of the queue
     std::int64_t count = 0;                // jobs in the queue then
     std::vector<std::string> fields = {};  // NOLINT(readability-redundant-member-init)
@@ -155,39 +155,36 @@ class Queues {
 
     /// Returns false if there is no IndexedDB, so that no queue works.
     [[nodiscard]] bool available() const;
-    /// The name of this tab in events.
+    /// Returns the name of this tab in events.
     [[nodiscard]] const std::string& tab() const;
-    /// The queue of that name, for as long as this lives; made with these options and callbacks the
-    /// first time.
+    /// Returns the queue of that name, which lives as long as this. Its first call makes the queue,
+    /// with these options and callbacks.
     Queue& queue(const std::string& name, QueueOptions options, QueueCallbacks callbacks);
-    /// The browser is online again: queues that a failure has paused go on.
+    /// Resumes the queues that a failure has paused, because the browser is online again.
     void online();
     /// Every later call fails with closed. The claims are lost when `locks` is closed.
     void close();
 
   private:
-    friend class Queue;
     struct Parts;
     std::unique_ptr<Parts> parts_;
 };
 
-struct Job;
-struct QueueChanges;
-struct QueueRows;
-struct SlotRow;
-
 class Queue {
+    struct Parts;
+
   public:
-    Queue(Queues::Parts& parts, std::string name, QueueOptions options, QueueCallbacks callbacks);
+    /// For Queues::queue() alone.
+    explicit Queue(std::unique_ptr<Parts> parts);
     ~Queue();
     Queue(const Queue&) = delete;
     Queue& operator=(const Queue&) = delete;
     Queue(Queue&&) = delete;
     Queue& operator=(Queue&&) = delete;
 
-    /// Accepted when this returns. queue_full: `limit` jobs are queued. unavailable: the queue has
-    /// `kinds_max` kinds. Else it fails with the store's error. Calls of one turn of the event loop
-    /// share a transaction, and are refused one by one.
+    /// The job is accepted when this returns. Fails with queue_full if `limit` jobs are queued, with
+    /// unavailable if the queue has `kinds_max` kinds, and else with the store's error. Calls of one
+    /// turn of the event loop share a transaction, and are refused one by one.
     Task<JobReceipt> enqueue(JobSpec spec);
 
     /// Takes part in the work on jobs of these kinds, which replace those of an earlier call.
@@ -198,8 +195,9 @@ class Queue {
     /// Loses the runs under way. Returns when the runs that had ended are settled, and all other
     /// claims are given back.
     Task<void> leave();
+    /// Ends a run. Does nothing if the run has ended or is lost.
     void finish(int run, JobOutcome outcome);
-    /// Notifies all tabs.
+    /// Notifies all tabs of the progress of a run.
     void progress(int run, double fraction, std::string_view note);
 
     /// Running jobs go on; no further one begins, in any tab.
@@ -210,9 +208,9 @@ class Queue {
     Task<bool> cancel(std::string key);
     /// Cancels all jobs but dead letters. Returns how many.
     Task<std::int64_t> clear();
-    /// Jobs in the queue, as this tab last learnt.
-    [[nodiscard]] std::int64_t count() const { return count_; }
-    /// Jobs in the queue, as the store has them.
+    /// Returns the number of jobs in the queue, as this tab last learnt.
+    [[nodiscard]] std::int64_t count() const;
+    /// Returns the number of jobs in the queue, as the store has them.
     Task<std::int64_t> read_count();
     /// Returns the jobs in the order in which they will run, running ones first. What a slot has
     /// claimed runs one after another: all but its first job are queued.
@@ -225,134 +223,11 @@ class Queue {
     Task<bool> discard(std::string id);
     /// Returns once nothing is queued or running.
     Task<void> idle();
-    [[nodiscard]] bool paused() const { return paused_; }
-
-    // For Queues.
-    void receive(const QueueEvent& event);
-    void on_resume();
-    void online();
-    void close();
+    [[nodiscard]] bool paused() const;
 
   private:
-    struct Request;
-    struct Run;
-    struct Worker;
-    struct Finished;
-    struct ClaimedRow;
-    struct HeldSlot;
-    struct Expected;
-    using Changes = QueueChanges;
-
-    // Enqueueing, and the outcomes and events that follow (queue.cpp).
-    Task<void> flush();
-    Task<void> commit(std::vector<std::shared_ptr<Request>> batch);
-    Task<void> write(const std::vector<std::shared_ptr<Request>>& batch);
-    void expect(const std::string& id);
-    void deliver(JobOutcomes outcomes);
-    void keep_unknown(const Changes& changes);
-    Task<std::vector<std::string>> resolve_unknown(Transaction& transaction, std::string born);
-    Task<void> collect();
-    static Task<JobOutcome> take_outcome(Transaction& transaction, Row row);
-    Task<bool> collect_some();
-    void watch();
-    Task<void> poll_periodically();
-    Task<void> poll();
-    void lose_foreign(const std::string& born);
-    void note(std::int64_t version, std::int64_t count);
-    void be_idle();
-    void publish(Changes& changes);
-
-    // Control (control.cpp).
-    using Change = Function<Task<std::int64_t>(QueueRows& rows)>;
-    Task<std::int64_t> change(Change apply);
-    Task<std::int64_t> change_once(const Change& apply);
-    Task<std::vector<JobInfo>> list(bool all);
-    Task<std::vector<JobInfo>> list_dead();
-    Task<std::int64_t> read_head();
-
-    // Work (work.cpp).
-    [[nodiscard]] bool working() const { return handling_ && !closed_; }
-    [[nodiscard]] bool handles(const std::string& kind) const;
-    void start();
-    void wake_workers();
-    Task<void> wake_workers_at(double due_ms);
-    Task<void> work(int slot);
-    void free_worker(int slot);
-    Task<Held> take_slot(int slot);
-    void lose(Run& run, std::string_view reason);
-    Task<void> record_exit(int slot, std::string exit);
-    Task<std::string> take_exit(int slot);
-    Task<void> drain_orphan(int slot);
-    Task<void> serve(HeldSlot& held_slot);
-    Task<void> settle_and_claim(HeldSlot& held_slot, bool claiming);
-    struct Turn;
-    Task<bool> resolve_failure(HeldSlot& held_slot, Turn& turn, Error error, int& tried);
-    static bool narrow(HeldSlot& held_slot);
-    static void settle_next(HeldSlot& held_slot);
-    Task<bool> was_committed(HeldSlot& held_slot, std::string turn);
-    Task<std::string> read_slot(HeldSlot& held_slot);
-
-    // A turn (turn.cpp).
-    Task<void> take_turn(HeldSlot& held_slot, bool claiming, std::string exit, Turn& turn);
-    Task<bool> act(Transaction& transaction, HeldSlot& held_slot, bool claiming, std::string exit,
-                   Turn& turn);
-    static std::optional<SlotRow> own_row(const QueueRows& rows, const HeldSlot& held_slot,
-                                          const std::vector<Row>& slots);
-    static Task<void> recover(QueueRows& rows, const SlotRow& former, bool unchanged);
-    static void sweep(QueueRows& rows, const std::vector<Row>& outcomes);
-    static Task<std::optional<Error>> settle(QueueRows& rows, HeldSlot& held_slot, Turn& turn);
-    static Task<std::optional<Error>> end_job(QueueRows& rows, const Job& job,
-                                              const JobOutcome& outcome);
-    static void remove_finished(QueueRows& rows, const HeldSlot& held_slot);
-    /// What becomes of a claimed job in a turn.
-    enum class ClaimState : std::uint8_t { returned, ended, runs, stays, gone };
-    static Task<std::vector<ClaimState>> reread_claimed(QueueRows& rows, HeldSlot& held_slot,
-                                                        std::vector<ClaimState> states);
-    static std::vector<ClaimState> claim_states(const HeldSlot& held_slot);
-    static void part(QueueRows& rows, const HeldSlot& held_slot,
-                     const std::vector<ClaimState>& states, bool removed, Turn& turn);
-    Task<std::vector<std::pair<std::string, Row>>> first_rows(QueueRows& rows, std::size_t limit);
-    Task<void> select(QueueRows& rows, const std::vector<Row>& slots, const HeldSlot& held_slot,
-                      Turn& turn);
-    static void claim_first(QueueRows& rows, std::vector<Job> jobs, std::size_t count, Turn& turn);
-    static void hold_current(const HeldSlot& held_slot, Turn& turn);
-
-    // Running (run.cpp).
-    Task<void> run_all(HeldSlot& held_slot);
-    Task<void> mark_late(std::weak_ptr<bool> late);
-    std::shared_ptr<Run> begin(const Job& job);
-    void end(const std::shared_ptr<Run>& run);
-
-    Queues::Parts& parts_;
-    std::string name_;
-    std::string key_;  // escaped
-    QueueOptions options_;
-    QueueCallbacks callbacks_;
-    std::int64_t version_ = 0;  // of what is known, as QueueEvent::version
-    std::int64_t count_ = 0;
-    bool paused_ = false;
-    bool closed_ = false;
-
-    std::vector<std::shared_ptr<Request>> requests_;
-    bool flushing_ = false;
-    std::unique_ptr<Expected> expected_;
-    bool polling_ = false;
-    bool collecting_ = false;
-    bool collect_again_ = false;
-    std::vector<Completer<Unit>> idle_;
-
-    bool handling_ = false;
-    bool all_kinds_ = false;
-    std::vector<std::string> kinds_;
-    AbortSignal stopped_;
-    std::vector<int> slots_;                     // that have a worker here
-    std::vector<Completer<Unit>> left_;          // who waits until there is none
-    std::vector<Completer<Unit>> idle_workers_;  // of workers that have found nothing to do
-    std::uint64_t wake_count_ = 1;               // how often there may have been something
-    std::optional<double> wake_at_ms_;
-    std::optional<double> searched_ms_;  // when it last listed all rows, without trusting the head
-    std::vector<std::shared_ptr<Run>> runs_;
-    int last_run_ = 0;
+    friend class Queues;
+    std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace tabacus

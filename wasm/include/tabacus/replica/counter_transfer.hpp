@@ -1,16 +1,14 @@
-// CounterTransfer: replicated counters on their way to other devices, by the application's own
-// server.
+// CounterTransfer: exports and imports replicated counters, so that the application's own server can
+// carry them to other devices.
 //
-// A state is a set of rows, as they are committed: of each replica its cumulative totals, under a
-// name that no other replica has, with the epoch in which they were written. States are joined row
-// by row: of two rows of one replica the newer epoch's, and within an epoch the larger totals (a
-// state-based PN-counter, RR-7506 spec. 7; any part of a state is one: a delta, P. S. Almeida et
-// al., "Delta State Replicated Data Types", JPDC 111, 2018). So they may be merged in any order,
-// any number of times, and by way of anybody.
+// A state is a set of committed rows. Each row has the cumulative totals of one replica, under a name that
+// no other replica has, and the epoch in which they were written. States are joined row by row: the newer
+// epoch wins, and within an epoch the larger totals (a state-based PN-counter, RR-7506 spec. 7). Any part
+// of a state is a state, too (a delta: P. S. Almeida et al., "Delta State Replicated Data Types", JPDC 111,
+// 2018). So states may be merged in any order, any number of times, whatever way they come.
 //
-// It promises: what is merged is in the store when merge() returns, counts from then on in all
-// tabs, and is in the states that they export. Rows of this very database are not touched: their
-// owners know better.
+// It promises: what is merged is in the store when merge() returns, counts from then on in all tabs, and
+// is in the states that they export. Rows of this very database are not touched: their owners know better.
 #pragma once
 
 #include <string>
@@ -30,18 +28,19 @@ struct TransferredRow {
 
 class CounterTransfer {
   public:
-    /// More is nobody's counter.
+    /// Far more rows than any counter has.
     static constexpr std::size_t rows_max = 100'000;
 
     /// `world` must outlive it.
     CounterTransfer(World& world, std::string name_space)
         : world_(world), name_space_(std::move(name_space)) {}
 
-    /// What is committed of a counter. Rows that cannot be read are left out. unavailable: there is
-    /// no IndexedDB; as Database::begin().
+    /// Returns the committed rows of a counter, without those that cannot be read. unavailable: there is
+    /// no IndexedDB. Otherwise it fails as Database::begin() does.
     Task<std::vector<TransferredRow>> state(std::string counter);
-    /// Nothing is merged: invalid_argument, one of them is none; out_of_range, with them the
-    /// counter would leave ±(2^53 − 1). As Transaction::commit().
+    /// Joins `rows` with those of the store. invalid_argument: one of them is no row; out_of_range: with
+    /// them the counter would leave ±(2^53 − 1). Otherwise it fails as Transaction::commit() does. If it
+    /// fails, nothing is merged, unless the failure is unknown_commit.
     Task<void> merge(std::string counter, std::vector<TransferredRow> rows);
 
   private:

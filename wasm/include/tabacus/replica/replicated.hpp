@@ -17,7 +17,7 @@ struct CounterState;
 
 class ReplicatedCounter final : public Counter {
   public:
-    /// Both outlive the counter.
+    /// Requires that both outlive the counter.
     ReplicatedCounter(Replica& replica, CounterState& state);
     ~ReplicatedCounter() override;
     ReplicatedCounter(const ReplicatedCounter&) = delete;
@@ -25,8 +25,8 @@ class ReplicatedCounter final : public Counter {
     ReplicatedCounter(ReplicatedCounter&&) = delete;
     ReplicatedCounter& operator=(ReplicatedCounter&&) = delete;
 
-    /// Adds at once and schedules the commit and the news. Nothing, and no change, when the value
-    /// would leave ±value_max.
+    /// Adds `n` at once, and schedules the commit and the news. Returns the new value. Returns nothing, and
+    /// changes nothing, if the value would leave ±value_max.
     std::optional<std::int64_t> increment(std::int64_t n);
 
     Task<std::int64_t> add(std::int64_t n) override;

@@ -1,5 +1,5 @@
-// Tab: what one namespace offers in one context (a page, a worker). The other ways to count are the
-// Catalogue's (catalogue.hpp), which a page need not load.
+// Tab: what one namespace offers in one context (a page, a worker). The Catalogue (catalogue.hpp), which a
+// page need not load, has the other strategies.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ namespace tabacus {
 /// that a person would write; an escaped key stays far below what storage and lock managers accept.
 constexpr int name_units_max = 128;
 
-/// What this context has, each value as the public API spells it.
+/// What this context has. Each value is spelt as in the public API.
 struct Capabilities {
     std::string_view store;       // indexeddb, localstorage, memory
     std::string_view exclusion;   // web-locks, lease, none
     std::string_view durability;  // the best there is: strict, relaxed, memory
-    bool channel = false;         // news travels by BroadcastChannel
+    bool channel = false;         // there is a BroadcastChannel for news
 };
 
 class Replica;
@@ -29,7 +29,7 @@ class ReplicatedCounter;
 
 class Tab {
   public:
-    /// `world` must outlive the tab. Names are validated by the caller (js/), being strings there.
+    /// Requires that `world` outlives the tab, and that the caller (js/) has validated the name.
     Tab(World& world, std::string name_space, NoticeHandler on_notice);
     ~Tab();
     Tab(const Tab&) = delete;
@@ -37,17 +37,17 @@ class Tab {
     Tab(Tab&&) = delete;
     Tab& operator=(Tab&&) = delete;
 
-    /// Finds out what the platform has. Call it once, before counter().
+    /// Finds out what the platform has. Requires that it is called once, before replicated().
     Task<void> open();
-    /// Commits what is pending, then lets locks and channel go. Waits for the commit.
+    /// Commits what is pending, waits for the commit, and then releases locks and channel.
     Task<void> close();
 
     [[nodiscard]] Capabilities capabilities() const;
 
-    /// The counter of that name: the same object for the same arguments.
+    /// Returns the counter of that name: the same object for the same arguments.
     ReplicatedCounter& replicated(std::string_view name, Durability durability);
 
-    /// True when no work of the tab is under way.
+    /// True while no work of the tab is under way.
     [[nodiscard]] bool idle();
 
   private:

@@ -27,6 +27,8 @@ class CoordinationCore {
         if (!locks_) locks_.emplace(world_, watched_table());
         return *locks_;
     }
+    TransactionsCore& transactions() { return locks().transactions(); }
+    LeaderCore& leader() { return locks().leader(); }
     LimitsCore& limits() {
         if (!limits_) {
             watch_.start();

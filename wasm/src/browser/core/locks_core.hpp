@@ -1,6 +1,6 @@
-// LocksCore: the locks of the tab's LockTable, single flight, semaphores, calls to a leader and
-// fenced transactions, as JavaScript calls them. JavaScript identifies held locks, transactions and
-// watches by numbers. Each result is passed to a promise.
+// LocksCore: the locks of the tab's LockTable, single flight and semaphores, as JavaScript calls
+// them. JavaScript identifies held locks and watches by numbers. Each result is passed to a promise.
+// The fenced transactions and the calls to a leader have cores of their own.
 #pragma once
 
 #include <map>
@@ -9,7 +9,9 @@
 
 #include "browser/core/abortable_requests.hpp"
 #include "browser/core/counter_core.hpp"
-#include "tabacus/lock/leader.hpp"
+#include "browser/core/held_locks.hpp"
+#include "browser/core/leader_core.hpp"
+#include "browser/core/transactions_core.hpp"
 #include "tabacus/lock/lock.hpp"
 #include "tabacus/lock/once.hpp"
 #include "tabacus/lock/semaphore.hpp"
@@ -22,7 +24,11 @@ class LocksCore {
         : table_(table),
           once_(world, table),
           semaphore_(world, table),
-          leader_(world, table, notify) {}
+          transactions_(held_),
+          leader_(world, table, held_, transactions_, requests_) {}
+
+    TransactionsCore& transactions() { return transactions_; }
+    LeaderCore& leader() { return leader_; }
 
     /// Acquires the locks. Resolves with their numbers, or with an empty list if `ifAvailable` was
     /// set and not all are available. `within` is the number of an outer lock that the caller
@@ -34,9 +40,9 @@ class LocksCore {
                         int request, PromiseId promise);
     void abort(int request) { requests_.abort(request); }
     /// Returns the fencing token; NaN for a shared lock, or for one that is not held.
-    double token(int held) const;
+    double token(int held) const { return held_.token(held); }
     /// Loses the lock if it has been held for longer than its maxHold.
-    void check_max_hold(int held) const;
+    void check_max_hold(int held) const { held_.check_max_hold(held); }
     void release(int held);
     void query(const std::string& name, PromiseId promise) {
         settle(scope_, table_.query(name), promise);
@@ -54,52 +60,19 @@ class LocksCore {
                PromiseId promise);
     void settle_once(const std::string& key, int held, OnceOutcome outcome, PromiseId promise);
 
-    // Calls to a leader.
-    void call_leader(const std::string& name, const std::string& call, LeaderCallOptions options,
-                     int request, PromiseId promise);
-    void begin_term(const std::string& name, int term, PromiseId promise);
-    /// Resolves with nothing if the term was handed over.
-    void next_call(const std::string& name, int term, PromiseId promise);
-    /// Begins a fenced transaction that answers the call `id`. Resolves with its number, or with 0
-    /// if the call was answered before or its caller has taken it back.
-    void begin_answer(const std::string& name, const std::string& id, int term, PromiseId promise);
-    /// Writes the answer and `writes` in that transaction, and commits it.
-    void answer(const std::string& name, const std::string& id, int transaction,
-                LeaderAnswer answer, std::vector<FencedWrite> writes, PromiseId promise);
-
-    // Fenced transactions.
-
-    /// Begins one. Resolves with its number.
-    void begin(int held, PromiseId promise);
-    void get(int transaction, const std::string& store, const std::string& key, PromiseId promise);
-    void list(int transaction, const std::string& store, const std::string& prefix,
-              PromiseId promise);
-    void commit(int transaction, std::vector<FencedWrite> writes, PromiseId promise);
-    void end(int transaction) { transactions_.erase(transaction); }
-
   private:
     using Numbers = std::vector<int>;
     Task<Numbers> take(std::vector<std::string> names, LockOptions options);
     Task<Numbers> take_permit(std::string name, int permits, LockOptions options);
     void prepare(LockOptions& options, int within, int request);
-    int keep(Held held);
-    Task<std::int64_t> open(int held);
-    Task<void> write(int transaction, std::vector<FencedWrite> writes);
-    Task<FencedTransaction> written(int transaction, std::vector<FencedWrite> writes);
-    Task<std::int64_t> open_answer(std::string name, std::string id, std::shared_ptr<Grant> term);
-    Task<void> give(std::string name, std::string id, int transaction, LeaderAnswer answer,
-                    std::vector<FencedWrite> writes);
-    int keep(FencedTransaction transaction);
-    [[nodiscard]] std::shared_ptr<Grant> term(int held) const;
 
     LockTable& table_;
     Once once_;
     Semaphore semaphore_;
-    Leader leader_;
-    int last_ = 0;
-    std::map<int, Held> held_;
-    std::map<int, std::shared_ptr<FencedTransaction>> transactions_;
+    HeldLocks held_;
     AbortableRequests requests_;
+    TransactionsCore transactions_;
+    LeaderCore leader_;
     std::map<int, Subscription> watches_;
     Scope scope_;
 };

@@ -3,42 +3,64 @@
 namespace tabacus::browser {
 
 int QueuesCore::open(const std::string& name, const QueueOptions& options) {
-    const int number = static_cast<int>(opened_.size());
-    QueueCallbacks callbacks;
-    callbacks.run = [number](int run, const JobInfo& job) { host::queue_run(number, run, job); };
-    callbacks.lost = [number](int run, std::string_view reason) {
-        host::queue_lost(number, run, reason);
-    };
-    callbacks.settled = [number](const JobOutcomes& jobs) { host::queue_settled(number, jobs); };
-    callbacks.event = [number](const QueueEvent& event) { host::queue_event(number, event); };
-    opened_.push_back(&queues_.queue(name, options, std::move(callbacks)));
-    return number;
+    auto& opened = *opened_.emplace_back(std::make_unique<Opened>(options.concurrency));
+    opened.number = static_cast<int>(opened_.size()) - 1;
+    opened.queue = &queues_.queue(name, options, callbacks_of(opened));
+    return opened.number;
 }
 
-void QueuesCore::finish(int queue, int run, bool succeeded, QueueValue value,
-                        std::vector<JobSpec> next) {
+QueueCallbacks QueuesCore::callbacks_of(Opened& opened) {
+    QueueCallbacks callbacks;
+    callbacks.run = [&opened](int run, const JobInfo& job) {
+        host::queue_run(opened.number, run, job);
+    };
+    callbacks.lost = [&opened](int run, std::string_view reason) {
+        host::queue_lost(opened.number, run, reason);
+    };
+    callbacks.settled = [&opened](const JobOutcomes& jobs) {
+        opened.claims.settle(jobs);
+        host::queue_settled(opened.number, jobs);
+    };
+    callbacks.event = [&opened](const QueueEvent& event) {
+        opened.report(opened.claims.receive(event));
+    };
+    return callbacks;
+}
+
+void QueuesCore::Opened::report(std::vector<QueueReport> reports) {
+    host::queue_event(number, QueueNotification{claims.size(), claims.take_unneeded_values(),
+                                                std::move(reports)});
+}
+
+void QueuesCore::finish(int queue, int run, const std::string& job, bool succeeded,
+                        QueueValue value, std::vector<JobSpec> next) {
+    auto& opened = *opened_[static_cast<std::size_t>(queue)];
+    for (const auto& spec : next) opened.claims.keep_value(job, spec.payload);
+    opened.claims.keep_value(job, value);
     JobOutcome outcome;
     outcome.kind = succeeded ? JobOutcome::Kind::done : JobOutcome::Kind::failed;
     outcome.value = std::move(value);
-    outcome.next = std::move(next);
-    at(queue).finish(run, std::move(outcome));
+    if (succeeded) outcome.next = std::move(next);
+    opened.queue->finish(run, std::move(outcome));
 }
 
-void QueuesCore::count(int queue, PromiseId promise) {
+void QueuesCore::state(int queue, bool returned, PromiseId promise) {
+    auto& opened = *opened_[static_cast<std::size_t>(queue)];
     run_in(
-        scope_, at(queue).read_count(),
-        [promise, &of = at(queue)](std::int64_t count) {
-            Resolve{promise}(QueueCount{count, of.paused()});
-        },
-        Reject{promise});
+        scope_, refresh(opened, returned),
+        [promise, &opened] { Resolve{promise}(opened.claims.state()); }, Reject{promise});
+}
+
+Task<void> QueuesCore::refresh(Opened& opened, bool returned) {
+    const auto mark = returned ? opened.claims.mark() : 0;
+    const auto count = co_await opened.queue->read_count();
+    opened.claims.learn(count, opened.queue->paused());
+    opened.report({});
+    opened.claims.refresh(co_await opened.queue->running(), mark);
 }
 
 void QueuesCore::list(int queue, JobList which, PromiseId promise) {
-    settle(scope_,
-           which == JobList::jobs      ? at(queue).jobs()
-           : which == JobList::running ? at(queue).running()
-                                       : at(queue).dead_letters(),
-           promise);
+    settle(scope_, which == JobList::jobs ? at(queue).jobs() : at(queue).dead_letters(), promise);
 }
 
 }  // namespace tabacus::browser

@@ -2,10 +2,12 @@
 // result is passed to a promise.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "browser/core/counter_core.hpp"
+#include "protocol/queue/claim_tracker.hpp"
 #include "tabacus/queue/queue.hpp"
 
 namespace tabacus::browser {
@@ -25,7 +27,8 @@ class QueuesCore {
     void stop(int queue) { at(queue).stop(); }
     void leave(int queue, PromiseId promise) { settle(scope_, at(queue).leave(), promise); }
     /// Ends a run. `next` are jobs that are enqueued in the transaction that settles the run's job.
-    void finish(int queue, int run, bool succeeded, QueueValue value, std::vector<JobSpec> next);
+    void finish(int queue, int run, const std::string& job, bool succeeded, QueueValue value,
+                std::vector<JobSpec> next);
     void progress(int queue, int run, double fraction, const std::string& note) {
         at(queue).progress(run, fraction, note);
     }
@@ -33,7 +36,6 @@ class QueuesCore {
     void pause(int queue, PromiseId promise) { settle(scope_, at(queue).pause(), promise); }
     void resume(int queue, PromiseId promise) { settle(scope_, at(queue).resume(), promise); }
     void idle(int queue, PromiseId promise) { settle(scope_, at(queue).idle(), promise); }
-    void count(int queue, PromiseId promise);
     void clear(int queue, PromiseId promise) { settle(scope_, at(queue).clear(), promise); }
     void cancel(int queue, const std::string& key, PromiseId promise) {
         settle(scope_, at(queue).cancel(key), promise);
@@ -45,15 +47,34 @@ class QueuesCore {
         settle(scope_, at(queue).discard(id), promise);
     }
     void list(int queue, JobList which, PromiseId promise);
+    /// Answers the state as the store has it. `returned`: events were lost, so that jobs which ran and do not run have
+    /// ended.
+    void state(int queue, bool returned, PromiseId promise);
+    /// Reports what happens in the queue from here on, or does not.
+    void watch(int queue, bool watched) {
+        opened_[static_cast<std::size_t>(queue)]->claims.watch(watched);
+    }
 
     void online() { queues_.online(); }
     void close() { queues_.close(); }
 
   private:
-    Queue& at(int queue) { return *opened_[static_cast<std::size_t>(queue)]; }
+    struct Opened {
+        explicit Opened(int concurrency) : claims(concurrency) {}
+        int number = 0;
+        Queue* queue = nullptr;
+        ClaimTracker claims;
 
+        /// Notifies JavaScript of what has happened.
+        void report(std::vector<QueueReport> reports);
+    };
+
+    Queue& at(int queue) { return *opened_[static_cast<std::size_t>(queue)]->queue; }
+    static QueueCallbacks callbacks_of(Opened& opened);
+    static Task<void> refresh(Opened& opened, bool returned);
+
+    std::vector<std::unique_ptr<Opened>> opened_;
     Queues queues_;
-    std::vector<Queue*> opened_;
     Scope scope_;
 };
 

@@ -58,7 +58,7 @@ class Names {
         return root_ + "gate/" + std::string(key);
     }
     /// A key of localStorage: the clean exit of a worker from its slot, which records the turns of
-    /// the slot (work.cpp).
+    /// the slot (slot_server.cpp).
     [[nodiscard]] std::string queue_exit(std::string_view key, std::string_view slot) const {
         return concat({root_, "left/", key, "/", slot});
     }

@@ -31,7 +31,7 @@ constexpr char record_separator = ';';
 /// not ours.
 std::vector<std::string_view> fields_of(std::string_view text, std::size_t most);
 
-/// The largest epoch of a slot. Each adoption of the slot raises its epoch (replica_slot.cpp).
+/// The largest epoch of a slot. Each adoption of the slot raises its epoch (adoption.hpp).
 constexpr std::int64_t epoch_max = value_max;
 
 /// A replica's cumulative increments and decrements. They never fall, so that messages may arrive

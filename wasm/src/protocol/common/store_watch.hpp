@@ -1,7 +1,7 @@
 // StoreWatch: notices that the database of a namespace was replaced by a new one.
 //
 // A browser or a user may delete a database; the one that replaces it is empty. The default counter
-// finds this out by itself and recovers its rows (replica_recover.cpp). The rows of everything else
+// finds this out by itself and recovers its rows (generation.hpp). The rows of everything else
 // cannot be recovered, so the application must learn of the loss. An id in the database identifies
 // it. localStorage and every tab remember the id.
 //

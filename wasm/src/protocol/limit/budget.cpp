@@ -6,17 +6,18 @@
 #include "limit_record.hpp"
 #include "limit_store.hpp"
 #include "protocol/common/concat.hpp"
-#include "protocol/common/timer.hpp"
 
 namespace tabacus {
 
 Budget::Budget(BudgetOwner owner, std::string key, std::int64_t limit)
-    : owner_(std::move(owner)), key_(std::move(key)), limit_(limit) {}
-
-std::string Budget::own_key() const { return concat({key_, "/", owner_.tab}); }
+    : owner_(std::move(owner)),
+      key_(std::move(key)),
+      limit_(limit),
+      holding_(concat({key_, "/", owner_.tab})),
+      recall_(owner_, key_) {}
 
 std::int64_t Budget::available() const {
-    return std::clamp<std::int64_t>(limit_ - used_ + left_, 0, limit_);
+    return std::clamp<std::int64_t>(limit_ - used_ + holding_.left(), 0, limit_);
 }
 
 // --- Taking -------------------------------------------------------------------------------------
@@ -40,7 +41,7 @@ void Budget::start() {
 Task<void> Budget::serve() {
     for (;;) {
         grant();
-        if (std::exchange(wanted_back_, false) && (left_ > 0 || row_)) {
+        if (std::exchange(wanted_back_, false) && !holding_.empty()) {
             co_await put_back();
         } else if (!waiters_.empty()) {
             co_await take_out();
@@ -54,13 +55,11 @@ Task<void> Budget::serve() {
 }
 
 void Budget::grant() {
-    while (!waiters_.empty() && waiters_.front().n <= left_) {
+    while (!waiters_.empty() && holding_.spend(waiters_.front().n)) {
         const auto waiter = waiters_.front();
         waiters_.pop_front();
-        left_ -= waiter.n;
-        spent_ += waiter.n;
-        ++takes_;
-        short_since_ms_.reset();
+        burst_.add(waiter.n);
+        recall_.end();
         waiter.done.complete(true);
     }
 }
@@ -68,7 +67,7 @@ void Budget::grant() {
 void Budget::refuse() {
     const auto waiter = waiters_.front();
     waiters_.pop_front();
-    short_since_ms_.reset();
+    recall_.end();
     waiter.done.complete(false);
 }
 
@@ -86,20 +85,10 @@ Task<void> Budget::take_out() {
         }
         co_return;
     }
-    auto round = taken.value();
+    auto& round = taken.value();
     if (!round.short_of) co_return;
-    const auto now_ms = owner_.world.clock().monotonic_ms();
-    if (!short_since_ms_) short_since_ms_ = now_ms;
-    if (round.holders.empty()) co_return refuse();
-    if (now_ms - *short_since_ms_ >= recall_ms) {
-        silent_.merge(round.holders);
-        co_return refuse();
-    }
-    co_await recall(std::move(round));
-}
-
-std::int64_t Budget::window() const {
-    return takes_ < exact_takes ? 0 : std::min(spent_ / 4, limit_ / 16);
+    if (!recall_.may_help(round.holders)) co_return refuse();
+    co_await recall_.ask(std::move(round.holders));
 }
 
 Task<std::int64_t> Budget::read_used(Transaction& transaction) {
@@ -111,18 +100,19 @@ Task<std::int64_t> Budget::read_used(Transaction& transaction) {
 
 Task<Budget::Round> Budget::take_out_once() {
     const auto transaction = co_await owner_.store.begin(Access::write);
-    co_await resolve_unknown(*transaction);
+    if (holding_.uncertain()) {
+        holding_.resolve(co_await transaction->get(Store::limits, holding_.key()));
+    }
     auto used = co_await read_used(*transaction);
     if (waiters_.empty()) co_return Round{};
-    const auto least = waiters_.front().n - left_;
+    const auto least = waiters_.front().n - holding_.left();
     if (least <= 0) co_return Round{};
     const auto before = used;
-    if (given_up_) {
+    if (holding_.may_give()) {
         // This transaction overwrites the tab's row, so it puts back the rights that the row gives
         // up.
-        const auto stored = co_await transaction->get(Store::limits, own_key());
-        const auto row = stored ? parse_holding(stored->value) : std::nullopt;
-        if (row && row->state == HoldingRow::State::given) used -= std::min(used, row->amount);
+        const auto row = co_await transaction->get(Store::limits, holding_.key());
+        used -= std::min(used, Holding::given_by(row));
     }
     Round round;
     if (limit_ - used < least) {
@@ -130,9 +120,7 @@ Task<Budget::Round> Budget::take_out_once() {
         round = co_await collect(*transaction, used);
         if (limit_ - used < least) {
             round.short_of = true;
-            if (used != before || worst_) {
-                co_await commit(*transaction, used, {row_, row_, 0, 0});
-            }
+            if (used != before || worst_) co_await commit(*transaction, used, holding_.keep());
             used_ = used;
             co_return round;
         }
@@ -144,44 +132,24 @@ Task<Budget::Round> Budget::take_out_once() {
         if (next->n > free - amount) break;
         amount += next->n;
     }
-    amount += std::min(window(), (free - amount) / 4);
-    const auto serial = ++serial_;
-    transaction->put(Store::limits, own_key(),
-                     format_holding({HoldingRow::State::open, left_ + amount, serial}));
-    co_await commit(*transaction, used + amount, {row_, serial, amount, 0});
-    left_ += amount;
-    row_ = serial;
-    given_up_ = false;
+    amount += std::min(burst_.window(limit_), (free - amount) / 4);
+    const auto change = holding_.add(*transaction, amount);
+    co_await commit(*transaction, used + amount, change);
+    holding_.committed(change);
     co_return round;
 }
 
-/// Writes how much is used, and commits. resolve_unknown() later resolves an unknown outcome.
-Task<void> Budget::commit(Transaction& transaction, std::int64_t used, UnknownCommit unknown) {
+/// Writes how much is used, and commits it together with the change of this tab's row.
+Task<void> Budget::commit(Transaction& transaction, std::int64_t used, Holding::Change change) {
     transaction.put(Store::limits, key_, format_budget({used}));
     const auto committed = co_await attempt(transaction.commit());
     if (!committed) {
-        if (committed.error().code() == ErrorCode::unknown_commit) unknown_ = unknown;
+        holding_.failed(change, committed.error().code());
         co_await fail(committed.error());
     }
     used_ = used;
     co_await owner_.store.mark(key_, "1");
     owner_.broadcast(false, used);
-}
-
-/// Finds out whether a commit with an unknown outcome happened. Rights belong to this tab only if
-/// its own row proves it. No other tab writes that row, but another tab may have removed it, and
-/// this tab may have given the rights up since.
-Task<void> Budget::resolve_unknown(Transaction& transaction) {
-    if (!unknown_) co_return;
-    const auto stored = co_await transaction.get(Store::limits, own_key());
-    const auto unknown = std::exchange(unknown_, std::nullopt);
-    const auto row = stored ? parse_holding(stored->value) : std::nullopt;
-    const auto serial =
-        row && row->state == HoldingRow::State::open ? std::optional(row->serial) : std::nullopt;
-    row_ = serial;
-    if (!serial || unknown->before == unknown->after) co_return;
-    if (serial == unknown->after) left_ += unknown->if_done;
-    if (serial == unknown->before) left_ += unknown->if_not;
 }
 
 /// Puts back what other tabs have given up. Returns the tabs that hold rights if they hold enough
@@ -200,57 +168,17 @@ Task<Budget::Round> Budget::collect(Transaction& transaction, std::int64_t& used
         } else if (holding->state == HoldingRow::State::given) {
             used -= std::min(used, holding->amount);
             transaction.remove(Store::limits, row.key);
-        } else if (tab != owner_.tab && !silent_.contains(tab)) {
+        } else if (tab != owner_.tab && !recall_.is_silent(tab)) {
             held = std::min(held + holding->amount, value_max);
             round.holders.insert(tab);
         }
     }
-    const auto least = waiters_.empty() ? 0 : waiters_.front().n - left_;
+    const auto least = waiters_.empty() ? 0 : waiters_.front().n - holding_.left();
     if (limit_ - used + held < least) round.holders.clear();
     co_return round;
 }
 
 // --- Recalling ----------------------------------------------------------------------------------
-
-/// Asks the tabs that hold rights to put them back, and waits for a quarter of recall_ms or until
-/// one has done so.
-Task<void> Budget::recall(Round round) {
-    auto live_tabs = co_await attempt(owner_.live_tabs());
-    if (live_tabs && live_tabs.value()) {
-        std::set<std::string> dead;
-        for (const auto& holder : round.holders) {
-            if (!live_tabs.value()->contains(holder)) dead.insert(holder);
-        }
-        if (!dead.empty()) {
-            (void)co_await attempt(sweep(dead));
-            if (dead.size() == round.holders.size()) {
-                // If the rows are still there, because sweep() failed, they are ignored from here
-                // on.
-                silent_.merge(dead);
-                co_return;
-            }
-        }
-    }
-    constexpr double recheck_ms = recall_ms / 4;
-    wake_signal_ = {};
-    const auto signal = wake_signal_;
-    owner_.broadcast(true, 0);
-    scope_.spawn(complete_after(owner_.world.clock(), recheck_ms, signal));
-    co_await signal.async();
-}
-
-/// Removes the rows of dead tabs. The rights that they held stay used, because no tab can know
-/// whether they were spent.
-Task<void> Budget::sweep(std::set<std::string> dead) {
-    const auto transaction = co_await owner_.store.begin(Access::write);
-    for (const auto& tab : dead) {
-        const auto key = concat({key_, "/", tab});
-        const auto stored = co_await transaction->get(Store::limits, key);
-        const auto row = stored ? parse_holding(stored->value) : std::nullopt;
-        if (row && row->state == HoldingRow::State::open) transaction->remove(Store::limits, key);
-    }
-    co_await transaction->commit();
-}
 
 /// A tab that has spent all its rights answers, too, because its row still records some.
 void Budget::recalled() {
@@ -259,12 +187,12 @@ void Budget::recalled() {
 }
 
 void Budget::hand_back() {
-    if (left_ > 0) recalled();
+    if (holding_.left() > 0) recalled();
 }
 
 void Budget::changed(std::int64_t used) {
     used_ = std::min(used, limit_);
-    wake_signal_.complete({});
+    recall_.changed();
 }
 
 // --- Putting back -------------------------------------------------------------------------------
@@ -277,31 +205,26 @@ Task<void> Budget::put_back() {
 
 Task<Unit> Budget::put_back_once() {
     const auto transaction = co_await owner_.store.begin(Access::write);
-    co_await resolve_unknown(*transaction);
-    const auto used = co_await read_used(*transaction);
-    // From here on this tab cannot spend the rights.
-    const auto amount = std::exchange(left_, 0);
-    if (amount == 0 && !row_) co_return Unit{};
-    transaction->remove(Store::limits, own_key());
-    const auto outcome = co_await attempt(
-        commit(*transaction, used - std::min(used, amount), {row_, std::nullopt, 0, amount}));
-    if (!outcome) {
-        if (outcome.error().code() != ErrorCode::unknown_commit) left_ += amount;
-        co_await fail(outcome.error());
+    if (holding_.uncertain()) {
+        holding_.resolve(co_await transaction->get(Store::limits, holding_.key()));
     }
-    row_.reset();
+    const auto used = co_await read_used(*transaction);
+    if (holding_.empty()) co_return Unit{};
+    const auto change = holding_.remove(*transaction);
+    co_await commit(*transaction, used - std::min(used, change.if_not), change);
+    holding_.committed(change);
     co_return Unit{};
 }
 
 void Budget::schedule_close() {
-    if (takes_ == 0 || std::exchange(closing_, true)) return;
+    if (burst_.calls() == 0 || std::exchange(closing_, true)) return;
     scope_.spawn(close_window());
 }
 
 /// Waits until pause_ms pass without a call, then puts back what is left of the window.
 Task<void> Budget::close_window() {
-    for (auto seen = takes_ - 1; seen != takes_;) {
-        seen = takes_;
+    for (auto seen = burst_.calls() - 1; seen != burst_.calls();) {
+        seen = burst_.calls();
         if (owner_.world.lifecycle().hidden()) {
             // A transaction takes the place of the timer, because a hidden page's timers may run
             // only once a minute.
@@ -311,8 +234,7 @@ Task<void> Budget::close_window() {
         }
     }
     closing_ = false;
-    takes_ = 0;
-    spent_ = 0;
+    burst_.end();
     hand_back();
 }
 
@@ -330,7 +252,7 @@ Task<void> Budget::give(std::int64_t n) {
         [this, n]() -> Task<Unit> {
             const auto transaction = co_await owner_.store.begin(Access::write);
             const auto used = co_await read_used(*transaction);
-            if (n > used - left_) {
+            if (n > used - holding_.left()) {
                 co_await fail(ErrorCode::out_of_range, "cannot put back more than was taken");
             }
             transaction->put(Store::limits, key_, format_budget({used - n}));
@@ -351,7 +273,7 @@ Task<void> Budget::refresh() {
     if (used == before && !worst_) {
         used_ = used;
     } else {
-        co_await commit(*transaction, used, {row_, row_, 0, 0});
+        co_await commit(*transaction, used, holding_.keep());
     }
 }
 
@@ -361,24 +283,22 @@ Task<void> Budget::refresh() {
 /// put them back. Does not wait for a read, because no callback may run before the page stops.
 void Budget::suspend() {
     if (!owner_.store.durable()) return;
-    if (const auto amount = std::exchange(left_, 0); amount > 0) scope_.spawn(give_up(amount));
+    if (holding_.left() > 0) scope_.spawn(give_up());
 }
 
-Task<void> Budget::give_up(std::int64_t amount) {
-    given_up_ = true;
+Task<void> Budget::give_up() {
+    const auto amount = holding_.surrender();
     auto given = co_await attempt([](Budget& self, std::int64_t rights) -> Task<Unit> {
         const auto transaction = co_await self.owner_.store.begin(Access::write);
-        transaction->put(Store::limits, self.own_key(),
-                         format_holding({HoldingRow::State::given, rights, ++self.serial_}));
+        self.holding_.give(*transaction, rights);
         co_await transaction->commit();
         co_return Unit{};
     }(*this, amount));
     if (given) {
-        row_.reset();
-        co_return;
+        holding_.given();
+    } else if (given.error().code() != ErrorCode::unknown_commit) {
+        holding_.restore(amount);
     }
-    // Nothing was written, so the rights still belong to this tab.
-    if (given.error().code() != ErrorCode::unknown_commit) left_ += amount;
 }
 
 void Budget::resume() { hand_back(); }

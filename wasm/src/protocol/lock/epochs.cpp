@@ -18,7 +18,7 @@ bool passing(const Error& error) {
 
 Error exhausted() { return {ErrorCode::store_failed, "the tokens of this lock are exhausted"}; }
 
-/// A line (lease.hpp) with more than its version and its grant.
+/// Whether a line (waiting_line.hpp) has more than its version and its grant.
 bool is_line_of_some(std::string_view text) {
     return std::count(text.begin(), text.end(), record_separator) > 1;
 }
@@ -106,7 +106,7 @@ Task<LockTokens> LockEpochs::reserve_once(const std::string& key, LockClaim clai
     co_return tokens;
 }
 
-/// The newest token, after which `count` more are left.
+/// Returns the newest token. Fails if fewer than `count` are left after it.
 Task<std::int64_t> LockEpochs::newest(const std::string& key, const std::optional<LockRow>& row,
                                       std::int64_t count) {
     auto base = seen_[key];
@@ -180,7 +180,7 @@ Task<std::vector<std::string>> LockEpochs::leased() {
     const auto transaction = co_await begin(scope, Access::read, Durability::relaxed);
     std::set<std::string> names;
     for (const auto& stored : co_await transaction->list(Store::locks, "")) {
-        // What is built on locks keeps its rows beside theirs, under "<name>/…".
+        // Leaders and other users of locks keep their rows beside the lock's, under "<name>/…".
         auto key = std::string_view(stored.key);
         const bool line = key.ends_with(line_suffix) && is_line_of_some(stored.value);
         if (line) key.remove_suffix(line_suffix.size());
@@ -204,7 +204,7 @@ Task<LockRow> LockEpochs::check(Transaction& transaction, const std::string& key
     const auto stored = co_await transaction.get(Store::locks, key);
     auto row = stored ? parse_lock_row(stored->value) : std::nullopt;
     const bool newer = row && row->fence == tokens.first && row->grant != tokens.grant;
-    // A row that lost what was reserved in it is another one, too.
+    // A row without the tokens that were reserved in it is another row, too.
     if (!row || row->born != tokens.born || row->last < tokens.last || row->fence > tokens.first ||
         newer) {
         co_await fail(ErrorCode::fenced,
@@ -227,7 +227,7 @@ Task<void> LockEpochs::record(const std::string& key, LockTokens& tokens) {
     co_await transaction->commit();
 }
 
-/// A row that cannot be read is set aside and counts as vanished.
+/// Reads the lock's row. A row that cannot be read is put into quarantine, and counts as vanished.
 Task<std::optional<LockRow>> LockEpochs::read_in(Transaction& transaction, const std::string& key) {
     const auto stored = co_await transaction.get(Store::locks, key);
     if (!stored) co_return std::nullopt;
@@ -242,6 +242,7 @@ Task<std::optional<LockRow>> LockEpochs::read_in(Transaction& transaction, const
     co_return row;
 }
 
+/// Returns a token that no earlier one of a vanished row exceeds.
 Task<std::int64_t> LockEpochs::floor() {
     constexpr auto clock_max = static_cast<double>(std::int64_t{token_max / 2});
     const auto base =
@@ -257,8 +258,8 @@ Task<std::int64_t> LockEpochs::backup() {
     co_return last.value_or(0);
 }
 
-/// One for all locks: a key for each would fill localStorage, which is small, and the
-/// application's.
+/// Saves the largest token of all locks under one key. A key for each lock would fill localStorage,
+/// which is small and belongs to the application.
 Task<void> LockEpochs::save_backup(std::int64_t last) {
     if (!world_.storage().available() || co_await backup() >= last) co_return;
     (void)co_await attempt(world_.storage().set(names_.lock_tokens(), std::to_string(last)));

@@ -1,5 +1,5 @@
-// What a holder writes under the fence of its lock.
-#include "lock_queue.hpp"
+// The commits of a holder under the fence of its lock.
+#include "queue/native_holds.hpp"
 
 namespace tabacus {
 namespace {
@@ -9,11 +9,9 @@ Error not_held(const Grant& grant) {
                                                      : "the lock was lost: " + grant.loss};
 }
 
-}  // namespace
-
 /// RAII guard: counts a commit under the grant until its transaction has begun. If the caller's
 /// coroutine is destroyed before that, the commit has ended.
-struct LockQueue::Writing {
+struct Writing {
     explicit Writing(std::shared_ptr<Grant> of) : grant(std::move(of)) { ++grant->commits; }
     Writing(const Writing&) = delete;
     Writing& operator=(const Writing&) = delete;
@@ -22,24 +20,17 @@ struct LockQueue::Writing {
     ~Writing() {
         if (!grant) return;
         --grant->commits;
-        if (const auto queue = grant->queue.lock()) queue->commit_ended(*grant);
+        if (const auto holds = grant->holds.lock()) holds->commit_ended(*grant);
     }
     std::shared_ptr<Grant> grant;
 };
 
-Task<FencedTransaction> Held::begin() { return begin({}, Durability::strict); }
+}  // namespace
 
-Task<FencedTransaction> Held::begin(Stores also, Durability durability) {
-    const auto queue = grant_ ? grant_->queue.lock() : nullptr;
-    if (!queue) co_await fail(ErrorCode::lock_lost, "the lock is already released");
-    constexpr Stores scope{Store::locks, Store::data};
-    co_return co_await queue->begin(grant_, also | scope, durability);
-}
-
-Task<FencedTransaction> LockQueue::begin(std::shared_ptr<Grant> grant, Stores scope,
-                                         Durability durability) {
+Task<FencedTransaction> NativeHolds::begin(std::shared_ptr<Grant> grant, Stores scope,
+                                           Durability durability) {
     if (!grant->held) co_await fail(not_held(*grant));
-    if (!grant->token || !context_.epochs.fenced()) {
+    if (!grant->token || !lock_.context.epochs.fenced()) {
         co_await fail(ErrorCode::unavailable, grant->token ? "a fenced commit needs IndexedDB"
                                                            : "a lock without a token has no fence");
     }
@@ -53,11 +44,11 @@ Task<FencedTransaction> LockQueue::begin(std::shared_ptr<Grant> grant, Stores sc
     co_return FencedTransaction(std::exchange(writing.grant, nullptr), std::move(begun.value()));
 }
 
-Task<std::unique_ptr<Transaction>> LockQueue::begin_under(std::shared_ptr<Grant> grant,
-                                                          Stores scope, Durability durability) {
+Task<std::unique_ptr<Transaction>> NativeHolds::begin_under(std::shared_ptr<Grant> grant,
+                                                            Stores scope, Durability durability) {
     const auto hold = grant->hold;
-    auto transaction = co_await context_.epochs.begin(scope, Access::write, durability);
-    co_await context_.epochs.check(*transaction, key_, hold->tokens);
+    auto transaction = co_await lock_.context.epochs.begin(scope, Access::write, durability);
+    co_await lock_.context.epochs.check(*transaction, lock_.key, hold->tokens);
     // A grant that was released meanwhile still has its native hold until this has ended.
     if (grant->hold != hold) co_await fail(not_held(*grant));
     co_return transaction;
@@ -73,7 +64,7 @@ FencedTransaction::~FencedTransaction() {
     if (!grant_) return;
     transaction_.reset();
     --grant_->commits;
-    if (const auto queue = grant_->queue.lock()) queue->commit_ended(*grant_);
+    if (const auto holds = grant_->holds.lock()) holds->commit_ended(*grant_);
 }
 
 Task<std::optional<std::string>> FencedTransaction::get(std::string store, std::string key) {
@@ -99,16 +90,16 @@ void FencedTransaction::remove(std::string_view store, std::string_view key) {
 }
 
 Task<std::optional<std::string>> FencedTransaction::note() {
-    const auto queue = grant_->queue.lock();
-    if (!queue) co_return std::nullopt;
-    auto row = co_await transaction_->get(Store::locks, note_key(queue->key()));
+    const auto holds = grant_->holds.lock();
+    if (!holds) co_return std::nullopt;
+    auto row = co_await transaction_->get(Store::locks, note_key(holds->key()));
     if (!row || row->foreign) co_return std::nullopt;
     co_return std::move(row->value);
 }
 
 void FencedTransaction::set_note(std::string_view text) {
-    const auto queue = grant_->queue.lock();
-    if (queue) transaction_->put(Store::locks, note_key(queue->key()), text);
+    const auto holds = grant_->holds.lock();
+    if (holds) transaction_->put(Store::locks, note_key(holds->key()), text);
 }
 
 Task<void> FencedTransaction::commit() {

@@ -1,17 +1,17 @@
-// A call is a row of Store::locks, "<leader's lock>/call/<id>" and, once it is answered,
-// "<leader's lock>/answer/<id>" (CallRow), and its request, which the answer replaces, one of
-// Store::data under the same id. An id is a number that rises from call to call, for their order,
-// and a nonce, since numbers begin anew in a new database. What there is to do for one call takes
-// as long whatever others there are.
+// A call is a row of Store::locks, "<leader's lock>/call/<id>" and, once it is answered, "<leader's
+// lock>/answer/<id>" (CallRow). Its request, which the answer replaces, is a row of Store::data
+// under the same id. An id consists of a number that rises from call to call, for their order, and
+// of a nonce, since numbers begin anew in a new database. The work for one call takes the same time
+// however many calls there are.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
-#include "lock_queue.hpp"
 #include "protocol/common/concat.hpp"
 #include "protocol/common/names.hpp"
 #include "protocol/common/record.hpp"
+#include "queue/native_holds.hpp"
 #include "tabacus/lock/leader.hpp"
 
 namespace tabacus {
@@ -29,9 +29,10 @@ constexpr double clear_again_ms = Leader::kept_ms / 6;
 /// them all.
 constexpr std::uint32_t rows_read = 16;
 
-/// Not an application's: js/lock/lock-options.js refuses names of stores that begin so.
+/// Returns the store of the requests and answers. No application has it: js/lock/lock-options.js
+/// refuses names of stores that begin so.
 std::string calls_of(const std::string& name) { return "tabacus/leader/" + name + "/calls"; }
-/// On which tabs are notified when a call comes or is answered.
+/// Returns the lock on which tabs broadcast that a call was made or answered.
 std::string calls_topic(const std::string& name) { return leader_lock(name) + "/calls"; }
 std::string call_prefix(const std::string& name) { return escaped(leader_lock(name)) + "/call/"; }
 std::string answer_prefix(const std::string& name) {
@@ -66,7 +67,7 @@ std::optional<CallRow> call_of(const std::optional<Row>& row) {
     return row ? call_of(*row) : std::nullopt;
 }
 
-/// Answered so long ago that its answer need not be kept.
+/// Whether the call was answered so long ago that its answer need not be kept.
 bool outdated(const CallRow& call, double now_ms) {
     return call.state != CallRow::State::open &&
            static_cast<double>(call.at_ms) < now_ms - Leader::kept_ms;
@@ -80,7 +81,7 @@ void forget_call(Transaction& transaction, const std::string& name, const std::s
     if (call.key) transaction.remove(Store::locks, key_key(name, *call.key));
 }
 
-/// As it is kept, open or answered.
+/// Returns the row of the call, open or answered, or nothing if there is none.
 Task<std::optional<CallRow>> find_call(Transaction& transaction, std::string name, std::string id) {
     auto call = call_of(co_await transaction.get(Store::locks, answer_prefix(name) + id));
     if (!call) call = call_of(co_await transaction.get(Store::locks, call_prefix(name) + id));
@@ -93,10 +94,10 @@ std::string padded(std::int64_t number) {
 }
 
 Task<FencedTransaction> begin_in_term(std::shared_ptr<Grant> term, Durability durability) {
-    const auto queue = term->queue.lock();
-    if (!queue) co_await fail(ErrorCode::lock_lost, "the term has been handed over");
+    const auto holds = term->holds.lock();
+    if (!holds) co_await fail(ErrorCode::lock_lost, "the term has been handed over");
     constexpr Stores scope{Store::locks, Store::data};
-    co_return co_await queue->begin(term, scope, durability);
+    co_return co_await holds->begin(term, scope, durability);
 }
 
 }  // namespace
@@ -139,7 +140,8 @@ class Leader::Listed {
     decltype(waiting_)::iterator entry_;
 };
 
-/// The broadcast names the call that was answered: the waiters of other calls need not read.
+/// Wakes the waiters of each call that is answered. The broadcast names the call, so that the
+/// waiters of other calls need not read.
 void Leader::listen_for_answers(const std::string& name) {
     if (answer_subscriptions_.contains(name)) return;
     answer_subscriptions_[name] =
@@ -181,7 +183,7 @@ Task<void> Leader::await_wake(std::shared_ptr<Wait> wait) {
     wait->pending = false;
 }
 
-// --- Who calls ----------------------------------------------------------------------------------
+// --- Callers ------------------------------------------------------------------------------------
 
 Task<LeaderAnswer> Leader::call(std::string name, std::string request, LeaderCallOptions options) {
     if (options.signal && options.signal->aborted()) co_await fail(given_up(ErrorCode::aborted));
@@ -215,7 +217,7 @@ Task<LeaderAnswer> Leader::call(std::string name, std::string request, LeaderCal
     }
 }
 
-/// The id of its row.
+/// Keeps the call in the database, and returns its id.
 Task<std::string> Leader::keep(std::string name, std::string request,
                                std::optional<std::string> key) {
     const auto nonce = identifier_of(world_.random().bits());
@@ -230,7 +232,8 @@ Task<std::string> Leader::keep(std::string name, std::string request,
     }
 }
 
-/// `id`: under which it may be kept already, and then is.
+/// Keeps the call in one transaction, unless `id` names a call that is kept already. `id` becomes
+/// the call's.
 Task<void> Leader::keep_once(const std::string& name, const std::string& request,
                              const std::optional<std::string>& key, const std::string& nonce,
                              std::string& id) {
@@ -248,7 +251,7 @@ Task<void> Leader::keep_once(const std::string& name, const std::string& request
     }
     const auto last = co_await transaction->get(Store::locks, call_number_key(name));
     auto number = last && !last->foreign ? parse_call_number(last->value).value_or(0) : 0;
-    // Where it cannot be read, more than there can have been.
+    // If the number cannot be read, the clock gives one that is larger than any before.
     if (last && number == 0) number = static_cast<std::int64_t>(world_.clock().now_ms());
     ++number;
     id = padded(number) + "-" + nonce;
@@ -260,7 +263,8 @@ Task<void> Leader::keep_once(const std::string& name, const std::string& request
     co_await transaction->commit();
 }
 
-/// The answer, if there is one. `take_back`: else the call is taken back.
+/// Returns the answer, if there is one. If there is none and `take_back` is set, takes the call
+/// back.
 Task<std::optional<LeaderAnswer>> Leader::read_answer(const std::string& name,
                                                       const std::string& id, bool take_back) {
     if (!take_back && !co_await answered(name, id)) co_return std::nullopt;
@@ -297,7 +301,7 @@ Task<std::optional<LeaderAnswer>> Leader::fetch(const std::string& name, const s
     co_return answer;
 }
 
-// --- Who leads ----------------------------------------------------------------------------------
+// --- The leader ---------------------------------------------------------------------------------
 
 Task<void> Leader::begin_term(std::string name, std::shared_ptr<Grant> term) {
     const bool first = !cleared_ms_.contains(name);
@@ -347,7 +351,8 @@ Task<std::optional<LeaderCall>> Leader::next(std::string name, std::shared_ptr<G
     }
 }
 
-/// Under the term's fence: a leader that hung and was deposed begins nothing.
+/// Returns the first call that is not answered. It is read under the term's fence, so that a leader
+/// that hung and was deposed begins nothing.
 Task<std::optional<LeaderCall>> Leader::first_open(const std::string& name,
                                                    std::shared_ptr<Grant> term) {
     auto own = co_await begin_in_term(std::move(term), Durability::relaxed);

@@ -1,95 +1,48 @@
 #include "lease.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
+#include "lease_times.hpp"
 #include "protocol/common/record.hpp"
+#include "protocol/common/timer.hpp"
 
 namespace tabacus {
 namespace {
 
-constexpr std::int64_t lease_visible_ms = 5'000;
-/// A hidden tab's timers may run once a minute: a renewal a minute, and half as much again.
-constexpr std::int64_t lease_hidden_ms = 90'000;
 /// A release is announced on the channel; polling is for a message that was lost.
 constexpr double poll_first_ms = 20;
 constexpr double poll_last_ms = 500;
 /// Timers of a hidden tab go off once a second.
 constexpr double poll_hidden_ms = 1'000;
 
-/// What must not change for a lease to have run out.
+/// Returns what must stay the same until a lease has run out.
 std::string state_of(std::string_view identifier, std::int64_t heartbeat) {
     return std::string(identifier) + "/" + std::to_string(heartbeat);
 }
 
-/// More than are gone while somebody waits.
-constexpr std::size_t gone_max = 1'024;
-/// How many departures in localStorage are read.
-constexpr std::size_t departures_max = 512;
+/// Beyond this many, blockers that are not found again are forgotten.
 constexpr std::size_t known_blockers_max = 64;
-/// How many fields an entry of the line has, and where the first begins.
-constexpr std::size_t fields_of_entry = 5;
-constexpr std::size_t fields_before = 2;
-/// More than any line has. The last entry is for a reader without a name (add_reader).
-constexpr std::size_t entries_max = 1'024;
-constexpr std::size_t line_fields_max = fields_before + entries_max * fields_of_entry;
-/// A line of nobody's epoch.
-constexpr std::string_view no_grant = "-";
 
-/// A lease as it is stored, in ms.
+/// Returns the length of a stored lease in ms, within the bounds of a lease.
 double bounded_lease(std::int64_t stored_ms) {
     return static_cast<double>(std::clamp(stored_ms, std::int64_t{1}, lease_hidden_ms));
 }
 
+/// Puts the line of the lock `key`, if it was changed.
+void put_line(Transaction& transaction, const std::string& key, const WaitingLine& before,
+              const WaitingLine& line) {
+    if (line == before) return;
+    transaction.put(Store::locks, key + std::string(line_suffix), format_line(line));
+}
+
 }  // namespace
 
-std::string LeaseLock::format(const WaitingLine& line) {
-    auto text = std::string(record_version) + record_separator + line.grant;
-    for (const auto& entry : line.entries) {
-        for (const auto& field :
-             {std::string(1, static_cast<char>(entry.kind)), entry.id, entry.tab,
-              std::to_string(entry.heartbeat), std::to_string(entry.lease_ms)}) {
-            (text += record_separator) += field;
-        }
-    }
-    return text;
-}
-
-std::optional<LeaseLock::WaitingLine> LeaseLock::parse(std::string_view text) {
-    const auto fields = fields_of(text, line_fields_max);
-    if (fields.size() < fields_before || (fields.size() - fields_before) % fields_of_entry != 0 ||
-        fields.size() > line_fields_max || fields[0] != record_version ||
-        (fields[1] != no_grant && !is_identifier(fields[1]))) {
-        return std::nullopt;
-    }
-    WaitingLine line{std::string(fields[1]), {}};
-    for (std::size_t i = fields_before; i < fields.size(); i += fields_of_entry) {
-        const auto heartbeat = parse_value(fields[i + 3]);
-        const auto lease_ms = parse_value(fields[i + 4]);
-        const bool known = fields[i] == "r" || fields[i] == "s" || fields[i] == "x";
-        if (!known || !is_identifier(fields[i + 1]) || !is_identifier(fields[i + 2]) ||
-            !heartbeat || *heartbeat < 0 || !lease_ms) {
-            return std::nullopt;
-        }
-        line.entries.push_back({static_cast<LineEntry::Kind>(fields[i][0]),
-                                std::string(fields[i + 1]), std::string(fields[i + 2]), *heartbeat,
-                                *lease_ms});
-    }
-    return line;
-}
-
-/// A line that cannot be read is an empty one: nobody is let in by it.
-Task<LeaseLock::WaitingLine> LeaseLock::read_line(Transaction& transaction) {
+/// Reads the line. A line that cannot be read is an empty one, which lets nobody in.
+Task<WaitingLine> LeaseLock::read_line(Transaction& transaction) {
     const auto stored = co_await transaction.get(Store::locks, key_ + std::string(line_suffix));
-    auto line = stored ? parse(stored->value) : std::nullopt;
-    co_return line.value_or(WaitingLine{std::string(no_grant), {}});
-}
-
-void LeaseLock::put_line(Transaction& transaction, const WaitingLine& before,
-                         const WaitingLine& line) {
-    if (line == before) return;
-    transaction.put(Store::locks, key_ + std::string(line_suffix), format(line));
+    auto line = stored ? parse_line(stored->value) : std::nullopt;
+    co_return line.value_or(WaitingLine());
 }
 
 std::int64_t LeaseLock::lease_ms() const {
@@ -101,16 +54,17 @@ Task<std::shared_ptr<NativeHold>> LeaseLock::acquire(NativeRequest request) {
     const auto id = identifier_of(context_.world.random().bits());
     if (!request.steal && !request.if_available) waiting_ = id;
     double pause_ms = poll_first_ms;
-    if (!std::exchange(context_.swept, true)) co_await sweep_departures();
-    if (!std::exchange(departures_read_, true)) (void)co_await read_departures();
+    auto& departures = context_.departures;
+    co_await departures.sweep();
+    if (!std::exchange(departures_read_, true)) (void)co_await departures.read(key_, departures_);
     while (true) {
         Blockers blockers;
         auto hold = co_await try_now(request, id, blockers);
         remember(blockers);
         if (hold && request.mode == LockMode::exclusive) {
-            co_await remove_departures(std::exchange(departures_, {}));
+            co_await departures.remove(std::exchange(departures_, {}));
         }
-        const bool news = !hold && co_await read_departures();
+        const bool news = !hold && co_await departures.read(key_, departures_);
         if (news && !cancelled_) continue;
         if (hold || request.if_available) {
             if (waiting_ == id) waiting_.clear();
@@ -146,7 +100,7 @@ double LeaseLock::aging_step_ms() const {
     return context_.world.lifecycle().hidden() ? poll_hidden_ms : poll_last_ms;
 }
 
-/// By this tab's own timer, in slices: one that fires late counts no more.
+/// Ages the blockers by this tab's own timer, in slices: a timer that fires late counts no more.
 Task<void> LeaseLock::age() {
     const auto young = [](const auto& blocker) { return blocker.second > 0; };
     while (!context_.closed && std::ranges::any_of(known_blockers_, young)) {
@@ -167,7 +121,7 @@ bool LeaseLock::stale(const std::string& state) const {
     return blocker != known_blockers_.end() && blocker->second <= 0;
 }
 
-Task<LeaseLock::WaitingLine> LeaseLock::load_line() {
+Task<WaitingLine> LeaseLock::load_line() {
     constexpr Stores scope{Store::locks};
     const auto transaction =
         co_await context_.epochs.begin(scope, Access::read, Durability::relaxed);
@@ -190,29 +144,25 @@ Task<OtherWaiters> LeaseLock::query_other_waiters(bool /*is_next*/) {
 Task<void> LeaseLock::wait(double delay_ms) {
     const Completer<Unit> over;
     wake_signal_ = over;
-    context_.scope.spawn(
-        [](LockContext& context, Completer<Unit> signal, double pause_ms) -> Task<void> {
-            co_await context.world.clock().sleep(pause_ms);
-            signal.complete({});
-        }(context_, over, delay_ms));
+    context_.scope.spawn(complete_after(context_.world.clock(), delay_ms, over));
     co_await over.async();
 }
 
 /// Whether a waiter or a reader is gone: it announced its departure, or had no heartbeat for too
 /// long.
 bool LeaseLock::dead(const LineEntry& entry) const {
-    return context_.gone.contains(entry.id) || stale(state_of(entry.id, entry.heartbeat));
+    return context_.departures.contains(entry.id) || stale(state_of(entry.id, entry.heartbeat));
 }
 
 bool LeaseLock::free(const std::optional<LockRow>& row, const WaitingLine& line) const {
     if (!row || row->heartbeat == 0 || stale(state_of(row->grant, row->heartbeat)) ||
-        context_.gone.contains(row->grant)) {
+        context_.departures.contains(row->grant)) {
         return true;
     }
     const auto reads = [](const auto& entry) { return entry.kind == LineEntry::Kind::reads; };
     return line.grant == row->grant && std::ranges::any_of(line.entries, reads) &&
            std::ranges::all_of(line.entries, [&](const auto& entry) {
-               return !reads(entry) || context_.gone.contains(entry.id);
+               return !reads(entry) || context_.departures.contains(entry.id);
            });
 }
 
@@ -264,7 +214,7 @@ Task<std::shared_ptr<NativeHold>> LeaseLock::try_now(NativeRequest request, std:
         if (!blockers.empty()) {
             if (!request.if_available) {
                 join_line(line, request, id);
-                put_line(*transaction, before, line);
+                put_line(*transaction, key_, before, line);
                 co_await transaction->commit();
             }
             co_return nullptr;
@@ -276,7 +226,7 @@ Task<std::shared_ptr<NativeHold>> LeaseLock::try_now(NativeRequest request, std:
             add_reader(line, reader);
             others_may_read = line.entries.front().kind == LineEntry::Kind::waits_to_read;
         }
-        put_line(*transaction, before, line);
+        put_line(*transaction, key_, before, line);
         co_await transaction->commit();
     }
     if (others_may_read) context_.post(LockMessage::Kind::released, key_);
@@ -294,7 +244,7 @@ void LeaseLock::join_line(WaitingLine& line, const NativeRequest& request, const
     if (own != line.entries.end()) {
         own->heartbeat = ++heartbeats_;
         own->lease_ms = lease_ms();
-    } else if (line.entries.size() + 1 < entries_max) {
+    } else if (line.entries.size() + 1 < WaitingLine::entries_max) {
         line.entries.push_back({kind, id, context_.epochs.tab(), ++heartbeats_, lease_ms()});
     }
 }
@@ -303,10 +253,10 @@ void LeaseLock::join_line(WaitingLine& line, const NativeRequest& request, const
 /// no reader is known to be the last, and the epoch runs out.
 void LeaseLock::add_reader(WaitingLine& line, const std::string& id) const {
     const auto size = line.entries.size();
-    if (size >= entries_max) return;
+    if (size >= WaitingLine::entries_max) return;
     line.entries.push_back(
         {LineEntry::Kind::reads,
-         size + 1 < entries_max ? id : identifier_of(context_.world.random().bits()),
+         size + 1 < WaitingLine::entries_max ? id : identifier_of(context_.world.random().bits()),
          context_.epochs.tab(), 0, lease_ms()});
 }
 
@@ -325,7 +275,8 @@ Task<LockTokens> LeaseLock::enter(Transaction& transaction, const std::optional<
     auto tokens = co_await context_.epochs.raise_in(transaction, key_, claim);
     std::erase_if(line.entries,
                   [](const auto& entry) { return entry.kind == LineEntry::Kind::reads; });
-    line.grant = request.mode == LockMode::shared ? tokens.grant : std::string(no_grant);
+    line.grant =
+        request.mode == LockMode::shared ? tokens.grant : std::string(WaitingLine::no_grant);
     co_return tokens;
 }
 
@@ -338,7 +289,7 @@ Task<void> LeaseLock::leave_line(std::string id) {
             const auto before = co_await self.read_line(*transaction);
             auto line = before;
             std::erase_if(line.entries, [&](const auto& entry) { return entry.id == own; });
-            self.put_line(*transaction, before, line);
+            put_line(*transaction, self.key_, before, line);
             co_await transaction->commit();
         }(*this, scope, std::move(id)));
     if (left) context_.post(LockMessage::Kind::released, key_);
@@ -381,68 +332,12 @@ Task<void> LeaseLock::renew_once(std::shared_ptr<NativeHold> hold) {
             add_reader(line, identifier_of(context_.world.random().bits()));
         }
         add_reader(line, id);
-        put_line(*transaction, before, line);
+        put_line(*transaction, key_, before, line);
     }
     co_await transaction->commit();
 }
 
 void LeaseLock::on_possible_release() { wake_signal_.complete({}); }
-
-void LockContext::note_gone(const std::vector<std::string>& ids) {
-    if (gone.size() + ids.size() > gone_max) gone.clear();
-    for (const auto& id : ids) {
-        if (is_identifier(id)) gone.insert(id);
-    }
-}
-
-/// Reads the departures that pages stored when they were left. Returns true if one of them is new.
-/// A tab that begins an epoch removes them: the holders they name are gone.
-Task<bool> LeaseLock::read_departures() {
-    const auto prefix = context_.names.lock_departure(key_, "");
-    auto keys = co_await attempt(context_.world.storage().keys(prefix));
-    if (!keys) co_return false;
-    departures_ = std::move(keys.value());
-    if (departures_.size() > departures_max) departures_.resize(departures_max);
-    bool news = false;
-    for (const auto& key : departures_) {
-        const auto id = key.substr(prefix.size());
-        news |= is_identifier(id) && !context_.gone.contains(id);
-        context_.note_gone({id});
-    }
-    co_return news;
-}
-
-Task<void> LeaseLock::remove_departures(std::vector<std::string> keys) {
-    for (const auto& key : keys) {
-        (void)co_await attempt(context_.world.storage().remove(key));
-    }
-}
-
-/// Removes old departures of all locks: after the longest lease they are no longer needed.
-Task<void> LeaseLock::sweep_departures() {
-    auto& storage = context_.world.storage();
-    const auto now_ms = context_.world.clock().now_ms();
-    auto keys = co_await attempt(storage.keys(context_.names.lock_departures()));
-    if (!keys) co_return;
-    std::vector<std::string> old;
-    for (const auto& key : keys.value()) {
-        auto text = co_await attempt(storage.get(key));
-        const auto left_ms = text && text.value() ? parse_value(*text.value()) : std::nullopt;
-        const bool recent = left_ms && std::abs(now_ms - static_cast<double>(*left_ms)) <
-                                           static_cast<double>(lease_hidden_ms);
-        if (!recent) old.push_back(key);
-    }
-    co_await remove_departures(std::move(old));
-}
-
-/// Stores the departure: the page may be gone before it writes the row, and a tab that is opened
-/// later has received no message.
-Task<void> LeaseLock::store_departure(std::string id) {
-    const auto now_ms = std::clamp(context_.world.clock().now_ms(), 0.0, 0x1p52);
-    (void)co_await attempt(
-        context_.world.storage().set(context_.names.lock_departure(key_, id),
-                                     format_decimal(static_cast<std::int64_t>(now_ms))));
-}
 
 void LeaseLock::cancel() {
     cancelled_ = true;
@@ -459,9 +354,9 @@ void LeaseLock::release(const std::shared_ptr<NativeHold>& hold) {
 /// Notes the departure in this tab, too: the tab may be asleep before it reads the row again, and
 /// it does not receive its own messages.
 void LeaseLock::announce_departure(const std::string& id) {
-    context_.note_gone({id});
+    context_.departures.note({id});
     context_.post(LockMessage::Kind::released, key_, {id});
-    if (context_.suspended) context_.scope.spawn(store_departure(id));
+    if (context_.suspended) context_.scope.spawn(context_.departures.store(key_, id));
 }
 
 Task<void> LeaseLock::give_back(std::shared_ptr<NativeHold> hold) {
@@ -492,7 +387,7 @@ Task<void> LeaseLock::end_lease(std::shared_ptr<NativeHold> hold) {
         row.heartbeat = 0;
     }
     transaction->put(Store::locks, key_, format_lock_row(row));
-    put_line(*transaction, before, line);
+    put_line(*transaction, key_, before, line);
     co_await transaction->commit();
 }
 

@@ -26,7 +26,9 @@
 #include <string_view>
 #include <vector>
 
-#include "lock_queue.hpp"
+#include "lock_context.hpp"
+#include "native_lock.hpp"
+#include "waiting_line.hpp"
 
 namespace tabacus {
 
@@ -43,30 +45,11 @@ class LeaseLock final : public NativeLock {
     Task<bool> is_known_to_wait() override { co_return waits_; }
 
   private:
-    /// A tab that waits for the lock, or reads under it.
-    struct LineEntry {
-        enum class Kind : char { reads = 'r', waits_to_read = 's', waits = 'x' };
-        Kind kind = Kind::waits;
-        std::string id;
-        std::string tab;
-        std::int64_t heartbeat = 0;  // counts its proofs of life
-        std::int64_t lease_ms = 0;   // how long it may wait between two of them
-        friend bool operator==(const LineEntry&, const LineEntry&) = default;
-    };
-    /// Store::locks under "<name>/line": "1;grant" and then "kind;id;tab;heartbeat;lease" of each.
-    struct WaitingLine {
-        std::string grant;  // the epoch that the readers share
-        std::vector<LineEntry> entries;
-        friend bool operator==(const WaitingLine&, const WaitingLine&) = default;
-    };
     /// What keeps a request waiting, and for how long at most if it does not change.
     using Blockers = std::map<std::string, double>;
 
-    static std::string format(const WaitingLine& line);
-    static std::optional<WaitingLine> parse(std::string_view text);
     Task<WaitingLine> read_line(Transaction& transaction);
     Task<WaitingLine> load_line();
-    void put_line(Transaction& transaction, const WaitingLine& before, const WaitingLine& line);
 
     Task<std::shared_ptr<NativeHold>> try_now(NativeRequest request, std::string id,
                                               Blockers& blockers);
@@ -86,10 +69,6 @@ class LeaseLock final : public NativeLock {
     void remember(const Blockers& blockers);
     Task<void> age();
     void announce_departure(const std::string& id);
-    Task<bool> read_departures();
-    Task<void> remove_departures(std::vector<std::string> keys);
-    Task<void> sweep_departures();
-    Task<void> store_departure(std::string id);
     /// Sleeps until something happens, for `delay_ms` at most.
     Task<void> wait(double delay_ms);
     Task<void> renew(std::weak_ptr<NativeHold> hold);
@@ -103,13 +82,13 @@ class LeaseLock final : public NativeLock {
     std::string key_;
     bool cancelled_ = false;
     Completer<Unit> wake_signal_;
-    Blockers known_blockers_;       // how long until each is stale
-    bool aging_ = false;            // age() runs
-    std::int64_t heartbeats_ = 0;   // of this tab in the line
-    std::string waiting_;           // the entry of this tab's waiter in the line
-    bool waits_ = false;            // between two attempts to enter
-    bool departures_read_ = false;  // those of pages before this one
-    std::vector<std::string> departures_;
+    Blockers known_blockers_;              // how long until each is stale
+    bool aging_ = false;                   // age() runs
+    std::int64_t heartbeats_ = 0;          // of this tab in the line
+    std::string waiting_;                  // the entry of this tab's waiter in the line
+    bool waits_ = false;                   // between two attempts to enter
+    bool departures_read_ = false;         // those of pages before this one
+    std::vector<std::string> departures_;  // the rows of those that were read last
 };
 
 }  // namespace tabacus

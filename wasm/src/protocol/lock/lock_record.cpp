@@ -18,7 +18,7 @@ std::string joined(const std::vector<std::string>& fields) {
     return text;
 }
 
-/// A count, exactly as std::to_string writes it.
+/// Parses a count that is written exactly as std::to_string writes it.
 std::optional<std::int64_t> parse_count(std::string_view text) {
     const auto value = parse_value(text);
     return value && *value >= 0 ? value : std::nullopt;

@@ -1,4 +1,5 @@
-// What locks write into the store and onto their channel, parsed as strictly as record.hpp's.
+// The rows of locks in the store and their messages on the channel, parsed as strictly as the rows
+// of record.hpp.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +47,7 @@ std::optional<EvictionRow> parse_eviction_row(std::string_view text);
 /// The end of the key of the row beside a lease's, which lists the tabs that wait (lease.hpp).
 constexpr std::string_view line_suffix = "/line";
 
-/// Where what is built on a lock keeps a text of its own, in Store::locks.
+/// Returns the key of the text that a user of a lock keeps beside it, in Store::locks.
 inline std::string note_key(std::string_view escaped_name) {
     return std::string(escaped_name) + "/note";
 }

@@ -1,5 +1,4 @@
-// The locks of one namespace in one tab: one queue for each name, one channel, the page's life. How a
-// lock is acquired is in lock_queue.cpp.
+// LockTable passes each call to the queue of the lock's name.
 #include <algorithm>
 #include <set>
 
@@ -7,93 +6,6 @@
 #include "protocol/common/record.hpp"
 
 namespace tabacus {
-
-LockContext::LockContext(World& of, std::string_view name_space, NoticeHandler handler)
-    : world(of),
-      names(name_space),
-      epochs(of, names, identifier_of(of.random().bits()), handler),
-      on_notice(std::move(handler)) {
-    open_channel();
-    lifecycle = world.lifecycle().on_event([this](LifecycleEvent event) { on_lifecycle(event); });
-}
-
-LockQueue& LockContext::queue(std::string_view name) {
-    auto key = escaped(name);
-    auto& queue = queues[key];
-    if (!queue) queue = std::make_shared<LockQueue>(*this, key, std::string(name));
-    return *queue;
-}
-
-std::vector<std::shared_ptr<LockQueue>> LockContext::all_queues() const {
-    std::vector<std::shared_ptr<LockQueue>> all;
-    all.reserve(queues.size());
-    for (const auto& [key, queue] : queues) all.push_back(queue);
-    return all;
-}
-
-double LockContext::stamp_ms() {
-    constexpr double step_ms = 0.002;  // more than doubles and microseconds round away
-    constexpr double set_back_ms = 1'000;
-    const auto now_ms = world.clock().now_ms();
-    const bool repeats = now_ms <= last_stamp_ms && now_ms > last_stamp_ms - set_back_ms;
-    return last_stamp_ms = repeats ? last_stamp_ms + step_ms : now_ms;
-}
-
-void LockContext::open_channel() {
-    channel = world.channel(names.locks_channel());
-    if (!channel) return;
-    channel->on_message([this](std::string_view text) { on_message(text); });
-}
-
-void LockContext::on_message(std::string_view text) {
-    const auto message = parse_lock_message(text);
-    if (!message || closed) return;  // another version's, or a stranger's
-    if (message->kind == LockMessage::Kind::echo) {
-        if (message->detail.empty()) return;
-        const auto waiting = echoes.extract(message->detail[0]);
-        if (!waiting.empty()) waiting.mapped().complete({});
-        return;
-    }
-    // Whatever lock it is of: this tab may ask for it next.
-    if (message->kind == LockMessage::Kind::released) note_gone(message->detail);
-    const auto found = queues.find(message->key);
-    if (found != queues.end()) std::shared_ptr(found->second)->on_message(*message);
-}
-
-void LockContext::on_lifecycle(LifecycleEvent event) {
-    if (closed) return;
-    switch (event) {
-        case LifecycleEvent::hidden:
-            for (const auto& queue : all_queues()) queue->became_hidden();
-            break;
-        case LifecycleEvent::frozen:
-            suspend("frozen");
-            break;
-        case LifecycleEvent::page_hide:
-            suspend("page-hidden");
-            channel.reset();
-            world.database().close();
-            break;
-        case LifecycleEvent::page_show:
-        case LifecycleEvent::resumed:
-            resume();
-            break;
-        case LifecycleEvent::visible:
-            break;
-    }
-}
-
-void LockContext::suspend(std::string_view reason) {
-    suspended = true;
-    for (const auto& queue : all_queues()) queue->suspend(reason);
-    epochs.abort_transactions();
-}
-
-void LockContext::resume() {
-    if (!std::exchange(suspended, false)) return;
-    if (!channel) open_channel();
-    for (const auto& queue : all_queues()) queue->resume();
-}
 
 LockTable::LockTable(World& world, std::string_view name_space, NoticeHandler on_notice)
     : context_(std::make_unique<LockContext>(world, name_space, std::move(on_notice))) {}
@@ -109,15 +21,19 @@ bool LockTable::fenced() const { return context_->epochs.fenced(); }
 
 const std::string& LockTable::tab() const { return context_->epochs.tab(); }
 
+Task<Held> LockTable::acquire(std::string name, LockOptions options) {
+    return context_->queue(name).acquire(std::move(options));
+}
+
 Task<std::vector<Held>> LockTable::acquire_all(std::vector<std::string> names,
                                                LockOptions options) {
-    // One order for everybody: no two that take several this way can wait for each other.
+    // Everybody takes them in one order: no two that take several this way can wait for each other.
     const std::set<std::string> ordered(names.begin(), names.end());
     if (ordered.size() < names.size()) {
         co_await fail(ErrorCode::invalid_argument, "a lock is named twice");
     }
     const auto began_ms = context_->world.clock().now_ms();
-    // All or nothing: who loses one of them waits no more for the next.
+    // All or nothing: a caller that loses one of them does not wait for the next.
     const AbortSignal stop;
     if (options.signal) {
         if (options.signal->aborted()) stop.abort();
@@ -148,7 +64,7 @@ Task<std::vector<Held>> LockTable::acquire_all(std::vector<std::string> names,
 }
 
 Task<std::vector<LockRequestInfo>> LockTable::query(std::string name) {
-    return context_->queue(name).query();
+    return context_->queue(name).observer().query();
 }
 
 Task<std::vector<std::string>> LockTable::names() {
@@ -180,11 +96,13 @@ Task<std::unique_ptr<Transaction>> LockTable::begin(Stores scope, Access access,
     co_return co_await context_->epochs.begin(scope, access, durability);
 }
 
-Task<bool> LockTable::is_locked(std::string name) { return context_->queue(name).is_locked(); }
+Task<bool> LockTable::is_locked(std::string name) {
+    return context_->queue(name).observer().is_locked();
+}
 
 Task<void> LockTable::wait_for_unlock(std::string name, std::optional<AbortSignal> signal,
                                       std::optional<double> timeout_ms) {
-    return context_->queue(name).wait_for_unlock(std::move(signal), timeout_ms);
+    return context_->queue(name).observer().wait_for_unlock(std::move(signal), timeout_ms);
 }
 
 void LockTable::broadcast(std::string_view name, const std::string& about) {
@@ -197,7 +115,7 @@ Subscription LockTable::on_broadcast(std::string_view name,
 }
 
 Subscription LockTable::on_change(std::string_view name, Function<void()> callback) {
-    return context_->queue(name).on_change(std::move(callback));
+    return context_->queue(name).observer().on_change(std::move(callback));
 }
 
 void LockTable::close() {

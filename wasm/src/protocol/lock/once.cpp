@@ -9,7 +9,7 @@
 namespace tabacus {
 namespace {
 
-/// Not an application's: js/lock/lock-options.js refuses names of stores that begin so.
+/// No application has this store: js/lock/lock-options.js refuses names of stores that begin so.
 constexpr std::string_view store = "tabacus/once";
 constexpr std::string_view success = "1;s;";
 constexpr std::string_view failure = "1;f;";
@@ -18,7 +18,7 @@ std::string lock_name(std::string_view key) { return "once/" + std::string(key);
 
 }  // namespace
 
-/// "1;s or f;flight;finished".
+/// Parses "1;s or f;flight;finished".
 std::optional<Once::Finished> Once::parse(std::string_view text) {
     const bool succeeded = text.starts_with(success);
     if (!succeeded && !text.starts_with(failure)) return std::nullopt;
@@ -63,7 +63,7 @@ Task<OnceTurn> Once::enter_once(std::string key, LockOptions options, OnceAge ag
     if (before.outcome) co_return OnceTurn{std::move(before.outcome), Held()};
     auto held = co_await table_.acquire(lock_name(key), std::move(options));
     {
-        // Under the fence: a later run cannot have settled unseen.
+        // This is under the fence, so that a later run cannot have settled unseen.
         auto transaction = co_await held.begin();
         const auto note = co_await transaction.note();
         const auto finished = note ? parse(*note) : std::nullopt;

@@ -5,7 +5,8 @@ namespace {
 
 std::string entry_lock_name(const std::string& name) { return "semaphore/" + name; }
 
-/// Number first, so that no name can be taken for another's permit.
+/// Returns the lock of a permit. The number comes first, so that no name can be taken for another's
+/// permit.
 std::string permit_name(const std::string& name, int number) {
     return "permit/" + std::to_string(number) + "/" + name;
 }
@@ -29,7 +30,7 @@ struct Semaphore::Race {
 Task<Held> Semaphore::acquire(std::string name, int permits, LockOptions options) {
     options.mode = LockMode::exclusive;
     options.steal = false;
-    // A permit that nobody waits for: who waits for one has asked for them all.
+    // This tries each permit that nobody waits for: a caller that waits has asked for all of them.
     if (options.if_available) {
         co_return co_await take_available(name, permits, std::move(options));
     }
@@ -62,7 +63,8 @@ Task<Held> Semaphore::race(const std::string& name, int permits, LockOptions opt
     co_return std::move(race->won);
 }
 
-/// The first that is granted wins; what is granted later is released at once.
+/// Waits for one permit of the race. The first permit that is granted wins; those that are granted
+/// later are released at once.
 Task<void> Semaphore::enter(std::shared_ptr<Race> race, std::string permit, LockOptions options) {
     auto outcome = co_await attempt(table_.acquire(std::move(permit), std::move(options)));
     --race->running;

@@ -5,11 +5,11 @@
 namespace tabacus {
 namespace {
 
-/// How often a tab that waits sees whether it is awake, and how late that may be. Nobody is evicted
-/// sooner after its grant (evict.cpp).
+/// How often a tab that waits checks whether it is awake, and how late that check may be. No holder
+/// is evicted sooner after its grant (lock_evictor.hpp).
 constexpr double awake_check_ms = 50;
 constexpr double late_ms = 100;
-/// A tab that waits for longer reserves new tokens: that costs it a transaction.
+/// A tab that waits for longer reserves new tokens, which costs it a transaction.
 constexpr double awake_for_ms = 2'000;
 
 std::shared_ptr<NativeHold> hold_of(std::unique_ptr<HeldLock> lock, LockMode mode) {
@@ -36,7 +36,7 @@ Task<std::shared_ptr<NativeHold>> WebLock::acquire(NativeRequest request) {
     co_return co_await acquire_through_entry_lock(std::move(request));
 }
 
-/// The lock, acquired under the entry lock. Returns nothing if the lock is not available, or if the
+/// Acquires the lock under the entry lock. Returns nothing if the lock is not available, or if the
 /// request was cancelled or lost the entry lock to a stealer.
 Task<std::shared_ptr<NativeHold>> WebLock::acquire_through_entry_lock(NativeRequest request) {
     entry_lock_lost_ = false;
@@ -176,7 +176,7 @@ Task<void> WebLock::stay_awake(std::shared_ptr<TokenReservation> reservation) {
 
 bool WebLock::awake(const TokenReservation& reservation) const {
     const auto age_ms = context_.world.clock().now_ms() - reservation.seen_ms;
-    return age_ms >= 0 && age_ms <= late_ms;  // a clock that was set back says nothing
+    return age_ms >= 0 && age_ms <= late_ms;  // negative: the clock was set back
 }
 
 /// Steals the entry lock first: its holder, which has reserved tokens, learns of the loss before it
@@ -234,7 +234,7 @@ void WebLock::release(const std::shared_ptr<NativeHold>& hold) {
 
 void WebLock::cancel() {
     cancelled_ = true;
-    // A page that goes lets its locks go in the very turn.
+    // A page that is being left releases its locks in the same turn.
     if (const auto entering = entering_.lock()) {
         entering->lost = true;
         entering->lock.reset();

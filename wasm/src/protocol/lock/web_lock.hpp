@@ -1,12 +1,12 @@
 // WebLock: Web Locks, in two steps, so that no request is stranded behind one that gives up.
 //
 // Chromium does not wake the requests queued behind a waiting one that is aborted, or whose tab is
-// closed, until the holder releases (docs/decisions/0008), although Web Locks §4.3 says it must. It
-// shows where holders share: readers behind a writer that gave up wait for a reader that holds. So
-// there is a second Web Lock, the *entry lock*. A request acquires the entry lock in its own mode
-// first, then waits for the lock itself, and then releases the entry lock. Therefore the lock's own
-// queue has either readers only or one writer alone, and no request is behind a writer there. A
-// request that is queued at the entry lock waits for the entry lock's holder in any case:
+// closed, until the holder releases (docs/decisions/0008), although Web Locks §4.3 requires it. The
+// effect shows where holders share: readers behind a writer that gave up wait for a reader that
+// holds. So there is a second Web Lock, the *entry lock*. A request acquires the entry lock in its
+// own mode first, then waits for the lock itself, and then releases the entry lock. Therefore the
+// lock's own queue has either readers only or one writer alone, and no request is behind a writer
+// there. A request that is queued at the entry lock waits for the entry lock's holder in any case:
 //
 //   entry lock held by  lock's queue         queued at the entry lock
 //   readers             those readers        a writer, then any: they wait for a reader that holds
@@ -26,7 +26,8 @@
 
 #include <memory>
 
-#include "lock_queue.hpp"
+#include "lock_context.hpp"
+#include "native_lock.hpp"
 
 namespace tabacus {
 
@@ -73,15 +74,15 @@ class WebLock final : public NativeLock {
     std::string key_;
     AbortSignal waiting_;
     std::uint64_t asked_ = 0;
-    bool answered_ = true;  // what was asked for last
+    bool answered_ = true;  // the request that was made last
     bool cancelled_ = false;
     bool entry_lock_lost_ = false;
     std::unique_ptr<HeldLock> entry_lock_;
     std::shared_ptr<TokenReservation> reservation_;
-    std::weak_ptr<NativeHold> entering_;  // has the lock, and no tokens yet
+    std::weak_ptr<NativeHold> entering_;  // a hold that has no tokens yet
 };
 
-/// Where nothing excludes other tabs: within the page, at once.
+/// The native lock where nothing excludes other tabs: the page acquires it at once.
 class PageLock final : public NativeLock {
   public:
     PageLock(LockContext& context, std::string key) : context_(context), key_(std::move(key)) {}

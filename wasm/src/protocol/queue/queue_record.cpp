@@ -10,12 +10,12 @@
 namespace tabacus {
 namespace {
 
-/// More than any record of ours has: a longer one is not worth the memory.
+/// No record of ours has as many: a longer one is not worth the memory.
 constexpr std::size_t queue_fields_max = 8192;
 
-/// Digits that times in keys have, so that their order is the times'.
+/// Times in keys have so many digits, so that the keys are in the order of the times.
 constexpr std::size_t key_digits = 16;
-/// Ranks are on both sides of it.
+/// Ranks lie on both sides of it.
 constexpr std::int64_t rank_middle = value_max / 2;
 
 std::string padded(std::int64_t number, std::size_t digits) {
@@ -65,7 +65,7 @@ class QueueFields {
         good_ = good_ && field.size() == 1 && allowed.find(field[0]) != std::string_view::npos;
         return good_ ? field[0] : allowed[0];
     }
-    /// Not a field: "length;" and so many bytes.
+    /// Takes "length;" and so many bytes, which are not a field.
     std::optional<std::string_view> counted() {
         const auto size = number(0, static_cast<std::int64_t>(rest_.size()));
         if (!good_ || ended_ || static_cast<std::size_t>(size) > rest_.size()) return std::nullopt;
@@ -133,7 +133,8 @@ std::optional<JobId> parse_job_id(std::string_view id) {
     return serial ? std::optional<JobId>({id.substr(0, dash), *serial}) : std::nullopt;
 }
 
-/// By how much the serials of a batch that begins with these two rise: by 1 or -1; 0 of no batch.
+/// Returns by how much the serials of a batch that begins with these two rise, 1 or -1; 0 if they
+/// cannot be in one batch.
 int batch_step(const Job& first, const Job& second) {
     const auto alike = [](const Job& job) {
         return std::tie(job.kind, job.priority, job.optional, job.at_most_once, job.attempts,
@@ -150,7 +151,7 @@ int batch_step(const Job& first, const Job& second) {
     return rise == 1 || rise == -1 ? static_cast<int>(rise) : 0;
 }
 
-/// All of a job but its payload.
+/// Adds all of a job but its payload.
 void add_head(Format& format, const Job& job) {
     const int flags =
         (job.optional ? 1 : 0) | (job.at_most_once ? 2 : 0) | (job.payload.by_value ? 4 : 0);

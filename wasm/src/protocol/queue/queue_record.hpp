@@ -1,4 +1,5 @@
-// What queues write into Store::jobs and onto their channel, parsed as strictly as record.hpp's.
+// What queues write into Store::jobs and send over their channel. Records are parsed as strictly as
+// those of record.hpp.
 //
 // The rows of the queue q, an escaped name:
 //   q/h                     the head
@@ -45,9 +46,9 @@ struct QueueHead {
         std::string first = {};  // NOLINT(readability-redundant-member-init)
         friend bool operator==(const Kind&, const Kind&) = default;
     };
-    std::vector<Kind> kinds;  // of the jobs there are, and perhaps more
+    std::vector<Kind> kinds;  // of the jobs that are there, and perhaps more
     friend bool operator==(const QueueHead&, const QueueHead&) = default;
-    /// Null for one that is not among them.
+    /// Returns null if no kind has that name.
     [[nodiscard]] Kind* kind(std::string_view name);
 };
 std::string format_queue_head(const QueueHead& head);
@@ -79,7 +80,8 @@ struct Job {
     QueueValue payload;
     friend bool operator==(const Job&, const Job&) = default;
 
-    /// The end of its row's key, after "q/"; the last rank_digits of one that may run are its rank.
+    /// Returns the end of its row's key, after "q/". If the job may run, the last rank_digits are its
+    /// rank.
     [[nodiscard]] std::string position() const;
 };
 std::string format_job(const Job& job);
@@ -89,8 +91,8 @@ std::optional<Job> parse_job(std::string_view text);
 constexpr std::size_t batch_jobs_max = 64;
 /// The most bytes of their payloads, not counting the first one.
 constexpr std::size_t batch_bytes_max = 8'192;
-/// How many of these, from the first on, can be one row: one, or as many as were accepted together.
-/// Those have no key, and are alike in all but payload, and serial and rank, which are one apart.
+/// Returns how many of these, from the first on, can be one row: one, or as many as were accepted
+/// together. Those have no key, and are alike in all but payload, and serial and rank, which are one apart.
 std::size_t batch_of(std::span<const Job> jobs);
 /// Formats a batch: "1;n;", the first job without its payload, then "length;payload" of each job,
 /// the length in bytes. n is negative if the serials fall. One job is formatted by format_job().
@@ -98,7 +100,7 @@ std::string format_jobs(std::span<const Job> batch);
 /// Returns no job if the text cannot be read.
 std::vector<Job> parse_jobs(std::string_view text);
 
-/// The job as handlers and lists receive it.
+/// Returns the job as handlers and lists receive it.
 JobInfo info_of(const Job& job, JobInfo::State state);
 
 /// Whether a text from a row is the position of a job. A row may name anything else.
@@ -143,7 +145,7 @@ struct QueueMessage {
 };
 std::optional<QueueMessage> parse_queue_event(std::string_view text);
 
-/// The kind's rows, after "q/".
+/// Returns what the keys of the kind's rows begin with, after "q/".
 std::string kind_prefix(std::string_view kind);
 
 }  // namespace tabacus

@@ -6,7 +6,6 @@
 #include "protocol/common/concat.hpp"
 #include "protocol/common/names.hpp"
 #include "protocol/common/record.hpp"
-#include "protocol/common/stable_sort.hpp"
 
 namespace tabacus {
 namespace {
@@ -15,20 +14,11 @@ namespace {
 constexpr double back_off_max_ms = 3'600'000;
 /// How many delayed jobs one transaction lets run.
 constexpr std::uint32_t promoted_max = 64;
-/// Tabs that wait for one job. Any further tab still receives its events.
-constexpr std::size_t tabs_max = 64;
 /// About the most fields of one event. All that a slot claims at once is in one event.
 constexpr std::size_t event_fields_max = 4 * ahead_max;
 
 std::string lost_error() {
     return R"({"name":"TabacusError","message":"the worker of the job was lost","code":"lost-worker"})";
-}
-
-std::string decimal(std::int64_t number) { return format_decimal(number); }
-
-Error too_many_kinds() {
-    return {ErrorCode::unavailable, concat({"the queue has ", format_decimal(kinds_max),
-                                            " kinds of jobs, and no more are allowed"})};
 }
 
 }  // namespace
@@ -44,6 +34,12 @@ void QueueChanges::add_all(std::vector<QueueEvent> more) {
         std::move(event.fields.begin(), event.fields.end(), std::back_inserter(all));
     }
 }
+
+void QueueChanges::add_running(const Job& job) {
+    add(QueueEvent::Kind::running, {job.id, job.key, job.kind, format_decimal(job.attempts + 1)});
+}
+
+void QueueChanges::end_running(int slot) { events.back().fields.push_back(format_decimal(slot)); }
 
 std::vector<std::string>& QueueChanges::fields_of(QueueEvent::Kind kind) {
     if (events.empty() || events.back().kind != kind ||
@@ -64,7 +60,7 @@ std::string queue_value_key(const std::string& queue, std::string_view rest) {
 std::string QueueRows::key(std::string_view rest) const { return concat({queue, "/", rest}); }
 
 std::int64_t QueueRows::now_ms() {
-    // From 1: nothing but 0 means that a job does not wait.
+    // The least is 1, because 0 means that a job does not wait.
     if (began_ms == 0) {
         const auto clock_ms = context.world.clock().now_ms();
         began_ms = static_cast<std::int64_t>(std::clamp(clock_ms, 1.0, 0x1p51));
@@ -84,7 +80,7 @@ Task<void> QueueRows::read_head() {
     }
 }
 
-/// Makes a head for the rows that are there: there are none, unless the head could not be read.
+/// Makes a head for the rows that are there: the queue is empty, unless the head could not be read.
 Task<void> QueueRows::make_head(const Row* unreadable) {
     if (unreadable) quarantine(*unreadable);
     head.born = identifier_of(context.world.random().bits());
@@ -201,7 +197,8 @@ void QueueRows::forget(const Job& job, bool keep_payload) {
     touched = true;
 }
 
-/// Another tab that waits for the job finds the outcome in the store, whatever becomes of messages.
+/// Reports the outcome to the tabs that wait for the job. Another tab finds it in the store, whatever
+/// becomes of messages.
 void QueueRows::report_outcome(const Job& job, const JobOutcome& outcome) {
     for (const auto& tab : job.tabs) {
         if (tab == context.tab) {
@@ -255,7 +252,7 @@ void QueueRows::failed(Job job, const JobOutcome& outcome) {
         job.error = error;
         if (!options.pause_on_failure) {
             const auto doubled = options.back_off_ms * std::exp2(std::min(job.attempts - 1, 30));
-            // Half of it at random: those that failed together do not come back together.
+            // Half of it is random, so that jobs that failed together do not come back together.
             const auto random = static_cast<double>(context.world.random().bits() >> 11U) * 0x1p-53;
             job.delay_ms =
                 static_cast<std::int64_t>(std::min(doubled, back_off_max_ms) * (0.5 + random / 2));
@@ -299,7 +296,7 @@ Task<std::optional<double>> QueueRows::promote() {
     for (const auto& row : rows) {
         const auto job = job_of(row);
         if (!job) continue;
-        // One that has longer to wait than it ever had: the clock was set back.
+        // A job that has longer to wait than it ever had: the clock was set back.
         if (job->due_ms > now && job->due_ms - now <= job->delay_ms) {
             co_return static_cast<double>(job->due_ms);
         }
@@ -323,82 +320,20 @@ Task<std::vector<SlotRow>> QueueRows::read_slots() {
     co_return slots;
 }
 
-// --- Asking -------------------------------------------------------------------------------------
-
-Task<void> QueueRows::enqueue(std::vector<QueueRequest*> requests) {
-    // All at once: answers come faster than one after another.
-    std::vector<std::pair<std::string, Async<std::optional<Row>>>> reads;
-    std::map<std::string, std::string> positions;
-    for (const auto* request : requests) {
-        const auto& name = request->spec.key;
-        if (name.empty() || !positions.emplace(name, "").second) continue;
-        reads.emplace_back(name, transaction.get(Store::jobs, key(concat({"k/", escaped(name)}))));
-    }
-    for (auto& [name, read] : reads) {
-        auto row = co_await std::move(read);
-        if (row && is_job_position(row->value)) positions[name] = std::move(row->value);
-    }
-    const auto more = std::count_if(requests.begin(), requests.end(), [&](const auto* request) {
-        return !head.kind(request->spec.kind);
-    });
-    co_await recount_kinds(static_cast<std::size_t>(more));
-    for (auto* request : requests) co_await enqueue_one(*request, positions);
-}
-
-Task<void> QueueRows::enqueue_one(QueueRequest& request,
-                                  std::map<std::string, std::string>& positions) {
-    const auto& spec = request.spec;
-    if (!spec.key.empty() && !positions[spec.key].empty()) {
-        const auto joined = co_await join(request, positions[spec.key], positions);
-        if (joined) co_return;
-    }
-    request.refusal = refusal_of(spec.kind);
-    if (request.refusal) co_return;
-    Job job;
-    job.id = concat({head.born, "-", decimal(++head.serial)});
-    job.key = spec.key;
-    job.kind = spec.kind;
-    job.priority = spec.priority;
-    job.rank = options.lifo ? --head.front : head.back++;
-    job.optional = spec.optional;
-    job.at_most_once = spec.at_most_once;
-    job.enqueued_ms = now_ms();
-    job.payload = spec.payload;
-    if (request.awaited) job.tabs.push_back(context.tab);
-    if (spec.delay_ms > 0) {
-        job.delay_ms = static_cast<std::int64_t>(spec.delay_ms);
-        job.due_ms = job.enqueued_ms + job.delay_ms;
-        ++head.delayed;
-    }
-    ++head.count;
-    touched = true;
-    if (job.payload.by_value) {
-        transaction.put(Store::data, queue_value_key(queue, concat({"p/", job.id})),
-                        job.payload.text);
-    }
-    request.receipt = {job.id, false, 0};
-    changes.add(QueueEvent::Kind::queued, {job.id, job.key, job.kind});
-    if (spec.key.empty()) {
-        fresh.push_back(std::move(job));
-    } else {
-        put(job);  // another request may join it
-        positions[spec.key] = job.position();
-    }
-}
-
-void QueueRows::put_fresh() {
-    // In a lifo queue the last job has the first rank.
-    sort_stably(fresh, [](const Job& a, const Job& b) { return a.rank < b.rank; });
-    put_all(std::exchange(fresh, {}));
-}
+// --- Limits -------------------------------------------------------------------------------------
 
 std::optional<Error> QueueRows::refusal_of(const std::string& kind) {
     if (options.limit > 0 && head.count >= options.limit) {
         return Error(ErrorCode::queue_full,
-                     "the queue is full: its limit is " + decimal(options.limit));
+                     "the queue is full: its limit is " + format_decimal(options.limit));
     }
-    if (!admit_kind(kind)) return too_many_kinds();
-    return std::nullopt;
+    return refusal_of_kind(kind);
+}
+
+std::optional<Error> QueueRows::refusal_of_kind(const std::string& kind) {
+    if (admit_kind(kind)) return std::nullopt;
+    return Error(ErrorCode::unavailable, concat({"the queue has ", format_decimal(kinds_max),
+                                                 " kinds of jobs, and no more are allowed"}));
 }
 
 bool QueueRows::admit_kind(const std::string& kind) {
@@ -408,66 +343,13 @@ bool QueueRows::admit_kind(const std::string& kind) {
     return true;
 }
 
-Task<void> QueueRows::recount_kinds(std::size_t more) {
-    if (more == 0 || head.kinds.size() + more <= kinds_max) co_return;
-    put_fresh();  // or their kinds would not be counted
-    auto there = co_await counted({});
-    head.kinds = std::move(there.kinds);
+bool QueueRows::has_room_for_kinds(std::size_t more) const {
+    return more == 0 || head.kinds.size() + more <= kinds_max;
 }
 
-/// A job that runs stays as it is; a job that waits moves to the front and takes what is newer. Of
-/// jobs that are claimed together no other tab knows which one runs, or has ended: if this one
-/// does, nothing of that run counts.
-Task<bool> QueueRows::join(QueueRequest& request, const std::string& position,
-                           std::map<std::string, std::string>& positions) {
-    const auto row = co_await transaction.get(Store::jobs, key(position));
-    const auto found = row ? job_of(*row) : std::nullopt;
-    if (!found || found->key != request.spec.key) co_return false;
-    auto job = *found;
-    const bool waits = std::find(job.tabs.begin(), job.tabs.end(), context.tab) != job.tabs.end();
-    if (request.awaited && !waits && job.tabs.size() < tabs_max) job.tabs.push_back(context.tab);
-    if (!claimed) {
-        claimed.emplace();
-        const auto slots = co_await read_slots();
-        for (const auto& slot : slots) {
-            for (const auto& entry : slot.entries) {
-                const bool runs = slot.entries.size() == 1;
-                claimed->emplace(entry.id, runs ? entry.position : std::string());
-            }
-        }
-    }
-    const auto claim = claimed->find(job.id);
-    if (claim != claimed->end()) ++head.edits;
-    // What was moved since it was claimed is not what runs.
-    if (claim != claimed->end() && claim->second == found->position()) {
-        put(job);
-    } else {
-        const auto& spec = request.spec;
-        if (!admit_kind(spec.kind)) {
-            request.refusal = too_many_kinds();
-            co_return true;
-        }
-        const auto value = queue_value_key(queue, concat({"p/", job.id}));
-        if (spec.payload.by_value) {
-            transaction.put(Store::data, value, spec.payload.text);
-        } else if (job.payload.by_value) {
-            transaction.remove(Store::data, value);
-        }
-        job.payload = spec.payload;
-        job.kind = spec.kind;
-        job.priority = std::max(job.priority, spec.priority);
-        job.rank = --head.front;
-        job.delay_ms = static_cast<std::int64_t>(spec.delay_ms);
-        job.due_ms = job.delay_ms > 0 ? now_ms() + job.delay_ms : 0;
-        job.optional = job.optional && spec.optional;
-        job.at_most_once = job.at_most_once || spec.at_most_once;
-        take(position);
-        move(*found, job);
-        positions[job.key] = job.position();
-    }
-    request.receipt = {job.id, true, 0};
-    changes.add(QueueEvent::Kind::queued, {job.id, job.key, job.kind});
-    co_return true;
+Task<void> QueueRows::recount_kinds() {
+    auto there = co_await counted({});
+    head.kinds = std::move(there.kinds);
 }
 
 }  // namespace tabacus

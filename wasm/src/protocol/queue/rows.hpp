@@ -1,14 +1,20 @@
 // QueueRows: the rows of one queue within one transaction, and what happens to a job in it.
+//
+// A transaction over a queue that writes goes through these steps, in this order:
+//
+//   step       calls                          what it may not do
+//   began      read_head()                    write anything
+//   changing   everything else                begin with another head: `head` is what it writes
+//   written    write_head(), stamp_events()   change a row: the events carry the head's version
 #pragma once
 
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "queue_context.hpp"
 #include "queue_record.hpp"
 #include "tabacus/common/world.hpp"
 
@@ -16,13 +22,6 @@ namespace tabacus {
 
 /// How many jobs a slot claims at once at most.
 constexpr std::size_t ahead_max = 1024;
-
-/// What all queues of a tab share.
-struct QueueContext {
-    World& world;
-    std::string tab;
-    NoticeHandler on_notice;
-};
 
 /// What a transaction has done that others are notified of once it has committed.
 struct QueueChanges {
@@ -34,22 +33,17 @@ struct QueueChanges {
     void add(QueueEvent::Kind kind, std::initializer_list<std::string_view> fields);
     /// Adds the fields of all these events.
     void add_all(std::vector<QueueEvent> more);
+    /// Adds a job that a slot has claimed. end_running() must follow the last one.
+    void add_running(const Job& job);
+    void end_running(int slot);
 
   private:
     /// Returns the fields of the last event, which is made if it is not of that kind.
     std::vector<std::string>& fields_of(QueueEvent::Kind kind);
 };
 
-/// A job to enqueue, and what came of it.
-struct QueueRequest {
-    JobSpec spec;
-    bool awaited = true;  // its outcome, by this tab
-    JobReceipt receipt;
-    std::optional<Error> refusal;
-};
-
-/// A worker's job is given up as a dead letter when so many workers were lost with it: it may be
-/// what ends them.
+/// A job is given up as a dead letter when so many workers were lost with it: it may be what ends
+/// them.
 constexpr int lost_workers_max = 10;
 
 struct QueueRows {
@@ -58,58 +52,53 @@ struct QueueRows {
     const std::string& queue;  // escaped
     const QueueOptions& options;
     QueueChanges& changes;
-    // NOLINTBEGIN(readability-redundant-member-init)
-    QueueHead head = {};
-    /// By id, once it has been read: the position of a job that is claimed alone, and hence runs;
-    /// empty for a job that is claimed with others.
-    std::optional<std::map<std::string, std::string>> claimed = {};
-    /// Accepted, and not written yet: those that come together share a row.
-    std::vector<Job> fresh = {};
-    // NOLINTEND(readability-redundant-member-init)
+    QueueHead head = {};        // NOLINT(readability-redundant-member-init)
     bool touched = false;       // the head, or what it counts
-    bool spoilt = false;        // what the head counts is not known any more
-    std::int64_t began_ms = 0;  // now_ms(), once somebody has asked
+    bool spoilt = false;        // what the head counts is unknown
+    std::int64_t began_ms = 0;  // now_ms(), after its first call
 
     [[nodiscard]] std::string key(std::string_view rest) const;
-    /// The time, which stays the same for the whole transaction.
+    /// Returns the time, which stays the same for the whole transaction.
     [[nodiscard]] std::int64_t now_ms();
 
     /// Must be called before anything else but reads.
     Task<void> read_head();
     /// Must be called after everything else.
     Task<void> write_head();
-    /// In place of write_head(), where nothing has changed that the head records.
+    /// Takes the place of write_head() where nothing has changed that the head records.
     void stamp_events();
     /// Returns nothing if the row cannot be read; it is then moved to Store::quarantine.
     std::vector<Job> jobs_of(const Row& row);
     /// Reads a row of one job, which is in no batch.
     std::optional<Job> job_of(const Row& row);
-    /// The value of a payload that is no text.
+    /// Reads the value of a payload that is no text.
     Task<void> read_value(Job& job);
 
-    /// What is accepted is written by put_fresh().
-    Task<void> enqueue(std::vector<QueueRequest*> requests);
-    void put_fresh();
-    /// Why no further job of this kind is let in, if so.
+    /// Returns why no further job of this kind is let in, if so.
     std::optional<Error> refusal_of(const std::string& kind);
-    /// False: there are too many kinds.
+    /// Returns why no job may have this kind, if so: there are too many kinds.
+    std::optional<Error> refusal_of_kind(const std::string& kind);
+    /// Returns false if there are too many kinds.
     bool admit_kind(const std::string& kind);
-    /// Counts the kinds anew if so many more would not fit: some may have left.
-    Task<void> recount_kinds(std::size_t more);
-    /// In one row, which batch_of() allows.
+    /// Returns false if so many more kinds would not fit. recount_kinds() may make room.
+    [[nodiscard]] bool has_room_for_kinds(std::size_t more) const;
+    /// Counts the kinds of the jobs that are there: some kinds may have none.
+    Task<void> recount_kinds();
+
+    /// Writes the jobs into one row, which batch_of() allows.
     void put(std::span<const Job> batch);
     void put(const Job& job) { put(std::span(&job, 1)); }
-    /// In as few rows as can be.
+    /// Writes the jobs into as few rows as can be.
     void put_all(std::span<const Job> jobs);
-    /// Removes the row. One call of the following for each of its jobs decides what becomes of it:
+    /// Removes the row. One call of the following for each of its jobs decides what becomes of it.
     void take(std::string_view position);
     void move(const Job& from, const Job& to);
     void done(const Job& job, const JobOutcome& outcome);
     void make_dead_letter(Job job, std::string_view error);
-    /// An attempt failed: again, later, or never.
+    /// An attempt failed: the job is tried again, now or later, or is given up.
     void failed(Job job, const JobOutcome& outcome);
-    /// A row whose worker was lost: it stays, or is taken away. `unchanged`: that is not counted,
-    /// where the row can stay as it is.
+    /// Gives back a row whose worker was lost. If `unchanged`, the loss is not counted where the row
+    /// can stay as it is.
     void give_back(std::vector<Job> batch, bool unchanged);
     void cancel(const Job& job);
 
@@ -119,11 +108,7 @@ struct QueueRows {
 
   private:
     Task<void> make_head(const Row* unreadable);
-    /// With the jobs that there are.
     Task<QueueHead> counted(QueueHead of);
-    Task<void> enqueue_one(QueueRequest& request, std::map<std::string, std::string>& positions);
-    Task<bool> join(QueueRequest& request, const std::string& position,
-                    std::map<std::string, std::string>& positions);
     void quarantine(const Row& row);
     void forget(const Job& job, bool keep_payload);
     void report_outcome(const Job& job, const JobOutcome& outcome);

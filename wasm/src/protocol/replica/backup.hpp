@@ -27,10 +27,11 @@ class Backup {
   public:
     Backup(World& world, const Names& names) : storage_(world.storage()), names_(names) {}
 
-    /// Every readable row of the backup whose key begins with `prefix`.
+    /// Returns every readable row of the backup whose key begins with `prefix`.
     Task<std::list<BackupRow>> rows(std::string_view prefix);
 
-    /// Texts of the backup as they are stored. To be attempted, and parsed below.
+    // Texts of the backup as they are stored. The caller attempts these operations, and parses the
+    // outcome by the functions below.
     using Text = std::optional<std::string>;
     Async<Text> get(std::string_view row);
     Async<Unit> put(std::string_view row, TotalsRecord record);
@@ -38,7 +39,8 @@ class Backup {
     Async<Text> generation();
     Async<Unit> set_generation(std::string_view generation);
 
-    /// Nothing, and the empty generation, for what is missing, unreadable or could not be read.
+    /// Return nothing, or the empty generation, if the text is missing or unreadable, or if the operation
+    /// failed.
     static std::optional<TotalsRecord> parsed(Outcome<Text> text);
     static std::string parsed_generation(Outcome<Text> text);
 
@@ -50,12 +52,13 @@ class Backup {
     const Names& names_;
 };
 
-/// "counter/generation/slot" taken apart; nothing for any other shape.
+/// The parts of a row's key, "counter/generation/slot". They live as long as its text.
 struct RowKey {
     std::string_view counter;
     std::string_view row;  // "generation/slot"
     std::string_view generation;
 };
+/// Returns nothing for a text of any other shape.
 std::optional<RowKey> parse_row_key(std::string_view key);
 
 }  // namespace tabacus

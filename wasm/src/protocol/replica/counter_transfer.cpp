@@ -9,7 +9,7 @@
 namespace tabacus {
 namespace {
 
-Async<Unit> there(World& world) {
+Async<Unit> require_database(World& world) {
     if (world.database().available()) return Unit{};
     return Async<Unit>::failed(
         Error(ErrorCode::unavailable, "there is no IndexedDB here, in which totals are kept"));
@@ -18,7 +18,7 @@ Async<Unit> there(World& world) {
 }  // namespace
 
 Task<std::vector<TransferredRow>> CounterTransfer::state(std::string counter) {
-    co_await there(world_);
+    co_await require_database(world_);
     const auto prefix = concat({escaped(counter), "/"});
     constexpr Stores scope{Store::rows};
     const auto transaction =
@@ -33,7 +33,7 @@ Task<std::vector<TransferredRow>> CounterTransfer::state(std::string counter) {
 }
 
 Task<void> CounterTransfer::merge(std::string counter, std::vector<TransferredRow> rows) {
-    co_await there(world_);
+    co_await require_database(world_);
     for (const auto& row : rows) {
         if (!is_row_id(row.node) || !parse_totals(row.record)) {
             co_await fail(ErrorCode::invalid_argument,
@@ -68,7 +68,7 @@ Task<void> CounterTransfer::merge(std::string counter, std::vector<TransferredRo
         }
         co_await transaction->commit();
     }
-    // All tabs, this one's counters too, read what is new.
+    // All tabs read what is new, this one's counters too.
     const Names names(name_space_);
     if (const auto channel = world_.channel(names.channel())) {
         channel->post(format_message({Message::Kind::recovered, "", "", {}}));

@@ -1,8 +1,5 @@
-// News: this tab's totals for the others, and theirs for this tab.
-//
-// Cumulative, so that order, repetition and loss do no harm. Not believed for long: whatever was
-// received is checked against the store after a while, and forgotten if the store does not confirm
-// it.
+#include "replica_news.hpp"
+
 #include <algorithm>
 
 #include "replica.hpp"
@@ -19,89 +16,93 @@ constexpr double announce_pause_ms = 4;
 constexpr double confirm_first_ms = 1000;
 constexpr int confirm_checks_max = 2;
 
-}  // namespace
-
-void Replica::open_channel() {
-    channel_ = world_.channel(names_.channel());
-    if (channel_) channel_->on_message([this](std::string_view text) { on_message(text); });
-}
-
-void Replica::post(const Message& message) {
-    if (channel_) channel_->post(format_message(message));
-}
-
-void Replica::announce() {
-    for (auto& state : counters_) {
-        if (!std::exchange(state.announceable, false)) continue;
-        // Until the row is based its totals are not known: the commit announces them.
-        if (medium_ == Medium::database && !state.based) continue;
-        post({Message::Kind::totals, state.key, row_, {row_epoch_, state.attempted}});
+Task<void> announce_loop(Replica& replica) {
+    replica.news.set_announcing(true);
+    while (replica.active() && std::any_of(replica.counters.begin(), replica.counters.end(),
+                                           [](const auto& state) { return state.announceable; })) {
+        replica.news.announce(replica.counters, replica.slot);
+        co_await replica.world.clock().sleep(announce_pause_ms);
     }
-}
-
-Task<void> Replica::announce_loop() {
-    announcing_ = true;
-    while (!suspended_ && !closed_ &&
-           std::any_of(counters_.begin(), counters_.end(),
-                       [](const auto& state) { return state.announceable; })) {
-        announce();
-        co_await world_.clock().sleep(announce_pause_ms);
-    }
-    announcing_ = false;
-}
-
-CounterState* Replica::find(std::string_view key) {
-    const auto found = std::find_if(counters_.begin(), counters_.end(),
-                                    [&](const auto& state) { return state.key == key; });
-    return found == counters_.end() ? nullptr : &*found;
-}
-
-void Replica::on_message(std::string_view text) {
-    const auto message = parse_message(text);
-    if (!message || closed_) return;  // another version's, or a stranger's
-    if (message->kind == Message::Kind::recovered) {
-        reload_all();
-        return;
-    }
-    auto* const state = find(message->counter);
-    if (state == nullptr) return;
-    if (message->kind == Message::Kind::totals) {
-        on_totals(*state, *message);
-    } else if (message->kind == Message::Kind::ask && medium_ == Medium::memory) {
-        state->announceable = true;
-        if (!turn_scheduled_) schedule_turn();
-    }
-}
-
-void Replica::on_totals(CounterState& state, const Message& message) {
-    // Nobody but this tab can know its own row better.
-    const bool own = message.row == row_ && (state.based || medium_ != Medium::database);
-    if (own && !give_up_row(message.record.epoch)) return;
-    state.row_cache.merge_announced(message.row, message.record);
-    revalue(state);
-    if (medium_ == Medium::memory) return;
-    state.unconfirmed = true;
-    if (!confirming_) scope_.spawn(confirm_loop());
+    replica.news.set_announcing(false);
 }
 
 /// Checks what was received against the store, and forgets what the store does not confirm.
-Task<void> Replica::confirm_loop() {
-    confirming_ = true;
+Task<void> confirm_loop(Replica& replica) {
+    replica.news.set_confirming(true);
     double pause_ms = confirm_first_ms;
     const auto waiting = [](const auto& state) { return state.unconfirmed; };
-    while (!closed_ && std::any_of(counters_.begin(), counters_.end(), waiting)) {
-        co_await world_.clock().sleep(pause_ms);
+    while (!replica.closed() &&
+           std::any_of(replica.counters.begin(), replica.counters.end(), waiting)) {
+        co_await replica.world.clock().sleep(pause_ms);
         bool again = false;
-        for (auto& state : counters_) {
-            if (!std::exchange(state.unconfirmed, false) || suspended_ || closed_) continue;
-            co_await reload(state);
+        for (auto& state : replica.counters) {
+            if (!std::exchange(state.unconfirmed, false) || !replica.active()) continue;
+            co_await reload(replica, state);
             if (state.row_cache.age_announcements(confirm_checks_max))
                 state.unconfirmed = again = true;
-            revalue(state);
+            replica.revalue(state);
         }
         pause_ms = again ? pause_ms * 2 : confirm_first_ms;
     }
-    confirming_ = false;
+    replica.news.set_confirming(false);
+}
+
+void on_totals(Replica& replica, CounterState& state, const Message& message) {
+    // Only this tab knows what is in its own row.
+    const bool own = message.row == replica.slot.row() && state.own_row.based();
+    if (own && !give_up_row(replica, message.record.epoch)) return;
+    state.row_cache.merge_announced(message.row, message.record);
+    replica.revalue(state);
+    if (replica.medium == Medium::memory) return;
+    state.unconfirmed = true;
+    if (!replica.news.confirming()) replica.scope.spawn(confirm_loop(replica));
+}
+
+void on_message(Replica& replica, std::string_view text) {
+    const auto message = parse_message(text);
+    if (!message || replica.closed()) return;  // of another version, or of another script
+    if (message->kind == Message::Kind::recovered) {
+        reload_all(replica);
+        return;
+    }
+    auto* const state = replica.counters.find(message->counter);
+    if (state == nullptr) return;
+    if (message->kind == Message::Kind::totals) {
+        on_totals(replica, *state, *message);
+    } else if (message->kind == Message::Kind::ask && replica.medium == Medium::memory) {
+        state->announceable = true;
+        replica.schedule_turn();
+    }
+}
+
+}  // namespace
+
+void ReplicaNews::post(const Message& message) const {
+    if (channel_) channel_->post(format_message(message));
+}
+
+void ReplicaNews::announce(CounterSet& counters, const ReplicaSlot& slot) const {
+    for (auto& state : counters) {
+        if (!std::exchange(state.announceable, false)) continue;
+        // The commit that bases the row announces it.
+        if (!state.own_row.based()) continue;
+        post({Message::Kind::totals,
+              state.key,
+              slot.row(),
+              {slot.epoch(), state.own_row.attempted()}});
+    }
+}
+
+void open_channel(Replica& replica) {
+    auto channel = replica.world.channel(replica.names.channel());
+    if (channel) {
+        channel->on_message([&replica](std::string_view text) { on_message(replica, text); });
+    }
+    replica.news.set_channel(std::move(channel));
+}
+
+void start_announcing(Replica& replica) {
+    if (!replica.news.announcing()) replica.scope.spawn(announce_loop(replica));
 }
 
 }  // namespace tabacus

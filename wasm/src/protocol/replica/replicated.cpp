@@ -28,7 +28,7 @@ Subscription ReplicatedCounter::on_change(Function<void()> callback) {
 
 Guarantee ReplicatedCounter::guarantee() const {
     const bool strict = state_.durability == Durability::strict;
-    switch (replica_.medium()) {
+    switch (replica_.medium) {
         case Medium::database:
             return {.strategy = "replicated",
                     .lost = "never once flushed; unflushed increments with their tab",

@@ -7,19 +7,20 @@
 namespace tabacus {
 
 Task<bool> StorageReplica::load_rows(CounterState& state) {
-    const auto prefix = names_.stored_row(concat({state.key, "/"}));
-    for (const auto& key : co_await world_.storage().keys(prefix)) {
-        const auto value = co_await world_.storage().get(key);
-        if (value) merge_row(state, std::string_view(key).substr(prefix.size()), *value, false);
+    const auto prefix = names.stored_row(concat({state.key, "/"}));
+    for (const auto& key : co_await world.storage().keys(prefix)) {
+        const auto value = co_await world.storage().get(key);
+        if (!value) continue;
+        merge_row(*this, state, std::string_view(key).substr(prefix.size()), *value, false);
     }
     co_return true;
 }
 
 Task<void> StorageReplica::commit_rows() {
-    for (const auto& row : gather(Durability::strict)) {
-        co_await world_.storage().set(names_.stored_row(row_key(row.state->key, row_)),
-                                      format_totals({row_epoch_, row.totals}));
-        committed({row});
+    for (const auto& row : counters.gather(Durability::strict)) {
+        co_await world.storage().set(names.stored_row(row_key(row.state->key, slot.row())),
+                                     format_totals({slot.epoch(), row.totals}));
+        committer.committed({row});
     }
 }
 

@@ -1,6 +1,6 @@
 // StorageReplica: a replica where there is no IndexedDB. Its rows are in localStorage.
 //
-// Every tab has a row of its own, never used again by another: a stale copy must not be the base of
+// Every tab has a row of its own, which no other tab ever writes: a stale copy must not be the base of
 // anything (docs/decisions/0001). So it adopts no slot, and nothing fences its writes.
 //
 // Its methods are in a piece of the program that is loaded only where they are needed (`storage` in
@@ -19,7 +19,6 @@ class StorageReplica final : public Replica {
     StorageReplica(World& world, const Names& names, NoticeHandler on_notice, std::string data_loss)
         : Replica(world, names, Medium::storage, std::move(on_notice), std::move(data_loss)) {}
 
-  private:
     Task<bool> load_rows(CounterState& state) override;
     Task<void> commit_rows() override;
 };

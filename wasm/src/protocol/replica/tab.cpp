@@ -46,8 +46,9 @@ Tab::Tab(World& world, std::string name_space, NoticeHandler on_notice)
 }
 Tab::~Tab() = default;
 
-/// A database counts as there when it opens: some browsers have one and refuse to. One that opens
-/// and fails later is no reason for a weaker store: the tab would count where no other tab reads.
+/// Some browsers have a database and refuse to open it, so it is opened here before it is relied on. A
+/// database that opens and fails later is no reason for a weaker store: the tab would count where no other
+/// tab reads.
 Task<void> Tab::open() {
     auto& world = parts_->world;
     auto& medium = parts_->medium;
@@ -60,7 +61,7 @@ Task<void> Tab::open() {
             refusal = opened.error().what();
         }
     }
-    // Asked for only where it is needed: the browser may have to read its file first.
+    // localStorage is touched only where it is needed: the browser may have to read its file first.
     if (medium != Medium::database && world.storage().available()) medium = Medium::storage;
     if (!refusal.empty()) {
         parts_->on_notice({Notice::Kind::warning, "degraded",
@@ -90,7 +91,7 @@ Capabilities Tab::capabilities() const {
             .durability = medium == Medium::database  ? "strict"sv
                           : medium == Medium::storage ? "relaxed"sv
                                                       : "memory"sv,
-            .channel = parts_->replica->has_channel()};
+            .channel = parts_->replica->news.has_channel()};
 }
 
 ReplicatedCounter& Tab::replicated(std::string_view name, Durability durability) {

@@ -1,0 +1,79 @@
+/** Single flights over tabs: of the callers with one key, one runs its function, and all get the outcome. */
+
+import { checkFunction, checkName } from '../common/check-arguments.js';
+import { onceEnter, onceSettle } from '../core/generated/locks.js';
+import { checkOnceOptions } from './lock-options.js';
+import { coreName } from './names.js';
+import { cloneError, unwrapOutcome } from './outcome.js';
+import { cloned } from './store-arguments.js';
+
+/** @typedef {import('./tab-locks.js').TabLocks} TabLocks */
+
+/**
+ * Implements tab.once().
+ *
+ * @template T
+ * @param {TabLocks} locks
+ * @param {string} key
+ * @param {(run: { signal: AbortSignal, token: number }) => T | Promise<T>} make
+ * @param {unknown} given the options
+ * @param {number} called_ms when the application called, which may be before this module was loaded. The
+ *   outcome of a run that has finished since then is returned
+ * @returns {Promise<T>}
+ */
+export async function runOnce(locks, key, make, given, called_ms) {
+    checkName(key, 'key');
+    checkFunction('make', make);
+    const { signal, ttl, ...options } = checkOnceOptions(given);
+    const { _access, _bridge: bridge } = locks;
+    _access._assertAsked();
+    _access._assertStore('outcomes');
+    const age = { ttl_ms: ttl, called_ms };
+    const entered = locks._name(key);
+    const { outcome: other, held: number } = await locks._wait(
+        signal,
+        (request) => onceEnter(bridge, entered, options, age, request),
+        (entry) => entry,
+    );
+    if (other) return unwrapOutcome(other.succeeded, bridge.host.values.take(other.text));
+    const held = locks._hold(number, key, '', options.maxHold_ms !== undefined);
+    locks._assertKept([held]);
+    /** @type {{ succeeded: boolean, result: any }} */
+    let outcome;
+    try {
+        const run = { signal: held.signal, token: /** @type {number} */ (held.token) };
+        const value = await locks._unlessLost([held], make(run));
+        if (value !== undefined) cloned('value', value);
+        outcome = { succeeded: true, result: { value } };
+    } catch (error) {
+        if (!held.held) {
+            held.release();
+            throw error;
+        }
+        outcome = { succeeded: false, result: cloneError(error) };
+        await settle(locks, key, held, outcome);
+        throw error;
+    }
+    await settle(locks, key, held, outcome);
+    return outcome.result.value;
+}
+
+/**
+ * Stores the outcome of a run of once(), and releases its lock.
+ *
+ * @param {TabLocks} locks
+ * @param {string} key
+ * @param {import('./held.js').Held} held
+ * @param {{ succeeded: boolean, result: object }} outcome
+ */
+async function settle(locks, key, held, { succeeded, result }) {
+    locks._forget(held._id);
+    const { _bridge: bridge } = locks;
+    const { values } = bridge.host;
+    const text = values.keep(result);
+    try {
+        await onceSettle(bridge, coreName(key), held._id, { succeeded, text });
+    } finally {
+        values.take(text);
+    }
+}

@@ -1,0 +1,71 @@
+import { reportTo } from '../host/failure.js';
+
+/** @typedef {import('./queue-state.js').QueueState} QueueState */
+/** @typedef {(state: QueueState) => void} Listener */
+
+/** The functions that listen to a queue. None is called from within the core, which it may call. */
+export class QueueListeners {
+    #platform;
+    #watch;
+
+    /** @type {Set<Listener>} */
+    #listeners = new Set();
+
+    /**
+     * @param {import('../host/host.js').Platform} platform
+     * @param {(watched: boolean) => void} watch called when the first listener has come or the last one has left
+     */
+    constructor(platform, watch) {
+        this.#platform = platform;
+        this.#watch = watch;
+    }
+
+    /**
+     * @param {Listener} listener
+     * @param {() => Promise<QueueState>} readState what the listener is called with first
+     * @returns {() => void} ends it
+     */
+    add(listener, readState) {
+        /** Events before the first state is known: they are emitted after it. @type {QueueState[] | undefined} */
+        let early = [];
+        // A function of its own: one listener may subscribe twice.
+        const own = (/** @type {QueueState} */ state) => (early ? void early.push(state) : listener(state));
+        if (this.#listeners.size === 0) this.#watch(true);
+        this.#listeners.add(own);
+        readState().then(
+            (first) => {
+                const states = [first, ...(early ?? [])];
+                early = undefined;
+                for (const state of states) this.#emitTo(own, state);
+            },
+            () => {}, // the tab was closed
+        );
+        return () => {
+            if (this.#listeners.delete(own) && this.#listeners.size === 0) this.#watch(false);
+        };
+    }
+
+    /** @param {QueueState} state */
+    emit(state) {
+        for (const listener of this.#listeners) this.#emitTo(listener, state);
+    }
+
+    clear() {
+        this.#listeners.clear();
+    }
+
+    /**
+     * @param {Listener} listener
+     * @param {QueueState} state
+     */
+    #emitTo(listener, state) {
+        void Promise.resolve().then(() => {
+            if (!this.#listeners.has(listener)) return;
+            try {
+                listener(state);
+            } catch (error) {
+                reportTo(this.#platform, error);
+            }
+        });
+    }
+}

@@ -1,0 +1,113 @@
+// The counters of a replica: which of them a commit takes, and what the end of an epoch does to them.
+#include <catch2/catch_test_macros.hpp>
+
+#include "protocol/replica/counter/counter_set.hpp"
+#include "watched_wait.hpp"
+
+namespace tabacus::test {
+
+TEST_CASE("counter set: a counter is found by its key, and stays where it is") {
+    CounterSet counters;
+    CHECK(counters.find("a") == nullptr);
+    auto& first = counters.add("a", Durability::relaxed, false);
+    for (const auto* const key : {"b", "c", "d", "e"}) {
+        counters.add(key, Durability::relaxed, false);
+    }
+    CHECK(counters.find("a") == &first);
+    CHECK(counters.find("d")->key == "d");
+    CHECK(counters.find("") == nullptr);
+}
+
+TEST_CASE("counter set: a commit takes the dirty rows that its durability is enough for") {
+    CounterSet counters;
+    auto& relaxed = counters.add("relaxed", Durability::relaxed, false);
+    auto& strict = counters.add("strict", Durability::strict, false);
+    CHECK_FALSE(counters.dirty());
+    CHECK(counters.gather(Durability::strict).empty());
+
+    relaxed.add(3);
+    relaxed.flushes.count_increment();
+    CHECK(counters.dirty());
+    CHECK(counters.durability_of_dirty() == Durability::relaxed);
+    strict.add(4);
+    CHECK(counters.durability_of_dirty() == Durability::strict);
+
+    const auto few = counters.gather(Durability::relaxed);
+    REQUIRE(few.size() == 1);
+    CHECK(few.front().state == &relaxed);
+    CHECK(few.front().totals == Totals{3, 0});
+    CHECK(few.front().increments == Totals{3, 0});
+    CHECK(few.front().through == 1);
+    CHECK_FALSE(few.front().based);
+    CHECK(counters.gather(Durability::strict).size() == 2);
+}
+
+TEST_CASE("counter set: a row of a commit has the whole totals, and apart what is not committed") {
+    CounterSet counters;
+    auto& state = counters.add("c", Durability::relaxed, false);
+    state.own_row.set_base({10, 0});
+    state.add(2);
+    const auto rows = counters.gather(Durability::relaxed);
+    REQUIRE(rows.size() == 1);
+    CHECK(rows.front().totals == Totals{12, 0});
+    CHECK(rows.front().increments == Totals{2, 0});
+    CHECK(rows.front().based);
+}
+
+TEST_CASE("counter set: the end of an epoch puts based rows among the others, and no sum changes") {
+    CounterSet counters;
+    auto& based = counters.add("based", Durability::relaxed, false);
+    auto& unbased = counters.add("unbased", Durability::relaxed, false);
+    based.own_row.set_base({10, 0});
+    based.add(2);
+    unbased.add(5);
+
+    counters.end_epoch("g/0", 7);
+    CHECK(based.row_cache.committed_sum() == 10);
+    REQUIRE(based.row_cache.rows().size() == 1);
+    CHECK(based.row_cache.rows().front().id == "g/0");
+    CHECK(based.row_cache.rows().front().committed.epoch == 7);
+    CHECK(based.row_cache.sum() + based.own_row.value() == 12);
+    CHECK(unbased.row_cache.rows().empty());
+    CHECK(unbased.own_row.value() == 5);
+    CHECK(counters.dirty());
+}
+
+TEST_CASE("counter set: a failure reaches the flushes of all counters") {
+    CounterSet counters;
+    auto& one = counters.add("one", Durability::relaxed, false);
+    auto& two = counters.add("two", Durability::relaxed, false);
+    CHECK_FALSE(counters.awaited());
+    const WatchedWait first(one.flushes.wait());
+    const WatchedWait second(two.flushes.wait());
+    CHECK(counters.awaited());
+    counters.fail_flushes(Error(ErrorCode::closed, "closed"));
+    CHECK(first.failure() == ErrorCode::closed);
+    CHECK(second.failure() == ErrorCode::closed);
+    CHECK_FALSE(counters.awaited());
+}
+
+TEST_CASE("counter set: it is unsettled while one commit of one counter is unknown") {
+    CounterSet counters;
+    counters.add("one", Durability::relaxed, false);
+    auto& two = counters.add("two", Durability::relaxed, false);
+    CHECK_FALSE(counters.unsettled());
+    two.unknown.push_back({"g/0", {1, {2, 0}}, 1, {}});
+    CHECK(counters.unsettled());
+    CHECK_FALSE(two.adoption_unknown());
+    two.unknown.push_back({"g/0", {1, {2, 0}}, 1, {2, 0}});
+    CHECK(two.adoption_unknown());
+}
+
+TEST_CASE("counter state: an add beyond the exact integers changes neither value nor row") {
+    CounterSet counters;
+    auto& state = counters.add("c", Durability::relaxed, true);
+    CHECK(state.add(value_max));
+    CHECK_FALSE(state.add(1));
+    CHECK(state.value == value_max);
+    CHECK(state.own_row.value() == value_max);
+    CHECK(state.add(-1));
+    CHECK(state.value == value_max - 1);
+}
+
+}  // namespace tabacus::test

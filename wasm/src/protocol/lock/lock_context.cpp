@@ -1,0 +1,98 @@
+#include "lock_context.hpp"
+
+#include <utility>
+
+#include "lock_queue.hpp"
+#include "protocol/common/record.hpp"
+
+namespace tabacus {
+
+LockContext::LockContext(World& of, std::string_view name_space, NoticeHandler handler)
+    : world(of),
+      names(name_space),
+      epochs(of, names, identifier_of(of.random().bits()), handler),
+      on_notice(std::move(handler)),
+      departures(of, names) {
+    open_channel();
+    lifecycle = world.lifecycle().on_event([this](LifecycleEvent event) { on_lifecycle(event); });
+}
+
+LockQueue& LockContext::queue(std::string_view name) {
+    auto key = escaped(name);
+    auto& queue = queues[key];
+    if (!queue) queue = LockQueue::make(*this, key, name);
+    return *queue;
+}
+
+std::vector<std::shared_ptr<LockQueue>> LockContext::all_queues() const {
+    std::vector<std::shared_ptr<LockQueue>> all;
+    all.reserve(queues.size());
+    for (const auto& [key, queue] : queues) all.push_back(queue);
+    return all;
+}
+
+double LockContext::stamp_ms() {
+    constexpr double step_ms = 0.002;  // more than doubles and microseconds round away
+    constexpr double set_back_ms = 1'000;
+    const auto now_ms = world.clock().now_ms();
+    const bool repeats = now_ms <= last_stamp_ms && now_ms > last_stamp_ms - set_back_ms;
+    return last_stamp_ms = repeats ? last_stamp_ms + step_ms : now_ms;
+}
+
+void LockContext::open_channel() {
+    channel = world.channel(names.locks_channel());
+    if (!channel) return;
+    channel->on_message([this](std::string_view text) { on_message(text); });
+}
+
+void LockContext::on_message(std::string_view text) {
+    const auto message = parse_lock_message(text);
+    if (!message || closed) return;  // another version or another program sent it
+    if (message->kind == LockMessage::Kind::echo) {
+        if (message->detail.empty()) return;
+        const auto waiting = echoes.extract(message->detail[0]);
+        if (!waiting.empty()) waiting.mapped().complete({});
+        return;
+    }
+    // Departures of every lock count: this tab may ask for that lock next.
+    if (message->kind == LockMessage::Kind::released) departures.note(message->detail);
+    const auto found = queues.find(message->key);
+    if (found != queues.end()) std::shared_ptr(found->second)->on_message(*message);
+}
+
+void LockContext::on_lifecycle(LifecycleEvent event) {
+    if (closed) return;
+    switch (event) {
+        case LifecycleEvent::hidden:
+            for (const auto& queue : all_queues()) queue->became_hidden();
+            break;
+        case LifecycleEvent::frozen:
+            suspend("frozen");
+            break;
+        case LifecycleEvent::page_hide:
+            suspend("page-hidden");
+            channel.reset();
+            world.database().close();
+            break;
+        case LifecycleEvent::page_show:
+        case LifecycleEvent::resumed:
+            resume();
+            break;
+        case LifecycleEvent::visible:
+            break;
+    }
+}
+
+void LockContext::suspend(std::string_view reason) {
+    suspended = true;
+    for (const auto& queue : all_queues()) queue->suspend(reason);
+    epochs.abort_transactions();
+}
+
+void LockContext::resume() {
+    if (!std::exchange(suspended, false)) return;
+    if (!channel) open_channel();
+    for (const auto& queue : all_queues()) queue->resume();
+}
+
+}  // namespace tabacus

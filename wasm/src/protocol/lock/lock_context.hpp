@@ -1,0 +1,72 @@
+// LockContext: the inside of a LockTable, shared by its queues.
+//
+// A queue lives as long as the context. What runs in `scope` ends before them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "departures.hpp"
+#include "epochs.hpp"
+#include "lock_record.hpp"
+#include "tabacus/lock/lock.hpp"
+
+namespace tabacus {
+
+/// The key of a user's row in Store::data.
+inline std::string data_key(std::string_view store, std::string_view key) {
+    return escaped(store) + "/" + std::string(key);
+}
+
+struct LockContext {
+    LockContext(World& of, std::string_view name_space, NoticeHandler handler);
+
+    World& world;
+    Names names;
+    LockEpochs epochs;
+    NoticeHandler on_notice;
+    std::unique_ptr<Channel> channel;
+    Subscription lifecycle;
+    std::map<std::string, std::shared_ptr<LockQueue>, std::less<>> queues;  // by escaped name
+    std::map<std::string, Completer<Unit>> echoes;  // by the nonce that is awaited
+    Departures departures;
+    std::uint64_t last_id = 0;
+    double last_stamp_ms = 0;
+    int evictions = 0;
+    bool suspended = false;  // frozen, or between pagehide and pageshow
+    bool closed = false;
+    Scope scope;  // last: what runs in it uses all of the above
+
+    /// Returns the queue of a lock's name, which the first call makes.
+    LockQueue& queue(std::string_view name);
+    /// Whether nothing may be granted: the page is frozen or left, or the table is closed.
+    [[nodiscard]] bool stopped() const { return suspended || closed; }
+    /// Returns a copy: a callback may open another lock.
+    [[nodiscard]] std::vector<std::shared_ptr<LockQueue>> all_queues() const;
+    void post(LockMessage::Kind kind, const std::string& key,
+              std::vector<std::string> detail = {}) const {
+        if (channel)
+            channel->post(format_lock_message({kind, key, epochs.tab(), std::move(detail)}));
+    }
+    void post_deferred(LockMessage::Kind kind, const std::string& key) const {
+        if (channel) channel->post_deferred(format_lock_message({kind, key, epochs.tab(), {}}));
+    }
+    /// Returns the time since the Unix epoch. It rises with every call, so that there is an order
+    /// where the clock's step is coarse.
+    double stamp_ms();
+
+  private:
+    void open_channel();
+    void on_message(std::string_view text);
+    void on_lifecycle(LifecycleEvent event);
+    void suspend(std::string_view reason);
+    void resume();
+};
+
+}  // namespace tabacus

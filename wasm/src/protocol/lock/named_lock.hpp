@@ -1,0 +1,32 @@
+// NamedLock: the lock of one name in one tab, as the parts of its queue refer to it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lock_context.hpp"
+#include "native_lock.hpp"
+
+namespace tabacus {
+
+struct NamedLock {
+    NamedLock(LockContext& of, std::string escaped_name, std::string given_name)
+        : context(of), key(std::move(escaped_name)), name(std::move(given_name)) {}
+
+    LockContext& context;
+    std::string key;  // the escaped name
+    std::string name;
+    std::unique_ptr<NativeLock> native = nullptr;
+
+    [[nodiscard]] Clock& clock() const { return context.world.clock(); }
+    /// Whether Web Locks exclude other tabs.
+    [[nodiscard]] bool has_web_locks() const { return context.world.locks().available(); }
+    void spawn(Task<void> task) const { context.scope.spawn(std::move(task)); }
+    void post(LockMessage::Kind kind, std::vector<std::string> detail = {}) const {
+        context.post(kind, key, std::move(detail));
+    }
+};
+
+}  // namespace tabacus

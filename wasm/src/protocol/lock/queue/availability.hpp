@@ -1,0 +1,48 @@
+// Availability: whether another tab uses a lock or merely keeps it, for requests that do not wait.
+//
+// A lock that another tab keeps in its grace period is available: that tab releases it when it
+// receives our request. Its message about the release may overtake the release itself, which takes
+// another way. So acquire() asks again after every message of a release, and once more when no
+// answer can come any more.
+//
+//   state      refused()   busy()   meaning                             what ends the state
+//   asking     false       false    the native lock is asked            it answers
+//   refused    true        false    refused; an answer may come         an answer: asking
+//                                                                       the last timer: asking
+//   busy       either      true     another tab uses the lock           forget_answers()
+#pragma once
+
+#include <memory>
+
+#include "protocol/lock/named_lock.hpp"
+
+namespace tabacus {
+
+class Availability {
+  public:
+    explicit Availability(NamedLock& lock) : lock_(lock) {}
+
+    /// Acquires the native lock if it is available within the time that answers take. Returns
+    /// nothing if it is not.
+    Task<std::shared_ptr<NativeHold>> acquire(NativeRequest request);
+    /// Whether acquire() was refused, and asks once more.
+    [[nodiscard]] bool refused() const { return refused_; }
+    /// Whether another tab answered the tab's request: the lock is in use.
+    [[nodiscard]] bool busy() const { return busy_; }
+    void forget_answers() { busy_ = false; }
+
+    /// Another tab answered the tab's request: the lock is in use.
+    void on_busy();
+    /// Another tab released the lock.
+    void on_release() const { answered_.complete({}); }
+
+  private:
+    Task<void> end_answers(std::shared_ptr<bool> over);
+
+    NamedLock& lock_;
+    bool busy_ = false;
+    bool refused_ = false;
+    Completer<Unit> answered_;
+};
+
+}  // namespace tabacus

@@ -1,0 +1,72 @@
+// Contenders: the other tabs that announced requests for a lock while this tab waited for it or
+// held it, and between which requests of this tab they came.
+//
+//   state of a contender   meaning                              what ends the state
+//   waiting                its tab may wait for the lock        forget_before(): it had its turn
+//                                                               forget_gone(): it waits no longer
+//   forgotten              it is listed no more                 another announcement of its tab
+//
+// One tab may be several contenders: one for each pair of requests of this tab that it came
+// between.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "acquire_request.hpp"
+
+namespace tabacus {
+
+/// Another tab that announced requests while this one waited or held.
+struct Contender {
+    std::string tab;
+    double since_ms = 0;               // when the first of its requests was made
+    double received_ms = 0;            // when the last announcement was received
+    std::uint64_t after_request = 0;   // the request of ours after which it was received
+    std::uint64_t after_position = 0;  // the position of ours after which it was received
+    bool tries = false;                // one of its requests does not wait
+};
+
+class Contenders {
+  public:
+    /// The position of this tab that is next in line.
+    struct NextPosition {
+        std::uint64_t number = 0;
+        double since_ms = 0;
+    };
+
+    /// Adds a contender. Another request of the same tab at the same point does not change the
+    /// order, and is merged with the first.
+    void note(Contender contender);
+    [[nodiscard]] bool empty() const { return all_.empty(); }
+    /// Returns when the first contender was received, while there are any.
+    [[nodiscard]] double since_ms() const { return since_ms_; }
+    /// Whether one of them asked with `ifAvailable`.
+    [[nodiscard]] bool any_tries() const;
+    /// Whether another tab's request came after a position of this tab.
+    [[nodiscard]] bool any_after(std::uint64_t position) const;
+    /// Whether another tab's request came after a position of this tab, and before this request.
+    [[nodiscard]] bool came_between(std::uint64_t position, const AcquireRequest& request) const;
+    /// Whether another tab's request came before this one. A request that was made after that one's
+    /// announcement was received came later, whatever the clocks say, so that nobody is overtaken
+    /// for ever.
+    [[nodiscard]] bool came_before(const AcquireRequest& request) const;
+
+    /// Forgets the contenders that were before this position: each has had its turn, or is gone.
+    void forget_before(std::uint64_t position);
+    /// Forgets contenders that are gone: all that are not behind `next`, since nobody waits before
+    /// it. A contender that announced itself only just now is kept: the announcement may overtake
+    /// the request. Contenders behind `next` came after it, whatever the clocks say. Returns true
+    /// if that may let a request of this tab in.
+    ///
+    /// @param asked_ms  When the lock's queue was looked at.
+    /// @param next      Nothing if nobody waits at all.
+    bool forget_gone(double asked_ms, double now_ms, const NextPosition* next);
+
+  private:
+    std::vector<Contender> all_;
+    double since_ms_ = 0;
+};
+
+}  // namespace tabacus

@@ -1,0 +1,65 @@
+// DeadlockProbe: finds cycles of waits over tabs, and ends one request of each. It is the algorithm
+// of Chandy, Misra and Haas, "Distributed Deadlock Detection" (ACM TOCS 1983), for requests that
+// wait for all holders of a lock.
+//
+// That a holder waits is known only where the caller passes it: a request made within a held lock.
+// When such a request has waited for a moment, it sends a probe to the holders of its lock. Each
+// tab that has a holder of that lock sends the probe on, for each of its requests that waits within
+// that holder. A probe that returns to its request has gone round a cycle. The victim is the
+// request of the cycle with the greatest id, whichever request found the cycle.
+//
+//   request        meaning                               what ends the state
+//   suspected      its probe was sent                    it ends; or its probe returns, and it has
+//                                                        the greatest id: confirming
+//                                                        it has not: the victim is suspected
+//   confirming     a second probe was sent: a request    it ends; or that probe returns: refused
+//                  on the way may have timed out
+//   refused        it failed with `deadlock`             nothing
+//
+// The state is in the probes, not here: the first field of a probe is "1" or "2". A probe does not
+// follow a wait for those ahead in the queue, rather than for holders; timeouts end that.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lock_driver.hpp"
+#include "native_holds.hpp"
+#include "request_queue.hpp"
+
+namespace tabacus {
+
+class DeadlockProbe {
+  public:
+    DeadlockProbe(NamedLock& lock, const RequestQueue& requests, const NativeHolds& holds,
+                  LockDriver& driver)
+        : lock_(lock), requests_(requests), holds_(holds), driver_(driver) {}
+
+    /// Sends probes from time to time while the request waits. Requires that it was made within a
+    /// held lock.
+    void start(const AcquireRequestPtr& request) { lock_.spawn(watch(request)); }
+    /// Follows a probe from the holders of this lock in this tab to the requests that they wait
+    /// for.
+    void on_probe(const LockMessage& message);
+    /// A cycle was found whose victim is a request for this lock.
+    void on_victim(const LockMessage& message);
+    /// Follows the probe to the requests of this lock that wait within one of the grants.
+    void follow(const std::vector<std::shared_ptr<Grant>>& held,
+                const std::vector<std::string>& path);
+
+  private:
+    [[nodiscard]] std::string id_of(const AcquireRequest& request) const;
+    Task<void> watch(AcquireRequestPtr request);
+    void send(const AcquireRequest& request, bool confirming);
+    void pass_on(const LockMessage& message);
+    void extend(const AcquireRequestPtr& request, const std::vector<std::string>& path);
+    void on_returned(const AcquireRequestPtr& request, const std::vector<std::string>& path);
+
+    NamedLock& lock_;
+    const RequestQueue& requests_;
+    const NativeHolds& holds_;
+    LockDriver& driver_;
+};
+
+}  // namespace tabacus

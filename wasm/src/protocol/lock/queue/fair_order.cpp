@@ -1,0 +1,162 @@
+#include "fair_order.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "protocol/lock/lock_timers.hpp"
+
+namespace tabacus {
+namespace {
+
+/// The third field of a request that is announced for `ifAvailable` requests only.
+constexpr const char* only_tries = "t";
+
+}  // namespace
+
+// --- Whether a request needs a position ---------------------------------------------------------
+
+bool FairOrder::behind_a_contender(const AcquireRequest& request) const {
+    const auto last = ahead_.empty() ? current_ : ahead_.back().number;
+    return !request.options.if_available && contenders_.any_after(last);
+}
+
+bool FairOrder::stands_alone(const AcquireRequest& request) const {
+    if (request.options.if_available) return false;
+    const auto mode = request.options.mode;
+    if (const auto before = requests_.last_in_place()) return before->options.mode != mode;
+    if (holds_.acquiring()) return true;
+    return holds_.in_use() && holds_.current()->mode != mode;
+}
+
+// --- Positions ----------------------------------------------------------------------------------
+
+Task<void> FairOrder::take(AcquireRequestPtr request) {
+    co_await releases_under_way(lock_.clock());
+    if (request->ended || lock_.context.suspended) co_return;
+    // What is asked of the browser is for this request.
+    if (holds_.acquiring() && requests_.front() == request) co_return;
+    if (!request->alone && !behind_a_contender(*request)) co_return;
+    if (position_of(*request)) co_return;  // it has inherited one
+    auto entry =
+        lock_.native->request_entry(request->options.mode, [&wake = wake_] { wake.set(); });
+    if (!entry) co_return;
+    ahead_.push_back(
+        {++last_, request->options.mode, request->id, request->since_ms, std::move(entry)});
+    announce(*request, std::nullopt);
+}
+
+void FairOrder::take_positions_behind(const AcquireRequest& first) {
+    bool behind_a_try = first.options.if_available;
+    for (const auto& request : requests_.all()) {
+        if (!request->keeps_place()) continue;
+        if (std::exchange(behind_a_try, false)) request->alone = true;
+        const bool in_line = !request->alone || position_of(*request);
+        if (request.get() != &first && !in_line) take_position(request);
+    }
+}
+
+const FairOrder::Position* FairOrder::next_position() const {
+    const auto found = std::find_if(ahead_.rbegin(), ahead_.rend(),
+                                    [](const Position& one) { return one.entry->is_next(); });
+    return found == ahead_.rend() ? nullptr : &*found;
+}
+
+std::vector<FairOrder::Position>::iterator FairOrder::find(const AcquireRequest& request) {
+    return std::find_if(ahead_.begin(), ahead_.end(),
+                        [&](const Position& one) { return one.owner == request.id; });
+}
+
+const FairOrder::Position* FairOrder::position_of(const AcquireRequest& request) const {
+    for (const auto& one : ahead_) {
+        if (one.owner == request.id) return &one;
+    }
+    return nullptr;
+}
+
+void FairOrder::release_position(const AcquireRequest& request) {
+    const auto position = find(request);
+    const auto heir = requests_.next_in_place(request);
+    const bool may_inherit = heir && !position_of(*heir);
+    if (position == ahead_.end()) {
+        if (request.alone && !request.grant && may_inherit && !std::exchange(heir->alone, true)) {
+            take_position(heir);
+        }
+        return;
+    }
+    const auto after = std::next(position);
+    const bool inherits = may_inherit && heir->options.mode == position->mode &&
+                          !contenders_.came_between(position->number, *heir) &&
+                          (after == ahead_.end() || heir->id < after->owner);
+    if (inherits) {
+        position->owner = heir->id;
+        heir->alone |= request.alone;
+    } else {
+        position->entry->give_up();
+        ahead_.erase(position);
+    }
+}
+
+void FairOrder::release_positions() {
+    for (const auto& position : std::exchange(ahead_, {})) position.entry->give_up();
+}
+
+FairOrder::Position FairOrder::pop_position(const AcquireRequest& first) {
+    while (!ahead_.empty() && !first.options.if_available) {
+        auto position = std::move(ahead_.front());
+        ahead_.erase(ahead_.begin());
+        if (position.mode == first.options.mode) {
+            current_ = position.number;
+            return position;
+        }
+        position.entry->give_up();
+    }
+    current_ = ++last_;
+    return {current_, first.options.mode, first.id, first.since_ms, nullptr};
+}
+
+// --- Other tabs ---------------------------------------------------------------------------------
+
+void FairOrder::announce(const AcquireRequest& request, std::optional<std::uint64_t> number) {
+    std::vector<std::string> detail{format_since(request.since_ms)};
+    if (number) detail.push_back(std::to_string(*number));
+    if (number && request.options.if_available) detail.emplace_back(only_tries);
+    lock_.post(LockMessage::Kind::request, std::move(detail));
+}
+
+/// An `ifAvailable` request gives up as soon as it learns that the lock is in use, so it is not
+/// recorded as a contender then.
+void FairOrder::on_request(const LockMessage& message) {
+    const auto& detail = message.detail;
+    const bool in_use = holds_.in_use();
+    if ((in_use || holds_.stolen_in_use()) && detail.size() > 1) {
+        lock_.post(LockMessage::Kind::busy, {message.tab, detail[1]});
+    }
+    const bool tries = detail.size() > 2 && detail[2] == only_tries;
+    if (in_use ? !tries : holds_.current() || holds_.acquiring()) note_contender(message, tries);
+}
+
+void FairOrder::note_contender(const LockMessage& message, bool tries) {
+    const auto now_ms = lock_.clock().now_ms();
+    const auto since_ms = message.detail.empty() ? std::nullopt : parse_since(message.detail[0]);
+    contenders_.note({.tab = message.tab,
+                      .since_ms = since_ms.value_or(now_ms),
+                      .received_ms = now_ms,
+                      .after_request = requests_.newest(),
+                      .after_position = last_,
+                      .tries = tries});
+}
+
+Task<bool> FairOrder::forget_contenders() {
+    const auto asked_ms = lock_.clock().now_ms();
+    std::optional<Contenders::NextPosition> next;
+    if (const auto* position = next_position()) {
+        next = Contenders::NextPosition{position->number, position->since_ms};
+    }
+    const auto waiting = co_await lock_.native->query_other_waiters(next.has_value());
+    if (waiting == OtherWaiters::ahead_of_us) co_return false;
+    if (waiting == OtherWaiters::none) next.reset();
+    co_return contenders_.forget_gone(asked_ms, lock_.clock().now_ms(), next ? &*next : nullptr);
+}
+
+}  // namespace tabacus

@@ -1,0 +1,103 @@
+// FairOrder: the positions in line of one tab's requests, so that first come is first served over
+// tabs.
+//
+// A position is behind the tabs that announced their requests before it was taken, and before those
+// that announce theirs later. A tab takes one for each acquire() of its native lock. It takes
+// another one ahead for each request that another tab's came before, or that needs its own:
+//
+//   state of a position   meaning                               what ends the state
+//   in line               other tabs may be before it           the entry lock is granted
+//   next in line          it holds the entry lock               pop_position(): acquire() goes on
+//                                                               with it
+//   current               that of acquire() under way, or last  the next pop_position()
+//   given up              it was stolen, its request ended      nothing
+//                         without an heir, or the page stopped
+//
+// A request that ends passes its position to the tab's next request, its heir, unless another tab
+// came between the two.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "auto_reset_event.hpp"
+#include "contenders.hpp"
+#include "native_holds.hpp"
+#include "request_queue.hpp"
+
+namespace tabacus {
+
+class FairOrder {
+  public:
+    struct Position {
+        std::uint64_t number = 0;
+        LockMode mode = LockMode::exclusive;
+        std::uint64_t owner = 0;  // the request that has it
+        double since_ms = 0;      // when the request was made that it was taken for
+        std::shared_ptr<EntryLockRequest> entry;
+    };
+
+    FairOrder(NamedLock& lock, RequestQueue& requests, Contenders& contenders,
+              const NativeHolds& holds, AutoResetEvent& wake)
+        : lock_(lock), requests_(requests), contenders_(contenders), holds_(holds), wake_(wake) {}
+
+    /// Whether a new request needs a position of its own. It does if it asks for another mode than
+    /// the one before it in this tab: a tab holds or requests the native lock in one mode, and
+    /// other tabs would not see the other. It also does if only `ifAvailable` requests are before
+    /// it: what is requested of the browser for those keeps no position.
+    [[nodiscard]] bool stands_alone(const AcquireRequest& request) const;
+    /// Whether another tab's request came after all of this tab's positions, and before this
+    /// request. Positions that were given up do not count.
+    [[nodiscard]] bool behind_a_contender(const AcquireRequest& request) const;
+
+    /// Returns the number of the current position.
+    [[nodiscard]] std::uint64_t current() const { return current_; }
+    /// Returns the position that was taken ahead for a request, or nothing.
+    [[nodiscard]] const Position* position_of(const AcquireRequest& request) const;
+    /// Returns the last position that is next in line, which holds the entry lock for this tab, or
+    /// nothing.
+    [[nodiscard]] const Position* next_position() const;
+    /// Takes a position for a request that another tab's came before, or that needs its own, unless
+    /// the tab serves it in its barging window or acquires the lock for it anyway. The request is
+    /// announced: tabs that ask from then on came later.
+    void take_position(const AcquireRequestPtr& request) { lock_.spawn(take(request)); }
+    /// Takes positions for the requests of this tab that need their own and have none: a frozen tab
+    /// gave its positions up, and so did a tab whose turn came in another mode. The first request
+    /// that waits needs one, too, if the one before it is an `ifAvailable` request.
+    void take_positions_behind(const AcquireRequest& first);
+    /// Makes the oldest position in line the current one, whichever request it was taken for: a
+    /// request does not queue behind its own tab. An `ifAvailable` request needs none, and leaves
+    /// the positions to those that wait.
+    Position pop_position(const AcquireRequest& first);
+    /// Passes the position of a request that ended to its heir. If the request ended before it had
+    /// a position, the heir takes it.
+    void release_position(const AcquireRequest& request);
+    void release_positions();
+
+    /// Announces a request to all tabs.
+    /// @param number  The position, which an answer repeats; nothing if no answer is needed.
+    void announce(const AcquireRequest& request, std::optional<std::uint64_t> number);
+    /// Another tab announced a request.
+    void on_request(const LockMessage& message);
+    /// Forgets contenders that are gone, if no other tab waits before this tab's position. Returns
+    /// true if that may let a request of this tab in.
+    Task<bool> forget_contenders();
+
+  private:
+    Task<void> take(AcquireRequestPtr request);
+    void note_contender(const LockMessage& message, bool tries);
+    [[nodiscard]] std::vector<Position>::iterator find(const AcquireRequest& request);
+
+    NamedLock& lock_;
+    RequestQueue& requests_;
+    Contenders& contenders_;
+    const NativeHolds& holds_;
+    AutoResetEvent& wake_;
+    std::uint64_t last_ = 0;  // the number of the newest position
+    std::uint64_t current_ = 0;
+    std::vector<Position> ahead_;
+};
+
+}  // namespace tabacus

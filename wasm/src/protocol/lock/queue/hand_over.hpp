@@ -1,0 +1,66 @@
+// HandOver: how long a native hold goes on granting, and when it is handed over to another tab.
+//
+//   contenders   the hold       what it does                             until
+//   none         with callers   grants to all that are admissible        the last releases
+//   none         in grace       is kept (run_grace_timer)                the grace period ends
+//   none         > slice_ms     goes on, if the browser reports that     another slice_ms passes
+//                               no other tab waits (may_go_on)
+//   some         with callers   grants to those that came before         the last releases
+//   some         in grace       waits for callers that ask again,        barging_window_ms end, or
+//                               in the barging window (may_go_on)        the microtasks it lasts
+//   any          otherwise      is released
+#pragma once
+
+#include <memory>
+
+#include "auto_reset_event.hpp"
+#include "contenders.hpp"
+#include "fair_order.hpp"
+#include "request_queue.hpp"
+
+namespace tabacus {
+
+/// The longest that a hold goes on granting once another tab is known to wait. It is about as long
+/// as that tab's message takes: a lock that is handed over after each single grant does little
+/// else.
+constexpr double barging_window_ms = 2;
+
+class HandOver {
+  public:
+    HandOver(NamedLock& lock, RequestQueue& requests, Contenders& contenders, FairOrder& order,
+             AutoResetEvent& wake)
+        : lock_(lock), requests_(requests), contenders_(contenders), order_(order), wake_(wake) {}
+
+    /// Returns the next request that may be granted under this hold at this moment, or nothing.
+    [[nodiscard]] AcquireRequestPtr admissible(const NativeHold& hold);
+    /// Whether a shared request beside shared holders of this tab may have to wait for a request of
+    /// another tab that came before it.
+    [[nodiscard]] bool waits_to_share(const NativeHold& hold);
+    /// Whether a hold without a holder must be released, unless it may go on.
+    [[nodiscard]] bool must_release(const NativeHold& hold);
+    /// Waits to see whether a hold that would have to be released may go on: a caller asks again
+    /// within the barging window; or the hold is older than slice_ms, and no other tab waits.
+    Task<bool> may_go_on(std::shared_ptr<NativeHold> hold);
+
+    /// Wakes the driver when the grace period of a hold without a holder is over.
+    void start_grace_timer(const std::shared_ptr<NativeHold>& hold);
+    /// Wakes the driver after a while: a tab that gives up or crashes in the queue sends nothing.
+    void start_slice_timer();
+
+  private:
+    [[nodiscard]] bool must_yield(const NativeHold& hold) const;
+    [[nodiscard]] bool in_barging_window(const NativeHold& hold) const;
+    Task<void> end_barging_window(std::shared_ptr<int> steps_left);
+    Task<void> run_grace_timer(std::shared_ptr<NativeHold> hold);
+    Task<void> wake_after_slice();
+
+    NamedLock& lock_;
+    RequestQueue& requests_;
+    Contenders& contenders_;
+    FairOrder& order_;
+    AutoResetEvent& wake_;
+    std::shared_ptr<int> barging_steps_left_;  // of may_go_on(), until a caller has asked again
+    bool slice_timing_ = false;                // wake_after_slice() runs
+};
+
+}  // namespace tabacus

@@ -1,0 +1,240 @@
+#include "lock_driver.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/lock/lock_timers.hpp"
+
+namespace tabacus {
+namespace {
+
+/// How many tokens a waiting tab reserves. A tab that has used them up releases the lock although
+/// it is in its barging window. A turn takes longer than as many microseconds (LockEpochs).
+constexpr std::int64_t tokens_in_line = 256;
+/// A tab that grants again and again reserves tokens in growing blocks, one transaction each. At
+/// the largest a block takes longer to use up than its microseconds (LockEpochs).
+constexpr std::int64_t block_growth = 16;
+constexpr std::int64_t block_max = 4096;
+
+std::int64_t tokens_of(const LockOptions& asked) { return asked.unfenced ? 0 : tokens_in_line; }
+
+std::int64_t max_hold_of(const LockOptions& asked) {
+    return static_cast<std::int64_t>(asked.max_hold_ms.value_or(0));
+}
+
+}  // namespace
+
+// --- The end of requests ------------------------------------------------------------------------
+
+void LockDriver::settle(const AcquireRequestPtr& request, std::optional<Error> failure) {
+    if (request->ended) return;
+    request->ended = true;
+    request->failure = std::move(failure);
+    order_.release_position(*request);
+    request->decided.complete({});
+}
+
+void LockDriver::refuse(const AcquireRequestPtr& request, const Error& error) {
+    if (request->ended) return;
+    const bool takes = holds_.acquiring() && requests_.front() == request;
+    request->ended = true;  // before anything else can grant it
+    request->failure = error;
+    order_.release_position(*request);
+    if (takes && !takes_over()) lock_.native->cancel();
+    wake_.set();
+    request->decided.complete({});
+}
+
+/// Whether the tab's next request goes on with what was asked of the browser for one that ended.
+/// It does not if it has a position of its own, which is behind another tab's, nor if it asked with
+/// `ifAvailable`.
+bool LockDriver::takes_over() {
+    const auto next = requests_.front();
+    if (!next || next->options.mode != acquiring_mode_ || order_.position_of(*next) ||
+        contenders_.came_between(order_.current(), *next)) {
+        return false;
+    }
+    const auto& asked = next->options;
+    const bool expired = next->late && *asked.timeout_ms > 0;  // it waited, and so may the next
+    return !asked.if_available || expired;
+}
+
+/// Refuses the `ifAvailable` requests that were not granted beside the holders of this tab.
+void LockDriver::refuse_unavailable() {
+    if (!requests_.has_tries()) return;
+    const auto requests = requests_.all();
+    for (const auto& request : requests) {
+        if (request->options.if_available) settle(request, std::nullopt);
+    }
+}
+
+// --- The coroutine ------------------------------------------------------------------------------
+
+void LockDriver::start() {
+    if (running_) {
+        wake_.set();
+    } else if (!lock_.context.stopped()) {
+        lock_.spawn(run());
+    }
+}
+
+Task<void> LockDriver::run() {
+    running_ = true;
+    while (requests_.front() && !lock_.context.stopped()) {
+        co_await obtain();
+        if (holds_.current()) co_await serve(holds_.current());
+    }
+    running_ = false;
+}
+
+Task<void> LockDriver::obtain() {
+    const auto first = requests_.front();
+    const auto& asked = first->options;
+    holds_.set_acquiring(true);
+    acquiring_mode_ = asked.mode;
+    const auto position = order_.pop_position(*first);
+    // If the position was taken ahead, all tabs behind it know of it already.
+    if (!position.entry) order_.announce(*first, order_.current());
+    // A later request of this tab whose position this is takes a new one, and so do those behind.
+    if (position.owner != first->id && contenders_.empty()) order_.release_positions();
+    order_.take_positions_behind(*first);
+    const NativeRequest native{.mode = asked.mode,
+                               .if_available = asked.if_available,
+                               .claim = {.label = asked.label,
+                                         .max_hold_ms = max_hold_of(asked),
+                                         .tokens = lock_.has_web_locks() ? tokens_of(asked) : 1},
+                               .entry = position.entry};
+    if (!asked.if_available) evictor_.start();
+    auto outcome = co_await attempt(asked.if_available ? availability_.acquire(native)
+                                                       : lock_.native->acquire(native));
+    const auto taken = outcome ? std::move(outcome.value()) : nullptr;
+    holds_.set_acquiring(false);
+    availability_.forget_answers();
+    if (taken && (taken->lost || lock_.context.stopped())) {
+        lock_.native->release(taken);
+        co_return;
+    }
+    if (taken) {
+        contenders_.forget_before(order_.current());
+        holds_.adopt(taken);
+    } else if (!outcome) {
+        settle(first, outcome.error());
+    } else if (asked.if_available) {
+        settle(first, std::nullopt);
+    }
+}
+
+Task<void> LockDriver::serve(std::shared_ptr<NativeHold> hold) {
+    // If the caller that asked is gone, nobody is about to begin under the entry lock.
+    if (!hand_over_.admissible(*hold)) hold->entry_lock.reset();
+    while (!hold->lost) {
+        if (const auto request = hand_over_.admissible(*hold)) {
+            const bool spent = hold->mode == LockMode::exclusive && !request->options.unfenced &&
+                               hold->tokens.empty();
+            if (!spent) {
+                grant(request, hold);
+            } else if (contenders_.came_before(*request) || !co_await reserve_tokens(hold)) {
+                break;
+            }
+            continue;
+        }
+        if (hold->active.empty()) {
+            if (hand_over_.must_release(*hold)) {
+                if (co_await hand_over_.may_go_on(hold)) continue;
+                break;
+            }
+            hand_over_.start_grace_timer(hold);
+        } else if (hand_over_.waits_to_share(*hold) && co_await order_.forget_contenders()) {
+            if (contenders_.empty()) hold->taken_ms = lock_.clock().now_ms();
+            continue;
+        } else {
+            refuse_unavailable();
+            if (hand_over_.waits_to_share(*hold)) hand_over_.start_slice_timer();
+        }
+        co_await wake_.wait();
+    }
+    holds_.end(hold);
+}
+
+void LockDriver::grant(const AcquireRequestPtr& request, const std::shared_ptr<NativeHold>& hold) {
+    request->grant = holds_.grant(request->options, hold);
+    settle(request, std::nullopt);
+    if (hold->uses == 1) {
+        lock_.spawn(announce_grant(hold));
+    } else if (!contenders_.empty() && request->options.max_hold_ms) {
+        // Without this, no tab would see that something moves, and they would take this tab for a
+        // hung one.
+        lock_.post(LockMessage::Kind::taken);
+    }
+}
+
+Task<bool> LockDriver::reserve_tokens(std::shared_ptr<NativeHold> hold) {
+    // Not out of turn: a tab that waits may have tokens already.
+    if (hold->tokens.grant.empty()) co_return false;
+    hold->block = std::min(hold->block * block_growth, block_max);
+    const auto extended =
+        co_await attempt(lock_.context.epochs.extend(lock_.key, hold->tokens, hold->block));
+    if (extended) co_return true;
+    // Another failure shows when the lock is taken anew.
+    if (extended.error().code() == ErrorCode::fenced) holds_.lose(hold, "fenced");
+    co_return false;
+}
+
+/// Announces the grant after the holder has begun: tabs that only watch can wait, and need not be
+/// notified of a grant that is over. A tab that holds for longer writes itself into the lock's row,
+/// since it may hang before its first commit.
+Task<void> LockDriver::announce_grant(std::shared_ptr<NativeHold> hold) {
+    const auto over = [&] { return hold->lost || lock_.context.suspended; };
+    auto& clock = lock_.clock();
+    auto& epochs = lock_.context.epochs;
+    co_await clock.end_of_turn();
+    hold->entry_lock.reset();
+    co_await releases_under_way(clock);
+    if (over()) co_return;
+    lock_.post(LockMessage::Kind::taken);
+    const bool fenced =
+        hold->mode == LockMode::exclusive && epochs.fenced() && !hold->tokens.grant.empty();
+    if (!fenced || hold->tokens.recorded) co_return;
+    co_await clock.sleep(grace_period_ms);
+    if (over() || hold->tokens.recorded) co_return;
+    const auto recorded = co_await attempt(epochs.record(lock_.key, hold->tokens));
+    if (!recorded && recorded.error().code() == ErrorCode::fenced) holds_.lose(hold, "fenced");
+}
+
+// --- Requests that steal ------------------------------------------------------------------------
+
+Task<void> LockDriver::run_steal(AcquireRequestPtr request) {
+    const auto taken = co_await attempt(acquire_by_stealing(request));
+    std::optional<Error> failure;
+    if (!taken) {
+        failure = taken.error();
+    } else if (!request->grant) {
+        failure = Error(ErrorCode::lock_lost, "the lock was stolen again before it was granted");
+    }
+    settle(request, std::move(failure));
+}
+
+Task<void> LockDriver::acquire_by_stealing(AcquireRequestPtr request) {
+    const auto& asked = request->options;
+    const auto& context = lock_.context;
+    const NativeRequest native{.steal = true,
+                               .claim = {.label = asked.label, .max_hold_ms = max_hold_of(asked)}};
+    const auto previous_holds = holds_.all();
+    const auto hold = co_await lock_.native->acquire(native);
+    // The previous holders in this tab are notified at once, also where nothing else notifies them.
+    for (const auto& previous : previous_holds) holds_.lose(previous, "stolen");
+    // A hold that was stolen before it was adopted is not reported as lost later: it ends here.
+    if (request->ended || context.stopped() || hold->lost) {
+        lock_.native->release(hold);
+        if (context.closed) co_await fail(closed_error());
+        if (context.suspended) {
+            co_await fail(ErrorCode::lock_lost, "the page was frozen or hidden: try again");
+        }
+        co_return;
+    }
+    holds_.adopt_stolen(hold);
+    if (!hold->tokens.empty()) request->grant = holds_.grant(asked, hold);
+    lock_.spawn(announce_grant(hold));
+}
+
+}  // namespace tabacus

@@ -1,0 +1,177 @@
+#include "lock_evictor.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "protocol/common/record.hpp"
+#include "protocol/common/stable_sort.hpp"
+#include "protocol/common/timer.hpp"
+#include "protocol/lock/lock_timers.hpp"
+
+namespace tabacus {
+namespace {
+
+/// Most waits are over after this time, and need no watching.
+constexpr double watch_after_ms = 250;
+/// How often a waiter checks whether a maxHold has been declared, when it knows of none.
+constexpr double max_hold_poll_ms = 5'000;
+/// How long a waiter waits beyond maxHold: for the holder's own timer and for the message of its
+/// end.
+constexpr double eviction_margin_ms = 2 * slice_ms + 50;
+/// How long a tab's message to itself may take.
+constexpr double echo_within_ms = 1'000;
+/// The wait for another tab that claimed the eviction grows up to this many times maxHold.
+constexpr std::int64_t rounds_max = 8;
+
+/// Returns a hash of the text as an identifier (FNV-1a).
+std::string digest(std::string_view text) {
+    std::uint64_t hash = 0xcbf29ce484222325U;
+    for (const char c : text) {
+        hash ^= static_cast<unsigned char>(c);
+        hash *= 0x100000001b3U;
+    }
+    return identifier_of(hash);
+}
+
+/// Returns the part of the row that every new epoch and every reservation changes.
+std::string describe(const std::optional<LockRow>& row) {
+    return row ? row->grant + "/" + std::to_string(row->last) : "";
+}
+
+}  // namespace
+
+Task<void> LockEvictor::watch() {
+    auto& clock = lock_.clock();
+    // A lease ends by itself, and within the page nobody else holds.
+    if (!lock_.has_web_locks() || !lock_.context.epochs.fenced()) co_return;
+    watching_ = true;
+    const auto own_ms = requests_.least_max_hold_ms();
+    co_await clock.sleep(std::min(watch_after_ms, own_ms.value_or(watch_after_ms)));
+    constexpr auto never = std::numeric_limits<double>::infinity();
+    while (holds_.acquiring() && !lock_.context.closed) {
+        const auto moves = moves_;
+        auto before = co_await attempt(observe());
+        auto max_hold_ms = requests_.least_max_hold_ms().value_or(never);
+        if (before && before.value().max_hold_ms > 0) {
+            max_hold_ms = std::min(max_hold_ms, static_cast<double>(before.value().max_hold_ms));
+        }
+        if (!before || max_hold_ms == never) {
+            co_await clock.sleep(max_hold_poll_ms);
+            continue;
+        }
+        const auto state = before.value().state;
+        const auto rounds =
+            state == claimed_state_ ? std::min(claimed_attempt_ + 1, rounds_max) : std::int64_t{1};
+        const bool first = lock_.native->first_in_line();
+        co_await clock.sleep((max_hold_ms + eviction_margin_ms) * (first ? 1 : 2) *
+                             static_cast<double>(rounds));
+        if (!holds_.acquiring() || lock_.context.suspended) continue;
+        (void)co_await attempt(evict_if_unmoved(state, moves));  // the next round follows
+    }
+    watching_ = false;
+}
+
+/// Evicts the lock's holder, if nothing moved from `state` and this tab's claim succeeds.
+Task<void> LockEvictor::evict_if_unmoved(std::string state, std::uint64_t moves) {
+    const auto seen = co_await observe();
+    if (seen.state != state || !co_await channel_echoes() || !holds_.acquiring() || moves != moves_)
+        co_return;
+    if (!co_await claim_eviction(seen) || !holds_.acquiring()) co_return;
+    co_await evict();
+}
+
+/// Returns everything that changes when any tab makes progress: the epoch, and the holders of the
+/// lock and of the entry lock.
+Task<LockEvictor::Observation> LockEvictor::observe() {
+    const auto row = co_await lock_.context.epochs.read(lock_.key);
+    const auto snapshot = co_await lock_.context.world.locks().query();
+    const auto& names = lock_.context.names;
+    Observation observation;
+    std::vector<std::string> holders;
+    for (const auto& lock : snapshot.held) {
+        const bool is_entry = lock.name == names.entry_lock(lock_.key);
+        if (!is_entry && lock.name != names.lock(lock_.key)) continue;
+        holders.push_back((is_entry ? "gate " : "lock ") + lock.client_id);
+    }
+    sort_stably(holders, std::less<>());
+    observation.epoch = describe(row);
+    if (row) observation.max_hold_ms = row->max_hold_ms;
+    auto text = observation.epoch;
+    for (const auto& holder : holders) (text += '\n') += holder;
+    observation.state = digest(text);
+    co_return observation;
+}
+
+/// Returns true if a message of this tab comes back to it: its channel and its event loop work.
+Task<bool> LockEvictor::channel_echoes() {
+    auto& context = lock_.context;
+    const auto sender = context.world.channel(context.names.locks_channel());
+    if (!sender || !context.channel) co_return false;
+    const auto nonce = identifier_of(context.world.random().bits());
+    const Completer<Unit> echoed;
+    context.echoes[nonce] = echoed;
+    lock_.spawn(complete_after(lock_.clock(), echo_within_ms, echoed));
+    sender->post(
+        format_lock_message({LockMessage::Kind::echo, lock_.key, context.epochs.tab(), {nonce}}));
+    co_await echoed.async();
+    // A message that came back took its nonce away.
+    co_return context.echoes.erase(nonce) == 0;
+}
+
+/// Claims the eviction of what was seen. Returns false if another tab has claimed it. The claim is
+/// in one transaction with the epoch, which another tab's eviction moves: a tab that was held up
+/// meanwhile does not steal from the holder that was granted the lock by then.
+Task<bool> LockEvictor::claim_eviction(Observation seen) {
+    const auto& state = seen.state;
+    constexpr Stores scope{Store::locks, Store::quarantine};
+    const auto where = lock_.key + "/rescue";
+    auto& epochs = lock_.context.epochs;
+    const auto transaction = co_await epochs.begin(scope, Access::write, Durability::relaxed);
+    if (describe(co_await epochs.read_in(*transaction, lock_.key)) != seen.epoch) {
+        co_return false;
+    }
+    const auto stored = co_await transaction->get(Store::locks, where);
+    const auto former = stored ? parse_eviction_row(stored->value) : std::nullopt;
+    EvictionRow claim{1, epochs.tab(), state};
+    if (former && former->state == state) {
+        const bool known = claimed_state_ == state && claimed_attempt_ == former->attempt;
+        claimed_state_ = state;
+        claimed_attempt_ = former->attempt;
+        // The other tab may take as long as this tab took, before it counts as hung itself.
+        if (!known) co_return false;
+        claim.attempt = former->attempt + 1;
+        claimed_attempt_ = claim.attempt;
+    }
+    transaction->put(Store::locks, where, format_eviction_row(claim));
+    co_await transaction->commit();
+    co_return true;
+}
+
+/// Steals the entry lock first, as WebLock::steal() does, unless this tab holds it.
+Task<void> LockEvictor::evict() {
+    auto& context = lock_.context;
+    auto& locks = context.world.locks();
+    ++context.evictions;
+    context.on_notice({Notice::Kind::warning, "hung-holder",
+                       "A lock was taken from a holder that did not release it within maxHold.",
+                       lock_.name, "", 0});
+    {
+        std::optional<Async<std::unique_ptr<HeldLock>>> entry_asked;
+        if (lock_.native->first_in_line()) {
+            lock_.native->void_reservation();
+        } else {
+            entry_asked =
+                locks.request({.name = context.names.entry_lock(lock_.key), .steal = true});
+        }
+        const auto evicted =
+            co_await locks.request({.name = context.names.lock(lock_.key), .steal = true});
+        const auto entry_lock = entry_asked ? co_await std::move(*entry_asked) : nullptr;
+        co_await context.epochs.raise(lock_.key, {.label = "rescue"});
+    }
+    lock_.post(LockMessage::Kind::released);
+}
+
+}  // namespace tabacus

@@ -1,0 +1,71 @@
+// LockEvictor: how a lock becomes free again when its holder is frozen or hung and cannot release
+// it.
+//
+// Only under maxHold. A waiter that has seen nothing move for longer than that, by its own timer,
+// steals the lock, begins a new epoch (so that the hung holder can write nothing any more), and
+// releases it at once: the queue goes on in its order, and a tab gains nothing by evicting.
+//
+//   state      meaning                                  what ends the state
+//   idle       this tab does not wait for the lock      start(): watching
+//   watching   it observes the lock, and then sleeps    the tab has the lock, or gave up: idle
+//              for maxHold                              nothing moved meanwhile: claiming
+//   claiming   a row in IndexedDB names this eviction   another tab has claimed it: watching, for
+//                                                       one more round of maxHold
+//                                                       the claim succeeds: evicting
+//   evicting   it steals the lock                       a new epoch has begun: watching
+//
+// Four rules keep tabs from evicting one after another:
+//  - Each state seen without movement is evicted by one tab: the claim is a row in IndexedDB. A tab
+//    that finds another's claim leaves it alone, and takes over only what stays unmoved for longer
+//    still.
+//  - The first in line checks after one maxHold, those behind it after two.
+//  - Only a tab that receives its own message on the channel evicts. A tab whose channel does not
+//    work, or that was thawed a moment ago, cannot know that nothing has moved.
+//  - A holder that lives keeps the time itself (NativeHolds::limit) and is gone before that. While
+//    others wait it also announces each grant with a maxHold under one native hold: the row and the
+//    browser's locks do not show those.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "native_holds.hpp"
+#include "request_queue.hpp"
+
+namespace tabacus {
+
+class LockEvictor {
+  public:
+    LockEvictor(NamedLock& lock, const RequestQueue& requests, const NativeHolds& holds)
+        : lock_(lock), requests_(requests), holds_(holds) {}
+
+    /// Watches the lock while this tab acquires it.
+    void start() {
+        if (!watching_) lock_.spawn(watch());
+    }
+    /// Another tab announced a grant.
+    void on_movement() { ++moves_; }
+
+  private:
+    struct Observation {
+        std::string state;  // equal while nothing moves
+        std::string epoch;  // the part of the state that is in IndexedDB
+        std::int64_t max_hold_ms = 0;
+    };
+    Task<void> watch();
+    Task<Observation> observe();
+    Task<bool> channel_echoes();
+    Task<bool> claim_eviction(Observation seen);
+    Task<void> evict_if_unmoved(std::string state, std::uint64_t moves);
+    Task<void> evict();
+
+    NamedLock& lock_;
+    const RequestQueue& requests_;
+    const NativeHolds& holds_;
+    bool watching_ = false;
+    std::uint64_t moves_ = 0;    // grants in other tabs that were announced
+    std::string claimed_state_;  // another tab's eviction that was seen under way
+    std::int64_t claimed_attempt_ = 0;
+};
+
+}  // namespace tabacus

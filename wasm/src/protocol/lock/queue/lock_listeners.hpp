@@ -1,0 +1,33 @@
+// LockListeners: the callbacks of one tab that watch a lock.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "protocol/common/change_listeners.hpp"
+
+namespace tabacus {
+
+class LockListeners {
+  public:
+    Subscription on_change(Function<void()> callback) { return changes_.add(std::move(callback)); }
+    Subscription on_broadcast(Function<void(const std::string&)> callback) {
+        return broadcasts_.add(std::move(callback));
+    }
+    /// Whether somebody watches the lock for changes.
+    [[nodiscard]] bool watched() const { return !changes_.empty(); }
+    /// The lock was taken, released or lost: what is broadcast may have been missed.
+    void changed() const {
+        changes_.call();
+        broadcasts_.emit({});
+    }
+    /// A request waits.
+    void waits() const { changes_.call(); }
+    void broadcast(const std::string& about) const { broadcasts_.emit(about); }
+
+  private:
+    ChangeListeners changes_;
+    Listeners<std::string> broadcasts_;
+};
+
+}  // namespace tabacus

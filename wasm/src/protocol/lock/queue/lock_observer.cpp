@@ -1,0 +1,322 @@
+#include "lock_observer.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+
+#include "protocol/common/abortable_transactions.hpp"
+#include "protocol/common/record.hpp"
+#include "protocol/common/stable_sort.hpp"
+#include "protocol/lock/lock_timers.hpp"
+
+namespace tabacus {
+namespace {
+
+/// Living tabs answer within a few milliseconds; a frozen one never does.
+constexpr double answer_within_ms = 50;
+constexpr std::size_t fields_of_request = 4;
+/// How many fields a report may have after its nonce; one more is for an idle hold.
+constexpr std::size_t detail_max = lock_fields_max - lock_fields_min - 1;
+/// The last field, after the requests, if this tab has the native lock, exclusive or shared, for
+/// none of them. It is reported because tabs that do not use the lock answer too, and perhaps
+/// first.
+constexpr std::string_view idle_exclusive = "k";
+constexpr std::string_view idle_shared = "s";
+/// A lease that nobody holds and somebody waits for is taken within so many reads of its row.
+constexpr int reads_max = 10;
+constexpr double read_again_ms = 20;
+/// How soon a tab that only watches notices that a holder crashed, when no other tab succeeds it.
+constexpr double crash_poll_ms = 1'000;
+
+/// The clients that hold or request a lock or its entry lock, as the browser reports them.
+struct LockClients {
+    std::vector<std::string> ids;
+    bool held = false;
+    bool held_exclusively = false;
+};
+
+Task<LockClients> clients_of(LockContext& context, const std::string& key) {
+    LockClients clients;
+    if (!context.world.locks().available()) co_return clients;
+    const auto snapshot = co_await context.world.locks().query();
+    const auto note = [&](const LockInfo& lock, bool held) {
+        const bool is_entry = lock.name == context.names.entry_lock(key);
+        if (!is_entry && lock.name != context.names.lock(key)) return;
+        clients.ids.push_back(lock.client_id);
+        if (is_entry || !held) return;
+        clients.held = true;
+        if (lock.mode == LockMode::exclusive) clients.held_exclusively = true;
+    };
+    for (const auto& lock : snapshot.held) note(lock, true);
+    for (const auto& lock : snapshot.pending) note(lock, false);
+    sort_stably(clients.ids, std::less<>());
+    clients.ids.erase(std::unique(clients.ids.begin(), clients.ids.end()), clients.ids.end());
+    co_return clients;
+}
+
+std::optional<LockRequestInfo> parse_info(const std::vector<std::string>& detail, std::size_t at,
+                                          const std::string& tab) {
+    const auto since_ms = parse_since(detail[at + 2]);
+    const auto& held = detail[at];
+    const auto& mode = detail[at + 1];
+    if (!since_ms || (held != "h" && held != "w") || (mode != "x" && mode != "s"))
+        return std::nullopt;
+    return LockRequestInfo{held == "h", mode == "x" ? LockMode::exclusive : LockMode::shared,
+                           detail[at + 3], *since_ms, tab};
+}
+
+/// Returns the lock's row. Where a lease excludes, the tab that is next takes a released lock a
+/// moment later: if tabs wait, reads the row until one of them holds it. `line` becomes whether
+/// they do.
+Task<std::optional<LockRow>> settled_row(LockContext& context, std::string key, bool& line) {
+    for (int reads = 0;; ++reads) {
+        auto row = co_await context.epochs.read(key);
+        if (row && context.departures.contains(row->grant)) row->heartbeat = 0;
+        if (context.world.locks().available()) co_return row;
+        line = co_await context.epochs.lined_up(key);
+        if (!line || (row && row->heartbeat > 0) || reads == reads_max) co_return row;
+        co_await context.world.clock().sleep(read_again_ms);
+    }
+}
+
+}  // namespace
+
+/// A query of this tab for the requests of all others.
+struct LockObserver::TabQuery {
+    std::string nonce;
+    std::vector<LockRequestInfo> answers;
+    std::vector<std::string> tabs;
+    std::size_t clients = 0;  // the browser's clients of this lock
+    std::size_t clients_answered = 0;
+    bool exclusive = false;  // the lock is held exclusively
+    bool holder = false;     // a holder in that mode is known, or nobody holds it
+    Completer<Unit> complete;
+
+    void note(const LockMessage& message);
+};
+
+// --- Own requests -------------------------------------------------------------------------------
+
+std::vector<LockRequestInfo> LockObserver::own_requests() const {
+    std::vector<LockRequestInfo> infos;
+    const auto& tab = lock_.context.epochs.tab();
+    for (const auto& grant : holds_.holders()) {
+        infos.push_back({true, grant->mode, grant->label, grant->since_ms, tab});
+    }
+    for (const auto& request : requests_.all()) {
+        if (request->ended) continue;
+        infos.push_back(
+            {false, request->options.mode, request->options.label, request->since_ms, tab});
+    }
+    return infos;
+}
+
+void LockObserver::on_query(const LockMessage& query) const {
+    if (query.detail.empty()) return;
+    std::vector<std::string> detail{query.detail[0]};
+    for (const auto& info : own_requests()) {
+        if (detail.size() + fields_of_request > detail_max) break;  // holders come first
+        detail.emplace_back(info.held ? "h" : "w");
+        detail.emplace_back(info.mode == LockMode::exclusive ? "x" : "s");
+        detail.push_back(format_since(info.since_ms));
+        detail.push_back(info.label);
+    }
+    if (const auto mode = holds_.idle_mode()) {
+        detail.emplace_back(*mode == LockMode::exclusive ? idle_exclusive : idle_shared);
+    }
+    lock_.post(LockMessage::Kind::report, std::move(detail));
+}
+
+void LockObserver::on_report(const LockMessage& message) {
+    if (message.detail.empty()) return;
+    const auto& nonce = message.detail[0];
+    const auto asked = std::find_if(queries_.begin(), queries_.end(),
+                                    [&](const auto& pending) { return pending->nonce == nonce; });
+    if (asked == queries_.end()) return;
+    // A copy: query() may end, and remove the query, within complete().
+    const auto pending = *asked;  // NOLINT(performance-unnecessary-copy-initialization)
+    auto& tabs = pending->tabs;
+    if (std::find(tabs.begin(), tabs.end(), message.tab) != tabs.end()) return;
+    tabs.push_back(message.tab);
+    pending->note(message);
+    if (pending->clients_answered >= pending->clients && pending->holder) {
+        pending->complete.complete({});
+    }
+}
+
+void LockObserver::TabQuery::note(const LockMessage& message) {
+    const auto& detail = message.detail;
+    bool client = false;
+    const auto found = [&](LockMode mode) { holder |= mode == LockMode::exclusive || !exclusive; };
+    for (std::size_t i = 1; i + fields_of_request <= detail.size(); i += fields_of_request) {
+        const auto info = parse_info(detail, i, message.tab);
+        if (!info) continue;
+        client = true;
+        answers.push_back(*info);
+        if (info->held) found(info->mode);
+    }
+    const bool one_more = detail.size() % fields_of_request == 2;
+    if (one_more && (detail.back() == idle_exclusive || detail.back() == idle_shared)) {
+        client = true;
+        found(detail.back() == idle_exclusive ? LockMode::exclusive : LockMode::shared);
+    }
+    // Every tab that ever used the lock answers, but the browser counts only those that use it.
+    if (client) ++clients_answered;
+}
+
+// --- Queries of this tab ------------------------------------------------------------------------
+
+Task<std::vector<LockRequestInfo>> LockObserver::query() {
+    return read_again(lock_.context.world, [this] { return query_tabs(); });
+}
+
+/// Whether the browser counts this tab among the clients of the lock.
+bool LockObserver::uses_native_lock() const {
+    return holds_.any() || (holds_.acquiring() && !availability_.refused());
+}
+
+Task<std::vector<LockRequestInfo>> LockObserver::query_tabs() {
+    const bool used_before = uses_native_lock();
+    const auto seen = co_await clients_of(lock_.context, lock_.key);
+    const auto& clients = seen.ids;
+    bool held_exclusively = seen.held_exclusively;
+    if (seen.held && !holds_.current()) held_seen_ = true;
+    auto infos = own_requests();
+    // This tab is one of the clients if it used the lock when the snapshot was taken.
+    const std::size_t own = used_before && uses_native_lock() ? 1 : 0;
+    bool line = false;
+    const auto row = co_await settled_row(lock_.context, lock_.key, line);
+    if (row && row->heartbeat > 0 && clients.empty()) held_exclusively = true;
+    // With a lease nobody knows how many tabs use the lock: all have the time to answer.
+    const bool lease = !lock_.has_web_locks() && (line || (row && row->heartbeat > 0));
+    const bool others = clients.size() > own || lease;
+    std::vector<std::string> answered{lock_.context.epochs.tab()};
+    const auto holds = [&](LockMode mode) {
+        return mode == LockMode::exclusive || !held_exclusively;
+    };
+    const auto idle_mode = holds_.idle_mode();
+    bool found = (idle_mode && holds(*idle_mode)) ||
+                 std::any_of(infos.begin(), infos.end(),
+                             [&](const auto& info) { return info.held && holds(info.mode); });
+    if (others && lock_.context.channel) {
+        const auto pending = std::make_shared<TabQuery>();
+        pending->exclusive = held_exclusively;
+        pending->holder = found || !(seen.held || held_exclusively);
+        pending->clients = lease ? SIZE_MAX : clients.size() - own;
+        co_await post_query(pending);
+        found = pending->holder;
+        infos.insert(infos.end(), pending->answers.begin(), pending->answers.end());
+        answered.insert(answered.end(), pending->tabs.begin(), pending->tabs.end());
+    }
+    // A frozen holder does not answer, but the row of its epoch names it. If the holder has
+    // answered, the row may be that of a former holder: its own is written when it commits, or
+    // holds for long.
+    const bool silent =
+        row && std::find(answered.begin(), answered.end(), row->tab) == answered.end();
+    if (held_exclusively && !found && silent) {
+        infos.push_back(
+            {true, LockMode::exclusive, row->label, static_cast<double>(row->since_ms), row->tab});
+    }
+    sort_stably(infos, [](const auto& a, const auto& b) {
+        return a.held != b.held ? a.held : a.since_ms < b.since_ms;
+    });
+    co_return infos;
+}
+
+/// Posts the query to all tabs. Waits until all tabs that use the lock have reported, or had the
+/// time to.
+Task<void> LockObserver::post_query(std::shared_ptr<TabQuery> pending) {
+    pending->nonce = identifier_of(lock_.context.world.random().bits());
+    queries_.push_back(pending);
+    lock_.spawn([](World& world, Completer<Unit> complete) -> Task<void> {
+        co_await sleep_for_answers(world, answer_within_ms);
+        complete.complete({});
+    }(lock_.context.world, pending->complete));
+    lock_.post(LockMessage::Kind::query, {pending->nonce});
+    co_await pending->complete.async();
+    std::erase(queries_, pending);
+}
+
+// --- Watching -----------------------------------------------------------------------------------
+
+void LockObserver::on_waiter() const {
+    if (held_seen_ || holds_.in_use()) listeners_.waits();
+}
+
+void LockObserver::on_taken() {
+    held_seen_ = true;
+    listeners_.changed();
+}
+
+Subscription LockObserver::on_change(Function<void()> callback) {
+    auto subscription = listeners_.on_change(std::move(callback));
+    if (!polling_) lock_.spawn(poll_for_crash());
+    return subscription;
+}
+
+/// Polls for the crash of a holder while somebody watches. The watcher does not wait for the lock
+/// itself: if it were busy when its turn came, it would keep all others out.
+Task<void> LockObserver::poll_for_crash() {
+    if (!lock_.has_web_locks()) co_return;
+    polling_ = true;
+    while (listeners_.watched() && !lock_.context.closed) {
+        (void)co_await attempt(check_for_crash());
+        co_await lock_.clock().sleep(crash_poll_ms);
+    }
+    polling_ = false;
+}
+
+Task<void> LockObserver::check_for_crash() {
+    if (lock_.context.suspended) co_return;
+    const auto clients = co_await clients_of(lock_.context, lock_.key);
+    const bool crashed = held_seen_ && !clients.held;
+    held_seen_ = clients.held && !holds_.current();
+    if (crashed) listeners_.changed();
+}
+
+Task<void> LockObserver::wait_for_unlock(std::optional<AbortSignal> signal,
+                                         std::optional<double> timeout_ms) {
+    if (signal && signal->aborted()) co_await fail(ErrorCode::aborted, "the wait was aborted");
+    struct Wait {
+        Completer<Unit> changed;
+        std::optional<ErrorCode> end;
+    };
+    /// RAII guard: sets `flag` when the wait ends, in whatever way.
+    struct Over {
+        std::shared_ptr<bool> flag = std::make_shared<bool>(false);
+        ~Over() { *flag = true; }
+    };
+    const auto wait = std::make_shared<Wait>();
+    const Over over;
+    const auto stop = [](const std::shared_ptr<Wait>& of, ErrorCode code) {
+        if (of->end != ErrorCode::aborted) of->end = code;
+        of->changed.complete({});
+    };
+    if (signal) signal->on_abort([wait, stop] { stop(wait, ErrorCode::aborted); });
+    if (timeout_ms) {
+        lock_.spawn([](World& world, double delay_ms, std::shared_ptr<Wait> of, decltype(stop) halt,
+                       std::shared_ptr<bool> flag) -> Task<void> {
+            if (co_await outlasts(world, delay_ms, std::move(flag), true)) {
+                halt(of, ErrorCode::timed_out);
+            }
+        }(lock_.context.world, *timeout_ms, wait, stop, over.flag));
+    }
+    const auto changes = on_change([wait] { wait->changed.complete({}); });
+    while (!wait->end) {
+        wait->changed = {};
+        const bool locked = co_await is_locked();
+        // If the lock is free, even the shortest timeout was long enough.
+        if (!locked && wait->end != ErrorCode::aborted) co_return;
+        if (wait->end) break;
+        co_await wait->changed.async();
+    }
+    const bool late = wait->end == ErrorCode::timed_out;
+    co_await fail(*wait->end, late ? "the lock was not released in time" : "the wait was aborted");
+}
+
+Task<bool> LockObserver::is_locked() {
+    const auto infos = co_await query();
+    co_return std::any_of(infos.begin(), infos.end(), [](const auto& info) { return info.held; });
+}
+
+}  // namespace tabacus

@@ -1,0 +1,59 @@
+#include "request_expiry.hpp"
+
+#include <utility>
+
+#include "protocol/lock/lock_timers.hpp"
+
+namespace tabacus {
+namespace {
+
+/// How long a request goes on after its timeout when neither the browser nor the database
+/// answers.
+constexpr double overtime_ms = 1'000;
+
+}  // namespace
+
+Task<void> RequestExpiry::expire(AcquireRequestPtr request) {
+    const std::shared_ptr<const bool> ended(request, &request->ended);
+    const auto passed =
+        co_await outlasts(lock_.context.world, *request->options.timeout_ms, ended, true);
+    if (!passed) co_return;
+    if (!request->options.steal) {
+        if (!std::exchange(request->options.if_available, true)) {
+            request->late = true;
+            requests_.add_try();
+            wake_.set();
+        }
+        co_await await_first_answer(request);
+    }
+    driver_.refuse(request, late_error());
+}
+
+/// A timeout may be over before the first answer to the request. The request then asks only whether
+/// the lock is available. What was requested of the browser goes on, since the tab's next request
+/// may inherit its position in line; this ends when it is known to wait for other tabs. A tab that
+/// merely keeps the lock has the time to release it.
+Task<void> RequestExpiry::await_first_answer(AcquireRequestPtr request) {
+    auto& clock = lock_.clock();
+    const auto end_ms = clock.monotonic_ms() + overtime_ms;
+    bool once_more = true;
+    while (!request->ended && clock.monotonic_ms() < end_ms) {
+        const bool waits = requests_.front() != request || !holds_.acquiring() ||
+                           co_await lock_.native->is_known_to_wait();
+        if (request->ended) co_return;
+        if (!waits) {
+            co_await clock.sleep(grace_period_ms);
+        } else if (availability_.busy() || !std::exchange(once_more, false)) {
+            co_return;
+        } else {
+            co_await sleep_for_answers(lock_.context.world, 2 * grace_period_ms);
+        }
+    }
+}
+
+Task<void> RequestExpiry::give_up(AcquireRequestPtr request) {
+    co_await sleep_for_answers(lock_.context.world, 2 * grace_period_ms);
+    if (requests_.front() != request) driver_.settle(request, std::nullopt);
+}
+
+}  // namespace tabacus

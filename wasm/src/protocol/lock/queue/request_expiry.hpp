@@ -1,0 +1,48 @@
+// RequestExpiry: ends the requests that do not wait for ever, by their `timeout` or `ifAvailable`.
+//
+//   a request with     state          what ends the state
+//   timeout            waiting        granted; or the time is over: late
+//   timeout            late           as an `ifAvailable` one: granted, or refused as soon as it is
+//                                     known to wait for another tab, or after overtime_ms
+//   ifAvailable        first in line  LockDriver: granted, or unavailable
+//   ifAvailable        behind others  LockDriver: granted; or unavailable when answers had time
+//
+// It keeps no state beside the requests'.
+#pragma once
+
+#include "availability.hpp"
+#include "lock_driver.hpp"
+
+namespace tabacus {
+
+class RequestExpiry {
+  public:
+    RequestExpiry(NamedLock& lock, RequestQueue& requests, const NativeHolds& holds,
+                  const Availability& availability, LockDriver& driver, AutoResetEvent& wake)
+        : lock_(lock),
+          requests_(requests),
+          holds_(holds),
+          availability_(availability),
+          driver_(driver),
+          wake_(wake) {}
+
+    /// Refuses the request when its timeout is over. Requires that it has one.
+    void start_timeout(const AcquireRequestPtr& request) { lock_.spawn(expire(request)); }
+    /// Refuses an `ifAvailable` request that is behind a request which waits for another tab: one
+    /// that need not wait would have been granted by then.
+    void start_try(const AcquireRequestPtr& request) { lock_.spawn(give_up(request)); }
+
+  private:
+    Task<void> expire(AcquireRequestPtr request);
+    Task<void> await_first_answer(AcquireRequestPtr request);
+    Task<void> give_up(AcquireRequestPtr request);
+
+    NamedLock& lock_;
+    RequestQueue& requests_;
+    const NativeHolds& holds_;
+    const Availability& availability_;
+    LockDriver& driver_;
+    AutoResetEvent& wake_;
+};
+
+}  // namespace tabacus

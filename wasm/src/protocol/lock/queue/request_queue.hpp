@@ -1,0 +1,50 @@
+// RequestQueue: the acquire requests of one tab for one lock, in the order in which they were made.
+//
+//   state of a request   meaning                              what ends the state
+//   queued               it waits                             it ends, wherever it stands
+//   ended                it is skipped, and still listed      front(), or a join() that sweeps
+//   removed              it is listed no more                 nothing
+//
+// A request ends in the middle of the queue as often as at its front. It is removed later, so that
+// an end takes the same time however long the queue is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <optional>
+
+#include "acquire_request.hpp"
+
+namespace tabacus {
+
+class RequestQueue {
+  public:
+    void join(const AcquireRequestPtr& request);
+    /// Returns the first request that waits, or nothing.
+    AcquireRequestPtr front();
+    /// Returns all requests in order; ended ones may be among them.
+    [[nodiscard]] const std::list<AcquireRequestPtr>& all() const { return requests_; }
+    /// Returns the id of the request that joined last, or 0.
+    [[nodiscard]] std::uint64_t newest() const { return newest_; }
+    /// Returns the last request that keeps its place, or nothing.
+    [[nodiscard]] AcquireRequestPtr last_in_place() const;
+    /// Returns the first request after `request` that keeps its place, or nothing.
+    [[nodiscard]] AcquireRequestPtr next_in_place(const AcquireRequest& request) const;
+    /// Returns the least maxHold of the requests that wait, or nothing if none has one.
+    [[nodiscard]] std::optional<double> least_max_hold_ms() const;
+
+    /// Counts the `ifAvailable` requests whose callers wait: where there are none, nobody searches
+    /// the queue for them.
+    void add_try() { ++tries_; }
+    void remove_try() { --tries_; }
+    [[nodiscard]] bool has_tries() const { return tries_ > 0; }
+
+  private:
+    std::list<AcquireRequestPtr> requests_;
+    std::size_t sweep_at_ = 0;  // a queue of this length is swept
+    std::uint64_t newest_ = 0;
+    int tries_ = 0;
+};
+
+}  // namespace tabacus

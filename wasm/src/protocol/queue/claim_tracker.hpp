@@ -1,0 +1,114 @@
+// ClaimTracker: which jobs of a queue are claimed in any tab, as the events tell, and which of them
+// run: what the application of this tab sees of a queue.
+//
+// A slot claims jobs together and runs them one after another. One event names all of them, and the
+// later events tell which one runs.
+//
+//   state      meaning                                  leaves the state by
+//   claimed    a slot has the job, and another job of   an event of the job, or it is the first of its
+//              the claim runs                           claim: running
+//   running    the job is the current one of its claim  progress: running; done, failed, cancelled or
+//              and was reported as such                 returned: left; it is settled: settled
+//   settled    the job does not run, and the event of   the event: left
+//              its end has not come yet
+//   left       the job is not claimed                   nothing: it is forgotten
+//
+// A job that leaves before it was reported as running is reported as running first, or, if it was
+// given back, not at all. Events may be lost: what a slot had claimed before has left when the slot
+// claims anew, and refresh() corrects the rest by what the store has.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tabacus/queue/queue.hpp"
+
+namespace tabacus {
+
+/// A job, in any tab, as far as events tell.
+struct ObservedJob {
+    std::string id;
+    std::string key;
+    std::string kind;
+    std::string tab;       // that runs it, or whose doing an event is
+    int attempt = 0;       // from 1; 0: unknown
+    double fraction = -1;  // of its last progress; negative: none
+    std::string note;
+};
+
+/// A queue as this tab knows it.
+struct QueueState {
+    std::int64_t size = 0;  // jobs in the queue
+    std::vector<ObservedJob> running;
+    std::int64_t done = 0;    // jobs, since this tab receives events
+    std::int64_t failed = 0;  // attempts, since this tab receives events
+    bool paused = false;
+};
+
+/// What has happened to a job, or to the whole queue if there is no id, and the state after it.
+struct QueueReport {
+    QueueEvent::Kind type = QueueEvent::Kind::changed;
+    ObservedJob job;
+    std::string error;
+    bool final = false;  // of a failure: the job is not tried again
+    QueueState state;
+};
+
+class ClaimTracker {
+  public:
+    /// `concurrency`: of the queue. A queue of one slot needs no event to know who runs a job.
+    explicit ClaimTracker(int concurrency) : one_slot_(concurrency == 1) {}
+
+    /// Takes in an event, and returns what it reports. It reports nothing unless the queue is watched.
+    std::vector<QueueReport> receive(const QueueEvent& event);
+    /// Jobs that this tab waited for are settled. Their events follow.
+    void settle(const JobOutcomes& outcomes);
+    /// The queue has so many jobs, as the store says.
+    void learn(std::int64_t size, bool paused);
+    /// Returns a mark of all jobs that are claimed, for a later refresh().
+    [[nodiscard]] std::int64_t mark() const { return last_order_; }
+    /// These jobs run, as the store says. Of the jobs before the mark, those that do not run have
+    /// left.
+    void refresh(const std::vector<JobInfo>& running, std::int64_t mark);
+    [[nodiscard]] std::int64_t size() const { return size_; }
+    [[nodiscard]] QueueState state() const;
+    void watch(bool watched) { watched_ = watched; }
+
+    /// A run of the job has given this value. Nothing is kept of a text.
+    void keep_value(const std::string& id, const QueueValue& value);
+    /// Returns the texts of the values that no job needs: each is settled, or counts for nothing.
+    std::vector<std::string> take_unneeded_values();
+
+  private:
+    struct Claimed {
+        ObservedJob job;
+        std::string claim;
+        std::int64_t order = 0;  // jobs are listed in the order in which they became known
+        bool announced = false;  // as running
+    };
+
+    void receive_job(const QueueEvent& event, std::size_t at);
+    void claim(const QueueEvent& event);
+    void keep(ObservedJob job, const std::string& claim);
+    void announce(const std::string& id);
+    void leave(const std::string& id);
+    QueueReport& report(QueueEvent::Kind type, const std::string& tab);
+
+    bool one_slot_;
+    bool watched_ = false;
+    std::map<std::string, Claimed> claimed_;      // by id
+    std::map<std::string, std::string> current_;  // by claim, the id of the job that runs
+    std::int64_t last_order_ = 0;
+    std::int64_t size_ = 0;  // this and the next as in QueueState
+    std::int64_t done_ = 0;
+    std::int64_t failed_ = 0;
+    bool paused_ = false;
+    std::vector<QueueReport> reports_;
+    std::map<std::string, std::string> values_;  // the ids of their jobs, by their texts
+    std::vector<std::string> unneeded_values_;
+};
+
+}  // namespace tabacus

@@ -1,0 +1,150 @@
+#include "job_intake.hpp"
+
+#include <algorithm>
+
+#include "protocol/common/concat.hpp"
+#include "protocol/common/names.hpp"
+#include "protocol/common/record.hpp"
+#include "protocol/common/stable_sort.hpp"
+
+namespace tabacus {
+namespace {
+
+/// Tabs that wait for one job. Any further tab still receives its events.
+constexpr std::size_t tabs_max = 64;
+
+}  // namespace
+
+Task<void> JobIntake::enqueue(std::vector<QueueRequest*> requests) {
+    // All at once: answers come faster than one after another.
+    std::vector<std::pair<std::string, Async<std::optional<Row>>>> reads;
+    Positions positions;
+    for (const auto* request : requests) {
+        const auto& name = request->spec.key;
+        if (name.empty() || !positions.emplace(name, "").second) continue;
+        const auto index = rows_.key(concat({"k/", escaped(name)}));
+        reads.emplace_back(name, rows_.transaction.get(Store::jobs, index));
+    }
+    for (auto& [name, read] : reads) {
+        auto row = co_await std::move(read);
+        if (row && is_job_position(row->value)) positions[name] = std::move(row->value);
+    }
+    const auto more = std::count_if(requests.begin(), requests.end(), [&](const auto* request) {
+        return !rows_.head.kind(request->spec.kind);
+    });
+    if (!rows_.has_room_for_kinds(static_cast<std::size_t>(more))) {
+        put_fresh();  // or their kinds would not be counted
+        co_await rows_.recount_kinds();
+    }
+    for (auto* request : requests) co_await enqueue_one(*request, positions);
+}
+
+Task<void> JobIntake::enqueue_one(QueueRequest& request, Positions& positions) {
+    const auto& spec = request.spec;
+    if (!spec.key.empty() && !positions[spec.key].empty()) {
+        const auto joined = co_await join(request, positions[spec.key], positions);
+        if (joined) co_return;
+    }
+    request.refusal = rows_.refusal_of(spec.kind);
+    if (request.refusal) co_return;
+    auto& head = rows_.head;
+    Job job;
+    job.id = concat({head.born, "-", format_decimal(++head.serial)});
+    job.key = spec.key;
+    job.kind = spec.kind;
+    job.priority = spec.priority;
+    job.rank = rows_.options.lifo ? --head.front : head.back++;
+    job.optional = spec.optional;
+    job.at_most_once = spec.at_most_once;
+    job.enqueued_ms = rows_.now_ms();
+    job.payload = spec.payload;
+    if (request.awaited) job.tabs.push_back(rows_.context.tab);
+    if (spec.delay_ms > 0) {
+        job.delay_ms = static_cast<std::int64_t>(spec.delay_ms);
+        job.due_ms = job.enqueued_ms + job.delay_ms;
+        ++head.delayed;
+    }
+    ++head.count;
+    rows_.touched = true;
+    if (job.payload.by_value) {
+        rows_.transaction.put(Store::data, queue_value_key(rows_.queue, concat({"p/", job.id})),
+                              job.payload.text);
+    }
+    request.receipt = {job.id, false, 0};
+    rows_.changes.add(QueueEvent::Kind::queued, {job.id, job.key, job.kind});
+    if (spec.key.empty()) {
+        fresh_.push_back(std::move(job));
+    } else {
+        rows_.put(job);  // another request may join it
+        positions[spec.key] = job.position();
+    }
+}
+
+void JobIntake::put_fresh() {
+    // The last job of a lifo queue has the first rank.
+    sort_stably(fresh_, [](const Job& a, const Job& b) { return a.rank < b.rank; });
+    rows_.put_all(std::exchange(fresh_, {}));
+}
+
+/// No other tab knows which one of the jobs that are claimed together runs, or has ended. So the job
+/// takes the new payload, and if it is the one that runs, nothing of that run counts. Returns false if no
+/// job has the key.
+Task<bool> JobIntake::join(QueueRequest& request, const std::string& position,
+                           Positions& positions) {
+    const auto row = co_await rows_.transaction.get(Store::jobs, rows_.key(position));
+    const auto found = row ? rows_.job_of(*row) : std::nullopt;
+    if (!found || found->key != request.spec.key) co_return false;
+    auto job = *found;
+    const auto& tab = rows_.context.tab;
+    const bool waits = std::find(job.tabs.begin(), job.tabs.end(), tab) != job.tabs.end();
+    if (request.awaited && !waits && job.tabs.size() < tabs_max) job.tabs.push_back(tab);
+    if (!claimed_) co_await read_claimed();
+    const auto claim = claimed_->find(job.id);
+    if (claim != claimed_->end()) ++rows_.head.edits;
+    // What was moved since it was claimed is not what runs.
+    if (claim != claimed_->end() && claim->second == found->position()) {
+        rows_.put(job);
+    } else if (const auto refusal = rows_.refusal_of_kind(request.spec.kind)) {
+        request.refusal = refusal;
+        co_return true;
+    } else {
+        renew(job, request.spec);
+        rows_.take(position);
+        rows_.move(*found, job);
+        positions[job.key] = job.position();
+    }
+    request.receipt = {job.id, true, 0};
+    rows_.changes.add(QueueEvent::Kind::queued, {job.id, job.key, job.kind});
+    co_return true;
+}
+
+Task<void> JobIntake::read_claimed() {
+    claimed_.emplace();
+    const auto slots = co_await rows_.read_slots();
+    for (const auto& slot : slots) {
+        for (const auto& entry : slot.entries) {
+            const bool runs = slot.entries.size() == 1;
+            claimed_->emplace(entry.id, runs ? entry.position : std::string());
+        }
+    }
+}
+
+/// The job takes what is asked for now, and moves to the front.
+void JobIntake::renew(Job& job, const JobSpec& spec) {
+    const auto value = queue_value_key(rows_.queue, concat({"p/", job.id}));
+    if (spec.payload.by_value) {
+        rows_.transaction.put(Store::data, value, spec.payload.text);
+    } else if (job.payload.by_value) {
+        rows_.transaction.remove(Store::data, value);
+    }
+    job.payload = spec.payload;
+    job.kind = spec.kind;
+    job.priority = std::max(job.priority, spec.priority);
+    job.rank = --rows_.head.front;
+    job.delay_ms = static_cast<std::int64_t>(spec.delay_ms);
+    job.due_ms = job.delay_ms > 0 ? rows_.now_ms() + job.delay_ms : 0;
+    job.optional = job.optional && spec.optional;
+    job.at_most_once = job.at_most_once || spec.at_most_once;
+}
+
+}  // namespace tabacus

@@ -1,0 +1,55 @@
+// JobIntake: lets jobs into a queue, within one transaction over its rows.
+//
+//   state of a request   meaning                             leaves the state by
+//   asked                enqueue() has not decided it        a job of its key is there: joined; the
+//                                                            queue is full: refused; else accepted
+//   accepted, no key     its job is in the head, not in a    put_fresh(): written, with those that
+//                        row                                 came together with it
+//   accepted, with key   its job has a row of its own        nothing: written
+//   joined               the job of its key takes the new    nothing: written
+//                        payload, unless that job runs
+//   refused              it says why                         nothing
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rows.hpp"
+
+namespace tabacus {
+
+/// A job to enqueue, and what came of it.
+struct QueueRequest {
+    JobSpec spec;
+    bool awaited = true;  // its outcome, by this tab
+    JobReceipt receipt;
+    std::optional<Error> refusal;
+};
+
+class JobIntake {
+  public:
+    explicit JobIntake(QueueRows& rows) : rows_(rows) {}
+
+    /// Decides the requests. put_fresh() writes the jobs that were accepted.
+    Task<void> enqueue(std::vector<QueueRequest*> requests);
+    void put_fresh();
+
+  private:
+    using Positions = std::map<std::string, std::string>;  // of jobs, by their keys
+
+    Task<void> enqueue_one(QueueRequest& request, Positions& positions);
+    Task<bool> join(QueueRequest& request, const std::string& position, Positions& positions);
+    Task<void> read_claimed();
+    void renew(Job& job, const JobSpec& spec);
+
+    QueueRows& rows_;
+    /// Jobs that are accepted, and not written yet: those that come together share a row.
+    std::vector<Job> fresh_;
+    /// The claimed jobs by their ids, once they have been read: each has its position if it is
+    /// claimed alone, and hence runs, or else an empty text.
+    std::optional<std::map<std::string, std::string>> claimed_;
+};
+
+}  // namespace tabacus

@@ -1,0 +1,56 @@
+// AwaitedOutcomes: the jobs that this tab has enqueued, or joined, and whose outcomes it waits for.
+//
+//   state     meaning                                       leaves the state by
+//   awaited   the job was accepted and is not settled as    deliver(): delivered; a commit that
+//             far as this tab knows                         may have settled it: unknown
+//   unknown   a commit of this tab that may or may not      deliver(): delivered; resolve_unknown()
+//             have happened would have settled the job      finds the job in the store: awaited
+//   delivered the application has the outcome               nothing: the job is forgotten
+//
+// While answers to enqueue() are on their way, an outcome may come before its job is awaited. It is
+// then kept as unknown, and resolve_unknown() delivers it.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "../open_queue.hpp"
+
+namespace tabacus {
+
+class AwaitedOutcomes {
+  public:
+    explicit AwaitedOutcomes(OpenQueue& open) : open_(open) {}
+
+    /// Answers to enqueue() are, or are no longer, on their way.
+    void set_answers_pending(bool pending) { answers_pending_ = pending; }
+    [[nodiscard]] bool answers_pending() const { return answers_pending_; }
+
+    void expect(const std::string& id) { ids_.insert(id); }
+    [[nodiscard]] bool expects(const std::string& id) const { return ids_.contains(id); }
+    [[nodiscard]] bool empty() const { return ids_.empty(); }
+
+    /// Hands the outcomes that are awaited to the application.
+    void deliver(JobOutcomes outcomes);
+    /// Keeps what a commit of unknown outcome would have settled for this tab.
+    void keep_unknown(const QueueChanges& changes);
+    [[nodiscard]] bool any_unknown() const { return !unknown_.empty(); }
+    /// Returns the unknown outcomes that did happen: their jobs are gone, and no other tab has
+    /// reported them. A job that is still there will be settled again. `born`: of the queue's head.
+    Task<JobOutcomes> resolve_unknown(Transaction& transaction, std::string born);
+    /// Fails the jobs of any other incarnation of the database: they are gone with it. `born`: of the
+    /// queue's head, or empty if the queue has none.
+    void lose_foreign(const std::string& born);
+
+  private:
+    OpenQueue& open_;
+    std::set<std::string> ids_;
+    std::map<std::string, JobOutcome> unknown_;
+    bool answers_pending_ = false;
+};
+
+/// Returns the outcome of a job whose own is lost. `message`: nothing that JSON escapes.
+JobOutcome missing_outcome(std::string_view message);
+
+}  // namespace tabacus

@@ -1,0 +1,48 @@
+// EnqueueBatches: the requests to enqueue jobs, gathered so that those of one turn of the event loop
+// share a transaction.
+//
+//   state      meaning                                   leaves the state by
+//   at rest    no request waits                          enqueue(): flushing
+//   flushing   one transaction at a time takes up to     no request is left: at rest
+//              batch_max of the requests that wait
+//
+// A request is decided once: accepted, refused by itself, or failed with its whole transaction.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "../job_intake.hpp"
+#include "queue_poller.hpp"
+
+namespace tabacus {
+
+class EnqueueBatches {
+  public:
+    EnqueueBatches(OpenQueue& open, AwaitedOutcomes& awaited, QueuePoller& poller, QueueNews& news)
+        : open_(open), awaited_(awaited), poller_(poller), news_(news) {}
+
+    /// As Queue::enqueue().
+    Task<JobReceipt> enqueue(JobSpec spec);
+    /// Fails the requests that wait, and wait for no transaction yet, with closed.
+    void close();
+
+  private:
+    struct Request : QueueRequest {
+        std::optional<Error> failure;  // of the whole transaction
+        Completer<Unit> decided;
+    };
+    using Batch = std::vector<std::shared_ptr<Request>>;
+
+    Task<void> flush();
+    Task<void> commit(Batch batch);
+    Task<void> write(const Batch& batch);
+
+    OpenQueue& open_;
+    AwaitedOutcomes& awaited_;
+    QueuePoller& poller_;
+    QueueNews& news_;
+    Batch waiting_;
+};
+
+}  // namespace tabacus

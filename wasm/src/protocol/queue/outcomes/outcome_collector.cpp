@@ -1,0 +1,69 @@
+#include "outcome_collector.hpp"
+
+namespace tabacus {
+namespace {
+
+/// Outcomes fetched by one transaction.
+constexpr std::uint32_t collected_max = 256;
+
+/// Parses the row, and removes the value that belongs to it.
+Task<JobOutcome> take_outcome(Transaction& transaction, Row row) {
+    auto parsed = parse_outcome_row(row.value);
+    if (!parsed) co_return missing_outcome("the outcome of the job cannot be read");
+    if (parsed->value.by_value) {
+        const auto key = queue_value_key(row.key);
+        auto value = co_await transaction.get(Store::data, key);
+        if (value && !value->foreign) parsed->value.text = std::move(value->value);
+        transaction.remove(Store::data, key);
+    }
+    co_return JobOutcome{parsed->kind, std::move(parsed->value), {}};
+}
+
+}  // namespace
+
+Task<void> OutcomeCollector::collect() {
+    again_ = true;
+    if (std::exchange(collecting_, true)) co_return;
+    while (std::exchange(again_, false)) {
+        auto more = co_await attempt(collect_some());
+        if (more && more.value()) again_ = true;
+        if (more && !again_) idle_.settle();
+    }
+    collecting_ = false;
+}
+
+/// Returns whether there may be more.
+Task<bool> OutcomeCollector::collect_some() {
+    constexpr Stores scope{Store::jobs, Store::data};
+    const auto transaction = co_await open_.begin(scope, Access::write, Durability::relaxed);
+    const auto prefix = open_.outcomes_prefix();
+    // While answers to enqueue() are on their way, an outcome that is not expected yet may be of
+    // such a job: it stays, and delays no other.
+    const auto rows = co_await transaction->list(
+        Store::jobs, prefix, awaited_.answers_pending() ? Transaction::rows_max : collected_max);
+    JobOutcomes outcomes;
+    std::size_t removed = 0;
+    for (const auto& row : rows) {
+        if (removed == collected_max) break;
+        const auto id = row.key.substr(prefix.size());
+        if (awaited_.expects(id)) {
+            outcomes.emplace_back(id, co_await take_outcome(*transaction, row));
+        } else if (awaited_.answers_pending()) {
+            continue;
+        } else {
+            transaction->remove(Store::data, queue_value_key(row.key));
+        }
+        transaction->remove(Store::jobs, row.key);
+        ++removed;
+    }
+    if (removed == 0) co_return false;
+    const auto committed = co_await attempt(transaction->commit());
+    // They may be gone, and what was read holds in any case.
+    if (!committed && committed.error().code() != ErrorCode::unknown_commit) {
+        co_await fail(committed.error());
+    }
+    awaited_.deliver(std::move(outcomes));
+    co_return removed == collected_max;
+}
+
+}  // namespace tabacus

@@ -1,0 +1,50 @@
+#include "queue_poller.hpp"
+
+namespace tabacus {
+namespace {
+
+/// A lost message delays an outcome, or the news that the queue is idle, by no more.
+constexpr double ask_again_ms = 1'000;
+
+}  // namespace
+
+Task<void> QueuePoller::poll_periodically() {
+    while (!parts_.open.closed) {
+        const bool asking = !parts_.awaited.empty() || !parts_.idle.empty();
+        if (!asking && !parts_.kinds.started()) break;
+        co_await parts_.open.context.world.clock().sleep(asking ? ask_again_ms : work_again_ms);
+        if (parts_.open.closed) break;
+        // What fails is tried again with the next poll.
+        (void)co_await attempt(poll());
+    }
+    polling_ = false;
+}
+
+Task<void> QueuePoller::poll() {
+    auto& [open, status, awaited, collector, idle, news, signal, kinds] = parts_;
+    std::optional<QueueHead> head;
+    bool outcomes = false;
+    JobOutcomes happened;
+    {
+        const auto transaction = co_await open.begin_read({Store::jobs});
+        auto head_read = transaction->get(Store::jobs, open.row_key("h"));
+        auto outcomes_read = transaction->list(Store::jobs, open.outcomes_prefix(), 1);
+        const auto row = co_await std::move(head_read);
+        if (row) head = parse_queue_head(row->value);
+        outcomes = !(co_await std::move(outcomes_read)).empty();
+        if (head && awaited.any_unknown()) {
+            happened = co_await awaited.resolve_unknown(*transaction, head->born);
+        }
+    }
+    awaited.deliver(std::move(happened));
+    if (outcomes) collector.start();
+    if (head) {
+        news.note(head->version, head->count);
+        status.paused = head->paused != QueueHead::Paused::no;
+        if (head->count > 0 && !status.paused) signal.wake();
+    }
+    awaited.lose_foreign(head ? head->born : std::string());
+    if (!head) news.note(status.version + 1, 0);
+}
+
+}  // namespace tabacus

@@ -1,0 +1,44 @@
+// QueueControl: what callers change of a queue as a whole: each change is one transaction.
+//
+//   state     meaning                                leaves the state by
+//   begun     a transaction reads the head and the   the commit: done; the commit may have happened:
+//             rows that the change concerns          unknown; a passing failure: begun again
+//   unknown   what it would have settled for this    nothing: the caller receives the failure
+//             tab is kept as unknown
+//   done      all tabs are notified                  nothing
+#pragma once
+
+#include <string>
+
+#include "outcomes/queue_news.hpp"
+
+namespace tabacus {
+
+class QueueControl {
+  public:
+    QueueControl(OpenQueue& open, QueueStatus& status, AwaitedOutcomes& awaited, QueueNews& news)
+        : open_(open), status_(status), awaited_(awaited), news_(news) {}
+
+    // As the methods of Queue.
+    Task<void> pause();
+    Task<void> resume();
+    Task<bool> cancel(std::string key);
+    Task<std::int64_t> clear();
+    Task<bool> retry(std::string id);
+    Task<bool> discard(std::string id);
+    /// Resumes the queue if a failure has paused it.
+    void online();
+
+  private:
+    /// Makes a change of the rows, and returns how many jobs it concerned.
+    using Change = Function<Task<std::int64_t>(QueueRows& rows)>;
+    Task<std::int64_t> change(Change apply);
+    Task<std::int64_t> change_once(const Change& apply);
+
+    OpenQueue& open_;
+    QueueStatus& status_;
+    AwaitedOutcomes& awaited_;
+    QueueNews& news_;
+};
+
+}  // namespace tabacus

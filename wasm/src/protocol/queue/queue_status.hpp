@@ -1,0 +1,25 @@
+// QueueStatus: what this tab knows of a queue's length, and whether the queue is paused.
+//
+// The length is known as of a version of the queue's head. News may arrive in any order: older news
+// changes nothing.
+#pragma once
+
+#include <cstdint>
+
+namespace tabacus {
+
+struct QueueStatus {
+    std::int64_t version = 0;  // as QueueEvent::version
+    std::int64_t count = 0;
+    bool paused = false;
+
+    /// Returns false, and changes nothing, if a newer version is known.
+    bool learn(std::int64_t new_version, std::int64_t new_count) {
+        if (new_version < version) return false;
+        version = new_version;
+        count = new_count;
+        return true;
+    }
+};
+
+}  // namespace tabacus

@@ -1,0 +1,103 @@
+// Queues: all queues of a namespace in one tab, which follow the page's lifecycle together.
+//
+//   state     meaning                                       leaves the state by
+//   active    transactions begin; events come and go        frozen, page_hide: stopped; close()
+//   stopped   no transaction begins until the page goes     page_show, resumed: active; close()
+//             on; after page_hide there is no channel
+//   closed    every call fails with closed                  nothing
+#include <map>
+
+#include "queue_parts.hpp"
+
+namespace tabacus {
+
+struct Queues::Parts {
+    Parts(World& world, std::string_view name_space, LockTable& locks,
+          const NoticeHandler& on_notice)
+        : context{world,       Names(name_space), locks,
+                  locks.tab(), on_notice,         AbortableTransactions(world),
+                  scope} {}
+
+    void open_channel();
+    void on_lifecycle(LifecycleEvent event);
+
+    QueueContext context;
+    std::map<std::string, std::unique_ptr<Queue>, std::less<>> queues;  // by escaped name
+    Subscription lifecycle;
+    bool closed = false;
+    Scope scope;  // last: what runs in it uses all of the above
+};
+
+Queues::Queues(World& world, std::string_view name_space, LockTable& locks,
+               const NoticeHandler& on_notice)
+    : parts_(std::make_unique<Parts>(world, name_space, locks, on_notice)) {
+    parts_->open_channel();
+    parts_->lifecycle = world.lifecycle().on_event(
+        [parts = parts_.get()](LifecycleEvent event) { parts->on_lifecycle(event); });
+}
+
+Queues::~Queues() = default;
+
+void Queues::Parts::open_channel() {
+    context.channel = context.world.channel(context.names.queues_channel());
+    if (!context.channel) return;
+    context.channel->on_message([this](std::string_view text) {
+        const auto message = parse_queue_event(text);
+        if (!message || closed) return;  // another version's, or a stranger's
+        const auto found = queues.find(message->queue);
+        if (found != queues.end()) found->second->parts_->news.receive(message->event);
+    });
+}
+
+/// After the locks, which receive the event first and notify workers that they lost their claims.
+void Queues::Parts::on_lifecycle(LifecycleEvent event) {
+    if (closed) return;
+    if (event == LifecycleEvent::frozen || event == LifecycleEvent::page_hide) {
+        context.transactions.stop();
+    }
+    if (event == LifecycleEvent::page_hide) {
+        context.channel.reset();
+        context.world.database().close();
+    }
+    if (event == LifecycleEvent::page_show || event == LifecycleEvent::resumed) {
+        context.transactions.resume();
+        if (!context.channel) open_channel();
+        for (const auto& [key, queue] : queues) {
+            queue->parts_->signal.wake();
+            queue->parts_->collector.start_if_awaited();
+        }
+    }
+}
+
+bool Queues::available() const { return parts_->context.world.database().available(); }
+
+const std::string& Queues::tab() const { return parts_->context.tab; }
+
+Queue& Queues::queue(const std::string& name, QueueOptions options, QueueCallbacks callbacks) {
+    auto key = escaped(name);
+    auto& queue = parts_->queues[key];
+    if (!queue) {
+        queue = std::make_unique<Queue>(std::make_unique<Queue::Parts>(OpenQueue{
+            parts_->context, name, std::move(key), options, std::move(callbacks), false}));
+    }
+    return *queue;
+}
+
+void Queues::online() {
+    for (const auto& [key, queue] : parts_->queues) queue->parts_->control.online();
+}
+
+void Queues::close() {
+    if (std::exchange(parts_->closed, true)) return;
+    for (const auto& [key, queue] : parts_->queues) {
+        auto& parts = *queue->parts_;
+        if (std::exchange(parts.open.closed, true)) continue;
+        parts.batches.close();
+        parts.workers.stop();
+    }
+    parts_->context.transactions.resume();
+    parts_->lifecycle = {};
+    parts_->context.channel.reset();
+}
+
+}  // namespace tabacus

@@ -1,0 +1,29 @@
+// Claim: the jobs that a slot claims together, and runs one after another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../queue_record.hpp"
+
+namespace tabacus {
+
+/// A row of jobs that a slot has claimed. No other tab touches it, except one that cancels a job.
+struct ClaimedRow {
+    std::string position;
+    std::size_t first;  // in Claim::jobs
+    std::size_t count;
+    bool gone;  // another tab has removed or changed it
+};
+
+struct Claim {
+    std::vector<Job> jobs;                        // in the order in which they run
+    std::vector<ClaimedRow> rows;                 // of these jobs, those that the slot has still
+    std::vector<SlotRow::RowReference> recorded;  // the same, as the slot's row has them
+    std::int64_t edits = 0;                       // QueueHead::edits when the jobs were read
+    bool gapless = false;  // they were all jobs that there were, from the first to the last
+};
+
+}  // namespace tabacus

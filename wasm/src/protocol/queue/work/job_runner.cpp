@@ -1,0 +1,88 @@
+#include "job_runner.hpp"
+
+#include <algorithm>
+#include <climits>
+
+namespace tabacus {
+namespace {
+
+/// What follows the jobs of a claim that have ended.
+struct Followers {
+    bool keyed = false;
+    std::optional<int> priority;  // the highest of those without a key, or a time to wait for
+
+    void add(const std::vector<JobSpec>& next) {
+        for (const auto& spec : next) {
+            keyed = keyed || !spec.key.empty();
+            if (spec.delay_ms == 0) priority = std::max(spec.priority, priority.value_or(INT_MIN));
+        }
+    }
+    /// Whether one comes, or may come, before `ahead`. A job with a key may be there already, and
+    /// then moves to the front.
+    [[nodiscard]] bool overtake(const Job& ahead, bool lifo) const {
+        if (keyed) return true;
+        return priority && (lifo ? *priority >= ahead.priority : *priority > ahead.priority);
+    }
+};
+
+}  // namespace
+
+Task<void> JobRunner::mark_late(std::weak_ptr<bool> late) {
+    co_await parts_.open.context.world.clock().sleep(ahead_ms);
+    const auto waiting = late.lock();
+    if (!waiting) co_return;
+    *waiting = true;
+    parts_.runs.wake_all();
+}
+
+Task<void> JobRunner::run_all(HeldSlot& held_slot) {
+    auto& [open, runs, signal, news, kinds, settler] = parts_;
+    const auto& jobs = held_slot.claim.jobs;
+    auto& finished = held_slot.unsettled.finished;
+    const auto began_ms = open.monotonic_ms();
+    const auto late = std::make_shared<bool>(false);
+    if (jobs.size() > 1) open.context.scope.spawn(mark_late(late));
+    const auto quick = [&, &of = open] {
+        return !*late && of.monotonic_ms() - began_ms < ahead_ms;
+    };
+    bool alone = false;  // nothing else of the slot is claimed or unsettled
+    Followers followers;
+    bool overtaken = false;
+    bool interrupted = false;
+    std::size_t begun = 0;
+    for (std::size_t at = 0; at < jobs.size(); ++at) {
+        // Jobs that do not wait for anything leave no turn for timers.
+        interrupted = begun > 0 && held_slot.wakes != signal.count();
+        if (begun > 0 && (!quick() || alone || overtaken || interrupted)) break;
+        if (!kinds.working() || !kinds.handles(jobs[at].kind) || !held_slot.held.held()) break;
+        ++begun;
+        held_slot.current = at;
+        const auto run = runs.begin(jobs[at]);
+        held_slot.worker->run = run;
+        while (!run->ended) {
+            const auto waiting = run->wake_signal;
+            co_await waiting.async();
+            if (run->ended || !*late || alone) continue;
+            // It takes its time: others need not wait for what it holds up.
+            alone = true;
+            (void)co_await attempt(settler.settle_and_claim(held_slot, false));
+        }
+        runs.end(run);
+        news.note_again();
+        held_slot.current.reset();
+        if (run->lost) break;
+        const bool failed = run->outcome.kind == JobOutcome::Kind::failed;
+        finished.push_back({at, std::move(run->outcome)});
+        if (failed && open.options.pause_on_failure) break;  // nothing else begins
+        followers.add(finished.back().outcome.next);
+        overtaken = begun < jobs.size() && followers.overtake(jobs[begun], open.options.lifo);
+    }
+    using Pace = ClaimSize::Pace;
+    held_slot.size.adapt(overtaken     ? Pace::overtaken
+                         : interrupted ? Pace::interrupted
+                         : quick()     ? Pace::quick
+                                       : Pace::slow,
+                         begun);
+}
+
+}  // namespace tabacus

@@ -1,0 +1,42 @@
+// JobRunner: runs the jobs of a claim one after another, for as long as they are short.
+//
+//   state       meaning                                    leaves the state by
+//   quick       less than ahead_ms have passed since the   ahead_ms have passed: slow; a job was
+//               first job began                            enqueued, or a following one comes first:
+//                                                          ended
+//   slow        the job that runs is the last to begin     while it runs, a turn gives back the
+//                                                          others: alone
+//   alone       nothing else is claimed or unsettled       the job has ended: ended
+//   ended       what was not begun is given back by the    nothing
+//               next turn
+#pragma once
+
+#include <memory>
+
+#include "slot_settler.hpp"
+
+namespace tabacus {
+
+class JobRunner {
+  public:
+    struct Parts {
+        OpenQueue& open;
+        JobRuns& runs;
+        WorkSignal& signal;
+        QueueNews& news;
+        const HandledKinds& kinds;
+        SlotSettler& settler;
+    };
+    explicit JobRunner(const Parts& parts) : parts_(parts) {}
+
+    /// Runs the jobs of the slot's claim, and leaves those that have ended as unsettled. Requires
+    /// that there is one.
+    Task<void> run_all(HeldSlot& held_slot);
+
+  private:
+    Task<void> mark_late(std::weak_ptr<bool> late);
+
+    Parts parts_;
+};
+
+}  // namespace tabacus

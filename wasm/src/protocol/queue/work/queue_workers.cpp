@@ -1,0 +1,56 @@
+#include "queue_workers.hpp"
+
+namespace tabacus {
+namespace {
+
+/// A worker whose store failed tries again after so long.
+constexpr double after_failure_ms = 1'000;
+
+}  // namespace
+
+void QueueWorkers::start() {
+    if (parts_.open.closed) return;
+    if (parts_.kinds.start()) slots_.start_requests();
+    for (int slot = 0; slot < parts_.open.options.concurrency; ++slot) {
+        if (slots_.occupy(slot)) parts_.open.context.scope.spawn(work(slot));
+    }
+    parts_.poller.watch();
+    parts_.signal.wake();
+}
+
+void QueueWorkers::stop() {
+    parts_.kinds.stop();
+    slots_.stop_requests();
+    parts_.signal.wake();
+}
+
+Task<void> QueueWorkers::leave() {
+    stop();
+    parts_.runs.lose_all("closed");
+    while (!slots_.empty()) co_await slots_.next_release();
+}
+
+Task<void> QueueWorkers::work(int slot) {
+    std::uint64_t seen = 0;
+    while (parts_.kinds.working()) {
+        if (seen == parts_.signal.count()) {
+            co_await parts_.signal.next();
+            continue;
+        }
+        HeldSlot held_slot(slot);
+        auto held = co_await attempt(slots_.request(slot));
+        seen = parts_.signal.count();
+        bool served = false;
+        if (held) {
+            held_slot.held = std::move(held.value());
+            served = static_cast<bool>(co_await attempt(server_.serve(held_slot)));
+        }
+        if (served || !parts_.kinds.working()) continue;
+        co_await parts_.open.context.world.clock().sleep(after_failure_ms);
+        seen = 0;
+    }
+    slots_.release(slot);
+    if (parts_.kinds.working()) start();
+}
+
+}  // namespace tabacus

@@ -1,0 +1,39 @@
+// SlotServer: serves a slot from the grant of its lock to its release.
+//
+//   state      meaning                                   leaves the state by
+//   claiming   a turn settles, and claims what is next   it claims jobs: running; it claims none:
+//                                                        released; the slot was served for
+//                                                        slot_slice_ms, and other tabs handle what
+//                                                        this one does not: released
+//   running    the jobs of the claim run                 they have ended: claiming
+//   released   the next holder finds the slot's row      nothing
+//   lost       the run loses its claim; a clean exit is  nothing
+//              recorded for the next holder
+#pragma once
+
+#include <string>
+
+#include "job_runner.hpp"
+
+namespace tabacus {
+
+class SlotServer {
+  public:
+    explicit SlotServer(const SlotSettler::Parts& parts)
+        : parts_(parts),
+          settler_(parts),
+          runner_({parts.open, parts.runs, parts.signal, parts.news, parts.kinds, settler_}) {}
+
+    /// Requires that the slot's lock is held. Fails if a turn does.
+    Task<void> serve(HeldSlot& held_slot);
+
+  private:
+    void watch_loss(const HeldSlot& held_slot);
+    Task<void> record_exit(int slot, std::string exit);
+
+    SlotSettler::Parts parts_;
+    SlotSettler settler_;
+    JobRunner runner_;
+};
+
+}  // namespace tabacus

@@ -1,0 +1,135 @@
+#include "slot_settler.hpp"
+
+#include "protocol/common/record.hpp"
+
+namespace tabacus {
+namespace {
+
+/// After a turn that found the disk full: returns whether another one may fit.
+bool narrow(HeldSlot& held_slot) {
+    if (!held_slot.unsettled.finished.empty()) {
+        return held_slot.unsettled.narrow(held_slot.claim.jobs);
+    }
+    return held_slot.fresh && !std::exchange(held_slot.return_unchanged, true);
+}
+
+}  // namespace
+
+Task<void> SlotSettler::settle_and_claim(HeldSlot& held_slot, bool claiming) {
+    auto& unsettled = held_slot.unsettled;
+    unsettled.gather();
+    std::string exit;
+    if (held_slot.fresh) exit = co_await take_exit(held_slot.slot);
+    for (int tried = 1;; ++tried) {
+        SlotTurn turn(identifier_of(parts_.open.context.world.random().bits()));
+        const bool last = unsettled.postponed.empty();
+        auto taken = co_await attempt(turns_.take(held_slot, claiming && last, exit, turn));
+        if (!taken && !co_await resolve_failure(held_slot, turn, taken.error(), tried)) continue;
+        adopt(held_slot, turn, last);
+        report(turn);
+        held_slot.wakes = parts_.signal.count();
+        if (last) co_return;
+        unsettled.forget_unfit();  // settling that one may have freed space
+        unsettled.settle_next();
+        tried = 0;
+    }
+}
+
+/// The slot is as the turn has left it. `last`: no job is postponed.
+void SlotSettler::adopt(HeldSlot& held_slot, SlotTurn& turn, bool last) {
+    auto& claim = held_slot.claim;
+    held_slot.fresh = false;
+    held_slot.unsettled.finished.clear();
+    held_slot.strict = held_slot.again = turn.strict;
+    held_slot.other_kinds = turn.other_kinds;
+    if (!held_slot.current && last) {
+        claim = std::move(turn.claim);
+        held_slot.size.learn(claim);
+    } else {
+        claim.rows = std::move(turn.claim.rows);
+        claim.recorded = std::move(turn.claim.recorded);
+    }
+}
+
+/// Passes on what the turn has found and done.
+void SlotSettler::report(SlotTurn& turn) {
+    parts_.status.paused = turn.paused;
+    parts_.news.note(turn.version, turn.count);
+    if (turn.next_due_ms) parts_.signal.wake_at(*turn.next_due_ms);
+    for (const int slot : turn.orphans) {
+        if (parts_.slots.occupy(slot)) parts_.open.context.scope.spawn(drain_orphan(slot));
+    }
+    parts_.news.publish(turn.changes);
+}
+
+/// Gives back what a slot beyond the agreed concurrency has claimed, once its holder is gone: the
+/// slot belonged to tabs that had agreed on more.
+Task<void> SlotSettler::drain_orphan(int slot) {
+    auto held = co_await attempt(parts_.slots.request(slot));
+    if (held) {
+        HeldSlot held_slot(slot);
+        held_slot.held = std::move(held.value());
+        (void)co_await attempt(settle_and_claim(held_slot, false));
+    }
+    parts_.slots.release(slot);
+}
+
+/// After a turn that failed: returns true if it was committed all the same, and false if another
+/// turn shall follow.
+Task<bool> SlotSettler::resolve_failure(HeldSlot& held_slot, SlotTurn& turn, Error error,
+                                        int& tried) {
+    if (turn.refused) {
+        // Both or neither: each such turn has one job less that is done.
+        held_slot.unsettled.refuse(*turn.refused, error.code(), error.what());
+        --tried;
+        co_return false;
+    }
+    if (error.code() == ErrorCode::quota_exceeded && narrow(held_slot)) {
+        --tried;
+        co_return false;
+    }
+    const bool unknown = error.code() == ErrorCode::unknown_commit;
+    const bool passing = unknown || error.code() == ErrorCode::store_failed;
+    const auto run = held_slot.worker->run.lock();
+    if (error.code() == ErrorCode::fenced && run) parts_.runs.lose(*run, "fenced");
+    if (unknown) parts_.awaited.keep_unknown(turn.changes);
+    if (!passing || tried == queue_attempts_max || !held_slot.held.held()) co_await fail(error);
+    if (!unknown) co_return false;
+    // Unknown outcomes stay: another worker may have had a turn since.
+    co_return co_await was_committed(held_slot, turn.id);
+}
+
+Task<bool> SlotSettler::was_committed(HeldSlot& held_slot, std::string turn) {
+    for (int tried = 1;; ++tried) {
+        auto row = co_await attempt(read_slot(held_slot));
+        if (row && row.value() == turn) held_slot.worker->turn = turn;
+        if (row) co_return row.value() == turn;
+        const Error error = row.error();
+        if (error.code() != ErrorCode::store_failed || tried == queue_attempts_max) {
+            co_await fail(error);
+        }
+    }
+}
+
+/// Returns the turn that wrote the slot's row.
+Task<std::string> SlotSettler::read_slot(HeldSlot& held_slot) {
+    const auto transaction = co_await parts_.open.begin_read({Store::jobs});
+    const auto row =
+        co_await transaction->get(Store::jobs, slot_key(parts_.open.key, held_slot.slot));
+    const auto slot = row ? parse_slot_row(row->value) : std::nullopt;
+    co_return slot ? slot->turn : std::string();
+}
+
+/// Reads the exit that the previous holder recorded, and removes it.
+Task<std::string> SlotSettler::take_exit(int slot) {
+    const auto& context = parts_.open.context;
+    auto& storage = context.world.storage();
+    if (!storage.available()) co_return std::string();
+    const auto name = context.names.queue_exit(parts_.open.key, format_decimal(slot));
+    auto exit = co_await attempt(storage.get(name));
+    if (!exit || !exit.value()) co_return std::string();
+    (void)co_await attempt(storage.remove(name));
+    co_return *std::move(exit.value());
+}
+
+}  // namespace tabacus

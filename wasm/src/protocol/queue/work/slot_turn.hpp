@@ -1,0 +1,30 @@
+// SlotTurn: what a turn of a worker, one transaction over its slot, has done.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../rows.hpp"
+#include "claim.hpp"
+
+namespace tabacus {
+
+struct SlotTurn {
+    explicit SlotTurn(std::string identifier) : id(std::move(identifier)) {}
+    std::string id;  // an identifier: the slot's row has it if this has committed
+    QueueChanges changes;
+    Claim claim;                         // the jobs before, or new ones if none of those stays
+    std::vector<std::size_t> returned;   // of the jobs before: given back
+    std::vector<int> orphans;            // slots beyond the agreed number that have jobs
+    std::optional<double> next_due_ms;   // when the next delayed job may run
+    std::optional<std::size_t> refused;  // of the finished jobs: what it gives is refused
+    std::int64_t version = 0;            // of the head
+    std::int64_t count = 0;
+    bool other_kinds = false;  // as HeldSlot::other_kinds
+    bool strict = false;       // as HeldSlot::strict
+    bool paused = false;
+};
+
+}  // namespace tabacus

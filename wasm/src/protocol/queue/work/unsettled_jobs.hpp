@@ -1,0 +1,48 @@
+// UnsettledJobs: the jobs of a claim that have ended, and that no transaction has settled yet.
+//
+//   state       meaning                                     leaves the state by
+//   finished    the next transaction settles the job        the transaction: settled; the disk is
+//                                                           full: narrow()
+//   postponed   a later transaction settles the job, after  settle_next(): finished; gather():
+//               those that are smaller                      finished
+//   unfit       postponed, and it did not fit even alone    the settlement of another job may free
+//                                                           space: postponed
+//   settled     the job is gone from the slot               nothing
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "../queue_record.hpp"
+
+namespace tabacus {
+
+/// A job of a claim that has ended, and is not settled.
+struct FinishedJob {
+    std::size_t at = 0;  // in Claim::jobs
+    JobOutcome outcome;
+};
+
+class UnsettledJobs {
+  public:
+    std::vector<FinishedJob> finished;
+    std::vector<FinishedJob> postponed;
+
+    /// Makes all of them finished again.
+    void gather();
+    /// Makes the first of those that are postponed finished. Requires that there is one.
+    void settle_next();
+    /// One that did not fit may fit: another one was settled.
+    void forget_unfit() { unfit_ = 0; }
+    /// After a transaction over the finished ones of these jobs found the disk full: settles them one
+    /// by one, and first those that write least. Returns false if none of them fits.
+    bool narrow(const std::vector<Job>& jobs);
+    /// What a finished job gives was refused, for this reason: the job has failed.
+    void refuse(std::size_t number, ErrorCode code, std::string_view message);
+
+  private:
+    std::size_t unfit_ = 0;  // of those that are postponed, the last
+};
+
+}  // namespace tabacus

@@ -1,0 +1,59 @@
+// WorkSignal: wakes the workers of this tab that have found nothing to do.
+//
+//   state of a worker   meaning                            leaves the state by
+//   searching           it looks for jobs, and has seen    its search ends with nothing, and the
+//                       the count of its beginning         count is the one it has seen: asleep
+//   asleep              there was nothing to do            wake(): it searches again
+//
+// The count says how often there may have been something to do. A worker that was woken while it
+// searched sees another count, and searches once more.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "../queue_context.hpp"
+
+namespace tabacus {
+
+class WorkSignal {
+  public:
+    explicit WorkSignal(QueueContext& context) : context_(context) {}
+
+    /// There may be something to do.
+    void wake() {
+        ++count_;
+        for (const auto& worker : std::exchange(asleep_, {})) worker.complete({});
+    }
+    /// Wakes the workers at that time since the Unix epoch, unless they are woken before it anyway.
+    void wake_at(double due_ms) {
+        if (wake_at_ms_ && *wake_at_ms_ <= due_ms) return;
+        wake_at_ms_ = due_ms;
+        context_.scope.spawn(wait_until(due_ms));
+    }
+    [[nodiscard]] std::uint64_t count() const { return count_; }
+    /// Sleeps until the next wake().
+    Async<Unit> next() {
+        const Completer<Unit> worker;
+        asleep_.push_back(worker);
+        return worker.async();
+    }
+
+  private:
+    Task<void> wait_until(double due_ms) {
+        auto& clock = context_.world.clock();
+        co_await clock.sleep(std::max(due_ms - clock.now_ms(), 1.0));
+        if (wake_at_ms_ == due_ms) wake_at_ms_.reset();
+        wake();
+    }
+
+    QueueContext& context_;
+    std::vector<Completer<Unit>> asleep_;
+    std::uint64_t count_ = 1;
+    std::optional<double> wake_at_ms_;
+};
+
+}  // namespace tabacus

@@ -1,0 +1,149 @@
+#include "adoption.hpp"
+
+#include <algorithm>
+
+#include "protocol/common/concat.hpp"
+#include "replica.hpp"
+
+namespace tabacus {
+namespace {
+
+/// Returns an epoch for `slot` above its former holder's and above that of every row of the slot, so
+/// that no row of the new epoch is taken for an older one, even if the claim was corrupted.
+Task<std::int64_t> next_epoch(Replica& replica, Transaction& transaction, std::string_view slot) {
+    std::int64_t epoch = replica.slot.epoch();
+    const auto former = co_await transaction.holder(subject_of_slot(slot));
+    if (former) {
+        transaction.release(*former);
+        const auto record = parse_holder(*former);
+        if (record) {
+            epoch = std::max(epoch, record->epoch);
+        } else {
+            replica.notices.warn_unreadable("claims", *former);
+        }
+    }
+    if (!former || !parse_holder(*former)) {
+        for (const auto& row : co_await transaction.list(Store::rows, "")) {
+            const auto key = parse_row_key(row.key);
+            const auto record = parse_totals(row.value);
+            if (key && record && key->row.ends_with(concat({"/", slot}))) {
+                epoch = std::max(epoch, record->epoch);
+            }
+        }
+    }
+    const auto next = epoch_after(epoch, replica.world.random());
+    if (!next) {
+        // No replica reaches the last epoch by counting: another script wrote it. What the slot's rows
+        // hold counts, and no replica can own them any more.
+        replica.notices.warn("corrupt-record",
+                             "The epochs of a slot are exhausted; this tab takes another.",
+                             replica.slot.name());
+        replica.slot.pass_over();
+        co_await fail(ErrorCode::fenced, "the epochs of the slot are exhausted");
+    }
+    co_return *next;
+}
+
+/// Puts the first rows of the epoch that `transaction` begins, on their bases. Until its outcome is
+/// reported they are commits of unknown outcome, and nothing else of the replica's state has changed.
+void put_first_rows(Transaction& transaction, const HolderRecord& holder,
+                    std::list<CommitRow>& rows) {
+    const auto row_id = ReplicaSlot::row_of(holder);
+    for (auto& row : rows) {
+        row.totals = row.base + row.increments;
+        const TotalsRecord record{holder.epoch, row.totals};
+        transaction.put(Store::rows, row_key(row.state->key, row_id), format_totals(record));
+        row.state->unknown.push_back({row_id, record, row.through, row.increments});
+    }
+}
+
+/// Removes first rows from the commits of unknown outcome, once their outcome is reported.
+void forget_first_rows(const std::list<CommitRow>& rows) {
+    for (const auto& row : rows) {
+        std::erase_if(row.state->unknown, [](const auto& commit) { return commit.adopts(); });
+    }
+}
+
+/// Puts `rows` on their bases, and commits. If that fails, nothing has been adopted, as far as is known.
+Task<void> commit_adoption(Replica& replica, Transaction& transaction, const HolderRecord& holder,
+                           std::list<CommitRow>& rows) {
+    for (auto& row : rows) {
+        row.base =
+            co_await stored_base(transaction, row_key(row.state->key, ReplicaSlot::row_of(holder)),
+                                 replica.backup, replica.notices);
+    }
+    put_first_rows(transaction, holder, rows);
+    const auto outcome = co_await attempt(transaction.commit());
+    if (outcome) co_return;
+    if (outcome.error().code() == ErrorCode::unknown_commit) {
+        replica.slot.end_epoch(replica.counters);
+    } else {
+        forget_first_rows(rows);
+    }
+    co_await fail(outcome.error());
+}
+
+Task<void> adopt(Replica& replica) {
+    auto& slot = replica.slot;
+    // The rows of the former epoch can only be settled once every commit under it has an outcome.
+    while (replica.committer.in_flight()) co_await replica.committer.next_outcome();
+    co_await take_slot_lock(replica);
+    if (slot.adopted()) co_return;
+    const auto durability = replica.counters.durability_of_dirty();
+    constexpr Stores scope{Store::meta, Store::claims, Store::rows, Store::quarantine};
+    const auto transaction =
+        co_await replica.world.database().begin(scope, Access::write, durability);
+
+    Notice loss;
+    bool made = false;
+    const auto generation = co_await replica.generation.settle(
+        *transaction, replica.backup, replica.notices, replica.world.random(), loss, made);
+    co_await settle_unknown_commits(replica, *transaction, generation);
+    const bool first_or_new = generation != replica.generation.id();
+    if (first_or_new)
+        loss.recovered =
+            co_await recover(*transaction, generation, replica.backup, replica.counters, slot);
+
+    HolderRecord holder{generation, slot.name(),
+                        co_await next_epoch(replica, *transaction, slot.name())};
+    transaction->claim(subject_of_slot(slot.name()), format_holder(holder));
+    // Nothing is committed with a generation made here. If the outcome of that remained unknown, a
+    // database that vanished would look like one that never had that generation.
+    std::list<CommitRow> rows;
+    if (!made) rows = replica.counters.gather(durability);
+    co_await commit_adoption(replica, *transaction, holder, rows);
+
+    replica.generation.adopt(generation);
+    slot.end_epoch(replica.counters);
+    slot.begin_epoch(std::move(holder));
+    forget_first_rows(rows);
+    for (const auto& row : rows) set_base(replica, *row.state, row.base);
+    const bool lost = !replica.active() || slot.lock_lost();
+    if (!replica.active()) slot.unlock();
+    if (lost) slot.lose();
+    // The generation first, so that once a flush has resolved, a loss of the database is noticed.
+    (void)co_await attempt(replica.backup.set_generation(generation));
+    replica.committer.committed(rows);
+    co_await back_up(replica.backup, slot, rows);
+    const bool other = loss.kind == Notice::Kind::store_lost;
+    if (other) replica.notices.report(loss);
+    if (loss.recovered > 0) replica.news.post({Message::Kind::recovered, "", "", {}});
+    if (replica.active() && (made || other || loss.recovered > 0)) reload_all(replica);
+    if (lost) co_await fail_slot_lost();
+}
+
+}  // namespace
+
+Task<void> ensure_adopted(Replica& replica) {
+    auto& adoption = replica.adoption;
+    while (adoption.running()) co_await adoption.ended();
+    if (replica.slot.adopted() && !resting(replica)) co_return;
+    adoption.begin();
+    auto adopted = co_await attempt(adopt(replica));
+    while (replica.slot.take_passed_over()) adopted = co_await attempt(adopt(replica));
+    adoption.end();
+    rest_soon(replica);
+    if (!adopted) co_await fail(adopted.error());
+}
+
+}  // namespace tabacus

@@ -1,0 +1,39 @@
+// Adoption: how a replica comes to own a slot.
+//
+//   running   meaning                                      who may leave the state, and how
+//   no        nobody adopts; the slot is adopted or not    ensure_adopted(): begin()
+//   yes       a coroutine adopts; others wait for its end  that coroutine: end()
+//
+// An adoption is one transaction. It finds out which database this is, brings back what a vanished one
+// held, ends the former epoch, begins the replica's own, and commits what is dirty.
+#pragma once
+
+#include "tabacus/common/task.hpp"
+#include "wait_list.hpp"
+
+namespace tabacus {
+
+class Replica;
+
+class Adoption {
+  public:
+    [[nodiscard]] bool running() const { return running_; }
+    void begin() { running_ = true; }
+    void end() {
+        running_ = false;
+        ended_.release_all();
+    }
+    /// Returns an operation that the end of the running adoption completes.
+    Async<Unit> ended() { return ended_.wait(); }
+
+  private:
+    bool running_ = false;
+    WaitList ended_;
+};
+
+/// Returns once the replica has adopted a slot and holds its lock, where there are locks. A replica that
+/// rested and gets its slot's lock again needs no transaction: its epoch goes on. fenced, store_failed,
+/// quota_exceeded, unavailable: nothing was adopted. unknown_commit: it is not known whether it was.
+Task<void> ensure_adopted(Replica& replica);
+
+}  // namespace tabacus

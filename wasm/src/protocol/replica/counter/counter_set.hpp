@@ -1,0 +1,60 @@
+// CounterSet: the counters of one replica. It only grows, and a counter stays where it is in memory.
+//
+//   state of the set   meaning                                            who may leave the state, and how
+//   clean              the store holds all that was counted               CounterState::add()
+//   dirty              a commit is needed: gather() returns its rows      a commit of all rows succeeds
+//   dirty, awaited     a flush waits for that commit                      the same, or fail_flushes()
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <string>
+#include <string_view>
+
+#include "counter_state.hpp"
+#include "tabacus/common/world.hpp"
+
+namespace tabacus {
+
+/// What a transaction writes of one counter.
+struct CommitRow {
+    CounterState* state = nullptr;
+    Totals totals;
+    Totals increments;          // the part of them that is not committed
+    std::uint64_t through = 0;  // they include the increments up to this number
+    bool based = false;         // `totals` include the base
+    Totals base;                // what the slot's row held, if this commit adopts the slot
+};
+
+class CounterSet {
+  public:
+    /// Null if there is no counter of that escaped name.
+    CounterState* find(std::string_view key);
+    /// Requires that there is no counter of that escaped name.
+    CounterState& add(std::string&& key, Durability durability, bool based) {
+        return counters_.emplace_back(std::move(key), durability, based);
+    }
+    [[nodiscard]] auto begin() { return counters_.begin(); }
+    [[nodiscard]] auto end() { return counters_.end(); }
+
+    [[nodiscard]] bool dirty() const;
+    /// True while a flush waits for a commit.
+    [[nodiscard]] bool awaited() const;
+    /// True while a commit of unknown outcome is not settled.
+    [[nodiscard]] bool unsettled() const;
+    /// The strictest durability of the dirty counters.
+    [[nodiscard]] Durability durability_of_dirty() const;
+
+    /// Returns the dirty rows that a transaction of this durability may commit. A counter that became
+    /// dirty after the transaction was asked for, and needs more, waits for the next one.
+    std::list<CommitRow> gather(Durability durability);
+    void fail_flushes(const Error& error);
+    /// Puts the own rows, which are called `row`, among the others. What was not committed waits for
+    /// a row of the next epoch.
+    void end_epoch(std::string_view row, std::int64_t epoch);
+
+  private:
+    std::list<CounterState> counters_;
+};
+
+}  // namespace tabacus

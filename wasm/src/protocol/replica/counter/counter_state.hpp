@@ -1,0 +1,57 @@
+// CounterState: what a replica knows of one counter.
+//
+//   flag           set                                          cleared
+//   unread         when the counter is made, and when its       when a read of the store begins
+//                  first read has failed
+//   changed        when the value changes                       when the subscribers are called
+//   announceable   when the own row grows, and once more        when the own row is announced
+//                  when all is committed
+//   unconfirmed    when an announcement is received             when a check of the store begins
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <string>
+#include <utility>
+
+#include "counter_flushes.hpp"
+#include "own_row.hpp"
+#include "protocol/common/change_listeners.hpp"
+#include "row_cache.hpp"
+#include "tabacus/common/counter.hpp"
+#include "unknown_commit.hpp"
+
+namespace tabacus {
+
+struct CounterState {
+    /// `based`: the own row is shared with no other tab.
+    CounterState(std::string&& escaped_name, Durability of_commits, bool based)
+        : key(std::move(escaped_name)), durability(of_commits), own_row(based) {}
+
+    std::string key;  // the escaped name: the first part of the keys of its rows
+    Durability durability;
+
+    RowCache row_cache;  // the rows of other tabs, and of this tab in earlier epochs
+    OwnRow own_row;
+    std::list<UnknownCommit> unknown;
+    CounterFlushes flushes;
+
+    std::int64_t value = 0;
+    bool unread = true;
+    bool changed = false;
+    bool announceable = false;
+    bool unconfirmed = false;
+
+    ChangeListeners change_listeners;
+
+    /// Adds `n` to the value and to the own row. Returns false, and changes nothing, if either would
+    /// leave its range.
+    bool add(std::int64_t n);
+    /// The store holds `totals` in the own row, and the increments up to the number `through`.
+    void confirm(Totals totals, std::uint64_t through);
+    /// True while it is not known whether the store has some of this tab's increments in a row that
+    /// is not its own yet. A read of that row would count them twice.
+    [[nodiscard]] bool adoption_unknown() const;
+};
+
+}  // namespace tabacus

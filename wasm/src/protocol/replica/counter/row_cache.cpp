@@ -1,0 +1,92 @@
+#include "row_cache.hpp"
+
+#include <algorithm>
+
+namespace tabacus {
+
+std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
+    // Both lie within ±total_max < 2^62, so that the sum fits.
+    return std::clamp(a + b, -total_max, total_max);
+}
+
+bool CachedRow::ahead_of_store() const { return believed() != committed.totals; }
+
+Totals CachedRow::believed() const {
+    if (announced.epoch > committed.epoch) return announced.totals;
+    if (announced.epoch < committed.epoch) return committed.totals;
+    return larger(announced.totals, committed.totals);
+}
+
+bool RowCache::contains(std::string_view id) const {
+    return std::any_of(rows_.begin(), rows_.end(),
+                       [id](const CachedRow& row) { return row.id == id; });
+}
+
+CachedRow& RowCache::row_of(std::string_view id) {
+    const auto found = std::find_if(rows_.begin(), rows_.end(),
+                                    [id](const CachedRow& row) { return row.id == id; });
+    if (found != rows_.end()) return *found;
+    return rows_.emplace_back(CachedRow{std::string(id), {}, {}});
+}
+
+namespace {
+void merge(TotalsRecord& known, TotalsRecord record) {
+    if (record.epoch > known.epoch) {
+        known = record;
+    } else if (record.epoch == known.epoch) {
+        known.totals = larger(known.totals, record.totals);
+    }
+}
+}  // namespace
+
+void RowCache::merge_committed(std::string_view id, TotalsRecord record) {
+    merge(row_of(id).committed, record);
+}
+
+void RowCache::merge_announced(std::string_view id, TotalsRecord record) {
+    // Announcements of known rows are always merged; those of unknown rows may not fill the memory.
+    if (rows_.size() >= cached_rows_max && !contains(id)) return;
+    auto& row = row_of(id);
+    const auto before = row.announced;
+    merge(row.announced, record);
+    if (row.announced != before) row.checks = 0;
+}
+
+bool RowCache::age_announcements(int checks_max) {
+    bool left = false;
+    for (auto& row : rows_) {
+        if (!row.ahead_of_store()) continue;
+        if (++row.checks >= checks_max) {
+            row.announced = {};
+        } else {
+            left = true;
+        }
+    }
+    std::erase_if(rows_, [](const CachedRow& row) {
+        return row.committed == TotalsRecord{} && row.announced == TotalsRecord{};
+    });
+    return left;
+}
+
+void RowCache::remove(std::string_view id) {
+    std::erase_if(rows_, [id](const CachedRow& row) { return row.id == id; });
+}
+
+std::int64_t RowCache::sum() const {
+    std::int64_t total = 0;
+    for (const auto& row : rows_) {
+        const auto totals = row.believed();
+        total = saturating_add(total, totals.plus - totals.minus);
+    }
+    return total;
+}
+
+std::int64_t RowCache::committed_sum() const {
+    std::int64_t total = 0;
+    for (const auto& row : rows_) {
+        total = saturating_add(total, row.committed.totals.plus - row.committed.totals.minus);
+    }
+    return total;
+}
+
+}  // namespace tabacus

@@ -1,0 +1,43 @@
+#include "unknown_commit.hpp"
+
+#include "protocol/common/concat.hpp"
+#include "protocol/replica/replica.hpp"
+
+namespace tabacus {
+
+Task<void> settle_unknown_commits(Replica& replica, Transaction& transaction,
+                                  std::string_view generation) {
+    for (auto& state : replica.counters) {
+        // A replica that rested may begin another commit meanwhile. That one becomes unknown only
+        // together with this transaction.
+        for (const auto& commit : state.unknown) {
+            bool happened = true;
+            std::optional<TotalsRecord> stored;
+            if (commit.row.starts_with(concat({generation, "/"}))) {
+                const auto row =
+                    co_await transaction.get(Store::rows, row_key(state.key, commit.row));
+                stored = row ? parse_totals(row->value) : std::nullopt;
+                happened = commit.compatible_with(stored);
+                if (happened && stored->epoch > commit.record.epoch) {
+                    state.flushes.fail_unknown();
+                    replica.notices.warn("unknown-commit",
+                                         "A commit was cut off, and its row has a newer owner.",
+                                         commit.row);
+                }
+            }
+            // The increments in a row of a vanished database count there: recover() brings it back.
+            if (happened && commit.adopts()) {
+                // Its epoch is over, so that the row is one of the others.
+                state.own_row.remove(commit.increments);
+                state.row_cache.merge_committed(commit.row, stored.value_or(commit.record));
+                state.confirm(state.own_row.committed(), commit.through);
+                replica.revalue(state);
+            } else if (happened && commit.row == replica.slot.row()) {
+                state.confirm(commit.record.totals, commit.through);
+            }
+        }
+        state.unknown.clear();  // not before: the transaction may fail while it is asked
+    }
+}
+
+}  // namespace tabacus

@@ -1,0 +1,93 @@
+#include "generation.hpp"
+
+#include <algorithm>
+#include <list>
+
+#include "backup.hpp"
+#include "counter/counter_set.hpp"
+#include "protocol/common/concat.hpp"
+#include "replica_notices.hpp"
+#include "replica_slot.hpp"
+
+namespace tabacus {
+namespace {
+
+constexpr std::string_view generation_key = "generation";
+
+void add_saved(std::list<BackupRow>& saved, BackupRow row) {
+    const auto same = std::find_if(saved.begin(), saved.end(),
+                                   [&](const auto& other) { return other.row == row.row; });
+    if (same == saved.end()) {
+        saved.push_back(std::move(row));
+    } else {
+        outgrows(same->record, row.record);
+    }
+}
+
+}  // namespace
+
+bool Generation::readable(const std::optional<Row>& row) {
+    return row && !row->foreign && is_identifier(row->value);
+}
+
+void Generation::compare(const std::string& id, const std::string& previous, Notice& loss) const {
+    const bool other = !previous.empty() && previous != id;
+    const bool browser_reports = loss_reported();
+    if (other || browser_reports) {
+        loss.kind = Notice::Kind::store_lost;
+        loss.code = browser_reports ? "data-loss" : "generation-changed";
+        loss.message =
+            "The database vanished; rows that open tabs or the backup knew were restored.";
+        loss.subject = id;
+        loss.previous = previous;
+    }
+}
+
+Task<std::string> Generation::settle(Transaction& transaction, Backup& backup,
+                                     ReplicaNotices& notices, Random& random, Notice& loss,
+                                     bool& made) const {
+    const auto row = co_await transaction.get(Store::meta, generation_key);
+    const bool known = readable(row);
+    if (row && !known) {
+        transaction.put(Store::quarantine, "meta/generation", row->text());
+        notices.warn_unreadable("meta", generation_key);
+    }
+    const auto id = known ? row->value : identifier_of(random.bits());
+    made = !known;
+    if (made) transaction.put(Store::meta, generation_key, id);
+
+    auto previous = id_;
+    if (previous.empty()) {
+        previous = Backup::parsed_generation(co_await attempt(backup.generation()));
+    }
+    compare(id, previous, loss);
+    co_return id;
+}
+
+Task<std::int32_t> recover(Transaction& transaction, std::string_view generation, Backup& backup,
+                           CounterSet& counters, const ReplicaSlot& slot) {
+    std::list<BackupRow> saved = co_await backup.rows("");
+    for (auto& state : counters) {
+        for (const auto& cached : state.row_cache.rows()) {
+            add_saved(saved, {row_key(state.key, cached.id), cached.committed});
+        }
+        if (state.own_row.based()) {
+            add_saved(saved,
+                      {row_key(state.key, slot.row()), {slot.epoch(), state.own_row.committed()}});
+        }
+    }
+    std::int32_t recovered = 0;
+    for (const auto& entry : saved) {
+        // Rows of this very generation have a living owner, or are based on the backup when
+        // adopted.
+        if (parse_row_key(entry.row)->generation == generation) continue;
+        const auto row = co_await transaction.get(Store::rows, entry.row);
+        auto record = row ? parse_totals(row->value).value_or(TotalsRecord{}) : TotalsRecord{};
+        if (entry.record.totals.empty() || !outgrows(record, entry.record)) continue;
+        transaction.put(Store::rows, entry.row, format_totals(record));
+        ++recovered;
+    }
+    co_return recovered;
+}
+
+}  // namespace tabacus

@@ -1,0 +1,158 @@
+#include "replica_committer.hpp"
+
+#include <algorithm>
+
+#include "commit_retries.hpp"
+#include "protocol/common/concat.hpp"
+#include "protocol/common/timer.hpp"
+#include "replica.hpp"
+
+namespace tabacus {
+namespace {
+
+/// News of an increment goes to the other tabs first: a transaction begun in the same instant competes
+/// with it for the browser's process, and nearly doubles the time until they see it. A flush does not
+/// wait, nor does a hidden tab, whose timers may run once a minute.
+constexpr double news_first_ms = 1;
+
+Task<void> pause(Replica& replica, double delay_ms) {
+    auto& committer = replica.committer;
+    committer.begin_pause();
+    replica.scope.spawn(complete_after(replica.world.clock(), delay_ms, committer.pause_end()));
+    co_await committer.pause_end().async();
+    committer.leave_pause();
+}
+
+Task<void> commit_batch(Replica& replica) {
+    if (replica.medium == Medium::memory) {
+        replica.committer.committed(replica.counters.gather(Durability::strict));
+        co_return;
+    }
+    if (replica.medium == Medium::database && (!replica.slot.adopted() || resting(replica))) {
+        co_await ensure_adopted(replica);
+    }
+    if (replica.counters.dirty()) co_await replica.commit_rows();
+}
+
+Task<void> commit_loop(Replica& replica) {
+    auto& committer = replica.committer;
+    committer.start();
+    if (!replica.counters.awaited() && !replica.world.lifecycle().hidden()) {
+        co_await pause(replica, news_first_ms);
+    }
+    CommitRetries retries;
+    while (replica.counters.dirty() && replica.active()) {
+        const auto outcome = co_await attempt(commit_batch(replica));
+        if (outcome) {
+            retries = {};
+            continue;
+        }
+        if (!replica.active()) break;
+        const Error& failure = outcome.error();
+        if (CommitRetries::mended_by_adoption(failure.code())) {
+            replica.slot.lose();
+            if (retries.at_once()) continue;
+        }
+        replica.counters.fail_flushes(failure);
+        replica.notices.warn(failure, "commit");
+        co_await pause(replica, retries.next_pause_ms());
+    }
+    committer.stop();
+    if (!replica.active()) co_return;
+    // Once more when all is committed, so that a tab that missed or forgot it checks the store.
+    for (auto& state : replica.counters) {
+        state.announceable = state.announceable || state.own_row.based();
+    }
+    start_announcing(replica);
+    rest_soon(replica);
+}
+
+}  // namespace
+
+void ReplicaCommitter::committed(const std::list<CommitRow>& rows) {
+    ++commits_;
+    for (const auto& row : rows) row.state->confirm(row.totals, row.through);
+}
+
+void start_committing(Replica& replica) {
+    if (!replica.committer.running() && replica.counters.dirty()) {
+        replica.scope.spawn(commit_loop(replica));
+    }
+}
+
+/// What a transaction writes is what was attempted when it was begun, even if it waited for a base since.
+/// The browser runs transactions in the order in which they were begun, and another may have been begun
+/// and filled meanwhile (Replica::commit_before_sleep), so that a row never goes back.
+Task<void> commit_to_database(Replica& replica) {
+    auto& slot = replica.slot;
+    const auto durability = replica.counters.durability_of_dirty();
+    constexpr Stores scope{Store::claims, Store::rows, Store::quarantine};
+    const auto transaction =
+        co_await replica.world.database().begin(scope, Access::write, durability);
+    if (!slot.adopted()) co_await fail_slot_lost();
+    transaction->claim(subject_of_slot(slot.name()), format_holder(slot.holder()));
+    auto rows = replica.counters.gather(durability);
+    for (auto& row : rows) {
+        if (row.based) continue;
+        auto& state = *row.state;
+        const auto epoch = slot.epoch();
+        const auto base = co_await stored_base(*transaction, row_key(state.key, slot.row()),
+                                               replica.backup, replica.notices);
+        // The page may have been hidden meanwhile.
+        if (!slot.adopted() || slot.epoch() != epoch) co_await fail_slot_lost();
+        // Another commit may have been quicker.
+        if (!state.own_row.based()) set_base(replica, state, base);
+        row.totals = row.totals + state.own_row.base();
+    }
+    for (const auto& row : rows) {
+        transaction->put(Store::rows, row_key(row.state->key, slot.row()),
+                         format_totals({slot.epoch(), row.totals}));
+    }
+
+    replica.committer.issue();
+    const auto outcome = co_await attempt(transaction->commit());
+    replica.committer.report();
+    if (outcome) {
+        replica.committer.committed(rows);
+        co_await back_up(replica.backup, slot, rows);
+    } else if (outcome.error().code() == ErrorCode::unknown_commit) {
+        for (const auto& row : rows) {
+            row.state->unknown.push_back({slot.row(), {slot.epoch(), row.totals}, row.through, {}});
+        }
+    }
+    replica.committer.release_outcome_waiters();
+    if (!outcome) co_await fail(outcome.error());
+}
+
+Task<Totals> stored_base(Transaction& transaction, std::string key, Backup& backup,
+                         ReplicaNotices& notices) {
+    Totals base;
+    const auto row = co_await transaction.get(Store::rows, key);
+    if (row) {
+        const auto record = row->foreign ? std::nullopt : parse_totals(row->value);
+        if (record) {
+            base = record->totals;
+        } else {
+            transaction.put(Store::quarantine, concat({"rows/", key}), row->text());
+            notices.warn_unreadable("rows", key);
+        }
+    }
+    const auto saved = Backup::parsed(co_await attempt(backup.get(key)));
+    if (saved) base = larger(base, saved->totals);
+    co_return base;
+}
+
+void set_base(Replica& replica, CounterState& state, Totals base) {
+    state.row_cache.remove(replica.slot.row());
+    state.own_row.set_base(base);
+    replica.revalue(state);
+}
+
+Task<void> back_up(Backup& backup, const ReplicaSlot& slot, const std::list<CommitRow>& rows) {
+    for (const auto& row : rows) {
+        (void)co_await attempt(
+            backup.put(row_key(row.state->key, slot.row()), {slot.epoch(), row.totals}));
+    }
+}
+
+}  // namespace tabacus

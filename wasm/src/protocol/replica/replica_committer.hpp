@@ -1,0 +1,94 @@
+// ReplicaCommitter: the dirty rows of all counters in one transaction, one transaction at a time.
+//
+//   running   pausing   meaning                                who may leave the state, and how
+//   no        no        nothing is to be committed, or the     start_committing()
+//                       turn's end is awaited
+//   yes       no        a commit is prepared or under way      the loop: begin_pause() after a failure;
+//                                                              stop() when nothing is dirty
+//   yes       yes       the loop waits before its next         its timer; retry_now(), which a flush calls
+//                       attempt
+//
+// Commits in flight are counted beside that state: a page that is left issues a last one without the
+// loop (Replica::commit_before_sleep).
+//
+// A commit writes whole rows of cumulative totals, so that repeating it does no harm, and knows its rows
+// beforehand, so that it is issued without waiting for a read. What is dirty when a slot is adopted is
+// committed by the transaction that adopts it (adoption.hpp).
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <string>
+
+#include "counter/counter_set.hpp"
+#include "tabacus/common/task.hpp"
+#include "tabacus/common/world.hpp"
+#include "wait_list.hpp"
+
+namespace tabacus {
+
+class Backup;
+class Replica;
+class ReplicaNotices;
+class ReplicaSlot;
+
+class ReplicaCommitter {
+  public:
+    [[nodiscard]] bool running() const { return running_; }
+    void start() { running_ = true; }
+    void stop() { running_ = false; }
+    /// True while no commit is prepared or under way.
+    [[nodiscard]] bool idle() const { return !running_ && !in_flight(); }
+
+    [[nodiscard]] bool in_flight() const { return in_flight_ > 0; }
+    void issue() { ++in_flight_; }
+    void report() { --in_flight_; }
+    /// Returns an operation that completes when the outcome of a commit in flight has been dealt with.
+    Async<Unit> next_outcome() { return outcome_.wait(); }
+    void release_outcome_waiters() { outcome_.release_all(); }
+
+    /// Counts a commit that has happened: the store holds `rows`.
+    void committed(const std::list<CommitRow>& rows);
+    /// How many commits are known to have happened.
+    [[nodiscard]] std::uint64_t commits() const { return commits_; }
+
+    void begin_pause() {
+        pausing_ = true;
+        pause_end_ = {};
+    }
+    /// What ends the pause when it is completed.
+    [[nodiscard]] const Completer<Unit>& pause_end() const { return pause_end_; }
+    void leave_pause() { pausing_ = false; }
+    /// Ends the pause, if there is one, so that the next attempt follows at once.
+    void retry_now() const {
+        if (pausing_) pause_end_.complete({});
+    }
+
+  private:
+    bool running_ = false;
+    bool pausing_ = false;
+    Completer<Unit> pause_end_;
+    int in_flight_ = 0;
+    WaitList outcome_;
+    std::uint64_t commits_ = 0;
+};
+
+/// Commits until nothing is dirty, unless a loop does so already or nothing is dirty.
+void start_committing(Replica& replica);
+
+/// Commits the dirty rows of an adopted slot in one transaction. fenced: the slot is not this replica's
+/// any more.
+Task<void> commit_to_database(Replica& replica);
+
+/// What the first commit of a counter in an epoch goes on from: what the slot's row holds, or its backup
+/// where that is larger, since a crash may lose a relaxed commit and leave the backup.
+Task<Totals> stored_base(Transaction& transaction, std::string key, Backup& backup,
+                         ReplicaNotices& notices);
+
+/// The row of the slot, which holds `base`, is this replica's own from here on.
+void set_base(Replica& replica, CounterState& state, Totals base);
+
+/// Copies committed rows to the backup. Failures are ignored: a backup is a hint.
+Task<void> back_up(Backup& backup, const ReplicaSlot& slot, const std::list<CommitRow>& rows);
+
+}  // namespace tabacus
