@@ -4,13 +4,12 @@
 
 #include "lab/lab_tab.hpp"
 #include "lab/origin.hpp"
+#include "recorder.hpp"
 
 namespace tabacus::lab::test {
 namespace {
 
 using Texts = std::vector<std::string>;
-
-FootprintRecorder recorder;  // required by the parts under test; no test reads it
 
 /// A database whose transactions a test runs: one by run(), or by run_all() all that may run.
 struct Runner {

@@ -2,6 +2,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "lab/origin.hpp"
+#include "recorder.hpp"
 
 namespace tabacus::lab::test {
 namespace {
@@ -23,8 +24,6 @@ LockManager::Request shared(RequestId id) {
     request.mode = LockMode::shared;
     return request;
 }
-
-FootprintRecorder recorder;  // required by the parts under test; no test reads it
 
 }  // namespace
 

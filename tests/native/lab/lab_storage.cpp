@@ -2,13 +2,9 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "lab/origin.hpp"
+#include "recorder.hpp"
 
 namespace tabacus::lab::test {
-namespace {
-
-FootprintRecorder recorder;  // required by the parts under test; no test reads it
-
-}  // namespace
 
 TEST_CASE("storage: an equal value changes nothing and fires no event") {
     StorageArea area(StorageModel::interleaved, recorder);
