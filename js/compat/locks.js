@@ -18,7 +18,7 @@ import { lazyTab } from './lazy-tab.js';
 
 const constructible = Symbol('constructible');
 
-/** Read when the module is loaded, because the window of a removed document loses it. */
+/** The constructor, read when the module is loaded, because the window of a removed document loses it. */
 const { DOMException } = globalThis;
 
 /** Checks the document and its origin (§3.2.1, §3.2.2). */

@@ -142,7 +142,7 @@ export class Context {
     }
 
     /**
-     * As {@link guard}, for a script of this context that runs in a task of another one.
+     * Does what {@link guard} does, for a script of this context that runs in a task of another one.
      *
      * @param {() => unknown} call
      */

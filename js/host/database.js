@@ -28,7 +28,7 @@ import { claims, data, storeFits, subject } from './schema.js';
  * @typedef {'at once' | 'by itself' | 'with care'} Committing
  */
 
-/** Thrown if a store has one of our names but another shape. */
+/** The error for a store that has one of our names but another shape. */
 const foreign = new Error(foreignDatabase);
 
 /** The database of a namespace: the connection, and the transactions on it. */

@@ -17,7 +17,7 @@ export class Held {
     /** Why the lock was lost, if it was. @type {TabacusError | undefined} */
     #loss;
 
-    /** Made by the first use of `signal`, since few callers use it. @type {AbortController | undefined} */
+    /** The controller of `signal`. The first use of `signal` makes it, since few callers use it. @type {AbortController | undefined} */
     #lost;
 
     /** @type {((reason: TabacusError) => void)[]} */

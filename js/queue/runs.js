@@ -56,7 +56,7 @@ export class Runs {
                       'lock-lost',
                       `the claim on a job of ${this.#queue.name} was lost: ${reason}`,
                   );
-        // Not from within the core: a listener may call it.
+        // The loss is not reported from within the core, because a listener may call the core.
         void Promise.resolve().then(() => loss?.set(why));
     }
 

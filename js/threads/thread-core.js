@@ -78,7 +78,7 @@ export class ThreadCore {
      */
     mirror;
 
-    /** Aborted by close(). Every wait of this thread ends with it. */
+    /** The controller that close() aborts. Every wait of this thread ends with it. */
     #ending = new AbortController();
     ending = this.#ending.signal;
 

@@ -34,7 +34,7 @@ import { toolchain } from './toolchain.js';
  * @property {MatrixPart[]} parts
  */
 
-/** In the order of `enum class Fault` in wasm/include/tabacus/common/guarantee.hpp. */
+/** The faults, in the order of `enum class Fault` in wasm/include/tabacus/common/guarantee.hpp. */
 const FAULTS = [
     'none',
     'kill',

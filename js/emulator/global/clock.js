@@ -45,7 +45,7 @@ export class OriginClock {
         return this.read();
     }
 
-    /** As {@link now}, but does not count as a read of a program. */
+    /** Returns what {@link now} returns, but does not count as a read of a program. */
     read() {
         return this.virtual ? this.#rules.now_ms : host.Date.now();
     }

@@ -174,7 +174,7 @@ class Queue {
     struct Parts;
 
   public:
-    /// For Queues::queue() alone.
+    /// Only Queues::queue() calls this.
     explicit Queue(std::unique_ptr<Parts> parts);
     ~Queue();
     Queue(const Queue&) = delete;

@@ -16,7 +16,8 @@ std::optional<Operations::UnderWay> Operations::take(int number) {
                      [number](const UnderWay& other) { return other.number == number; });
     if (found == under_way_.end()) return std::nullopt;
     UnderWay taken = std::move(*found);
-    // Erased before it is settled, because code that settling resumes may begin operations.
+    // The operation is erased before it is settled, because code that settling resumes may begin
+    // operations.
     under_way_.erase(found);
     return taken;
 }

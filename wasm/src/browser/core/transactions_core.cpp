@@ -29,7 +29,8 @@ void TransactionsCore::get(int transaction, const std::string& store, const std:
         scope_,
         [](std::shared_ptr<FencedTransaction> of, std::string from,
            std::string what) -> Task<Text> {
-            // Moved, because a parameter would live as long as the coroutine's frame.
+            // The argument is moved, because a parameter would live as long as the frame of the
+            // coroutine.
             const auto read = std::move(of);
             co_return co_await read->get(std::move(from), std::move(what));
         }(found->second, store, key),

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t identifier_length_max = 32;
 
-// Not <charconv>, because its tables would make the program larger.
+// This does not use <charconv>, because its tables would make the program larger.
 std::string digits_of(std::uint64_t number, unsigned base) {
     std::array<char, 20> buffer{};  // 2^64 − 1 has 20 decimal digits
     auto first = buffer.end();

@@ -43,7 +43,7 @@ struct Limits::Parts {
     std::string tab;
     std::unique_ptr<Channel> channel;
     std::unique_ptr<HeldLock> liveness;
-    // By the keys of their rows; the key of a sequence is followed by its options.
+    // Each map is keyed by the keys of the rows; the key of a sequence is followed by its options.
     std::map<std::string, std::unique_ptr<Sequence>> sequences;
     std::map<std::string, std::unique_ptr<Budget>> budgets;
     std::map<std::string, std::unique_ptr<RateLimit>> rates;

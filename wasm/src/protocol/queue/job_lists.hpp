@@ -12,7 +12,7 @@ class JobLists {
     JobLists(OpenQueue& open, QueueStatus& status, QueueNews& news)
         : open_(open), status_(status), news_(news) {}
 
-    // As the methods of Queue.
+    // These methods do what those of Queue with the same names do.
     Task<std::vector<JobInfo>> jobs();
     Task<std::vector<JobInfo>> running();
     Task<std::vector<JobInfo>> dead_letters();

@@ -19,7 +19,7 @@ class QueueControl {
     QueueControl(OpenQueue& open, QueueStatus& status, AwaitedOutcomes& awaited, QueueNews& news)
         : open_(open), status_(status), awaited_(awaited), news_(news) {}
 
-    // As the methods of Queue.
+    // These methods do what those of Queue with the same names do.
     Task<void> pause();
     Task<void> resume();
     Task<bool> cancel(std::string key);

@@ -94,7 +94,7 @@ class Replica {
     /// True while nothing runs.
     [[nodiscard]] bool idle() { return scope.idle(); }
 
-    // For the functions over a replica.
+    // The functions over a replica use the following.
 
     [[nodiscard]] bool active() const { return phase_ == Phase::active; }
     [[nodiscard]] bool closed() const { return phase_ == Phase::closed; }

@@ -59,7 +59,8 @@ Task<void> commit_loop(Replica& replica) {
     }
     committer.stop();
     if (!replica.active()) co_return;
-    // Once more when all is committed, so that a tab that missed or forgot it checks the store.
+    // The totals are announced once more when all is committed, so that a tab that missed or forgot
+    // the announcement checks the store.
     for (auto& state : replica.counters) {
         state.announceable = state.announceable || state.own_row.based();
     }

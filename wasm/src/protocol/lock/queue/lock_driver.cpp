@@ -169,7 +169,7 @@ void LockDriver::grant(const AcquireRequestPtr& request, const std::shared_ptr<N
 }
 
 Task<bool> LockDriver::reserve_tokens(std::shared_ptr<NativeHold> hold) {
-    // Not out of turn: a tab that waits may have tokens already.
+    // A hold that was taken out of turn reserves none: a tab that waits may have tokens already.
     if (hold->tokens.grant.empty()) co_return false;
     hold->block = std::min(hold->block * block_growth, block_max);
     const auto extended =

@@ -22,7 +22,7 @@ class EnqueueBatches {
     EnqueueBatches(OpenQueue& open, AwaitedOutcomes& awaited, QueuePoller& poller, QueueNews& news)
         : open_(open), awaited_(awaited), poller_(poller), news_(news) {}
 
-    /// As Queue::enqueue().
+    /// Does what Queue::enqueue() does.
     Task<JobReceipt> enqueue(JobSpec spec);
     /// Fails the requests that wait, and wait for no transaction yet, with closed.
     void close();

@@ -36,9 +36,9 @@ class QueueWorkers {
 
     /// Takes part in the work on the kinds that this tab handles.
     void start();
-    /// As Queue::stop().
+    /// Does what Queue::stop() does.
     void stop();
-    /// As Queue::leave().
+    /// Does what Queue::leave() does.
     Task<void> leave();
 
   private:
