@@ -15,10 +15,10 @@
 //    handles, except delayed ones. A job that is enqueued again under its key moves to the front.
 //
 // A queue has `concurrency` numbered *slots*, each with a lock "queue/<name>/<slot>". A worker
-// takes one slot. What a slot has claimed is in one row, so that a claim moves no job, and a job given
-// back has kept its position. One transaction settles what is done and claims what comes next.
-// While jobs are short a slot claims several ahead, and gives back what it has not begun after
-// `ahead_ms`, or when more is enqueued.
+// takes one slot. What a slot has claimed is in one row, so that a claim moves no job, and a job
+// given back has kept its position. One transaction settles what is done and claims what comes
+// next. While jobs are short a slot claims several ahead, and gives back what it has not begun
+// after `ahead_ms`, or when more is enqueued.
 #pragma once
 
 #include <cstdint>
