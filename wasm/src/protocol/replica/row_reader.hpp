@@ -6,8 +6,8 @@
 //   is another replica's, or of an        RowCache::merge_committed()
 //   earlier epoch
 //   is the replica's own                  nothing: the replica knows it better
-//   was adopted by another replica        a replica that rests gives it up; any other adopts a slot,
-//                                         and reads again
+//   was adopted by another replica        a replica that rests gives it up; any other adopts a
+//                                         slot, and reads again
 #pragma once
 
 #include <string_view>

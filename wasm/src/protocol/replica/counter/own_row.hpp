@@ -2,7 +2,8 @@
 //
 //   state     attempted                  committed             who may leave the state, and how
 //   unbased   what this tab has added    nothing               a commit or an adoption that knows
-//             and not committed                                what the stored row holds: set_base()
+//             and not committed                                what the stored row holds:
+//                                                              set_base()
 //   based     the base, and what this    what of that is       the end of the slot's epoch:
 //             tab has added to it        known to be stored    end_epoch()
 //

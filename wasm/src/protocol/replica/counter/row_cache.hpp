@@ -6,8 +6,9 @@
 //   state of a row       meaning                              who may leave the state, and how
 //   stored               the store held it, and nothing       merge_announced() with newer totals
 //                        newer is announced
-//   ahead of the store   its owner announced newer totals     merge_committed(): the store caught up
-//                                                             age_announcements(): its owner is gone
+//   ahead of the store   its owner announced newer totals     merge_committed(): the store caught
+//                                                             up; age_announcements(): its owner
+//                                                             is gone
 //
 // Within an epoch totals only grow. A newer epoch replaces an older one, since its owner began with
 // what the store held.

@@ -1,8 +1,8 @@
 // UnknownCommit: a commit of one counter's row whose outcome has not been reported.
 //
 //   kind        added to the list                        removed from the list
-//   in epoch    when the connection was lost before      by settle_unknown_commits(), which the next
-//               the outcome was reported                 adoption calls
+//   in epoch    when the connection was lost before      by settle_unknown_commits(), which the
+//               the outcome was reported                 next adoption calls
 //   adopting    when it is issued                        once its outcome is reported; if the
 //                                                        connection is lost, as the other kind
 //
