@@ -1,7 +1,15 @@
 // RateLimit: a limit on how many calls of all tabs together are let through in any span of time.
 //
-// It promises: in any `interval_ms` at most `limit` grants are delivered to callers. One case is
-// excepted: if the wall clock is set forward while no tab of the origin is awake.
+// It promises: in any `interval_ms` at most `limit` grants are delivered to callers. There is one
+// exception: the wall clock is set forward while no tab of the origin is awake.
+//
+//   state      serving_   pausing_   meaning                     transitions
+//   idle       false      false      no call waits               take(), try_take(): granting
+//   granting   true       false      a transaction records       no call waits, or the transaction
+//                                    grants for the calls that   fails: idle
+//                                    wait                        the limit is reached: pausing
+//   pausing    true       true       calls wait until the limit  its timer, try_take(), close():
+//                                    may allow another grant     granting
 //
 // TIME. Each limit has a time of its own, which no tab's wall clock can set back or forward while
 // another tab is awake. Witness learns it from other tabs, and passes it on to them. RateClock has

@@ -2,24 +2,23 @@
 //
 // It promises:
 //  - A job that was accepted is kept until it is settled: done, given up as a dead letter, or
-//    cancelled. The transaction that settles it deletes it, and none before does.
-//  - A job is settled once: the claim on a job stands in the row of a slot, which only the holder of a lock
-//    (lock.hpp) writes. Each transaction of the holder finds that row as it left it, or does
-//    nothing; in one it settles a job, with all that the job enqueues after itself. A worker that
-//    lost its claim, and does not know it, settles nothing.
-//  - At most `concurrency` claims at a time, of tabs that agree on the number and of workers that
-//    have not been notified that they lost theirs.
+//    cancelled. Only the transaction that settles it deletes it.
+//  - A job is settled once: the claim on a job is recorded in the row of a slot, which only the
+//    holder of a lock (lock.hpp) writes. Each transaction of the holder finds that row as it left
+//    it, or does nothing. One transaction settles a job and enqueues all that follows it. A worker
+//    that lost its claim without knowing it settles nothing.
+//  - At most `concurrency` jobs run at a time, if all tabs agree on the number, not counting jobs
+//    whose workers have yet to be notified that they lost their claims.
 //  - at_most_once: the claim is on the disk before the job begins, and a job whose worker was lost
-//    is never begun again. Otherwise it is given back, and its lost workers are counted.
+//    is never begun again. Any other job is given back, and its lost workers are counted.
 //  - Order: a claim takes the first jobs, by priority and position, of the kinds that the tab
-//    handles, but for those that wait for a time. A job that is asked for again under its key moves
-//    to the front.
+//    handles, except delayed ones. A job that is enqueued again under its key moves to the front.
 //
-// A worker takes `concurrency` numbered *slots*, each a lock "queue/<name>/<slot>": what a slot has
-// claimed is in one row, so that a claim moves no job, and a job given back has kept its position.
-// One transaction settles what is done and claims what comes next. While jobs are short a slot
-// claims several ahead, and gives back what it has not begun after `ahead_ms`, or when more is
-// enqueued.
+// A queue has `concurrency` numbered *slots*, each with a lock "queue/<name>/<slot>". A worker
+// takes one slot. What a slot has claimed is in one row, so that a claim moves no job, and a job
+// given back has kept its position. One transaction settles what is done and claims what comes
+// next. While jobs are short a slot claims several ahead, and gives back what it has not begun
+// after `ahead_ms`, or when more is enqueued.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +44,7 @@ constexpr std::size_t kinds_max = 64;
 struct QueueOptions {
     int concurrency = 1;
     bool lifo = false;
-    int attempts = 3;               // of a job that fails; 0: without end
+    int attempts = 3;               // the most of a job that fails; 0: no limit
     double back_off_ms = 1'000;     // before the second attempt; then twice as long each
     bool pause_on_failure = false;  // instead of backing off
     std::int64_t limit = 0;         // jobs in the queue; 0: no limit
@@ -143,8 +142,8 @@ class Queue;
 /// All queues of a namespace in one tab.
 class Queues {
   public:
-    /// `world` and `locks` must outlive them. `locks` is the table of the same namespace, made before
-    /// them: it receives the events of the page's lifecycle first, and reports claims that are lost.
+    /// `world` and `locks` must outlive this. `locks` is the table of the same namespace, made
+    /// before this: it receives the events of the page's lifecycle first, and reports lost claims.
     Queues(World& world, std::string_view name_space, LockTable& locks,
            const NoticeHandler& on_notice);
     ~Queues();
@@ -157,8 +156,8 @@ class Queues {
     [[nodiscard]] bool available() const;
     /// Returns the name of this tab in events.
     [[nodiscard]] const std::string& tab() const;
-    /// Returns the queue of that name, which lives as long as this. Its first call makes the queue,
-    /// with these options and callbacks.
+    /// Returns the queue of that name, which lives as long as this. The first call of a name makes
+    /// the queue with these options and callbacks.
     Queue& queue(const std::string& name, QueueOptions options, QueueCallbacks callbacks);
     /// Resumes the queues that a failure has paused, because the browser is online again.
     void online();
@@ -170,6 +169,7 @@ class Queues {
     std::unique_ptr<Parts> parts_;
 };
 
+/// One queue in one tab.
 class Queue {
     struct Parts;
 
@@ -182,9 +182,9 @@ class Queue {
     Queue(Queue&&) = delete;
     Queue& operator=(Queue&&) = delete;
 
-    /// The job is accepted when this returns. Fails with queue_full if `limit` jobs are queued, with
-    /// unavailable if the queue has `kinds_max` kinds, and else with the store's error. Calls of one
-    /// turn of the event loop share a transaction, and are refused one by one.
+    /// Returns once the job is accepted. Fails with queue_full if `limit` jobs are queued, with
+    /// unavailable if the queue has `kinds_max` kinds, and else with the store's error. Calls of
+    /// one turn of the event loop share a transaction, and are refused one by one.
     Task<JobReceipt> enqueue(JobSpec spec);
 
     /// Takes part in the work on jobs of these kinds, which replace those of an earlier call.
@@ -192,25 +192,25 @@ class Queue {
     void handle_all();
     /// Ends this tab's part in the work. The runs under way go on to their end.
     void stop();
-    /// Loses the runs under way. Returns when the runs that had ended are settled, and all other
-    /// claims are given back.
+    /// Ends this tab's part in the work: the runs under way lose their claims. Returns when the
+    /// runs that had ended are settled, and all other claims are given back.
     Task<void> leave();
     /// Ends a run. Does nothing if the run has ended or is lost.
     void finish(int run, JobOutcome outcome);
     /// Notifies all tabs of the progress of a run.
     void progress(int run, double fraction, std::string_view note);
 
-    /// Running jobs go on; no further one begins, in any tab.
+    /// Lets no further job begin, in any tab. Running jobs go on.
     Task<void> pause();
     Task<void> resume();
     /// Returns false if no job has that key. The worker of a running job is notified that it lost
     /// its claim.
     Task<bool> cancel(std::string key);
-    /// Cancels all jobs but dead letters. Returns how many.
+    /// Cancels all jobs except dead letters. Returns how many jobs were cancelled.
     Task<std::int64_t> clear();
     /// Returns the number of jobs in the queue, as this tab last learnt.
     [[nodiscard]] std::int64_t count() const;
-    /// Returns the number of jobs in the queue, as the store has them.
+    /// Reads the number of jobs in the queue from the store.
     Task<std::int64_t> read_count();
     /// Returns the jobs in the order in which they will run, running ones first. What a slot has
     /// claimed runs one after another: all but its first job are queued.

@@ -8,8 +8,8 @@ namespace {
 
 Error aborted_error() { return {ErrorCode::aborted, "the request was aborted"}; }
 
-/// Whether a request has a time limit of no time at all. A free lock takes a moment to be granted,
-/// too, so that such a request asks whether the lock is available.
+/// Whether the timeout of a request is 0 or less. Even a free lock takes a moment to be granted,
+/// so such a request asks only whether the lock is available.
 bool has_no_time(const LockOptions& options) {
     return options.timeout_ms && *options.timeout_ms <= 0 && !options.if_available &&
            !options.steal;

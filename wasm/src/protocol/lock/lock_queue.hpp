@@ -2,17 +2,20 @@
 // lock.
 //
 // The native lock is what excludes other tabs: a Web Lock, or a lease. The tab requests it once for
-// all of its own requests, and once more for each request that another tab's came before, that asks
-// for another mode, or that has only `ifAvailable` requests before it. What the tab then has is its
-// *native hold*. Under it requests are *granted*, one after another (exclusive) or together
-// (shared). Between two grants the hold is kept for a little while (grace_period_ms), because
-// acquiring the native lock again costs a hundred times what a local grant does. The tab releases
-// it at once when another tab begins to wait or when the page is hidden, and after slice_ms in any
-// case, so that a lost message delays others by no more.
+// all of its own requests, and once more for each request that came after a request of another tab,
+// that asks for another mode, or that has only `ifAvailable` requests before it. What the tab then
+// has is its *native hold*. Under it requests are *granted*, one after another (exclusive) or
+// together (shared). Between two grants the hold is kept for a little while (grace_period_ms),
+// because acquiring the native lock again costs a hundred times what a local grant does.
+//
+// The tab releases an idle hold at once when another tab begins to wait or when the page is hidden.
+// It stops granting under a hold that is older than slice_ms, unless the browser reports that no
+// other tab waits: a message that was lost delays other tabs by no more.
 //
 // The queue consists of these parts, each of which refers only to parts before it:
 //
 //   NamedLock        the name, the native lock, and the tab's LockContext
+//   AutoResetEvent   wakes the driver
 //   LockListeners    callbacks of this tab that watch the lock
 //   RequestQueue     this tab's requests, in order
 //   Contenders       other tabs' requests, and between which of ours they came

@@ -42,7 +42,7 @@ std::string claim_of_job(std::string_view id) { return concat({"/", id}); }
 std::vector<QueueReport> ClaimTracker::receive(const QueueEvent& event) {
     using Kind = QueueEvent::Kind;
     const auto step = fields_per_job(event.kind);
-    // The events of the ends of what was claimed were lost.
+    // An empty queue has no claims: the events that would have ended them were lost.
     if (size_ == 0 && event.kind == Kind::queued) claimed_.clear();
     size_ = event.count;
     if (event.kind == Kind::paused) paused_ = true;
@@ -62,7 +62,7 @@ std::vector<QueueReport> ClaimTracker::receive(const QueueEvent& event) {
     return reports;
 }
 
-/// Takes in what an event says of the job whose fields begin there.
+/// Takes in what an event reports of the job whose fields begin at `at`.
 void ClaimTracker::receive_job(const QueueEvent& event, std::size_t at) {
     using Kind = QueueEvent::Kind;
     const auto* const fields = &event.fields[at];

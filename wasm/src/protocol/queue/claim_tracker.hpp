@@ -1,21 +1,22 @@
-// ClaimTracker: which jobs of a queue are claimed in any tab, as the events tell, and which of them
-// run: what the application of this tab sees of a queue.
+// ClaimTracker: which jobs of a queue are claimed in any tab, and which of them run, as far as
+// events report it. The application of this tab sees a queue through it.
 //
-// A slot claims jobs together and runs them one after another. One event names all of them, and the
-// later events tell which one runs.
+// A slot claims jobs together and runs them one after another. One event names all of them, and
+// later events show which one runs.
 //
 //   state      meaning                                  leaves the state by
-//   claimed    a slot has the job, and another job of   an event of the job, or it is the first of its
-//              the claim runs                           claim: running
-//   running    the job is the current one of its claim  progress: running; done, failed, cancelled or
-//              and was reported as such                 returned: left; it is settled: settled
+//   claimed    a slot has the job, and another job of   an event of the job, or it is the first of
+//              the claim runs                           its claim: running
+//   running    the job is the current one of its claim  progress: running; done, failed, cancelled
+//              and was reported as such                 or returned: left; it is settled: settled
 //   settled    the job does not run, and the event of   the event: left
 //              its end has not come yet
 //   left       the job is not claimed                   nothing: it is forgotten
 //
-// A job that leaves before it was reported as running is reported as running first, or, if it was
-// given back, not at all. Events may be lost: what a slot had claimed before has left when the slot
-// claims anew, and refresh() corrects the rest by what the store has.
+// If a job is done, failed or makes progress before it was reported as running, it is reported as
+// running first. If it is given back before that, it is not reported at all. Events may be lost:
+// when a slot claims jobs, all that it had claimed before has left, and refresh() corrects the rest
+// by what the store has.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +29,12 @@
 
 namespace tabacus {
 
-/// A job, in any tab, as far as events tell.
+/// A job in any tab, as far as events report it.
 struct ObservedJob {
     std::string id;
     std::string key;
     std::string kind;
-    std::string tab;       // that runs it, or whose doing an event is
+    std::string tab;       // the tab that runs it, or that sent an event
     int attempt = 0;       // from 1; 0: unknown
     double fraction = -1;  // of its last progress; negative: none
     std::string note;
@@ -62,7 +63,7 @@ class ClaimTracker {
     /// `concurrency`: of the queue. A queue of one slot needs no event to know who runs a job.
     explicit ClaimTracker(int concurrency) : one_slot_(concurrency == 1) {}
 
-    /// Takes in an event, and returns what it reports. It reports nothing unless the queue is watched.
+    /// Takes in an event. Returns what it reports, or nothing unless the queue is watched.
     std::vector<QueueReport> receive(const QueueEvent& event);
     /// Jobs that this tab waited for are settled. Their events follow.
     void settle(const JobOutcomes& outcomes);
@@ -77,9 +78,10 @@ class ClaimTracker {
     [[nodiscard]] QueueState state() const;
     void watch(bool watched) { watched_ = watched; }
 
-    /// A run of the job has given this value. Nothing is kept of a text.
+    /// A run of the job has given this value. A value that is itself a text is not kept.
     void keep_value(const std::string& id, const QueueValue& value);
-    /// Returns the texts of the values that no job needs: each is settled, or counts for nothing.
+    /// Returns the texts of the values that are not needed any more: the run that gave each of them
+    /// is settled, or counts for nothing.
     std::vector<std::string> take_unneeded_values();
 
   private:

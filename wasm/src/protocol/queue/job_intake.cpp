@@ -10,13 +10,13 @@
 namespace tabacus {
 namespace {
 
-/// Tabs that wait for one job. Any further tab still receives its events.
+/// The most tabs that are recorded as waiting for one job. Further tabs receive only its events.
 constexpr std::size_t tabs_max = 64;
 
 }  // namespace
 
 Task<void> JobIntake::enqueue(std::vector<QueueRequest*> requests) {
-    // All at once: answers come faster than one after another.
+    // The reads are requested together: their answers come faster than those of single requests.
     std::vector<std::pair<std::string, Async<std::optional<Row>>>> reads;
     Positions positions;
     for (const auto* request : requests) {
@@ -86,9 +86,9 @@ void JobIntake::put_fresh() {
     rows_.put_all(std::exchange(fresh_, {}));
 }
 
-/// No other tab knows which one of the jobs that are claimed together runs, or has ended. So the job
-/// takes the new payload, and if it is the one that runs, nothing of that run counts. Returns false if no
-/// job has the key.
+/// Lets the request join the job at `position`. Returns false if that job does not have the key. If
+/// jobs are claimed together, no other tab knows which of them runs or has ended. Each of them
+/// therefore takes the new payload, and if it is the one that runs, nothing of that run counts.
 Task<bool> JobIntake::join(QueueRequest& request, const std::string& position,
                            Positions& positions) {
     const auto row = co_await rows_.transaction.get(Store::jobs, rows_.key(position));
@@ -101,7 +101,7 @@ Task<bool> JobIntake::join(QueueRequest& request, const std::string& position,
     if (!claimed_) co_await read_claimed();
     const auto claim = claimed_->find(job.id);
     if (claim != claimed_->end()) ++rows_.head.edits;
-    // What was moved since it was claimed is not what runs.
+    // A job that was moved after it was claimed is not the one that runs.
     if (claim != claimed_->end() && claim->second == found->position()) {
         rows_.put(job);
     } else if (const auto refusal = rows_.refusal_of_kind(request.spec.kind)) {

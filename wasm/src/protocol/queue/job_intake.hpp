@@ -8,7 +8,7 @@
 //   accepted, with key   its job has a row of its own        nothing: written
 //   joined               the job of its key takes the new    nothing: written
 //                        payload, unless that job runs
-//   refused              it says why                         nothing
+//   refused              QueueRequest::refusal is set        nothing
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ namespace tabacus {
 /// A job to enqueue, and what came of it.
 struct QueueRequest {
     JobSpec spec;
-    bool awaited = true;  // its outcome, by this tab
+    bool awaited = true;  // this tab waits for the outcome
     JobReceipt receipt;
     std::optional<Error> refusal;
 };

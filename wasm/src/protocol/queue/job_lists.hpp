@@ -1,4 +1,5 @@
-// JobLists: the jobs of a queue, as callers see them. It changes nothing, and has no state of its own.
+// JobLists: the jobs of a queue, as callers see them. It only reads the store, and has no state of
+// its own.
 #pragma once
 
 #include <vector>

@@ -1,8 +1,10 @@
-// QueueControl: what callers change of a queue as a whole: each change is one transaction.
+// QueueControl: the changes of callers to a queue and to its jobs. Each change is one transaction.
 //
 //   state     meaning                                leaves the state by
-//   begun     a transaction reads the head and the   the commit: done; the commit may have happened:
-//             rows that the change concerns          unknown; a passing failure: begun again
+//   begun     a transaction reads the head and the   the commit: done
+//             rows that the change concerns          the commit may have happened: unknown
+//                                                    a passing failure: begun again
+//                                                    any other: the caller receives the failure
 //   unknown   what it would have settled for this    nothing: the caller receives the failure
 //             tab is kept as unknown
 //   done      all tabs are notified                  nothing

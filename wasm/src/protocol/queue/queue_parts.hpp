@@ -1,6 +1,6 @@
-// Queue::Parts: the parts of one queue in one tab, each with a state machine of its own.
+// Queue::Parts: the parts of one queue in one tab.
 //
-//   part          what it is for                                 its state machine
+//   part          what it is for                                 its states are described in
 //   status        what this tab knows of the queue's length      queue_status.hpp
 //   runs          the jobs that the application has been given   work/job_runs.hpp
 //   awaited       the jobs whose outcomes this tab waits for     outcomes/awaited_outcomes.hpp
@@ -11,8 +11,8 @@
 //   kinds         the kinds of jobs that this tab handles        work/handled_kinds.hpp
 //   poller        reads the store, since messages may be lost    outcomes/queue_poller.hpp
 //   batches       requests to enqueue jobs                       outcomes/enqueue_batches.hpp
-//   control       changes of the whole queue                     queue_control.hpp
-//   lists         the jobs of the queue                          job_lists.hpp
+//   control       changes of callers to the queue and its jobs   queue_control.hpp
+//   lists         the jobs of the queue                          (none: job_lists.hpp)
 //   workers       a worker for each slot                         work/queue_workers.hpp
 //
 // A part refers to parts above it only.

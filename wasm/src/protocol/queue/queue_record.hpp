@@ -3,8 +3,9 @@
 //
 // The rows of the queue q, an escaped name:
 //   q/h                     the head
-//   q/r/<kind>/<position>   a job that may run; position: priority and rank, in the order of
-//                           running. Or a batch, under the position of its last job
+//   q/r/<kind>/<order>      a job that may run; <order> is its priority and rank, so that the keys
+//                           of a kind are in the order of running. Or a batch, under the key of its
+//                           last job
 //   q/w/<due>/<id>          a job that waits for a time
 //   q/k/<key>               where the job of that key is: the rest of its row's key after "q/"
 //   q/s/<slot>              what a slot has claimed
@@ -31,13 +32,13 @@ namespace tabacus {
 struct QueueHead {
     enum class Paused : char { no = 'n', by_user = 'u', by_failure = 'f' };
     std::string born;          // an identifier: of this queue in this incarnation of the database
-    std::int64_t version = 0;  // how often it was written
+    std::int64_t version = 0;  // rises by 1 with each write
     std::int64_t serial = 0;   // of the newest job
-    std::int64_t front = 0;    // ranks given before all others: they fall
-    std::int64_t back = 0;     // and behind them: they rise
+    std::int64_t front = 0;    // the last rank given at the front: falls
+    std::int64_t back = 0;     // the next rank to give at the back: rises
     std::int64_t count = 0;    // jobs, dead letters apart
     std::int64_t delayed = 0;
-    std::int64_t edits = 0;  // how often others than its worker may have changed a claimed job
+    std::int64_t edits = 0;  // changes, other than its worker's, that may concern a claimed job
     Paused paused = Paused::no;
     struct Kind {
         std::string name;
@@ -80,8 +81,8 @@ struct Job {
     QueueValue payload;
     friend bool operator==(const Job&, const Job&) = default;
 
-    /// Returns the end of its row's key, after "q/". If the job may run, the last rank_digits are its
-    /// rank.
+    /// Returns the end of its row's key, after "q/". If the job may run, the last order_digits
+    /// characters are its priority and rank.
     [[nodiscard]] std::string position() const;
 };
 std::string format_job(const Job& job);
@@ -91,8 +92,9 @@ std::optional<Job> parse_job(std::string_view text);
 constexpr std::size_t batch_jobs_max = 64;
 /// The most bytes of their payloads, not counting the first one.
 constexpr std::size_t batch_bytes_max = 8'192;
-/// Returns how many of these, from the first on, can be one row: one, or as many as were accepted
-/// together. Those have no key, and are alike in all but payload, and serial and rank, which are one apart.
+/// Returns how many of these jobs, from the first on, can share a row: one, or as many as were
+/// accepted together. Jobs share a row if they have no key, are alike in all but payload, serial
+/// and rank, and have serials and ranks that are one apart.
 std::size_t batch_of(std::span<const Job> jobs);
 /// Formats a batch: "1;n;", the first job without its payload, then "length;payload" of each job,
 /// the length in bytes. n is negative if the serials fall. One job is formatted by format_job().

@@ -49,7 +49,7 @@ void Queues::Parts::open_channel() {
     });
 }
 
-/// After the locks, which receive the event first and notify workers that they lost their claims.
+/// Handles the event after the locks, which notify workers that they lost their claims.
 void Queues::Parts::on_lifecycle(LifecycleEvent event) {
     if (closed) return;
     if (event == LifecycleEvent::frozen || event == LifecycleEvent::page_hide) {

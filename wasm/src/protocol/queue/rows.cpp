@@ -84,7 +84,8 @@ Task<void> QueueRows::read_head() {
 Task<void> QueueRows::make_head(const Row* unreadable) {
     if (unreadable) quarantine(*unreadable);
     head.born = identifier_of(context.world.random().bits());
-    // Above those of a database that is lost, which were written more slowly than that.
+    // It is above the versions of a lost database, whose heads were written less often than 1000
+    // times a millisecond.
     head.version = std::min(now_ms(), value_max / 4000) * 1000;
     head = co_await counted(std::move(head));
 }
@@ -197,8 +198,8 @@ void QueueRows::forget(const Job& job, bool keep_payload) {
     touched = true;
 }
 
-/// Reports the outcome to the tabs that wait for the job. Another tab finds it in the store, whatever
-/// becomes of messages.
+/// Reports the outcome to the tabs that wait for the job. Other tabs find it in the store, even if
+/// messages are lost.
 void QueueRows::report_outcome(const Job& job, const JobOutcome& outcome) {
     for (const auto& tab : job.tabs) {
         if (tab == context.tab) {
@@ -258,7 +259,7 @@ void QueueRows::failed(Job job, const JobOutcome& outcome) {
                 static_cast<std::int64_t>(std::min(doubled, back_off_max_ms) * (0.5 + random / 2));
             job.due_ms = now_ms() + job.delay_ms;
         }
-        // It keeps its position, which may lie between jobs that its slot has not settled.
+        // The job keeps its position, which may lie between jobs that its slot has not settled.
         if (job.due_ms == 0) ++head.edits;
         move(before, job);
         changes.add(QueueEvent::Kind::failed, {job.id, job.key, job.kind, error, "again"});
@@ -296,7 +297,7 @@ Task<std::optional<double>> QueueRows::promote() {
     for (const auto& row : rows) {
         const auto job = job_of(row);
         if (!job) continue;
-        // A job that has longer to wait than it ever had: the clock was set back.
+        // If a job has longer to wait than its whole delay, the clock was set back: it may run.
         if (job->due_ms > now && job->due_ms - now <= job->delay_ms) {
             co_return static_cast<double>(job->due_ms);
         }
@@ -306,7 +307,7 @@ Task<std::optional<double>> QueueRows::promote() {
         take(job->position());
         move(*job, ready);
     }
-    // There may be more: at once, but not in this transaction.
+    // More jobs may be due. The next transaction moves them, without a wait.
     if (rows.size() == promoted_max) co_return static_cast<double>(now);
     co_return std::nullopt;
 }

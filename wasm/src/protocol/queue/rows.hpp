@@ -4,8 +4,9 @@
 //
 //   step       calls                          what it may not do
 //   began      read_head()                    write anything
-//   changing   everything else                begin with another head: `head` is what it writes
-//   written    write_head(), stamp_events()   change a row: the events carry the head's version
+//   changing   everything else                read the head again: `head` has the changes
+//   written    write_head(), or, if the head  change a row: the events carry the head's version
+//              is unchanged, stamp_events()
 #pragma once
 
 #include <optional>
@@ -20,7 +21,7 @@
 
 namespace tabacus {
 
-/// How many jobs a slot claims at once at most.
+/// The most jobs that a slot claims at once.
 constexpr std::size_t ahead_max = 1024;
 
 /// What a transaction has done that others are notified of once it has committed.
@@ -42,8 +43,8 @@ struct QueueChanges {
     std::vector<std::string>& fields_of(QueueEvent::Kind kind);
 };
 
-/// A job is given up as a dead letter when so many workers were lost with it: it may be what ends
-/// them.
+/// A job is given up as a dead letter when this many workers were lost while they had it: the job
+/// itself may be what ends them.
 constexpr int lost_workers_max = 10;
 
 struct QueueRows {
@@ -53,7 +54,7 @@ struct QueueRows {
     const QueueOptions& options;
     QueueChanges& changes;
     QueueHead head = {};        // NOLINT(readability-redundant-member-init)
-    bool touched = false;       // the head, or what it counts
+    bool touched = false;       // the head, or what it counts, has changed
     bool spoilt = false;        // what the head counts is unknown
     std::int64_t began_ms = 0;  // now_ms(), after its first call
 
@@ -74,15 +75,17 @@ struct QueueRows {
     /// Reads the value of a payload that is no text.
     Task<void> read_value(Job& job);
 
-    /// Returns why no further job of this kind is let in, if so.
+    /// Returns the reason if no further job of this kind is accepted. Otherwise the head lists the
+    /// kind from here on.
     std::optional<Error> refusal_of(const std::string& kind);
-    /// Returns why no job may have this kind, if so: there are too many kinds.
+    /// Returns the reason if no job may have this kind, because there are too many kinds. Otherwise
+    /// the head lists the kind from here on.
     std::optional<Error> refusal_of_kind(const std::string& kind);
-    /// Returns false if there are too many kinds.
+    /// Adds the kind to the head if it is not there. Returns false if there are too many kinds.
     bool admit_kind(const std::string& kind);
     /// Returns false if so many more kinds would not fit. recount_kinds() may make room.
     [[nodiscard]] bool has_room_for_kinds(std::size_t more) const;
-    /// Counts the kinds of the jobs that are there: some kinds may have none.
+    /// Removes from the head the kinds of which there are no jobs.
     Task<void> recount_kinds();
 
     /// Writes the jobs into one row, which batch_of() allows.
@@ -97,12 +100,13 @@ struct QueueRows {
     void make_dead_letter(Job job, std::string_view error);
     /// An attempt failed: the job is tried again, now or later, or is given up.
     void failed(Job job, const JobOutcome& outcome);
-    /// Gives back a row whose worker was lost. If `unchanged`, the loss is not counted where the row
-    /// can stay as it is.
+    /// Gives back a row whose worker was lost. If `unchanged`, the loss is not counted, and the row
+    /// stays as it is, except that an at-most-once job still becomes a dead letter.
     void give_back(std::vector<Job> batch, bool unchanged);
     void cancel(const Job& job);
 
-    /// Moves the delayed jobs that are due to the waiting ones. Returns when the next one is due.
+    /// Moves the delayed jobs that are due to those that may run. Returns when the next one is due,
+    /// or nothing if none is left.
     Task<std::optional<double>> promote();
     Task<std::vector<SlotRow>> read_slots();
 

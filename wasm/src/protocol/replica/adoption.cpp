@@ -8,8 +8,9 @@
 namespace tabacus {
 namespace {
 
-/// Returns an epoch for `slot` above its former holder's and above that of every row of the slot, so
-/// that no row of the new epoch is taken for an older one, even if the claim was corrupted.
+/// Returns an epoch for `slot` above its former holder's, so that no row of the new epoch is taken
+/// for an older one. If the claim is missing or unreadable, the epoch is above that of every row of
+/// the slot.
 Task<std::int64_t> next_epoch(Replica& replica, Transaction& transaction, std::string_view slot) {
     std::int64_t epoch = replica.slot.epoch();
     const auto former = co_await transaction.holder(subject_of_slot(slot));
@@ -33,8 +34,8 @@ Task<std::int64_t> next_epoch(Replica& replica, Transaction& transaction, std::s
     }
     const auto next = epoch_after(epoch, replica.world.random());
     if (!next) {
-        // No replica reaches the last epoch by counting: another script wrote it. What the slot's rows
-        // hold counts, and no replica can own them any more.
+        // No replica reaches the last epoch by counting: another script wrote it. What the slot's
+        // rows hold counts, and no replica can own them any more.
         replica.notices.warn("corrupt-record",
                              "The epochs of a slot are exhausted; this tab takes another.",
                              replica.slot.name());
@@ -45,7 +46,8 @@ Task<std::int64_t> next_epoch(Replica& replica, Transaction& transaction, std::s
 }
 
 /// Puts the first rows of the epoch that `transaction` begins, on their bases. Until its outcome is
-/// reported they are commits of unknown outcome, and nothing else of the replica's state has changed.
+/// reported they are commits of unknown outcome, and nothing else of the replica's state has
+/// changed.
 void put_first_rows(Transaction& transaction, const HolderRecord& holder,
                     std::list<CommitRow>& rows) {
     const auto row_id = ReplicaSlot::row_of(holder);
@@ -64,7 +66,8 @@ void forget_first_rows(const std::list<CommitRow>& rows) {
     }
 }
 
-/// Puts `rows` on their bases, and commits. If that fails, nothing has been adopted, as far as is known.
+/// Puts `rows` on their bases, and commits. If that fails, nothing has been adopted, as far as is
+/// known.
 Task<void> commit_adoption(Replica& replica, Transaction& transaction, const HolderRecord& holder,
                            std::list<CommitRow>& rows) {
     for (auto& row : rows) {

@@ -4,8 +4,8 @@
 //   no        nobody adopts; the slot is adopted or not    ensure_adopted(): begin()
 //   yes       a coroutine adopts; others wait for its end  that coroutine: end()
 //
-// An adoption is one transaction. It finds out which database this is, brings back what a vanished one
-// held, ends the former epoch, begins the replica's own, and commits what is dirty.
+// An adoption is one transaction. It finds out which database this is, brings back what a vanished
+// one held, ends the former epoch, begins the replica's own, and commits what is dirty.
 #pragma once
 
 #include "tabacus/common/task.hpp"
@@ -31,9 +31,10 @@ class Adoption {
     WaitList ended_;
 };
 
-/// Returns once the replica has adopted a slot and holds its lock, where there are locks. A replica that
-/// rested and gets its slot's lock again needs no transaction: its epoch goes on. fenced, store_failed,
-/// quota_exceeded, unavailable: nothing was adopted. unknown_commit: it is not known whether it was.
+/// Returns once the replica has adopted a slot and holds its lock, where there are locks. A replica
+/// that rested and gets its slot's lock again needs no transaction: its epoch goes on. Fails with
+/// fenced, store_failed, quota_exceeded or unavailable if nothing was adopted, and with
+/// unknown_commit if it is not known whether a slot was adopted.
 Task<void> ensure_adopted(Replica& replica);
 
 }  // namespace tabacus

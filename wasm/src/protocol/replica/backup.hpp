@@ -1,9 +1,9 @@
 // Backup: a copy of each replica's committed rows in localStorage, an independent store.
 //
-// Single-writer and grow-only, which is all that localStorage can be trusted with
-// (docs/decisions/0001): a stale read or a lost write makes it older, never wrong. It is read when
-// a slot is adopted, and only ever merged by taking the larger totals. Failures are ignored: a
-// backup is a hint.
+// Each row has one writer and only grows, which is all that localStorage can be trusted with
+// (docs/decisions/0001): a stale read or a lost write makes the backup older, never wrong. Its rows
+// are read when a slot is adopted, and are only ever merged by taking the larger totals. Failures
+// are ignored: a backup is a hint.
 #pragma once
 
 #include <list>
@@ -39,8 +39,8 @@ class Backup {
     Async<Text> generation();
     Async<Unit> set_generation(std::string_view generation);
 
-    /// Return nothing, or the empty generation, if the text is missing or unreadable, or if the operation
-    /// failed.
+    /// Return nothing, or the empty generation, if the text is missing or unreadable, or if the
+    /// operation failed.
     static std::optional<TotalsRecord> parsed(Outcome<Text> text);
     static std::string parsed_generation(Outcome<Text> text);
 

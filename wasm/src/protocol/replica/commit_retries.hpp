@@ -1,9 +1,10 @@
 // CommitRetries: when a failed commit is tried again.
 //
 //   failures in a row       what follows
-//   fewer than              if an adoption may mend the cause: another attempt at once, under a new epoch
-//   commit_attempts_max
-//   more, or another cause  a pause, and an attempt after it; each pause is twice as long as the one before
+//   fewer than              if an adoption may mend the cause: another attempt at once, under a
+//   commit_attempts_max     new epoch
+//   more, or another cause  a pause, and an attempt after it; each pause is twice as long as the
+//                           one before
 //
 // A commit that succeeds begins a new series: retries = {}.
 #pragma once
@@ -14,8 +15,9 @@
 
 namespace tabacus {
 
-/// A commit is tried this many times in all before the flushes that wait for it fail. One adoption mends
-/// each cause (slot stolen, connection dropped, database gone); three causes in a row are a broken platform.
+/// A commit is tried this many times in all before the flushes that wait for it fail. One adoption
+/// mends each cause (slot stolen, connection dropped, database gone); three causes in a row are a
+/// broken platform.
 constexpr int commit_attempts_max = 4;
 
 /// The first and the longest pause.
@@ -24,13 +26,14 @@ constexpr double retry_last_ms = 30'000;
 
 class CommitRetries {
   public:
-    /// True if another adoption may mend what a commit failed with. A full store is not among the causes:
-    /// it does not empty itself because it is asked again.
+    /// True if another adoption may mend what a commit failed with. A full store is not among the
+    /// causes: it does not empty itself because it is asked again.
     static bool mended_by_adoption(ErrorCode code) {
         return code == ErrorCode::fenced || code == ErrorCode::unknown_commit ||
                code == ErrorCode::store_failed;
     }
-    /// Counts a failure that an adoption may mend. Returns true if the next attempt follows at once.
+    /// Counts a failure that an adoption may mend. Returns true if the next attempt follows at
+    /// once.
     bool at_once() { return ++attempts_ < commit_attempts_max; }
     /// The length of the pause before the next attempt.
     double next_pause_ms() {

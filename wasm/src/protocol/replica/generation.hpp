@@ -1,4 +1,5 @@
-// Generation: which incarnation of the database this replica knows, and the recovery of a vanished one.
+// Generation: which incarnation of the database this replica knows, and the recovery of a vanished
+// one.
 //
 //   state     meaning                                    who may leave the state, and how
 //   unknown   this replica has adopted no slot yet; the  adopt(): an adoption has committed
@@ -10,8 +11,8 @@
 //   false           the browser has reported no loss                  on_created()
 //   true            it made the database anew, after a total loss     adopt()
 //
-// Any tab may recover rows, in any order, any number of times: a row keeps the name of the generation in
-// which it was written, is never written again under it, and is merged by the larger.
+// Any tab may recover rows, in any order, any number of times: a row keeps the name of the
+// generation in which it was written, is never written again under it, and is merged by the larger.
 #pragma once
 
 #include <cstdint>
@@ -50,8 +51,8 @@ class Generation {
     /// Returns the id of this database, `made` here if it has none. Fills `loss` as compare() does.
     Task<std::string> settle(Transaction& transaction, Backup& backup, ReplicaNotices& notices,
                              Random& random, Notice& loss, bool& made) const;
-    /// Fills `loss` if the database `id` is not the one that this tab, the backup (`previous`) or the
-    /// browser remembers.
+    /// Fills `loss` if the database `id` is not the one that this tab, the backup (`previous`) or
+    /// the browser remembers.
     void compare(const std::string& id, const std::string& previous, Notice& loss) const;
     /// True if `row`, of the key "generation", holds an id.
     static bool readable(const std::optional<Row>& row);
@@ -61,8 +62,8 @@ class Generation {
     std::string data_loss_;
 };
 
-/// Puts back every row of other generations that the backup or this tab's memory knows better than the
-/// database does. Returns how many.
+/// Puts back every row of other generations that the backup or this tab's memory knows better than
+/// the database does. Returns how many.
 Task<std::int32_t> recover(Transaction& transaction, std::string_view generation, Backup& backup,
                            CounterSet& counters, const ReplicaSlot& slot);
 

@@ -60,8 +60,8 @@ Task<void> Replica::turn() {
         if (std::exchange(state.changed, false)) state.change_listeners.call();
     }
     if (closed()) co_return;
-    // The store is not read when the counter is made: its caller adds to it next, and need not wait for
-    // a transaction to be begun.
+    // The store is not read when the counter is made: its caller adds to it next, and need not wait
+    // for a transaction to be begun.
     for (auto& state : counters) {
         if (state.unread) scope.spawn(reload(*this, state));
     }
@@ -141,9 +141,11 @@ void Replica::on_database(const DatabaseEvent& event) {
     reload_all(*this);
 }
 
-/// Issues the last commit without waiting for anything: no callback will run in a page that is left.
+/// Issues the last commit without waiting for anything: no callback will run in a page that is
+/// left.
 void Replica::commit_before_sleep() {
-    // What was committed within the last pause of the announcing loop is announced here, or not at all.
+    // What was committed within the last pause of the announcing loop is announced here, or not at
+    // all.
     news.announce(counters, slot);
     if (medium != Medium::database || !slot.adopted() || !counters.dirty()) return;
     scope.spawn([](Replica& self) -> Task<void> {

@@ -2,36 +2,39 @@
 //
 // It promises:
 //  - An increment whose flush resolved is in the store, and is counted exactly once for ever.
-//  - No increment is counted twice, even if tabs crash, freeze or are closed, slots are stolen, or the
-//    database vanishes.
+//  - No increment is counted twice, even if tabs crash, freeze or are closed, slots are stolen, or
+//    the database vanishes.
 //  - Storage grows with the most tabs open at once, not with the tabs ever opened.
 //
 // How:
-//  - SLOT (replica_slot.hpp). The replica writes the rows of one slot: the lowest whose liveness lock it
-//    can take. It holds that Web Lock while it lives; where a lock keeps a page that is left out of the
-//    back/forward cache, while it has anything to write.
-//  - EPOCH (adoption.hpp). Adopting a slot records a new holder in `claims`, in one transaction. Every
-//    commit claims the slot again under that holder; the unique index aborts it if a newer one is
-//    recorded. The lock only orders the waiters; this is the fence.
+//  - SLOT (replica_slot.hpp). The replica writes the rows of one slot: the lowest whose liveness
+//    lock it can take. It holds that Web Lock while it lives. In a browser in which a held lock
+//    keeps a page out of the back/forward cache, it holds the lock only while it has anything to
+//    write.
+//  - EPOCH (adoption.hpp). Adopting a slot records a new holder in `claims`, in one transaction.
+//    Every commit claims the slot again under that holder; the unique index aborts it if a newer
+//    one is recorded. The lock only orders the waiters; this is the fence.
 //  - COMMIT (replica_committer.hpp). Whole rows of cumulative totals, all dirty counters in one
 //    transaction, one at a time.
-//  - NEWS (replica_news.hpp). Totals are announced before they are committed, and checked against the
-//    store later.
-//  - GENERATION (generation.hpp). The database carries a random id. A row is named by (generation, slot),
-//    so that rows saved from a vanished database keep their names and can be merged back by any tab, any
-//    number of times, by taking the larger: from the memory of living tabs and from the backup that each
-//    replica keeps of its committed rows in localStorage (backup.hpp).
+//  - NEWS (replica_news.hpp). Totals are announced before they are committed, and checked against
+//    the store later.
+//  - GENERATION (generation.hpp). The database carries a random id. A row is named by (generation,
+//    slot), so that rows saved from a vanished database keep their names and can be merged back by
+//    any tab, any number of times, by taking the larger: from the memory of living tabs and from
+//    the backup that each replica keeps of its committed rows in localStorage (backup.hpp).
 //
-// Each part has its own state. A step that needs many parts, most of them coroutines, is a function over
-// the replica, in the header of the part that it belongs to. Parts that held references to each other would
-// load one with each use of another part, and the page of a counter has no room for that code.
+// Each part has its own state. A step that needs many parts is a function over the replica, in the
+// header of the part that it belongs to; most of these functions are coroutines. If the parts held
+// references to each other, each use of another part would load a reference first, and that code
+// would make the page of a counter too large.
 //
 //   phase       meaning                         who may leave the state, and how
 //   active      the page is shown or hidden     page_hide: suspended; close(): closed
 //   suspended   between pagehide and pageshow   page_show: active; close(): closed
-//   closed      nothing is counted any more     nobody
+//   closed      flush() fails with closed       nobody
 //
-// What grows is kept in lists: none of it is long, and to grow a vector takes eight times the code.
+// What grows is kept in lists: none of them is long, and growing a vector takes eight times the
+// code.
 #pragma once
 
 #include <cstdint>
@@ -68,12 +71,12 @@ class Replica {
     Replica& operator=(Replica&&) = delete;
     virtual ~Replica() = default;
 
-    /// Returns the counter of that name. It is made by the first call; each call may make its durability
-    /// stricter.
+    /// Returns the counter of that name. It is made by the first call; each call may make its
+    /// durability stricter.
     CounterState& counter(std::string_view name, Durability durability);
 
-    /// Counts at once; commit and news follow at the end of the turn. Returns the value, or nothing if
-    /// that would leave its range.
+    /// Counts at once; commit and news follow at the end of the turn. Returns the value, or nothing
+    /// if that would leave its range.
     std::optional<std::int64_t> increment(CounterState& state, std::int64_t n) {
         if (!state.add(n)) return std::nullopt;
         if (n == 0) return state.value;
@@ -86,8 +89,8 @@ class Replica {
 
     /// Returns the rows as the store holds them, plus this tab's own increments.
     Task<std::int64_t> read(CounterState& state);
-    /// Returns once all that was counted before the call is committed. closed, unknown_commit, and what a
-    /// commit may fail with.
+    /// Returns once all that was counted before the call is committed. Fails with closed, with
+    /// unknown_commit, and as a commit does.
     Task<void> flush(CounterState& state);
     /// Commits what is pending and releases everything. Fails as flush() does, after the release.
     Task<void> close();
@@ -99,8 +102,8 @@ class Replica {
     [[nodiscard]] bool active() const { return phase_ == Phase::active; }
     [[nodiscard]] bool closed() const { return phase_ == Phase::closed; }
 
-    /// Reads the stored rows of a counter into its row cache. Returns false if a slot must be adopted
-    /// before they are read again.
+    /// Reads the stored rows of a counter into its row cache. Returns false if a slot must be
+    /// adopted before they are read again.
     virtual Task<bool> load_rows(CounterState& state);
     /// Commits the dirty rows.
     virtual Task<void> commit_rows();

@@ -10,9 +10,9 @@
 namespace tabacus {
 namespace {
 
-/// News of an increment goes to the other tabs first: a transaction begun in the same instant competes
-/// with it for the browser's process, and nearly doubles the time until they see it. A flush does not
-/// wait, nor does a hidden tab, whose timers may run once a minute.
+/// News of an increment goes to the other tabs first: a transaction begun in the same instant
+/// competes with it for the browser's process, and nearly doubles the time until they see it. A
+/// flush does not wait, nor does a hidden tab, whose timers may run once a minute.
 constexpr double news_first_ms = 1;
 
 Task<void> pause(Replica& replica, double delay_ms) {
@@ -81,9 +81,9 @@ void start_committing(Replica& replica) {
     }
 }
 
-/// What a transaction writes is what was attempted when it was begun, even if it waited for a base since.
-/// The browser runs transactions in the order in which they were begun, and another may have been begun
-/// and filled meanwhile (Replica::commit_before_sleep), so that a row never goes back.
+/// What a transaction writes is what was attempted when it was begun, even if it waited for a base
+/// since. The browser runs transactions in the order in which they were begun, and another may have
+/// been begun and filled meanwhile (Replica::commit_before_sleep), so that a row never goes back.
 Task<void> commit_to_database(Replica& replica) {
     auto& slot = replica.slot;
     const auto durability = replica.counters.durability_of_dirty();

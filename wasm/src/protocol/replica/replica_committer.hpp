@@ -3,17 +3,18 @@
 //   running   pausing   meaning                                who may leave the state, and how
 //   no        no        nothing is to be committed, or the     start_committing()
 //                       turn's end is awaited
-//   yes       no        a commit is prepared or under way      the loop: begin_pause() after a failure;
-//                                                              stop() when nothing is dirty
-//   yes       yes       the loop waits before its next         its timer; retry_now(), which a flush calls
-//                       attempt
+//   yes       no        a commit is prepared or under way      the loop: begin_pause() at its start
+//                                                              and after a failure; stop() when
+//                                                              nothing is dirty or the page is left
+//   yes       yes       the loop waits before its next         its timer; retry_now(), which a
+//                       attempt                                flush calls
 //
-// Commits in flight are counted beside that state: a page that is left issues a last one without the
-// loop (Replica::commit_before_sleep).
+// Commits in flight are counted beside that state: a page that is left issues a last one without
+// the loop (Replica::commit_before_sleep).
 //
-// A commit writes whole rows of cumulative totals, so that repeating it does no harm, and knows its rows
-// beforehand, so that it is issued without waiting for a read. What is dirty when a slot is adopted is
-// committed by the transaction that adopts it (adoption.hpp).
+// A commit writes whole rows of cumulative totals, so that repeating it does no harm, and knows its
+// rows beforehand, so that it is issued without waiting for a read. What is dirty when a slot is
+// adopted is committed by the transaction that adopts it (adoption.hpp).
 #pragma once
 
 #include <cstdint>
@@ -43,7 +44,8 @@ class ReplicaCommitter {
     [[nodiscard]] bool in_flight() const { return in_flight_ > 0; }
     void issue() { ++in_flight_; }
     void report() { --in_flight_; }
-    /// Returns an operation that completes when the outcome of a commit in flight has been dealt with.
+    /// Returns an operation that completes when the outcome of a commit in flight has been dealt
+    /// with.
     Async<Unit> next_outcome() { return outcome_.wait(); }
     void release_outcome_waiters() { outcome_.release_all(); }
 
@@ -76,12 +78,12 @@ class ReplicaCommitter {
 /// Commits until nothing is dirty, unless a loop does so already or nothing is dirty.
 void start_committing(Replica& replica);
 
-/// Commits the dirty rows of an adopted slot in one transaction. fenced: the slot is not this replica's
-/// any more.
+/// Commits the dirty rows of an adopted slot in one transaction. Fails with fenced if the slot is
+/// not this replica's any more, and as Transaction::commit() does.
 Task<void> commit_to_database(Replica& replica);
 
-/// What the first commit of a counter in an epoch goes on from: what the slot's row holds, or its backup
-/// where that is larger, since a crash may lose a relaxed commit and leave the backup.
+/// What the first commit of a counter in an epoch goes on from: what the slot's row holds, or its
+/// backup where that is larger, since a crash may lose a relaxed commit and leave the backup.
 Task<Totals> stored_base(Transaction& transaction, std::string key, Backup& backup,
                          ReplicaNotices& notices);
 

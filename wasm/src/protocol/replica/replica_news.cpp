@@ -7,8 +7,8 @@
 namespace tabacus {
 namespace {
 
-/// Between two announcements of one tab: far above what a channel carries in a burst, below what an
-/// eye sees.
+/// The pause between two announcements of one tab. It is longer than a channel needs for one of
+/// them, and too short for an eye to see.
 constexpr double announce_pause_ms = 4;
 
 /// An owner commits within milliseconds. What was received and is not stored after one second is

@@ -1,13 +1,14 @@
 // ReplicaNews: this tab's totals for other tabs, and theirs for this tab.
 //
 //   loop         begins                                   ends
-//   announcing   when an own row is to be announced       when all are announced, or the page is left
-//   confirming   when another tab's totals are received   when the store has confirmed all of them, or
-//                                                         they are forgotten
+//   announcing   when an own row is to be announced       when all are announced, or the page is
+//                                                         left
+//   confirming   when another tab's totals are received   when the store has confirmed all of them,
+//                                                         or they are forgotten
 //
-// Totals are cumulative, so that order, repetition and loss of messages do no harm. They are announced
-// before they are committed, and not believed for long: what was received is checked against the store
-// after a while, and forgotten if the store does not confirm it.
+// Totals are cumulative, so that order, repetition and loss of messages do no harm. They are
+// announced before they are committed, and not believed for long: what was received is checked
+// against the store after a while, and forgotten if the store does not confirm it.
 //
 // There is no channel while the page is left, nor where the platform has none.
 #pragma once
@@ -30,8 +31,8 @@ class ReplicaNews {
     void set_channel(std::unique_ptr<Channel> channel) { channel_ = std::move(channel); }
     void close_channel() { channel_.reset(); }
     void post(const Message& message) const;
-    /// Announces every own row that is to be announced and whose totals are known: until a row is based,
-    /// they are not.
+    /// Announces every own row that is to be announced and whose totals are known: until a row is
+    /// based, they are not.
     void announce(CounterSet& counters, const ReplicaSlot& slot) const;
 
     [[nodiscard]] bool announcing() const { return announcing_; }

@@ -2,8 +2,8 @@
 //
 //   a record    reported                            who may leave the state, and how
 //   readable    never                               another script writes what cannot be parsed
-//   unreadable  once, by the first                  nobody: a record of that key is not reported again
-//               warn_unreadable()
+//   unreadable  once, by the first                  nobody: a record of that key is not reported
+//               warn_unreadable()                   again
 #pragma once
 
 #include <list>

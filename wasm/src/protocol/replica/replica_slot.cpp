@@ -10,9 +10,9 @@ namespace {
 /// error instead of an endless loop.
 constexpr int slots_max = 4096;
 
-/// How long a replica with nothing to write holds its slot, at least, and at most twice as long, where
-/// that keeps the page out of the back/forward cache. A user who leaves by a click takes longer, and
-/// to take the lock again takes a millisecond.
+/// How long a replica with nothing to write holds its slot, at least, and at most twice as long,
+/// where that keeps the page out of the back/forward cache. A user who leaves by a click takes
+/// longer, and to take the lock again takes a millisecond.
 constexpr double rest_after_ms = 25;
 
 constexpr std::int64_t epochs_in_adoption = std::int64_t{1} << 20;

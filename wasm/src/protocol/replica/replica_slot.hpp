@@ -3,17 +3,20 @@
 //   state     lock   holder   meaning                       who may leave the state, and how
 //   none      –      –        nothing may be committed      take_slot_lock(): locked
 //   locked    held   –        the slot may be adopted       adopt(): adopted
-//   adopted   held   yes      rows may be committed         rest_soon(), as nothing is to be written: resting
-//                                                           lose(), as a commit was fenced, or the lock was
-//                                                           stolen: locked, until the lock is dropped
+//   adopted   held   yes      rows may be committed         rest_soon(), if nothing is to be
+//                                                           written: resting
+//                                                           lose(), after a commit was fenced or
+//                                                           the lock was stolen: locked, until the
+//                                                           lock is dropped
 //                                                           the page is left: none
-//   resting   –      yes      the same, until another       take_slot_lock(): adopted, or none if another
-//                             replica adopts the slot       replica holds the lock
-//                                                           give_up_row(), as a newer epoch was seen: none
+//   resting   –      yes      the same, until another       take_slot_lock(): adopted, or none if
+//                             replica adopts the slot       another replica holds the lock
+//                                                           give_up_row(), after a newer epoch was
+//                                                           seen: none
 //
-// Without Web Locks the lock is never held: `locked` and `resting` do not exist, and `none` leads to
-// `adopted`. The name of the own row, and its epoch, stay after the holder is lost: commits under them
-// may still be settled, and the row is the replica's own until the next epoch begins.
+// Without Web Locks the lock is never held: `locked` and `resting` do not exist, and `none` leads
+// to `adopted`. The name of the own row, and its epoch, stay after the holder is lost: commits
+// under them may still be settled, and the row is the replica's own until the next epoch begins.
 #pragma once
 
 #include <cstdint>
@@ -32,12 +35,12 @@ class Replica;
 
 /// Returns an epoch above `former`, or nothing if none is left.
 ///
-/// An epoch is a count of adoptions times a constant, plus a random number below it, as a ballot of Paxos
-/// is a count and its proposer (Lamport, 1998). Of two adoptions that began with the same former epoch at
-/// most one has happened. If the row's epoch is equal to the replica's, the row is its own; if it is lower,
-/// it is not. A higher one decides nothing, since tabs of version 0.1.0 add 1 to an epoch. Without the
-/// random number, a replica that does not know whether its adoption has happened could take another's row
-/// for its own.
+/// An epoch is a count of adoptions times a constant, plus a random number below it, as a ballot of
+/// Paxos is a count and its proposer (Lamport, 1998). Of two adoptions that began with the same
+/// former epoch at most one has happened. If the row's epoch is equal to the replica's, the row is
+/// its own; if it is lower, it is not. A higher one decides nothing, since tabs of version 0.1.0
+/// add 1 to an epoch. Without the random number, a replica that does not know whether its adoption
+/// has happened could take another's row for its own.
 std::optional<std::int64_t> epoch_after(std::int64_t former, Random& random);
 
 class ReplicaSlot {
@@ -71,12 +74,13 @@ class ReplicaSlot {
     [[nodiscard]] bool adopted() const { return holder_.has_value(); }
     /// Requires that the slot is adopted.
     [[nodiscard]] const HolderRecord& holder() const { return *holder_; }
-    /// True while the slot is this replica's until another adopts it. `lockable`: there are Web Locks.
+    /// True while the slot is this replica's until another adopts it. `lockable`: there are Web
+    /// Locks.
     [[nodiscard]] bool resting(bool lockable) const { return holder_ && !lock_ && lockable; }
     void begin_epoch(HolderRecord holder);
     void lose() { holder_.reset(); }
-    /// Ends the epoch: the own rows go back among the others, and what was not committed waits for a row
-    /// of the next epoch.
+    /// Ends the epoch: the own rows go back among the others, and what was not committed waits for
+    /// a row of the next epoch.
     void end_epoch(CounterSet& counters) const { counters.end_epoch(row_, epoch_); }
 
     /// True while rest_soon() waits.
@@ -88,7 +92,8 @@ class ReplicaSlot {
     [[nodiscard]] std::int64_t epoch() const { return epoch_; }
     static std::string row_of(const HolderRecord& holder);
 
-    /// The epochs of the slot are exhausted: the adoption fails, and is to be tried with another slot.
+    /// The epochs of the slot are exhausted: the adoption fails, and is to be tried with another
+    /// slot.
     void pass_over();
     /// True once after pass_over().
     bool take_passed_over() { return std::exchange(passed_over_, false); }
@@ -108,24 +113,26 @@ class ReplicaSlot {
     std::int64_t epoch_ = 0;
 };
 
-/// Takes the lock of the lowest slot that is free, or again the lock of the slot in which the replica
-/// rested. Without Web Locks a free slot looks like a taken one, so the replica makes one of its own, and
-/// storage grows with the tabs ever opened. unavailable: no slot is free.
+/// Takes the lock of the lowest slot that is free, or again the lock of the slot in which the
+/// replica rested. Without Web Locks a free slot looks like a taken one, so the replica makes one
+/// of its own, and storage grows with the tabs ever opened. Fails with unavailable if no slot is
+/// free.
 Task<void> take_slot_lock(Replica& replica);
 
-/// `co_await fail_slot_lost()` ends a coroutine whose slot was stolen, or released, while it waited.
+/// `co_await fail_slot_lost()` ends a coroutine whose slot was stolen, or released, while it
+/// waited.
 Failing fail_slot_lost();
 
 /// True if the replica holds no lock and its slot is its own until another adopts it.
 [[nodiscard]] bool resting(Replica& replica);
 
-/// Where a held lock keeps the page out of the back/forward cache: lets it go once the replica has had
-/// nothing to write for a while. The epoch goes on: under it the last increments are committed while the
-/// page is hidden, and the next ones without another adoption.
+/// Where a held lock keeps the page out of the back/forward cache: lets it go once the replica has
+/// had nothing to write for a while. The epoch goes on: under it the last increments are committed
+/// while the page is hidden, and the next ones without another adoption.
 void rest_soon(Replica& replica);
 
-/// A newer epoch was announced or read: a replica that rests leaves the row to its new owner. Returns
-/// false while the row must stay this replica's own.
+/// A newer epoch was announced or read: a replica that rests leaves the row to its new owner.
+/// Returns false while the row must stay this replica's own.
 bool give_up_row(Replica& replica, std::int64_t epoch);
 
 }  // namespace tabacus

@@ -6,7 +6,8 @@
 namespace tabacus {
 namespace {
 
-/// Reading again after adopting: once for a database that was made meanwhile, once more for luck.
+/// The most reads of one load(). A read that finds another database or another owner of the own row
+/// is followed by an adoption, and that may happen twice.
 constexpr int rounds_max = 3;
 
 }  // namespace

@@ -46,9 +46,9 @@ Tab::Tab(World& world, std::string name_space, NoticeHandler on_notice)
 }
 Tab::~Tab() = default;
 
-/// Some browsers have a database and refuse to open it, so it is opened here before it is relied on. A
-/// database that opens and fails later is no reason for a weaker store: the tab would count where no other
-/// tab reads.
+/// Some browsers have a database and refuse to open it, so it is opened here before it is relied
+/// on. A database that opens and fails later is no reason for a weaker store: the tab would count
+/// where no other tab reads.
 Task<void> Tab::open() {
     auto& world = parts_->world;
     auto& medium = parts_->medium;

@@ -17,8 +17,8 @@ class WaitList {
         return waiter.async();
     }
 
-    /// Completes every wait that has begun before. A coroutine that waits again inside this call waits
-    /// for the next one.
+    /// Completes every wait that has begun before. A coroutine that waits again inside this call
+    /// waits for the next one.
     void release_all() {
         for (const auto& waiter : taken(waiters_)) waiter.complete({});
     }

@@ -5,7 +5,7 @@
 //   unset     set; resumes the waiter       suspends until set()
 //   set       stays set                     returns at once, and the event is unset
 //
-// The waiter is resumed within set(), and the event is unset when it goes on.
+// The waiter is resumed within set(). The event is unset before the waiter goes on.
 #pragma once
 
 #include "tabacus/common/task.hpp"

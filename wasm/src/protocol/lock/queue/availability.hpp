@@ -2,13 +2,16 @@
 //
 // A lock that another tab keeps in its grace period is available: that tab releases it when it
 // receives our request. Its message about the release may overtake the release itself, which takes
-// another way. So acquire() asks again after every message of a release, and once more when no
-// answer can come any more.
+// another way. So acquire() asks the native lock again after every message about a release, and
+// once more when no answer of another tab can come any more.
 //
 //   state      refused()   busy()   meaning                             what ends the state
-//   asking     false       false    the native lock is asked            it answers
-//   refused    true        false    refused; an answer may come         an answer: asking
-//                                                                       the last timer: asking
+//   asking     false       false    the native lock is requested        granted, or refused for the
+//                                                                       last time: acquire() ends
+//                                                                       else: refused
+//   refused    true        false    another tab may still answer        on_release(): asking
+//                                                                       on_busy(): busy
+//                                                                       end_answers(): asking
 //   busy       either      true     another tab uses the lock           forget_answers()
 #pragma once
 

@@ -23,8 +23,8 @@ struct Contender {
     std::string tab;
     double since_ms = 0;               // when the first of its requests was made
     double received_ms = 0;            // when the last announcement was received
-    std::uint64_t after_request = 0;   // the request of ours after which it was received
-    std::uint64_t after_position = 0;  // the position of ours after which it was received
+    std::uint64_t after_request = 0;   // this tab's newest request when it was received
+    std::uint64_t after_position = 0;  // this tab's newest position when it was received
     bool tries = false;                // one of its requests does not wait
 };
 
@@ -48,17 +48,18 @@ class Contenders {
     [[nodiscard]] bool any_after(std::uint64_t position) const;
     /// Whether another tab's request came after a position of this tab, and before this request.
     [[nodiscard]] bool came_between(std::uint64_t position, const AcquireRequest& request) const;
-    /// Whether another tab's request came before this one. A request that was made after that one's
-    /// announcement was received came later, whatever the clocks say, so that nobody is overtaken
-    /// for ever.
+    /// Whether another tab's request came before `request`. If `request` was made after the other
+    /// one's announcement was received, it came later, whatever the clocks say, so that no tab is
+    /// overtaken for ever.
     [[nodiscard]] bool came_before(const AcquireRequest& request) const;
 
     /// Forgets the contenders that were before this position: each has had its turn, or is gone.
     void forget_before(std::uint64_t position);
-    /// Forgets contenders that are gone: all that are not behind `next`, since nobody waits before
-    /// it. A contender that announced itself only just now is kept: the announcement may overtake
-    /// the request. Contenders behind `next` came after it, whatever the clocks say. Returns true
-    /// if that may let a request of this tab in.
+    /// Forgets the contenders that are gone. Requires that no other tab waits before `next`, so
+    /// that every contender that is not behind `next` is gone. A contender that announced itself
+    /// within slice_ms is kept, because its announcement may overtake its request. Contenders
+    /// behind `next` came after it, whatever the clocks say. Returns true if a request of this tab
+    /// may now be admitted.
     ///
     /// @param asked_ms  When the lock's queue was looked at.
     /// @param next      Nothing if nobody waits at all.

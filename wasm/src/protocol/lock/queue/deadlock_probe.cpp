@@ -11,11 +11,11 @@ namespace {
 
 /// Most waits are over after this time.
 constexpr double probe_after_ms = 20;
-/// A probe is sent again, for a message that was lost and for cycles that closed unseen.
+/// A probe is sent again, because a message may be lost and a cycle may close after a probe.
 constexpr double probe_again_ms = 1'000;
 constexpr double probe_again_last_ms = 10'000;
 
-/// A path is the word that says whether it confirms, and then the fields of each wait.
+/// A path begins with "1" or "2" (whether it confirms). The fields of each wait follow.
 constexpr std::size_t fields_of_wait = 3;  // id, label, the name of the lock that is waited for
 constexpr std::size_t path_max = 64;
 
@@ -72,7 +72,7 @@ void DeadlockProbe::send(const AcquireRequest& request, bool confirming) {
              {confirming ? "2" : "1", id_of(request), label_of(request.options), lock_.name}});
 }
 
-/// Sends the message to every tab, and to this one as to any other.
+/// Sends the message to every tab, this one among them.
 void DeadlockProbe::pass_on(const LockMessage& message) {
     auto& context = lock_.context;
     context.post(message.kind, message.key, message.detail);
@@ -102,8 +102,8 @@ void DeadlockProbe::follow(const std::vector<std::shared_ptr<Grant>>& held,
     }
 }
 
-/// Sends the probe on: the last request of the path waits for a grant that this request waits
-/// within.
+/// Adds the request to the path and sends the probe on. Requires that the last request of the path
+/// waits for a grant within which `request` was made.
 void DeadlockProbe::extend(const AcquireRequestPtr& request, const std::vector<std::string>& path) {
     const auto id = id_of(*request);
     if (id == path[1]) {

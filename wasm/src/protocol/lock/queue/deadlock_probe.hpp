@@ -9,15 +9,16 @@
 // request of the cycle with the greatest id, whichever request found the cycle.
 //
 //   request        meaning                               what ends the state
-//   suspected      its probe was sent                    it ends; or its probe returns, and it has
-//                                                        the greatest id: confirming
-//                                                        it has not: the victim is suspected
+//   suspected      its probe was sent                    it ends; or its probe returns:
+//                                                        confirming if its id is the greatest of
+//                                                        the cycle, else the victim is suspected
 //   confirming     a second probe was sent: a request    it ends; or that probe returns: refused
 //                  on the way may have timed out
 //   refused        it failed with `deadlock`             nothing
 //
-// The state is in the probes, not here: the first field of a probe is "1" or "2". A probe does not
-// follow a wait for those ahead in the queue, rather than for holders; timeouts end that.
+// The state is in the probes, not here: the first field of a probe is "1" for a suspected request
+// and "2" for a confirming one. A probe follows waits for the holders of a lock only. It does not
+// follow a wait for requests that are ahead in the queue; timeouts end such a cycle.
 #pragma once
 
 #include <memory>

@@ -34,7 +34,7 @@ bool FairOrder::stands_alone(const AcquireRequest& request) const {
 Task<void> FairOrder::take(AcquireRequestPtr request) {
     co_await releases_under_way(lock_.clock());
     if (request->ended || lock_.context.suspended) co_return;
-    // What is asked of the browser is for this request.
+    // The native request that is under way was made for this request.
     if (holds_.acquiring() && requests_.front() == request) co_return;
     if (!request->alone && !behind_a_contender(*request)) co_return;
     if (position_of(*request)) co_return;  // it has inherited one

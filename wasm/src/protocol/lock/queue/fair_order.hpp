@@ -2,19 +2,25 @@
 // tabs.
 //
 // A position is behind the tabs that announced their requests before it was taken, and before those
-// that announce theirs later. A tab takes one for each acquire() of its native lock. It takes
-// another one ahead for each request that another tab's came before, or that needs its own:
+// that announce theirs later. A tab takes one for each acquire() of its native lock. It takes a
+// position ahead for each request that came after a request of another tab, or that cannot share
+// the position of the request before it (stands_alone()):
 //
 //   state of a position   meaning                               what ends the state
-//   in line               other tabs may be before it           the entry lock is granted
-//   next in line          it holds the entry lock               pop_position(): acquire() goes on
-//                                                               with it
-//   current               that of acquire() under way, or last  the next pop_position()
-//   given up              it was stolen, its request ended      nothing
-//                         without an heir, or the page stopped
+//   in line               other tabs may be before it           the entry lock is granted: next
+//                                                               pop_position(): current
+//   next in line          it holds the entry lock               pop_position(): current
+//                                                               the entry lock is stolen: in line
+//   current               acquire() goes on with it, or went    the next pop_position()
+//                         on with it last
+//   given up              its request ended without an heir,    nothing
+//                         its turn came in another mode, the
+//                         page stopped, or its request did
+//                         not keep it (LockDriver::obtain())
 //
 // A request that ends passes its position to the tab's next request, its heir, unless another tab
-// came between the two.
+// came between the two. A position whose entry lock was stolen stays in line: acquire() fails with
+// it, and the driver takes another one.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +52,7 @@ class FairOrder {
     /// Whether a new request needs a position of its own. It does if it asks for another mode than
     /// the one before it in this tab: a tab holds or requests the native lock in one mode, and
     /// other tabs would not see the other. It also does if only `ifAvailable` requests are before
-    /// it: what is requested of the browser for those keeps no position.
+    /// it: a native request with `ifAvailable` keeps no position.
     [[nodiscard]] bool stands_alone(const AcquireRequest& request) const;
     /// Whether another tab's request came after all of this tab's positions, and before this
     /// request. Positions that were given up do not count.
@@ -59,9 +65,9 @@ class FairOrder {
     /// Returns the last position that is next in line, which holds the entry lock for this tab, or
     /// nothing.
     [[nodiscard]] const Position* next_position() const;
-    /// Takes a position for a request that another tab's came before, or that needs its own, unless
-    /// the tab serves it in its barging window or acquires the lock for it anyway. The request is
-    /// announced: tabs that ask from then on came later.
+    /// Takes a position for a request that came after a request of another tab, or that needs its
+    /// own, unless the tab serves it in its barging window or acquires the lock for it anyway. The
+    /// request is announced: tabs that ask from then on came later.
     void take_position(const AcquireRequestPtr& request) { lock_.spawn(take(request)); }
     /// Takes positions for the requests of this tab that need their own and have none: a frozen tab
     /// gave its positions up, and so did a tab whose turn came in another mode. The first request

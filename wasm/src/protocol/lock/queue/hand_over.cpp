@@ -8,8 +8,9 @@
 namespace tabacus {
 namespace {
 
-/// The barging window in steps, and the microtasks of a step: together twice as many as are between
-/// the end of one run() and the next. After each step the time is checked.
+/// The barging window in steps, and the microtasks of a step. Together they are twice as many as
+/// the microtasks between the end of one run() of js/lock/lock.js and the next. After each step the
+/// time is checked.
 constexpr int barging_steps = 3;
 constexpr int microtasks_per_step = 8;
 
@@ -20,8 +21,8 @@ AcquireRequestPtr HandOver::admissible(const NativeHold& hold) {
     if (!first || first->options.mode != hold.mode) return nullptr;
     if (hold.mode == LockMode::exclusive && !hold.active.empty()) return nullptr;
     if (hold.uses == 0) return first;
-    // A position beside readers may be next while this tab's turn before is not over: no other tab
-    // came between.
+    // Among readers, a position may be next in line while this tab's turn before it is not over: no
+    // other tab came between the two.
     const auto* position = order_.position_of(*first);
     if (position && position->entry->is_next()) {
         contenders_.forget_before(position->number);
@@ -53,7 +54,8 @@ Task<bool> HandOver::may_go_on(std::shared_ptr<NativeHold> hold) {
     const auto over = [&] { return hold->lost || lock_.context.stopped() || hold->expired; };
     if (!contenders_.empty() && !in_barging_window(*hold)) co_return false;
     if (over() || !lock_.has_web_locks()) co_return false;
-    // A hidden page may, too: it does not wait for anything, and cannot be frozen within a turn.
+    // A hidden page may also go on in its barging window: the window lasts microtasks only, and a
+    // page cannot be frozen within a turn.
     if (!contenders_.empty()) {
         const auto steps_left = barging_steps_left_ = std::make_shared<int>(barging_steps);
         lock_.spawn(end_barging_window(steps_left));

@@ -1,13 +1,14 @@
 // HandOver: how long a native hold goes on granting, and when it is handed over to another tab.
 //
 //   contenders   the hold       what it does                             until
-//   none         with callers   grants to all that are admissible        the last releases
+//   none         has callers    grants to all that are admissible        the last one releases
 //   none         in grace       is kept (run_grace_timer)                the grace period ends
 //   none         > slice_ms     goes on, if the browser reports that     another slice_ms passes
 //                               no other tab waits (may_go_on)
-//   some         with callers   grants to those that came before         the last releases
-//   some         in grace       waits for callers that ask again,        barging_window_ms end, or
-//                               in the barging window (may_go_on)        the microtasks it lasts
+//   some         has callers    grants to the requests of this tab that  the last one releases
+//                               came before the contenders
+//   some         in grace       waits for a caller that asks again, in   barging_window_ms or its
+//                               the barging window (may_go_on)           microtasks are over
 //   any          otherwise      is released
 #pragma once
 

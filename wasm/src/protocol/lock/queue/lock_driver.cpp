@@ -9,7 +9,8 @@ namespace tabacus {
 namespace {
 
 /// How many tokens a waiting tab reserves. A tab that has used them up releases the lock although
-/// it is in its barging window. A turn takes longer than as many microseconds (LockEpochs).
+/// it is in its barging window. One turn as the holder takes longer than this many microseconds
+/// (LockEpochs).
 constexpr std::int64_t tokens_in_line = 256;
 /// A tab that grants again and again reserves tokens in growing blocks, one transaction each. At
 /// the largest a block takes longer to use up than its microseconds (LockEpochs).
@@ -45,8 +46,8 @@ void LockDriver::refuse(const AcquireRequestPtr& request, const Error& error) {
     request->decided.complete({});
 }
 
-/// Whether the tab's next request goes on with what was asked of the browser for one that ended.
-/// It does not if it has a position of its own, which is behind another tab's, nor if it asked with
+/// Whether the tab's next request goes on with the native request of a request that ended. It does
+/// not if it has a position of its own, which is behind another tab's, nor if it asked with
 /// `ifAvailable`.
 bool LockDriver::takes_over() {
     const auto next = requests_.front();
@@ -162,7 +163,7 @@ void LockDriver::grant(const AcquireRequestPtr& request, const std::shared_ptr<N
     if (hold->uses == 1) {
         lock_.spawn(announce_grant(hold));
     } else if (!contenders_.empty() && request->options.max_hold_ms) {
-        // Without this, no tab would see that something moves, and they would take this tab for a
+        // Without this message, the tabs that wait would see no movement and take this tab for a
         // hung one.
         lock_.post(LockMessage::Kind::taken);
     }
@@ -175,7 +176,7 @@ Task<bool> LockDriver::reserve_tokens(std::shared_ptr<NativeHold> hold) {
     const auto extended =
         co_await attempt(lock_.context.epochs.extend(lock_.key, hold->tokens, hold->block));
     if (extended) co_return true;
-    // Another failure shows when the lock is taken anew.
+    // Any other failure is reported when the lock is acquired again.
     if (extended.error().code() == ErrorCode::fenced) holds_.lose(hold, "fenced");
     co_return false;
 }

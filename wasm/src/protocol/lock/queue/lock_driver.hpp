@@ -12,7 +12,8 @@
 //                                                   HandOver::must_release(): releasing
 //   releasing  the native lock is released          at once: idle, or taking
 //
-// Requests that steal are not the coroutine's: each takes the native lock by itself, in any state.
+// The coroutine does not serve requests that steal: each takes the native lock by itself, in any
+// state.
 #pragma once
 
 #include <memory>
@@ -41,11 +42,11 @@ class LockDriver {
 
     /// Starts the coroutine, or wakes it: a request has joined the queue.
     void start();
-    /// Grants a request by force, whoever holds the lock.
+    /// Steals the lock for a request, whichever tab holds it.
     void steal(const AcquireRequestPtr& request) { lock_.spawn(run_steal(request)); }
     /// Ends a request. Every request ends here or in refuse().
     void settle(const AcquireRequestPtr& request, std::optional<Error> failure);
-    /// Ends a request that waits, and takes back what was asked of the browser for its sake alone.
+    /// Ends a request that waits, and cancels the native request that was made for it alone.
     void refuse(const AcquireRequestPtr& request, const Error& error);
 
   private:

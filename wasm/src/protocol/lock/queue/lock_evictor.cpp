@@ -18,8 +18,8 @@ namespace {
 constexpr double watch_after_ms = 250;
 /// How often a waiter checks whether a maxHold has been declared, when it knows of none.
 constexpr double max_hold_poll_ms = 5'000;
-/// How long a waiter waits beyond maxHold: for the holder's own timer and for the message of its
-/// end.
+/// How long a waiter waits beyond maxHold: the holder's own timer and its message about the release
+/// may be late.
 constexpr double eviction_margin_ms = 2 * slice_ms + 50;
 /// How long a tab's message to itself may take.
 constexpr double echo_within_ms = 1'000;
@@ -45,7 +45,7 @@ std::string describe(const std::optional<LockRow>& row) {
 
 Task<void> LockEvictor::watch() {
     auto& clock = lock_.clock();
-    // A lease ends by itself, and within the page nobody else holds.
+    // A lease expires by itself, and a PageLock excludes only callers of this page.
     if (!lock_.has_web_locks() || !lock_.context.epochs.fenced()) co_return;
     watching_ = true;
     const auto own_ms = requests_.least_max_hold_ms();
@@ -117,7 +117,7 @@ Task<bool> LockEvictor::channel_echoes() {
     sender->post(
         format_lock_message({LockMessage::Kind::echo, lock_.key, context.epochs.tab(), {nonce}}));
     co_await echoed.async();
-    // A message that came back took its nonce away.
+    // The receipt of the message erased the nonce.
     co_return context.echoes.erase(nonce) == 0;
 }
 

@@ -1,29 +1,31 @@
 // LockEvictor: how a lock becomes free again when its holder is frozen or hung and cannot release
 // it.
 //
-// Only under maxHold. A waiter that has seen nothing move for longer than that, by its own timer,
-// steals the lock, begins a new epoch (so that the hung holder can write nothing any more), and
-// releases it at once: the queue goes on in its order, and a tab gains nothing by evicting.
+// A holder is evicted only if the lock's row or a request of this tab declares a maxHold. A waiter
+// that has seen nothing move for longer than that, by its own timer, steals the lock, begins a new
+// epoch (so that the hung holder can write nothing any more), and releases it at once: the queue
+// goes on in its order, and a tab gains nothing by evicting.
 //
 //   state      meaning                                  what ends the state
 //   idle       this tab does not wait for the lock      start(): watching
 //   watching   it observes the lock, and then sleeps    the tab has the lock, or gave up: idle
-//              for maxHold                              nothing moved meanwhile: claiming
+//              for maxHold, or for max_hold_poll_ms     nothing moved meanwhile: claiming
+//              if it knows of no maxHold
 //   claiming   a row in IndexedDB names this eviction   another tab has claimed it: watching, for
-//                                                       one more round of maxHold
+//                                                       one round of maxHold more than the claim
+//                                                       has attempts, up to rounds_max
 //                                                       the claim succeeds: evicting
 //   evicting   it steals the lock                       a new epoch has begun: watching
 //
 // Four rules keep tabs from evicting one after another:
-//  - Each state seen without movement is evicted by one tab: the claim is a row in IndexedDB. A tab
-//    that finds another's claim leaves it alone, and takes over only what stays unmoved for longer
-//    still.
+//  - Only one tab evicts the holder of one observed state: the claim is a row in IndexedDB. A tab
+//    that finds another tab's claim waits, and takes it over only if nothing has moved after that.
 //  - The first in line checks after one maxHold, those behind it after two.
 //  - Only a tab that receives its own message on the channel evicts. A tab whose channel does not
 //    work, or that was thawed a moment ago, cannot know that nothing has moved.
-//  - A holder that lives keeps the time itself (NativeHolds::limit) and is gone before that. While
-//    others wait it also announces each grant with a maxHold under one native hold: the row and the
-//    browser's locks do not show those.
+//  - A holder that lives keeps the time itself (NativeHolds::limit) and loses the lock before that.
+//    While other tabs wait, it also announces each further grant with a maxHold under one native
+//    hold, because the row and the browser's locks do not show these grants.
 #pragma once
 
 #include <cstdint>

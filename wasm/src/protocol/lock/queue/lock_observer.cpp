@@ -17,12 +17,12 @@ constexpr double answer_within_ms = 50;
 constexpr std::size_t fields_of_request = 4;
 /// How many fields a report may have after its nonce; one more is for an idle hold.
 constexpr std::size_t detail_max = lock_fields_max - lock_fields_min - 1;
-/// The last field, after the requests, if this tab has the native lock, exclusive or shared, for
-/// none of them. It is reported because tabs that do not use the lock answer too, and perhaps
+/// The last field, after the requests, if this tab keeps the native lock (exclusive or shared) in
+/// its grace period. It is reported because tabs that do not use the lock answer too, and perhaps
 /// first.
 constexpr std::string_view idle_exclusive = "k";
 constexpr std::string_view idle_shared = "s";
-/// A lease that nobody holds and somebody waits for is taken within so many reads of its row.
+/// The most reads of a lease's row until one of the tabs that wait has taken the lease.
 constexpr int reads_max = 10;
 constexpr double read_again_ms = 20;
 /// How soon a tab that only watches notices that a holder crashed, when no other tab succeeds it.
@@ -66,15 +66,14 @@ std::optional<LockRequestInfo> parse_info(const std::vector<std::string>& detail
 }
 
 /// Returns the lock's row. Where a lease excludes, the tab that is next takes a released lock a
-/// moment later: if tabs wait, reads the row until one of them holds it. `line` becomes whether
-/// they do.
-Task<std::optional<LockRow>> settled_row(LockContext& context, std::string key, bool& line) {
+/// moment later: if tabs wait, reads the row until one of them holds it. Sets `tabs_wait`.
+Task<std::optional<LockRow>> settled_row(LockContext& context, std::string key, bool& tabs_wait) {
     for (int reads = 0;; ++reads) {
         auto row = co_await context.epochs.read(key);
         if (row && context.departures.contains(row->grant)) row->heartbeat = 0;
         if (context.world.locks().available()) co_return row;
-        line = co_await context.epochs.lined_up(key);
-        if (!line || (row && row->heartbeat > 0) || reads == reads_max) co_return row;
+        tabs_wait = co_await context.epochs.lined_up(key);
+        if (!tabs_wait || (row && row->heartbeat > 0) || reads == reads_max) co_return row;
         co_await context.world.clock().sleep(read_again_ms);
     }
 }
@@ -184,11 +183,11 @@ Task<std::vector<LockRequestInfo>> LockObserver::query_tabs() {
     auto infos = own_requests();
     // This tab is one of the clients if it used the lock when the snapshot was taken.
     const std::size_t own = used_before && uses_native_lock() ? 1 : 0;
-    bool line = false;
-    const auto row = co_await settled_row(lock_.context, lock_.key, line);
+    bool tabs_wait = false;
+    const auto row = co_await settled_row(lock_.context, lock_.key, tabs_wait);
     if (row && row->heartbeat > 0 && clients.empty()) held_exclusively = true;
-    // With a lease nobody knows how many tabs use the lock: all have the time to answer.
-    const bool lease = !lock_.has_web_locks() && (line || (row && row->heartbeat > 0));
+    // With a lease no tab knows how many tabs use the lock, so the query lasts answer_within_ms.
+    const bool lease = !lock_.has_web_locks() && (tabs_wait || (row && row->heartbeat > 0));
     const bool others = clients.size() > own || lease;
     std::vector<std::string> answered{lock_.context.epochs.tab()};
     const auto holds = [&](LockMode mode) {
@@ -254,8 +253,9 @@ Subscription LockObserver::on_change(Function<void()> callback) {
     return subscription;
 }
 
-/// Polls for the crash of a holder while somebody watches. The watcher does not wait for the lock
-/// itself: if it were busy when its turn came, it would keep all others out.
+/// Polls for the crash of a holder while a callback watches the lock. This tab does not request the
+/// lock in order to notice the crash: if it were busy when its turn came, it would keep all other
+/// tabs out.
 Task<void> LockObserver::poll_for_crash() {
     if (!lock_.has_web_locks()) co_return;
     polling_ = true;

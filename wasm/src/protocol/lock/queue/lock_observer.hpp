@@ -5,8 +5,8 @@
 //
 //   state of a query   meaning                                what ends the state
 //   asking             posted with a nonce; tabs report       all tabs that the browser names have
-//                                                             reported, and a holder among them;
-//                                                             or answer_within_ms are over
+//                                                             reported, a holder among them; or
+//                                                             answer_within_ms are over: complete
 //   complete           it is removed, and later reports are   nothing
 //                      ignored
 //
@@ -50,8 +50,8 @@ class LockObserver {
     Task<void> wait_for_unlock(std::optional<AbortSignal> signal, std::optional<double> timeout_ms);
     Subscription on_change(Function<void()> callback);
 
-    /// A request of this tab or of another one has to wait. A request that need not wait is
-    /// notified when it is granted.
+    /// A request of this tab or of another one was made. Notifies the watchers if the lock is held:
+    /// a request that need not wait notifies them by its grant.
     void on_waiter() const;
     /// Another tab announced a grant.
     void on_taken();

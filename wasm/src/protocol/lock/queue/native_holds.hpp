@@ -32,7 +32,7 @@ class NativeHolds {
     NativeHolds(NamedLock& lock, const LockListeners& listeners, const Contenders& contenders,
                 AutoResetEvent& wake)
         : lock_(lock), listeners_(listeners), contenders_(contenders), wake_(wake) {}
-    /// Sets the pointer that grants refer to this by. It keeps alive what this refers to.
+    /// Sets the pointer by which grants refer to this. Locking it keeps the whole LockQueue alive.
     void set_self(std::weak_ptr<NativeHolds> self) { self_ = std::move(self); }
 
     [[nodiscard]] const std::string& key() const { return lock_.key; }
@@ -55,21 +55,21 @@ class NativeHolds {
     void adopt(const HoldPtr& hold);
     void adopt_stolen(const HoldPtr& hold);
     std::shared_ptr<Grant> grant(const LockOptions& options, const HoldPtr& hold);
-    /// Returns the innermost grant of this very lock that a request is asked under, or nothing.
+    /// Returns the innermost grant of this lock within which the request was made, or nothing.
     std::shared_ptr<Grant> outer_of(const LockOptions& options);
-    /// Makes a grant under the same native hold and with the same token, which is released by
-    /// itself.
+    /// Makes a grant under the same native hold and with the same token. It is released
+    /// independently of `outer`.
     std::shared_ptr<Grant> reenter(const std::shared_ptr<Grant>& outer, const LockOptions& options);
 
     void release(Grant& grant);
     /// Detaches a grant that was released, once nothing is written under it any more.
     void commit_ended(Grant& grant);
-    /// Ends a grant whose maxHold is over: in a turn that takes long its timer is not due.
+    /// Ends a grant whose maxHold is over, although its timer cannot fire within a long turn.
     void check_max_hold(const std::shared_ptr<Grant>& granted);
     /// Ends a hold that was taken away, or that must not be used any more. Notifies its holders.
     void lose(const HoldPtr& hold, std::string_view reason);
     void lose_all(std::string_view reason);
-    /// Releases a hold without a holder, unless it was lost, and is then without a current one.
+    /// Ends the current hold, which has no holder: releases it unless it was lost.
     void end(const HoldPtr& hold);
 
     /// Begins a transaction under the fence of a grant (fenced_transaction.cpp).

@@ -29,10 +29,10 @@ Task<void> RequestExpiry::expire(AcquireRequestPtr request) {
     driver_.refuse(request, late_error());
 }
 
-/// A timeout may be over before the first answer to the request. The request then asks only whether
-/// the lock is available. What was requested of the browser goes on, since the tab's next request
-/// may inherit its position in line; this ends when it is known to wait for other tabs. A tab that
-/// merely keeps the lock has the time to release it.
+/// Returns when a request whose timeout is over has ended or is known to wait for another tab. The
+/// timeout may be over before the first answer to the request, which then asks only whether the
+/// lock is available. Its native request goes on, since the tab's next request may inherit its
+/// position in line. A tab that merely keeps the lock is given the time to release it.
 Task<void> RequestExpiry::await_first_answer(AcquireRequestPtr request) {
     auto& clock = lock_.clock();
     const auto end_ms = clock.monotonic_ms() + overtime_ms;

@@ -7,7 +7,7 @@
 //   ifAvailable        first in line  LockDriver: granted, or unavailable
 //   ifAvailable        behind others  LockDriver: granted; or unavailable when answers had time
 //
-// It keeps no state beside the requests'.
+// It has no state of its own: the states are those of the requests.
 #pragma once
 
 #include "availability.hpp"
@@ -28,8 +28,9 @@ class RequestExpiry {
 
     /// Refuses the request when its timeout is over. Requires that it has one.
     void start_timeout(const AcquireRequestPtr& request) { lock_.spawn(expire(request)); }
-    /// Refuses an `ifAvailable` request that is behind a request which waits for another tab: one
-    /// that need not wait would have been granted by then.
+    /// Ends an `ifAvailable` request that is still behind another request once answers had time to
+    /// come. The first request of the queue then waits for another tab, or it would have been
+    /// granted.
     void start_try(const AcquireRequestPtr& request) { lock_.spawn(give_up(request)); }
 
   private:

@@ -2,7 +2,8 @@
 //
 //   state of a request   meaning                              what ends the state
 //   queued               it waits                             it ends, wherever it stands
-//   ended                it is skipped, and still listed      front(), or a join() that sweeps
+//   ended                it is skipped, and still listed      front(), or a join() that sweeps:
+//                                                             removed
 //   removed              it is listed no more                 nothing
 //
 // A request ends in the middle of the queue as often as at its front. It is removed later, so that

@@ -39,8 +39,8 @@ class AwaitedOutcomes {
     /// Returns the unknown outcomes that did happen: their jobs are gone, and no other tab has
     /// reported them. A job that is still there will be settled again. `born`: of the queue's head.
     Task<JobOutcomes> resolve_unknown(Transaction& transaction, std::string born);
-    /// Fails the jobs of any other incarnation of the database: they are gone with it. `born`: of the
-    /// queue's head, or empty if the queue has none.
+    /// Fails the jobs of any other incarnation of the database: they are gone with it. `born` is
+    /// that of the queue's head, or empty if the queue has no head.
     void lose_foreign(const std::string& born);
 
   private:
@@ -50,7 +50,8 @@ class AwaitedOutcomes {
     bool answers_pending_ = false;
 };
 
-/// Returns the outcome of a job whose own is lost. `message`: nothing that JSON escapes.
+/// Returns the outcome of a job whose own outcome is lost. Requires that `message` has no character
+/// that JSON escapes.
 JobOutcome missing_outcome(std::string_view message);
 
 }  // namespace tabacus

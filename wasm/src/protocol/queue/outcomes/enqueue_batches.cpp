@@ -5,7 +5,7 @@
 namespace tabacus {
 namespace {
 
-/// More would hold up everybody else's transactions.
+/// The most requests of one transaction. More would hold up the transactions of others.
 constexpr std::size_t batch_max = 2048;
 
 }  // namespace
@@ -25,7 +25,7 @@ Task<JobReceipt> EnqueueBatches::enqueue(JobSpec spec) {
     co_return request->receipt;
 }
 
-/// One transaction at a time, of all that has gathered meanwhile.
+/// Commits one batch at a time, until no request waits.
 Task<void> EnqueueBatches::flush() {
     co_await open_.context.world.clock().end_of_turn();
     while (!waiting_.empty()) {

@@ -1,5 +1,5 @@
-// EnqueueBatches: the requests to enqueue jobs, gathered so that those of one turn of the event loop
-// share a transaction.
+// EnqueueBatches: the requests to enqueue jobs, gathered so that those of one turn of the event
+// loop share a transaction. The state is kept as AwaitedOutcomes::answers_pending().
 //
 //   state      meaning                                   leaves the state by
 //   at rest    no request waits                          enqueue(): flushing
@@ -24,7 +24,7 @@ class EnqueueBatches {
 
     /// Does what Queue::enqueue() does.
     Task<JobReceipt> enqueue(JobSpec spec);
-    /// Fails the requests that wait, and wait for no transaction yet, with closed.
+    /// Fails with closed the requests that no transaction has taken yet.
     void close();
 
   private:

@@ -1,11 +1,12 @@
 // IdleWaiters: the callers in this tab that wait until the queue is idle.
 //
 //   state     meaning                            leaves the state by
-//   waiting   the caller's wait has not ended    settle(): the queue is empty, and nothing runs here
+//   waiting   the caller's wait has not ended    settle(), if the queue is empty and no job runs
+//                                                in this tab: ended
 //   ended     the caller goes on                 nothing: each wait ends once
 //
-// A caller whose wait has ended has received the outcomes of its jobs, and its tab runs none that
-// was cancelled.
+// A caller whose wait has ended has received the outcomes of its jobs, and its tab runs no job any
+// more, not even one that was cancelled.
 #pragma once
 
 #include <utility>

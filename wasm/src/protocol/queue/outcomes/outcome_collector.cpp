@@ -32,7 +32,7 @@ Task<void> OutcomeCollector::collect() {
     collecting_ = false;
 }
 
-/// Returns whether there may be more.
+/// Fetches up to collected_max outcomes. Returns whether there may be more.
 Task<bool> OutcomeCollector::collect_some() {
     constexpr Stores scope{Store::jobs, Store::data};
     const auto transaction = co_await open_.begin(scope, Access::write, Durability::relaxed);
@@ -58,7 +58,7 @@ Task<bool> OutcomeCollector::collect_some() {
     }
     if (removed == 0) co_return false;
     const auto committed = co_await attempt(transaction->commit());
-    // They may be gone, and what was read holds in any case.
+    // With an unknown commit the rows may or may not be gone; what was read holds in any case.
     if (!committed && committed.error().code() != ErrorCode::unknown_commit) {
         co_await fail(committed.error());
     }

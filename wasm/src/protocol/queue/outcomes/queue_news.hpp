@@ -10,7 +10,8 @@
 //   cancelled           the workers; the runs; the outcome collector, if another tab's
 //   running, progress   nobody
 //
-// Every event is handed to the application as well.
+// The version and the count of every event go to the status, and every event is handed to the
+// application.
 #pragma once
 
 #include <string_view>

@@ -1,9 +1,9 @@
-// QueuePoller: reads the store now and then while this tab waits for anything, since messages may be
-// lost.
+// QueuePoller: reads the store now and then while this tab waits for anything, since messages may
+// be lost.
 //
 //   state     meaning                                   leaves the state by
 //   at rest   this tab waits for nothing                watch(): polling
-//   polling   it reads every ask_again_ms while a       nothing is waited for: at rest; the queue is
+//   polling   it reads every ask_again_ms while a       this tab waits for nothing, or the queue is
 //             caller waits, else every work_again_ms    closed: at rest
 #pragma once
 
@@ -26,7 +26,8 @@ class QueuePoller {
     };
     explicit QueuePoller(const Parts& parts) : parts_(parts) {}
 
-    /// Polls from here on, for as long as this tab takes part in the work or waits for an outcome.
+    /// Polls from here on, for as long as this tab takes part in the work, or waits for an outcome
+    /// or for an idle queue.
     void watch() {
         if (!std::exchange(polling_, true)) parts_.open.context.scope.spawn(poll_periodically());
     }

@@ -23,7 +23,7 @@ struct Claim {
     std::vector<ClaimedRow> rows;                 // of these jobs, those that the slot has still
     std::vector<SlotRow::RowReference> recorded;  // the same, as the slot's row has them
     std::int64_t edits = 0;                       // QueueHead::edits when the jobs were read
-    bool gapless = false;  // they were all jobs that there were, from the first to the last
+    bool gapless = false;  // no other slot had claimed a job: none lies between these
 };
 
 }  // namespace tabacus

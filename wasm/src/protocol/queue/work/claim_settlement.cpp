@@ -53,9 +53,9 @@ Task<void> ClaimSettlement::reread_claimed() {
     }
 }
 
-/// Removes the rows of the finished jobs in ranges: one by one they are most of the work. Of one
-/// kind and priority nothing comes between claimed jobs but what counts as an edit: other jobs come
-/// before all of them or behind all of them.
+/// Removes the rows of the finished jobs in ranges: removing them one by one would be most of the
+/// work. Among jobs of one kind and priority, other jobs come before all claimed ones or behind all
+/// of them. A job that comes between them counts as an edit (QueueHead::edits).
 void ClaimSettlement::remove_finished() {
     std::map<std::string, std::pair<std::string, std::string>> ranges;  // by all but the rank
     for (const auto& finished : held_slot_.unsettled.finished) {
@@ -70,8 +70,8 @@ void ClaimSettlement::remove_finished() {
     }
 }
 
-/// Leaves of each claimed row the jobs that have not ended, those of one state in one row. `removed`:
-/// the rows of the finished jobs are gone already.
+/// Leaves of each claimed row the jobs that have not ended, adjacent ones of one state in one row.
+/// `removed`: the rows of the finished jobs are gone already.
 void ClaimSettlement::part_rows(bool removed) {
     auto& next_rows = turn_.claim.rows;
     for (const auto& row : held_slot_.claim.rows) {
@@ -101,7 +101,8 @@ void ClaimSettlement::part_rows(bool removed) {
 
 Task<std::optional<Error>> ClaimSettlement::end_jobs() {
     const auto& finished = held_slot_.unsettled.finished;
-    // Failed jobs go first, because a job that follows a done one may take the kind of a failed one for gone.
+    // Failed jobs go first. Otherwise a follower of a done job could recount the kinds while the
+    // rows of the failed jobs are gone, and drop their kinds.
     std::vector<std::size_t> numbers;
     for (const bool done : {false, true}) {
         for (std::size_t number = 0; number < finished.size(); ++number) {
@@ -126,7 +127,7 @@ Task<std::optional<Error>> ClaimSettlement::end_jobs() {
     co_return std::nullopt;
 }
 
-/// Returns why what the job gives was refused, if so.
+/// Returns the reason if what the job gives was refused.
 Task<std::optional<Error>> ClaimSettlement::end_job(const Job& job, const JobOutcome& outcome) {
     if (outcome.kind != JobOutcome::Kind::done) {
         rows_.failed(job, outcome);

@@ -3,7 +3,7 @@
 //
 //   a job of the claim   before the transaction           what the transaction does
 //   runs                 begun, and not ended             it stays claimed, before all others
-//   ended                begun, and ended                 it is removed; what follows it is enqueued
+//   ended                begun, and ended                 it is removed; its followers are enqueued
 //   stays                ended, and postponed             it stays claimed
 //   returned             not begun                        its row is no longer claimed
 //   gone                 ended or not begun, but its row  nothing: nothing of it counts
@@ -25,7 +25,7 @@ class ClaimSettlement {
     ClaimSettlement(QueueRows& rows, HeldSlot& held_slot, SlotTurn& turn)
         : rows_(rows), held_slot_(held_slot), turn_(turn), intake_(rows) {}
 
-    /// Returns why what a job gives was refused, if so. Nothing may be committed then.
+    /// Returns the reason if what a job gives was refused. Nothing may be committed then.
     Task<std::optional<Error>> settle();
 
   private:

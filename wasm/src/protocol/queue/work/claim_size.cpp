@@ -7,9 +7,9 @@
 namespace tabacus {
 namespace {
 
-/// Claims ahead grow so while jobs are short.
+/// The factor by which claims grow while jobs are short.
 constexpr std::size_t ahead_growth = 4;
-/// How much of jobs is claimed at once, about.
+/// About the most bytes of payloads that are claimed at once.
 constexpr std::size_t ahead_bytes = 2'000'000;
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 /// What follows the jobs of a claim that have ended.
 struct Followers {
     bool keyed = false;
-    std::optional<int> priority;  // the highest of those without a key, or a time to wait for
+    std::optional<int> priority;  // the highest of those without a delay
 
     void add(const std::vector<JobSpec>& next) {
         for (const auto& spec : next) {
@@ -63,7 +63,7 @@ Task<void> JobRunner::run_all(HeldSlot& held_slot) {
             const auto waiting = run->wake_signal;
             co_await waiting.async();
             if (run->ended || !*late || alone) continue;
-            // It takes its time: others need not wait for what it holds up.
+            // The job is long: what the slot has claimed or not settled must not wait for it.
             alone = true;
             (void)co_await attempt(settler.settle_and_claim(held_slot, false));
         }

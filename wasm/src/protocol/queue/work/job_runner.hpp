@@ -1,11 +1,12 @@
 // JobRunner: runs the jobs of a claim one after another, for as long as they are short.
 //
 //   state       meaning                                    leaves the state by
-//   quick       less than ahead_ms have passed since the   ahead_ms have passed: slow; a job was
-//               first job began                            enqueued, or a following one comes first:
-//                                                          ended
-//   slow        the job that runs is the last to begin     while it runs, a turn gives back the
-//                                                          others: alone
+//   quick       less than ahead_ms have passed since the   ahead_ms have passed: slow
+//               first job began                            no job is left, a job was enqueued, a
+//                                                          following one comes first, the claim is
+//                                                          lost, or work stops: ended
+//   slow        the job that runs is the last to begin     a turn gives back the others: alone
+//                                                          the job has ended before that: ended
 //   alone       nothing else is claimed or unsettled       the job has ended: ended
 //   ended       what was not begun is given back by the    nothing
 //               next turn

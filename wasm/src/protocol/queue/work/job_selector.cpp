@@ -10,12 +10,12 @@
 namespace tabacus {
 namespace {
 
-/// The most jobs of a lost worker that are claimed together, once: one of them may be what ended
-/// the worker.
+/// The most jobs that are claimed together after they lost one worker: one of them may be what
+/// ended it. After a second loss each is claimed alone.
 constexpr std::size_t suspects_max = 32;
 
 /// Whether a job is claimed alone: it may well have ended its workers; it must not begin twice; or
-/// it has a value, which somebody must take.
+/// its payload is a value, which must be read first.
 bool alone(const Job& job) {
     return job.lost_workers > 1 || job.at_most_once || job.payload.by_value;
 }
@@ -39,7 +39,7 @@ void claim_first(QueueRows& rows, std::vector<Job> jobs, std::size_t count, Slot
 }  // namespace
 
 /// Returns rows of jobs that may run, of the kinds that this tab handles: by priority and rank the
-/// first of them all, and `limit` at least.
+/// first of them all, and at least `limit` if there are so many.
 Task<JobSelector::OrderedRows> JobSelector::first_rows(QueueRows& rows, std::size_t limit) {
     const auto now_ms = open_.monotonic_ms();
     const bool all = !searched_ms_ || now_ms - *searched_ms_ >= work_again_ms;

@@ -2,8 +2,9 @@
 // kinds that this tab handles.
 //
 //   a job is passed over   if another slot has claimed it
-//   a job ends the claim   if it must be claimed alone, and is not the first; or if it is one of a
-//                          lost worker's, and suspects_max are claimed
+//   a job ends the claim   if the claim has as many jobs as ClaimSize allows; if it must be claimed
+//                          alone, or its row must be parted, and it is not the first; or if it is
+//                          one of a lost worker's, and suspects_max are claimed
 //   a job is put off       if it must begin at most once, and the turn is not strictly durable: the
 //                          next turn is
 //

@@ -6,8 +6,9 @@
 //   serving             it has the slot (slot_server.hpp)        nothing is left to do: asleep, or
 //                                                                waiting if it was woken meanwhile;
 //                                                                a failure: pausing
-//   asleep              there was nothing to do                  WorkSignal::wake(): waiting
-//   pausing             its store or its lock failed             after_failure_ms later: waiting
+//   asleep              there was nothing to do                  WorkSignal::wake(): waiting, or
+//                                                                ended after stop()
+//   pausing             its store or its lock failed             after_failure_ms: the same
 //   ended               the slot has no worker in this tab       start(): waiting
 #pragma once
 

@@ -4,7 +4,8 @@
 //   claiming   a turn settles, and claims what is next   it claims jobs: running; it claims none:
 //                                                        released; the slot was served for
 //                                                        slot_slice_ms, and other tabs handle what
-//                                                        this one does not: released
+//                                                        this one does not: released; it puts a job
+//                                                        off (job_selector.hpp): claiming
 //   running    the jobs of the claim run                 they have ended: claiming
 //   released   the next holder finds the slot's row      nothing
 //   lost       the run loses its claim; a clean exit is  nothing

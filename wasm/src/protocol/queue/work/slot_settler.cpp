@@ -79,7 +79,8 @@ Task<void> SlotSettler::drain_orphan(int slot) {
 Task<bool> SlotSettler::resolve_failure(HeldSlot& held_slot, SlotTurn& turn, Error error,
                                         int& tried) {
     if (turn.refused) {
-        // Both or neither: each such turn has one job less that is done.
+        // A job and its followers are kept together or not at all. Each such turn has one done job
+        // less, so that it does not count as an attempt.
         held_slot.unsettled.refuse(*turn.refused, error.code(), error.what());
         --tried;
         co_return false;

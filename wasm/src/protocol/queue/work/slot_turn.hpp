@@ -19,7 +19,7 @@ struct SlotTurn {
     std::vector<std::size_t> returned;   // of the jobs before: given back
     std::vector<int> orphans;            // slots beyond the agreed number that have jobs
     std::optional<double> next_due_ms;   // when the next delayed job may run
-    std::optional<std::size_t> refused;  // of the finished jobs: what it gives is refused
+    std::optional<std::size_t> refused;  // the finished job whose followers are refused
     std::int64_t version = 0;            // of the head
     std::int64_t count = 0;
     bool other_kinds = false;  // as HeldSlot::other_kinds

@@ -61,7 +61,7 @@ Task<void> TurnTaker::take(HeldSlot& held_slot, bool claiming, std::string exit,
 Task<bool> TurnTaker::act(Transaction& transaction, HeldSlot& held_slot, bool claiming,
                           std::string exit, SlotTurn& turn) {
     auto rows = open_.rows(transaction, turn.changes);
-    // All at once: answers come faster than one after another.
+    // The reads are requested together: their answers come faster than those of single requests.
     auto slots_read = transaction.list(Store::jobs, rows.key("s/"));
     std::optional<Async<std::vector<Row>>> outcomes_read;
     if (held_slot.fresh && held_slot.slot == 0) {
@@ -102,7 +102,7 @@ Task<bool> TurnTaker::act(Transaction& transaction, HeldSlot& held_slot, bool cl
 }
 
 /// Gives back what the former holder had claimed and did not settle. The loss of its worker counts
-/// unless that worker was of this tab, or exited cleanly.
+/// unless that worker was of this tab, exited cleanly, or the disk is full.
 Task<void> TurnTaker::recover(QueueRows& rows, const HeldSlot& held_slot, const SlotRow& former,
                               const std::string& exit) const {
     const bool left = former.tab == open_.context.tab || exit_names_turn(exit, former.turn);

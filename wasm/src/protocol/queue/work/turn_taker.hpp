@@ -2,14 +2,15 @@
 // and what comes next is claimed.
 //
 // The slot's row fences the turns: each finds the row as the one before has left it, or does
-// nothing. A worker that had the slot before, and does not know that another one has it, settles and
-// claims nothing.
+// nothing. A worker that had the slot before, and does not know that another one has it, settles
+// and claims nothing.
 //
 //   the slot's row has            the turn
 //   the worker's last turn        settles what has ended, and claims
 //   another turn, slot is fresh   first gives back what the former holder had claimed
 //   another turn, not fresh       fails with fenced
-//   nothing to change             commits nothing
+//
+// A turn that changes nothing commits nothing.
 #pragma once
 
 #include <optional>

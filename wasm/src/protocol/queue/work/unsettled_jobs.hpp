@@ -35,8 +35,9 @@ class UnsettledJobs {
     void settle_next();
     /// One that did not fit may fit: another one was settled.
     void forget_unfit() { unfit_ = 0; }
-    /// After a transaction over the finished ones of these jobs found the disk full: settles them one
-    /// by one, and first those that write least. Returns false if none of them fits.
+    /// Postpones all but one of the finished jobs, after their transaction found the disk full.
+    /// They are settled one by one, the one that writes least first. Returns false if none of
+    /// them fits.
     bool narrow(const std::vector<Job>& jobs);
     /// What a finished job gives was refused, for this reason: the job has failed.
     void refuse(std::size_t number, ErrorCode code, std::string_view message);

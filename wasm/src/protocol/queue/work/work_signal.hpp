@@ -35,7 +35,7 @@ class WorkSignal {
         context_.scope.spawn(wait_until(due_ms));
     }
     [[nodiscard]] std::uint64_t count() const { return count_; }
-    /// Sleeps until the next wake().
+    /// Returns an operation that the next wake() completes.
     Async<Unit> next() {
         const Completer<Unit> worker;
         asleep_.push_back(worker);

@@ -23,7 +23,7 @@ Async<Unit> WorkerSlots::next_release() {
     return caller.async();
 }
 
-/// What is written under the lock is fenced by the slot's row (turn_taker.hpp). A lease always has a
+/// The slot's row fences what is written under the lock (turn_taker.hpp). A lease always has a
 /// token: nothing else detects a lease that expired before its holder's first turn.
 Task<Held> WorkerSlots::request(int slot) {
     auto& locks = open_.context.locks;

@@ -1,7 +1,7 @@
 // CounterFlushes: the flushes of one counter that wait for a commit.
 //
-// Increments are numbered in the order in which they are counted. A commit covers all increments up to
-// a number, and a flush waits until all are covered that were counted before it.
+// Increments are numbered in the order in which they are counted. A commit covers all increments up
+// to a number, and a flush waits until all are covered that were counted before it.
 //
 //   state of a flush   who may leave the state, and how
 //   waiting            confirm(): a commit covers all increments before the flush; it resolves
@@ -9,8 +9,8 @@
 //
 //   outcome_unknown    meaning
 //   false              every increment is committed, pending, or was reported by a failed flush
-//   true               it cannot be known whether some increments are stored, and no flush has failed
-//                      for it yet: the next one does (take_unknown())
+//   true               it cannot be known whether some increments are stored, and no flush has
+//                      failed for it yet: the next one does (take_unknown())
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,9 @@ class CounterFlushes {
     /// Fails every flush that waits.
     void fail(const Error& error);
 
-    /// It cannot be known any more whether some increments are stored, and another commit of them could
-    /// count them twice. Fails every flush that waits; if none waits, the next one is to fail.
+    /// It cannot be known any more whether some increments are stored, and another commit of them
+    /// could count them twice. Fails every flush that waits; if none waits, the next one is to
+    /// fail.
     void fail_unknown();
     /// True if the flush that begins is to fail with unknown_outcome(). Answers true once.
     bool take_unknown() { return std::exchange(outcome_unknown_, false); }

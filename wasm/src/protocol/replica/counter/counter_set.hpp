@@ -1,9 +1,10 @@
-// CounterSet: the counters of one replica. It only grows, and a counter stays where it is in memory.
+// CounterSet: the counters of one replica. It only grows, and a counter stays where it is in
+// memory.
 //
-//   state of the set   meaning                                            who may leave the state, and how
-//   clean              the store holds all that was counted               CounterState::add()
-//   dirty              a commit is needed: gather() returns its rows      a commit of all rows succeeds
-//   dirty, awaited     a flush waits for that commit                      the same, or fail_flushes()
+//   state of the set   meaning                                        what ends the state
+//   clean              the store holds all that was counted           CounterState::add()
+//   dirty              a commit is needed: gather() returns its rows  a commit of all rows succeeds
+//   dirty, awaited     a flush waits for that commit                  the same, or fail_flushes()
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,7 @@ struct CommitRow {
 
 class CounterSet {
   public:
-    /// Null if there is no counter of that escaped name.
+    /// Returns null if there is no counter of that escaped name.
     CounterState* find(std::string_view key);
     /// Requires that there is no counter of that escaped name.
     CounterState& add(std::string&& key, Durability durability, bool based) {
@@ -45,12 +46,12 @@ class CounterSet {
     /// The strictest durability of the dirty counters.
     [[nodiscard]] Durability durability_of_dirty() const;
 
-    /// Returns the dirty rows that a transaction of this durability may commit. A counter that became
-    /// dirty after the transaction was asked for, and needs more, waits for the next one.
+    /// Returns the dirty rows that a transaction of this durability may commit. A counter that
+    /// became dirty after the transaction was asked for, and needs more, waits for the next one.
     std::list<CommitRow> gather(Durability durability);
     void fail_flushes(const Error& error);
-    /// Puts the own rows, which are called `row`, among the others. What was not committed waits for
-    /// a row of the next epoch.
+    /// Puts the own rows, which are called `row`, among the others. What was not committed waits
+    /// for a row of the next epoch.
     void end_epoch(std::string_view row, std::int64_t epoch);
 
   private:

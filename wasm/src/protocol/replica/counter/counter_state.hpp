@@ -5,7 +5,8 @@
 //                  first read has failed
 //   changed        when the value changes                       when the subscribers are called
 //   announceable   when the own row grows, and once more        when the own row is announced
-//                  when all is committed
+//                  when all is committed; without a
+//                  store, when another tab asks
 //   unconfirmed    when an announcement is received             when a check of the store begins
 #pragma once
 
@@ -44,8 +45,8 @@ struct CounterState {
 
     ChangeListeners change_listeners;
 
-    /// Adds `n` to the value and to the own row. Returns false, and changes nothing, if either would
-    /// leave its range.
+    /// Adds `n` to the value and to the own row. Returns false, and changes nothing, if either
+    /// would leave its range.
     bool add(std::int64_t n);
     /// The store holds `totals` in the own row, and the increments up to the number `through`.
     void confirm(Totals totals, std::uint64_t through);

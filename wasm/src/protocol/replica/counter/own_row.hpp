@@ -1,13 +1,14 @@
 // OwnRow: this tab's own row of one counter, as cumulative totals.
 //
 //   state     attempted                  committed             who may leave the state, and how
-//   unbased   what this tab has added    nothing               a commit or an adoption that knows what
-//             and not committed                                the stored row holds: set_base()
-//   based     the base, and what this    what of that is       the end of the slot's epoch: end_epoch()
-//             tab has added to it        known to be stored
+//   unbased   what this tab has added    nothing               a commit or an adoption that knows
+//             and not committed                                what the stored row holds:
+//                                                              set_base()
+//   based     the base, and what this    what of that is       the end of the slot's epoch:
+//             tab has added to it        known to be stored    end_epoch()
 //
-// The base is what the stored row held when the slot was adopted. A replica that shares its row with
-// no other tab (there is no database) is based on nothing from the start, and stays so.
+// The base is what the stored row held when the slot was adopted. A replica that shares its row
+// with no other tab (there is no database) is based on nothing from the start, and stays so.
 #pragma once
 
 #include "protocol/common/record.hpp"

@@ -6,8 +6,9 @@
 //   state of a row       meaning                              who may leave the state, and how
 //   stored               the store held it, and nothing       merge_announced() with newer totals
 //                        newer is announced
-//   ahead of the store   its owner announced newer totals     merge_committed(): the store has caught up;
-//                                                             age_announcements(): its owner is gone
+//   ahead of the store   its owner announced newer totals     merge_committed(): the store caught
+//                                                             up; age_announcements(): its owner
+//                                                             is gone
 //
 // Within an epoch totals only grow. A newer epoch replaces an older one, since its owner began with
 // what the store held.
@@ -21,8 +22,8 @@
 
 namespace tabacus {
 
-/// Rows that are announced and never stored are forgotten after a while. Until then another script on the
-/// channel can make this tab remember this many.
+/// Rows that are announced and never stored are forgotten after a while. Until then another script
+/// on the channel can make this tab remember this many.
 constexpr std::size_t cached_rows_max = 1000;
 
 /// What this tab knows of a row of another replica.
@@ -43,15 +44,15 @@ class RowCache {
     /// Merges what a row's owner announced. Older epochs are ignored, and a further row once there
     /// are cached_rows_max.
     void merge_announced(std::string_view id, TotalsRecord record);
-    /// Requires that the store was just read. Forgets every announcement that it has not confirmed for
-    /// the `checks_max`-th time. Returns true if some are left to be confirmed.
+    /// Requires that the store was just read. Forgets every announcement that it has not confirmed
+    /// for the `checks_max`-th time. Returns true if some are left to be confirmed.
     bool age_announcements(int checks_max);
     /// Removes a row, whose owner is this tab from here on.
     void remove(std::string_view id);
 
     [[nodiscard]] const std::list<CachedRow>& rows() const { return rows_; }
-    /// The sum over the rows, with announcements (sum) or without them. Saturates at ±total_max, far
-    /// beyond any value that may be shown.
+    /// The sum over the rows, with announcements (sum) or without them. Saturates at ±total_max,
+    /// far beyond any value that may be shown.
     [[nodiscard]] std::int64_t sum() const;
     [[nodiscard]] std::int64_t committed_sum() const;
 

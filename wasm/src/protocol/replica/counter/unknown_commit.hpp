@@ -1,13 +1,13 @@
 // UnknownCommit: a commit of one counter's row whose outcome has not been reported.
 //
 //   kind        added to the list                        removed from the list
-//   in epoch    when the connection was lost before      by settle_unknown_commits(), which the next
-//               the outcome was reported                 adoption calls
+//   in epoch    when the connection was lost before      by settle_unknown_commits(), which the
+//               the outcome was reported                 next adoption calls
 //   adopting    when it is issued                        once its outcome is reported; if the
 //                                                        connection is lost, as the other kind
 //
-// An adopting commit writes the first row of an epoch, so that until its outcome is known this tab's
-// increments may be in a row that is not its own yet.
+// An adopting commit writes the first row of an epoch, so that until its outcome is known this
+// tab's increments may be in a row that is not its own yet.
 #pragma once
 
 #include <cstdint>
@@ -30,19 +30,19 @@ struct UnknownCommit {
     Totals increments;      // adopting: what it adds to the row; else empty
 
     [[nodiscard]] bool adopts() const { return !increments.empty(); }
-    /// True if the commit may have happened, given what its row holds now. In this commit's epoch the
-    /// row is the replica's own. Under a newer owner it has grown from what this replica left, so that a
-    /// row that holds less refutes the commit.
+    /// True if the commit may have happened, given what its row holds now. In this commit's epoch
+    /// the row is the replica's own. Under a newer owner it has grown from what this replica left,
+    /// so that a row that holds less refutes the commit.
     [[nodiscard]] bool compatible_with(const std::optional<TotalsRecord>& stored) const {
         return stored && stored->epoch >= record.epoch &&
                larger(stored->totals, record.totals) == stored->totals;
     }
 };
 
-/// Finds out by `transaction`, which is to adopt a slot, which commits of unknown outcome have happened.
-/// A row under a newer owner that holds as much as the commit proves nothing. To write the increments
-/// again could count them twice, so the replica leaves out what no flush has promised, and fails the
-/// flushes that wait.
+/// Finds out by `transaction`, which is to adopt a slot, which commits of unknown outcome have
+/// happened. A row under a newer owner that holds as much as the commit proves nothing. To write
+/// the increments again could count them twice, so the replica leaves out what no flush has
+/// promised, and fails the flushes that wait.
 Task<void> settle_unknown_commits(Replica& replica, Transaction& transaction,
                                   std::string_view generation);
 
