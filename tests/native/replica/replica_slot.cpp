@@ -37,8 +37,8 @@ class FakeLock final : public HeldLock {
 }  // namespace
 
 TEST_CASE("slot: it goes from locked to adopted to resting, and is lost by a steal") {
+    bool held = false;  // outlives the slot, whose lock writes to it
     ReplicaSlot slot;
-    bool held = false;
     CHECK_FALSE(slot.locked());
     CHECK_FALSE(slot.adopted());
     CHECK_FALSE(slot.resting(true));
@@ -71,8 +71,8 @@ TEST_CASE("slot: it goes from locked to adopted to resting, and is lost by a ste
 }
 
 TEST_CASE("slot: without its lock it rests, unless there are no locks at all") {
+    bool held = false;  // outlives the slot, whose lock writes to it
     ReplicaSlot slot;
-    bool held = false;
     slot.set_lock(std::make_unique<FakeLock>(held));
     slot.begin_epoch({"g", "0", 8});
     slot.unlock();
@@ -87,8 +87,8 @@ TEST_CASE("slot: without its lock it rests, unless there are no locks at all") {
 }
 
 TEST_CASE("slot: one whose epochs are exhausted is left for the next one") {
+    bool held = false;  // outlives the slot, whose lock writes to it
     ReplicaSlot slot;
-    bool held = false;
     CHECK(slot.first() == 0);
     slot.set_name("4");
     slot.set_lock(std::make_unique<FakeLock>(held));
