@@ -51,6 +51,7 @@ std::vector<Job> jobs_of_sizes(std::initializer_list<std::size_t> sizes) {
 
 std::vector<std::size_t> places_of(const std::vector<FinishedJob>& jobs) {
     std::vector<std::size_t> places;
+    places.reserve(jobs.size());
     for (const auto& job : jobs) places.push_back(job.at);
     return places;
 }

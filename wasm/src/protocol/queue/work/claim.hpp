@@ -13,9 +13,9 @@ namespace tabacus {
 /// A row of jobs that a slot has claimed. No other tab touches it, except one that cancels a job.
 struct ClaimedRow {
     std::string position;
-    std::size_t first;  // in Claim::jobs
-    std::size_t count;
-    bool gone;  // another tab has removed or changed it
+    std::size_t first = 0;  // in Claim::jobs
+    std::size_t count = 0;
+    bool gone = false;  // another tab has removed or changed it
 };
 
 struct Claim {
