@@ -233,7 +233,7 @@ export class OpenQueue {
             try {
                 job.payload = unpacked(info.payload, values);
             } catch {
-                // Another script's. A worker that runs it fails.
+                // The payload is another script's. A worker that runs the job fails.
             }
             return job;
         });

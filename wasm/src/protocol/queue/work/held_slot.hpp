@@ -39,8 +39,7 @@ struct HeldSlot {
     Held held;
     bool fresh = true;
     bool return_unchanged = false;  // what is given back is not written anew: the disk is full
-    bool strict = false;            // the next job is to begin at most once
-    bool again = false;             // nothing was claimed, and yet something is there
+    bool strict = false;            // the next job is to begin at most once, by a turn of its own
     bool other_kinds = false;       // there are jobs that this tab does not handle
     bool worked = false;            // a job has been run
     double taken_ms = 0;            // since when it is held

@@ -29,7 +29,7 @@ Task<void> SlotServer::serve(HeldSlot& held_slot) {
             co_await fail(error);
         }
         if (held_slot.claim.jobs.empty()) {
-            if (held_slot.again) continue;
+            if (held_slot.strict) continue;
             if (yields) parts_.signal.wake();
             co_return;
         }

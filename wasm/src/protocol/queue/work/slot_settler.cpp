@@ -40,7 +40,7 @@ void SlotSettler::adopt(HeldSlot& held_slot, SlotTurn& turn, bool last) {
     auto& claim = held_slot.claim;
     held_slot.fresh = false;
     held_slot.unsettled.finished.clear();
-    held_slot.strict = held_slot.again = turn.strict;
+    held_slot.strict = turn.strict;
     held_slot.other_kinds = turn.other_kinds;
     if (!held_slot.current && last) {
         claim = std::move(turn.claim);
