@@ -148,6 +148,10 @@ function checkUrl(url) {
  * @property {(context: InvariantContext) => unknown} [invariant] is called when no event can happen. False, a
  *   sentence or an exception is a failure
  * @property {number} [steps] the number of steps after which a run counts as endless, 1 to 10^6; 20,000 by default
+ * @property {number} [timerWindow] how far timers may overtake messages, grants, storage, tasks and steps of databases
+ *   that are under way, in milliseconds of virtual time, 0 to Infinity; 1,000 by default. While one of them is under
+ *   way, a timer fires only if it is due at most that much later than the oldest of them began. With 0, time passes
+ *   only when nothing else can happen. What waits for a frozen tab does not hold time up
  * @property {AbortSignal} [signal] ends the exploration; the promise is rejected with its reason
  * @property {(seeds: number) => void} [progress] is called after each seed
  */
@@ -161,7 +165,10 @@ function checkUrl(url) {
  * @property {string} hash a hash of the exploration in hexadecimal, equal for equal explorations
  * @property {number} [seed] the seed of the broken run
  * @property {number[]} [schedule] the simplest schedule that breaks the scenario, for {@link replay}
- * @property {string} [trace] of the broken run, with a line for each event
+ * @property {string} [story] of the broken run in sentences, a line each: which tab did what, what it saw, and what it
+ *   did not see yet
+ * @property {string} [trace] of the broken run, with a line for each event, and the line of the source that caused it,
+ *   such as `(basket.js:12)`, where it is known
  * @property {string} [svg] the trace as a sequence diagram
  */
 
@@ -234,7 +241,7 @@ export async function replay(scenario, found, options = {}) {
     const { seed, schedule } = checkFound(found);
     const { plan } = await planOf(scenario, options);
     const outcome = await runOnce(plan, { seed, schedule, traced: true });
-    const { steps, failure, trace, svg, hash } = outcome;
+    const { steps, failure, story, trace, svg, hash } = outcome;
     const verdict = failure ? 'broken' : 'unbroken within the bound';
     return {
         verdict,
@@ -245,6 +252,7 @@ export async function replay(scenario, found, options = {}) {
         ...failed(failure),
         seed,
         schedule: [...schedule],
+        story,
         trace,
         svg,
     };
@@ -280,13 +288,14 @@ const shrinkRunsMax = 300;
  */
 async function broken(plan, seed, failing, report) {
     const { schedule } = failing.endless ? failing : await shrink(plan, seed, failing, shrinkRunsMax);
-    const { failure, trace, svg } = await runOnce(plan, { seed, schedule, traced: true });
+    const { failure, story, trace, svg } = await runOnce(plan, { seed, schedule, traced: true });
     return {
         ...report,
         verdict: /** @type {const} */ ('broken'),
         ...failed(failure || failing.failure),
         seed,
         schedule,
+        story,
         trace,
         svg,
     };
@@ -310,10 +319,17 @@ const exploreOptions = /** @type {const} */ ([
     'faultBudget',
     'invariant',
     'steps',
+    'timerWindow',
     'signal',
     'progress',
     ...originOptions.filter((name) => name !== 'seed' && name !== 'clock'),
 ]);
+
+/** @param {unknown} window_ms */
+function checkWindow(window_ms) {
+    if (typeof window_ms === 'number' && window_ms >= 0) return window_ms;
+    throw invalid('timerWindow', window_ms, 'a number of milliseconds from 0 to Infinity');
+}
 
 /** @param {unknown} scenario @param {unknown} given */
 async function planOf(scenario, given) {
@@ -326,6 +342,7 @@ async function planOf(scenario, given) {
         faultBudget = 1,
         invariant = () => {},
         steps = 20_000,
+        timerWindow = 1000,
         signal,
         progress,
         ...rest
@@ -340,6 +357,7 @@ async function planOf(scenario, given) {
         tabs: checkInteger('tabs', tabs, 1, 64),
         faultBudget: Math.min(checkInteger('faultBudget', faultBudget, 0, 64), chosen.length > 0 ? 64 : 0),
         stepsMax: checkInteger('steps', steps, 1, 1e6),
+        timerWindow_ms: checkWindow(timerWindow),
     };
     const list = seedsOf(seeds);
     const ending = checkSignal(signal);

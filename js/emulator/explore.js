@@ -37,6 +37,7 @@ import { describeError, oneLine } from './common/describe.js';
  * @property {readonly Fault[]} faults
  * @property {number} faultBudget
  * @property {number} stepsMax
+ * @property {number} timerWindow_ms
  * @property {import('./origin.js').OriginOptions} origin
  * @property {AbortSignal | undefined} signal
  */
@@ -47,7 +48,7 @@ import { describeError, oneLine } from './common/describe.js';
  * `endless`: the invariant never ended.
  *
  * @typedef {{ failure: string, endless: boolean, steps: number, hash: string, schedule: number[], faults: string[],
- *   trace: string, svg: string }} Outcome
+ *   trace: string, story: string, svg: string }} Outcome
  */
 
 /** @typedef {import('../lab/faults.js').Fault} Fault */
@@ -84,10 +85,11 @@ class ScenarioRun {
         this.release = this.origin.hold();
         this.origin.onFault = (number) => (this.#chosen = number);
         this.origin.uncaught = (error) => this.fail(`uncaught: ${describeError(error)}`);
-        this.tabs = Array.from({ length: plan.tabs }, () => this.origin.openTab());
         const { rules } = this.origin;
         rules.setTracing(run.traced ?? false);
+        this.tabs = Array.from({ length: plan.tabs }, () => this.origin.openTab());
         const { calls } = rules;
+        calls.setTimerWindow(plan.timerWindow_ms);
         if (run.schedule) calls.runBy([...run.schedule]);
         else calls.runBySeed(run.seed, plan.faultBudget, run.length ?? runLengthDefault, true);
         calls.offerFaults(plan.faults.length * plan.tabs);
@@ -108,6 +110,7 @@ class ScenarioRun {
                     typeof scenario === 'string'
                         ? tab.run(scenario)
                         : invoked(() => scenario(tab, { index, origin, tabs, seed: run.seed }));
+                if (run.traced) done.catch((error) => tab.closed || tab.context.traceThrow(error));
                 done.then(
                     (result) => (this.results[index] = result),
                     (error) => tab.closed || this.fail(`tab ${tab.number}: ${describeError(error)}`),
@@ -206,8 +209,10 @@ class ScenarioRun {
 
     async judge() {
         const stuck = [...this.unfinished].filter((tab) => !tab.closed).map((tab) => `tab ${tab.number}`);
-        if (stuck.length > 0)
+        if (stuck.length > 0) {
+            this.origin.rules.calls.traceWaitingRequests();
             this.fail(`${stuck.join(' and ')} ${stuck.length > 1 ? 'wait' : 'waits'} for ever`);
+        }
         if (this.failure) return;
         const { origin, tabs, results, run, plan } = this;
         this.origin.rules.calls.runDefaultSchedule();
@@ -271,6 +276,7 @@ class ScenarioRun {
             schedule: taken,
             faults: happened,
             trace: traced ? rules.calls.traceText(oneLine(failure)) : '',
+            story: traced ? rules.calls.storyText(oneLine(failure)) : '',
             svg: traced ? rules.calls.sequenceDiagram(failure, title) : '',
         };
         origin.uncaught = () => {};
