@@ -138,6 +138,18 @@ describe('timerWindow', () => {
         assert.equal((await explore(scenario, { tabs: 1, seeds: 20 })).failure, '');
     });
 
+    it('a tab that asks for a held lock again and again does not stop the clock', async () => {
+        /** @type {Scenario} */
+        const scenario = async ({ window: { navigator, setTimeout } }, { index }) => {
+            const held = () => new Promise((resolve) => setTimeout(resolve, 4000));
+            if (index === 0) return navigator.locks.request('l', held);
+            const options = { ifAvailable: true };
+            const isFree = (/** @type {unknown} */ lock) => lock !== null;
+            while (!(await navigator.locks.request('l', options, isFree)));
+        };
+        assert.equal((await explore(scenario, { seeds: 8 })).failure, '');
+    });
+
     it('a broken run replays with its window, and equal explorations are equal', async () => {
         const scenario = overtaking(/** @type {any} */ (message), 40);
         const options = { tabs: 2, seeds: 40, timerWindow: 50 };

@@ -247,7 +247,7 @@ TEST_CASE("equal seeds make equal runs, and the choices that a run took replay i
         for (std::uint32_t i = 1; i <= 4; ++i) {
             tabs.origin.set_item(tabs.contexts[i % 2], 0, "k", std::to_string(i));
             tabs.origin.request_lock(tabs.contexts[i % 2], i, {.name = "l"});
-            tabs.origin.start_timer(tabs.contexts[i % 2], {.delay_ms = i});
+            tabs.origin.start_timer(tabs.contexts[i % 2], {.delay_ms = static_cast<double>(i)});
         }
         tabs.run();
         return std::pair(tabs.origin.hash(), tabs.origin.taken());

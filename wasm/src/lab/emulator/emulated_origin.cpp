@@ -323,7 +323,7 @@ std::size_t EmulatedOrigin::post(ContextId context, ChannelHub::EndpointId endpo
 
 void EmulatedOrigin::jump(double delta_ms) {
     clock_.jump(delta_ms);
-    if (explored_) times_.note(steps_ + 1, clock_.now_ms());
+    if (explored_) times_.pass(steps_ + 1, clock_.now_ms());
 }
 
 std::uint64_t EmulatedOrigin::start_timer(ContextId context, const Timer& timer) {
@@ -417,8 +417,7 @@ void EmulatedOrigin::find_choices(bool may_wait) {
     }
     if (!by_default) std::sort(possible_.begin(), possible_.end(), older);
     const bool idle = possible_.empty();
-    if (may_wait && clock_.waiting() &&
-        (idle || (explored_ && may_overtake(possible_.front().cause)))) {
+    if (may_wait && clock_.waiting() && (idle || (explored_ && may_overtake()))) {
         possible_.push_back({clock_source, 0});
     }
     if (!random_choices_ && !schedule_) return;
@@ -429,8 +428,12 @@ void EmulatedOrigin::find_choices(bool may_wait) {
     }
 }
 
-bool EmulatedOrigin::may_overtake(std::uint32_t cause) const {
-    return timer_window_ms_ > 0 && clock_.next_due_ms() <= times_.at(cause) + timer_window_ms_;
+bool EmulatedOrigin::may_overtake() const {
+    const auto due_ms = clock_.next_due_ms();
+    return timer_window_ms_ > 0 &&
+           std::all_of(possible_.begin(), possible_.end(), [&](const Possible& one) {
+               return due_ms <= times_.at(one.cause) + timer_window_ms_;
+           });
 }
 
 std::size_t EmulatedOrigin::choose() {
@@ -466,10 +469,12 @@ void EmulatedOrigin::perform(const Source& source) {
     trace_.begin_step(key_of(source), false);
     if (source.kind == Source::Kind::clock) {
         auto timer = clock_.take_next();
-        if (explored_) times_.note(steps_, clock_.now_ms());
+        if (explored_) times_.pass(steps_, clock_.now_ms());
         timer.callback();
     } else {
-        scheduler_.take(source).event();
+        auto taken = scheduler_.take(source);
+        if (explored_) times_.perform(steps_, taken.cause);
+        taken.event();
     }
     const auto content = key_of(source) ^ static_cast<std::uint64_t>(event_.number) << 8U ^
                          std::uint64_t{event_.context} << 32U;

@@ -147,8 +147,8 @@ class EmulatedOrigin final : private LockListener {
     // --- The schedule ---
 
     /// Sets when time may pass while events can happen, if events are explored: the next timer is
-    /// due at most this much later than the oldest of these events was posted. With 0, time passes
-    /// only if no other event can happen.
+    /// due at most this much later than each of these events was posted. With 0, time passes only
+    /// if no other event can happen.
     void set_timer_window(double window_ms) { timer_window_ms_ = window_ms; }
     /// From here on the oldest event happens first, and time passes only if no other event can
     /// happen.
@@ -208,8 +208,8 @@ class EmulatedOrigin final : private LockListener {
     void find_choices(bool may_wait);
     [[nodiscard]] std::size_t choose();
     void perform(const Source& source);
-    /// Whether the next timer may fire before an event that a step posted.
-    [[nodiscard]] bool may_overtake(std::uint32_t cause) const;
+    /// Whether the next timer may fire before the events that are possible.
+    [[nodiscard]] bool may_overtake() const;
 
     void pass_on(AreaId area, StorageArea::Write write);
     void send(const std::shared_ptr<StorageArea::Write>& write);

@@ -1,6 +1,7 @@
-// StepTimes: the virtual time at which each step of an emulated origin began.
+// StepTimes: the virtual time of each step of an emulated origin.
 //
-// Time passes in few steps, so only those are kept. Requires restart() before any other call.
+// A step takes no virtual time. So a tab that asks for a lock again and again would stop the clock.
+// Therefore a long chain of events, each of which began the next, counts as if time passed.
 #pragma once
 
 #include <algorithm>
@@ -12,25 +13,39 @@ namespace tabacus::lab {
 class StepTimes {
   public:
     /// Forgets everything. All earlier steps count as steps of this time.
-    void restart(double now_ms) { changes_.assign(1, {0, now_ms}); }
-    /// Notes that the time is `now_ms` from the step with this number on. Steps never decrease.
-    void note(std::uint32_t step, double now_ms) {
-        if (changes_.back().now_ms != now_ms) changes_.push_back({step, now_ms});
+    void restart(double now_ms) { steps_.assign(1, {0, now_ms, 0}); }
+    /// Notes a step that lets time pass.
+    void pass(std::uint32_t step, double now_ms) { steps_.push_back({step, now_ms, 0}); }
+    /// Notes a step that performs an event, which the step `cause` posted.
+    void perform(std::uint32_t step, std::uint32_t cause) {
+        const auto now_ms = steps_.back().now_ms;
+        const auto& before = find(cause);
+        const auto chained = before.now_ms == now_ms ? before.chained + 1 : 0;
+        steps_.push_back({step, now_ms, chained});
     }
-    /// Returns the time of a step.
+    /// Returns the time of a step. Requires restart().
     [[nodiscard]] double at(std::uint32_t step) const {
-        const auto later =
-            std::partition_point(changes_.begin(), changes_.end(),
-                                 [step](const Change& change) { return change.step <= step; });
-        return std::prev(later)->now_ms;
+        // No exchange of messages without a timer is as long; a tab that polls makes longer ones.
+        constexpr std::uint32_t chained_max = 100;
+        const auto& found = find(step);
+        return found.now_ms + (std::max(found.chained, chained_max) - chained_max);
     }
 
   private:
-    struct Change {
-        std::uint32_t step;
+    struct Step {
+        std::uint32_t number;
         double now_ms;
+        std::uint32_t chained;  // how many events of this time led to it, one by one
     };
-    std::vector<Change> changes_;
+    /// Returns the latest noted step that is not after this one.
+    [[nodiscard]] const Step& find(std::uint32_t number) const {
+        const auto later =
+            std::partition_point(steps_.begin(), steps_.end(),
+                                 [number](const Step& step) { return step.number <= number; });
+        return *std::prev(later);
+    }
+
+    std::vector<Step> steps_;
 };
 
 }  // namespace tabacus::lab
