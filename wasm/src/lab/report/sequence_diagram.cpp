@@ -244,11 +244,15 @@ std::string trace_text(const Trace& trace) {
 
 namespace {
 
-/// Returns "tab 1 writes n = 1" of "writes n = 1", and "tab 1's timer is due" of "its timer is due".
-std::string sentence_of(const std::string& name, std::uint32_t tab, const std::string& text) {
+/// Returns "tab 1 writes n = 1" for "writes n = 1", "tab 1's timer is due" for "its timer is due",
+/// and "tab 1's fetch() completes" for "fetch() completes".
+std::string sentence_of(const std::string& name, const TraceLine& line) {
     constexpr std::string_view own = "its ";
-    if (tab == 0) return text;
-    return text.starts_with(own) ? name + "'s " + text.substr(own.size()) : name + " " + text;
+    const auto& text = line.story.value_or(line.text);
+    if (line.tab == 0 || text.empty()) return text;
+    if (text.starts_with(own)) return name + "'s " + text.substr(own.size());
+    const bool completes = line.where == Object::host && text.ends_with(" completes");
+    return name + (completes ? "'s " : " ") + text;
 }
 
 }  // namespace
@@ -258,9 +262,8 @@ std::string story_text(const Trace& trace) {
     std::vector<std::string> lines;
     for (const auto& step : trace.steps) {
         for (const auto& line : step.lines) {
-            const auto& sentence = line.story.value_or(line.text);
-            if (sentence.empty()) continue;
-            lines.push_back(sentence_of(name_of(trace.names, line.tab), line.tab, sentence));
+            auto sentence = sentence_of(name_of(trace.names, line.tab), line);
+            if (!sentence.empty()) lines.push_back(std::move(sentence));
         }
     }
     if (!trace.failure.empty()) lines.push_back("the run fails: " + trace.failure);
