@@ -16,6 +16,8 @@ import { abandon, reportingDispatch, scheduled, setOf, notify, upgrading, workOf
  * @property {(connection: any) => void} forceClose
  * @property {Map<Context, Set<any>>} connections the open connections of each context
  * @property {Map<Context, Set<any>>} transactions the unfinished transactions of each context
+ * @property {boolean} used whether a context has read `indexedDB`
+ * @property {number} steps how many steps the databases have taken: events, and parts of transactions
  */
 
 /** The methods of the peer's transactions that the emulator wraps. Not every version of the peer has them. */
@@ -59,6 +61,8 @@ export function databasesOf(peer) {
         forceClose: peer.forceCloseDatabase,
         connections: new Map(),
         transactions: new Map(),
+        used: false,
+        steps: 0,
     };
 }
 
@@ -66,6 +70,7 @@ export function databasesOf(peer) {
 export function databaseOf(context) {
     const { database } = context.origin;
     if (!database) return undefined;
+    database.used = true;
     const factory = new database.interfaces.IDBFactory();
     factory._databases = database.shared._databases;
     factory._connectionQueues = database.shared._connectionQueues;

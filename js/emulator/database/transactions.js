@@ -35,6 +35,7 @@ export function workOf(origin) {
 export function reportingDispatch(context, target) {
     const dispatch = target.dispatchEvent.bind(target);
     return (event) => {
+        ++context.origin.database.steps;
         try {
             return dispatch(event);
         } catch (error) {
