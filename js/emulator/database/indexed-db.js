@@ -17,7 +17,7 @@ import { abandon, reportingDispatch, scheduled, setOf, notify, upgrading, workOf
  * @property {Map<Context, Set<any>>} connections the open connections of each context
  * @property {Map<Context, Set<any>>} transactions the unfinished transactions of each context
  * @property {boolean} used whether a context has read `indexedDB`
- * @property {number} steps how many steps the databases have taken: events, and parts of transactions
+ * @property {number} steps how many events have been dispatched and how many requests have been begun
  */
 
 /** The methods of the peer's transactions that the emulator wraps. Not every version of the peer has them. */

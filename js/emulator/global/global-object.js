@@ -17,8 +17,10 @@ import { databaseOf } from '../database/indexed-db.js';
 import { defineHandlers, idlInterface, internal, onlyInternal, plainly } from '../../platform/web-idl.js';
 import { lockInterface, lockManagerInterface } from '../../platform/lock-manager.js';
 import { messageEventInterface } from '../messages/message-event.js';
-import { cryptoOf, locationOf, navigatorOf } from './navigator.js';
+import { locationOf, navigatorOf } from './navigator.js';
 import { COMMON_OPERATIONS, madeOf, WINDOW_OPERATIONS, WORKER_OPERATIONS } from './operations.js';
+import { cryptoOf } from '../host/crypto.js';
+import { hostInterfaces } from '../host/host-interfaces.js';
 import { tracked, trackKey } from '../host/host-work.js';
 import { messageChannelInterface, Port } from '../messages/port.js';
 import { storageInterface } from '../../platform/storage-interface.js';
@@ -123,6 +125,7 @@ const COMMON = {
     Worker: workerInterface,
     navigator: (context) => navigatorOf(context, isSecure(context.url)),
     crypto: (context) => cryptoOf(context, isSecure(context.url)),
+    Crypto: (context) => context.original('crypto').constructor,
     AbortSignal: abortSignalOf,
     Math: ({ random }) =>
         Object.create(Math, {
@@ -141,6 +144,7 @@ const COMMON = {
 const SECURE = {
     Lock: lockInterface,
     LockManager: lockManagerInterface,
+    SubtleCrypto: (context) => context.original('crypto').subtle?.constructor,
 };
 
 /** Whether an origin is potentially trustworthy (Secure Contexts §3.1). @param {URL} url */
@@ -223,7 +227,12 @@ function globalInterface(name, handlers, secure) {
             : host[name];
         Object.defineProperty(prototype, name, { value, writable: true, configurable: true });
     }
-    lazily(prototype, { ...COMMON, ...madeOf(COMMON_OPERATIONS), ...(secure && SECURE) });
+    lazily(prototype, {
+        ...COMMON,
+        ...hostInterfaces(),
+        ...madeOf(COMMON_OPERATIONS),
+        ...(secure && SECURE),
+    });
     lazily(
         prototype,
         Object.fromEntries(DATABASES.map((key) => [key, ({ origin }) => origin.database?.interfaces[key]])),

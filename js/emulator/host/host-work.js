@@ -4,7 +4,7 @@
  * it, so that the order of events does not depend on how fast the host is.
  */
 
-import { databasesAtRest } from '../database/databases-at-rest.js';
+import { databasesAtRest } from '../database/at-rest.js';
 import { inTime } from './in-time.js';
 
 /** @typedef {import('../context.js').Context} Context */
@@ -50,7 +50,7 @@ export async function delivered(context, { what, outcome, peer }) {
     const { origin } = context;
     const release = origin.hold();
     const settle = await inTime(outcome, hostWorkMax_ms);
-    await databasesAtRest(origin);
+    if (origin.database?.used) await databasesAtRest(origin.database);
     const deliver = (/** @type {() => void} */ call) => {
         if (!context.active) return;
         const task = () => {
