@@ -29,10 +29,10 @@ const scenarios = {
                 new Response(new Blob([text]).stream().pipeThrough(new CompressionStream(format))).arrayBuffer();
             const unpack = (packed, format) =>
                 new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream(format))).text();
-            await Promise.all(['gzip', 'deflate', 'deflate-raw'].map(async (format) => {
-                const text = format.repeat(20000);
+            await Promise.all(['gzip', 'deflate-raw'].map(async (format) => {
+                const text = format.repeat(5000);
                 if ((await unpack(await pack(text, format), format)) !== text) throw new Error(format);
-                note(format[0]);
+                note(format.at(0));
             }));
         })()`,
     WebAssembly: `${order}
@@ -46,6 +46,13 @@ const scenarios = {
                 WebAssembly.compileStreaming(response()).then(() => note('s')),
                 WebAssembly.instantiateStreaming(Promise.resolve(response())).then(() => note('r')),
             ]);
+        })()`,
+    'import()': `${order}
+        (async () => {
+            const load = async (what, at) => { await import(what); note(at); };
+            const text = (at) => 'data:text/javascript,export default ' + at + Math.random();
+            await Promise.all([load(text(1), 1), load('node:zlib', 2), load(text(3), 3),
+                navigator.locks.request('l', () => note('l'))]);
         })()`,
     'databases beside a hash': `${order} ${bytes}
         (async () => {
@@ -86,7 +93,7 @@ describe('work of the host', () => {
             const orders = [];
             const run = () =>
                 explore(scenario, {
-                    seeds: 40,
+                    seeds: 20,
                     storage: 'mutexed',
                     invariant: ({ origin }) => void orders.push(origin.openTab().window.localStorage.order),
                 });
@@ -111,7 +118,11 @@ describe('work of the host', () => {
         const again = await replay(scenario, report, { storage: 'mutexed', invariant });
         assert.deepEqual(
             [again.failure, again.trace, again.hash],
-            [report.failure, report.trace, (await replay(scenario, report, { storage: 'mutexed', invariant })).hash],
+            [
+                report.failure,
+                report.trace,
+                (await replay(scenario, report, { storage: 'mutexed', invariant })).hash,
+            ],
         );
     });
 });
@@ -176,10 +187,9 @@ describe('interfaces of the host in a tab', () => {
             const writer = writable.getWriter();
             setTimeout(() => writer.write(new Uint8Array(10)), 1000);
             setTimeout(() => writer.close(), 2000);
-            return (await new Response(readable.pipeThrough(new DecompressionStream('gzip'))).bytes?.()
-                ?? new Uint8Array(await new Response(readable).arrayBuffer())).length;
+            return (await new Response(readable.pipeThrough(new DecompressionStream('gzip'))).arrayBuffer()).byteLength;
         })()`;
-        assert.equal(await inTab(script.replace('.bytes?.()', '.arrayBuffer().then((all) => new Uint8Array(all))')), 10);
+        assert.equal(await inTab(script), 10);
     });
 
     it('a module calls its imports in the task in which it is instantiated', async () => {
@@ -222,6 +232,31 @@ describe('interfaces of the host in a tab', () => {
         assert.deepEqual(await inTab(script), [
             ...['data:text/plain,hi', 'hi', 'hi', 'blob', 'enough', 'TypeError', 'TypeError'],
         ]);
+    });
+
+    it('import() resolves as in the package, and other uses of the word stay', async () => {
+        const script = `(async () => {
+            /* import('comment') */
+            const object = { import(what) { return 'method ' + what; } };
+            class Static { static import (what) { return what; } }
+            const texts = ["import('text')", String(/import(x)/), object.import(1), object?.import(2), Static.import(3)];
+            const { basename } = await import('node:path');
+            return [
+                ...texts, basename('/a/b'), \`\${(await import('data:text/javascript,export default 4')).default}\`,
+                await import('nowhere-to-be-found').catch((error) => error.code),
+                await import({ toString() { throw new Error('conversion'); } }).catch((error) => error.message),
+            ];
+        })()`;
+        assert.deepEqual(await inTab(script), [
+            ...["import('text')", '/import(x)/', 'method 1', 'method 2', 3, 'b', '4'],
+            ...['ERR_MODULE_NOT_FOUND', 'conversion'],
+        ]);
+        const module = `export const { sep } = await import('node:path');`;
+        assert.equal((await inTab(module)).sep.length, 1);
+        const origin = await createOrigin();
+        const load = async (/** @type {string} */ what) => (await import(what)).default;
+        assert.equal(await origin.openTab().run(load, 'data:text/javascript,export default 5'), 5);
+        origin.close();
     });
 
     it('a frozen tab receives a result when it thaws, and a dead one never', async () => {

@@ -14,6 +14,7 @@ const randomBytesMax = 65_536;
  *
  * @param {Context} context
  * @param {boolean} secure
+ * @returns {any}
  */
 export function cryptoOf(context, secure) {
     const { random } = context;

@@ -25,6 +25,6 @@ function imageBitmapOf(context) {
     return Object.defineProperty(createImageBitmap, 'length', { value: 1 });
 }
 
-/** Those that the host has. */
+/** Returns those that the host has, by their names. */
 export const hostInterfaces = () =>
     Object.fromEntries(Object.entries(INTERFACES).filter(([name]) => name in globalThis));

@@ -186,7 +186,9 @@ export function runScript(context, given) {
     if (analysis.module) return runModule(context, analysis, scopes);
     const declarations = new Declarations(context, analysis, scopes);
     const declares = analysis.names.length + analysis.lexical.length > 0;
-    const text = declares ? `${analysis.strict ? "'use strict';" : ''}${prologue}${analysis.text}` : analysis.text;
+    const text = declares
+        ? `${analysis.strict ? "'use strict';" : ''}${prologue}${analysis.text}`
+        : analysis.text;
     try {
         return scopes.run(`return eval(${names.text})`, {
             [names.text]: text,
