@@ -59,6 +59,13 @@ export const withTrackedImports = (text) =>
     /\bimport\b/.test(text) ? edited(text, importEdits(tokensOf(text))) : text;
 
 /**
+ * The imports of the host, by the number of arguments: not every engine knows a second one.
+ *
+ * @type {((...given: any[]) => Promise<any>)[]}
+ */
+const hosted = [];
+
+/**
  * Makes the function that replaces `import` in a script of the context.
  *
  * @param {Context} context
@@ -66,6 +73,7 @@ export const withTrackedImports = (text) =>
  */
 export const importerOf = (context, compiled) =>
     async function (/** @type {any[]} */ ...given) {
-        const body = given.length > 1 ? 'return import(specifier, options)' : 'return import(specifier)';
-        return tracked(context, compiled(['specifier', 'options'], body)(...given), 'import()');
+        const parameters = ['specifier', 'options'].slice(0, Math.max(given.length, 1));
+        const load = (hosted[parameters.length] ??= compiled(parameters, `return import(${parameters})`));
+        return tracked(context, load(...given), 'import()');
     };
