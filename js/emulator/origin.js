@@ -9,6 +9,7 @@ import { OriginClock } from './global/clock.js';
 import { Rules, runLengthDefault } from './rules.js';
 import { trusted } from '../platform/events.js';
 import { hostTask, unyieldingMax } from './common/host-task.js';
+import { databasesAtRest } from './database/at-rest.js';
 import { checkKey, closeConnections, databasesOf, loseDatabases } from './database/indexed-db.js';
 import { describe, shorten } from './common/describe.js';
 import { isStorage } from '../platform/storage-interface.js';
@@ -257,6 +258,7 @@ export class Origin {
         this.rules.trace(context.id, 'host', () => `begins ${what}`);
         const deliver = async () => {
             const release = this.hold();
+            if (this.database?.steps) await databasesAtRest(this.database);
             const settle = await inTime(outcome, hostWorkMax_ms);
             this.delivery = undefined;
             const task = (/** @type {() => void} */ call) => {

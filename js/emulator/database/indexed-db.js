@@ -4,7 +4,7 @@
  */
 
 import { invalid, TabacusError } from '../../common/errors.js';
-import { abandon, reportingDispatch, scheduled, setOf, notify, upgrading, workOf } from './transactions.js';
+import { abandon, countStep, reportingDispatch, scheduled, setOf, notify, upgrading, workOf } from './transactions.js';
 
 /** @typedef {import('../context.js').Context} Context */
 
@@ -16,6 +16,7 @@ import { abandon, reportingDispatch, scheduled, setOf, notify, upgrading, workOf
  * @property {(connection: any) => void} forceClose
  * @property {Map<Context, Set<any>>} connections the open connections of each context
  * @property {Map<Context, Set<any>>} transactions the unfinished transactions of each context
+ * @property {number} steps how many steps of openings and of transactions the emulator has seen; 0 before the first use
  */
 
 /** The methods of the peer's transactions that the emulator wraps. Not every version of the peer has them. */
@@ -59,6 +60,7 @@ export function databasesOf(peer) {
         forceClose: peer.forceCloseDatabase,
         connections: new Map(),
         transactions: new Map(),
+        steps: 0,
     };
 }
 
@@ -91,6 +93,7 @@ export function databaseOf(context) {
  * @param {any} request
  */
 function watched(context, request) {
+    countStep(context);
     const work = workOf(context.origin);
     const dispatch = reportingDispatch(context, request);
     request.dispatchEvent = (/** @type {any} */ event) => {

@@ -24,6 +24,11 @@ export function workOf(origin) {
 
 /** @typedef {ReturnType<typeof workOf>} Work */
 
+/** Counts a step of the databases. @param {Context} context */
+export function countStep({ origin: { database } }) {
+    if (database) ++database.steps;
+}
+
 /**
  * Makes a dispatchEvent() for a target of the context. It reports what handlers throw (DOM §2.10) and rethrows it, so
  * that the transaction aborts.
@@ -35,6 +40,7 @@ export function workOf(origin) {
 export function reportingDispatch(context, target) {
     const dispatch = target.dispatchEvent.bind(target);
     return (event) => {
+        countStep(context);
         try {
             return dispatch(event);
         } catch (error) {
@@ -124,6 +130,7 @@ export function scheduled(context, transaction) {
     const step = transaction._start.bind(transaction);
     transaction._start = () => {
         transaction._started = true; // otherwise it would be started again before its task runs
+        countStep(context);
         context.queueTask(step, 'database');
     };
     bindDispatch(context, transaction);
@@ -160,6 +167,7 @@ export function upgrading(context, transaction, { work, dispatch }) {
         }, 'database');
     };
     transaction._start = () => {
+        countStep(context);
         if (!waits && !context.tab.stopped) return step();
         transaction._started = true;
         return later(() => {
