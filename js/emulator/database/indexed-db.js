@@ -4,7 +4,7 @@
  */
 
 import { invalid, TabacusError } from '../../common/errors.js';
-import { abandon, reportingDispatch, scheduled, setOf, notify, upgrading, workOf } from './transactions.js';
+import { abandon, countStep, reportingDispatch, scheduled, setOf, notify, upgrading, workOf } from './transactions.js';
 
 /** @typedef {import('../context.js').Context} Context */
 
@@ -16,8 +16,7 @@ import { abandon, reportingDispatch, scheduled, setOf, notify, upgrading, workOf
  * @property {(connection: any) => void} forceClose
  * @property {Map<Context, Set<any>>} connections the open connections of each context
  * @property {Map<Context, Set<any>>} transactions the unfinished transactions of each context
- * @property {boolean} used whether a context has read `indexedDB`
- * @property {number} steps how many events have been dispatched and how many requests have been begun
+ * @property {number} steps how many steps of openings and of transactions the emulator has seen; 0 before the first use
  */
 
 /** The methods of the peer's transactions that the emulator wraps. Not every version of the peer has them. */
@@ -61,7 +60,6 @@ export function databasesOf(peer) {
         forceClose: peer.forceCloseDatabase,
         connections: new Map(),
         transactions: new Map(),
-        used: false,
         steps: 0,
     };
 }
@@ -70,7 +68,6 @@ export function databasesOf(peer) {
 export function databaseOf(context) {
     const { database } = context.origin;
     if (!database) return undefined;
-    database.used = true;
     const factory = new database.interfaces.IDBFactory();
     factory._databases = database.shared._databases;
     factory._connectionQueues = database.shared._connectionQueues;
@@ -96,6 +93,7 @@ export function databaseOf(context) {
  * @param {any} request
  */
 function watched(context, request) {
+    countStep(context);
     const work = workOf(context.origin);
     const dispatch = reportingDispatch(context, request);
     request.dispatchEvent = (/** @type {any} */ event) => {

@@ -24,8 +24,8 @@ export function workOf(origin) {
 
 /** @typedef {ReturnType<typeof workOf>} Work */
 
-/** @param {Context} context */
-function countStep({ origin: { database } }) {
+/** Counts a step of the databases. @param {Context} context */
+export function countStep({ origin: { database } }) {
     if (database) ++database.steps;
 }
 

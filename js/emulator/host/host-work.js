@@ -50,7 +50,7 @@ export async function delivered(context, { what, outcome, peer }) {
     const { origin } = context;
     const release = origin.hold();
     const settle = await inTime(outcome, hostWorkMax_ms);
-    if (origin.database?.used) await databasesAtRest(origin.database);
+    if (origin.database?.steps) await databasesAtRest(origin.database);
     const deliver = (/** @type {() => void} */ call) => {
         if (!context.active) return;
         const task = () => {
