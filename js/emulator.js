@@ -13,6 +13,7 @@
 import { checkWasm } from './core/module.js';
 import { loadRules } from './emulator/rules.js';
 import { runOnce, shrink } from './emulator/explore.js';
+import { warmUp } from './emulator/host/warm-up.js';
 import { checkPeer, loadPeer } from './emulator/database/indexed-db.js';
 import { Origin as EmulatedOrigin } from './emulator/origin.js';
 import { invalid } from './common/errors.js';
@@ -350,6 +351,7 @@ async function planOf(scenario, given) {
         faults: numbers.faultBudget === 0 ? [] : chosen,
         ...numbers,
     });
+    await warmUp(plan);
     return { plan, seeds: list, signal: ending, progress: /** @type {any} */ (progress) };
 }
 

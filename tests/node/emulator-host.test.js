@@ -105,6 +105,23 @@ describe('work of the host', () => {
         });
     }
 
+    it('import() of a scenario that is a closure: the first exploration equals the second', async () => {
+        const fresh = (/** @type {string} */ name) =>
+            new URL(`../../js/emulator/common/${name}.js?fresh`, import.meta.url).href;
+        /** @type {import('tabacus/emulator').Scenario} */
+        const scenario = async ({ window }) => {
+            const { localStorage, navigator } = window;
+            const note = (/** @type {unknown} */ what) => (localStorage.order = `${localStorage.order ?? ''}${what}`);
+            const first = import(fresh('seeded-random')).then(() => note(1));
+            const second = import(fresh('handle-table')).then(() => import(fresh('describe'))).then(() => note(2));
+            await Promise.all([first, second, navigator.locks.request('l', () => note('l'))]);
+        };
+        const options = /** @type {const} */ ({ seeds: 20, storage: 'mutexed' });
+        const report = await explore(scenario, options);
+        assert.equal(report.failure, '');
+        assert.deepEqual(report, await explore(scenario, options));
+    });
+
     it('a broken run replays', async () => {
         const scenario = `${order} ${bytes}
             Promise.all([
