@@ -20,6 +20,7 @@ import { messageEventInterface } from '../messages/message-event.js';
 import { cryptoOf, locationOf, navigatorOf } from './navigator.js';
 import { COMMON_OPERATIONS, madeOf, WINDOW_OPERATIONS, WORKER_OPERATIONS } from './operations.js';
 import { tracked, trackKey } from '../host/host-work.js';
+import { promiseRejectionEventInterface } from './promise-rejection-event.js';
 import { messageChannelInterface, Port } from '../messages/port.js';
 import { storageInterface } from '../../platform/storage-interface.js';
 import { belongsTo, OuterTarget } from '../dom/event-target.js';
@@ -120,6 +121,7 @@ const COMMON = {
     MessageChannel: messageChannelInterface,
     MessageEvent: messageEventInterface,
     MessagePort: () => Port,
+    PromiseRejectionEvent: promiseRejectionEventInterface,
     Worker: workerInterface,
     navigator: (context) => navigatorOf(context, isSecure(context.url)),
     crypto: (context) => cryptoOf(context, isSecure(context.url)),
