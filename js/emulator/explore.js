@@ -138,7 +138,8 @@ class ScenarioRun {
                         : invoked(() => scenario(tab, { index, origin, tabs, seed: run.seed }));
                 done.then(
                     (result) => (this.results[index] = result),
-                    (error) => tab.closed || this.fail(`tab ${tab.number}: ${describeError(error)}`, 'scenario'),
+                    (error) =>
+                        tab.closed || this.fail(`tab ${tab.number}: ${describeError(error)}`, 'scenario'),
                 ).finally(() => this.unfinished.delete(tab));
             });
         }
@@ -342,6 +343,7 @@ class ScenarioRun {
                 const { happened } = origin;
                 const idle = happened === before;
                 const pending = idle ? watch?.pending : undefined;
+                plan.patience.watches ||= pending !== undefined;
                 if (pending && left_ms > 0) return later(happened, left_ms - idle_ms);
                 if (pending) this.standsStill(`the invariant waits for ${pending}`);
                 this.endless = idle || happened - start > plan.stepsMax;
@@ -370,7 +372,8 @@ class ScenarioRun {
         const { origin, failure, kind, steps, faults: happened, run, taken } = this;
         const { rules, hash } = origin;
         const traced = run.traced ?? false;
-        const title = failure || 'nothing was found';
+        const found = failure || this.waitsFor;
+        const title = found || 'nothing was found';
         const outcome = {
             failure,
             kind,
@@ -380,8 +383,8 @@ class ScenarioRun {
             hash: `${this.hash ?? hash}`,
             schedule: taken,
             faults: happened,
-            trace: traced ? rules.calls.traceText(oneLine(failure)) : '',
-            svg: traced ? rules.calls.sequenceDiagram(failure, title) : '',
+            trace: traced ? rules.calls.traceText(oneLine(found)) : '',
+            svg: traced ? rules.calls.sequenceDiagram(found, title) : '',
         };
         origin.uncaught = () => {};
         this.rejections.end(this.watch?.pending !== undefined);

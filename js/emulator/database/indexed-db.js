@@ -16,6 +16,7 @@ import { abandon, reportingDispatch, scheduled, setOf, notify, upgrading, workOf
  * @property {(connection: any) => void} forceClose
  * @property {Map<Context, Set<any>>} connections the open connections of each context
  * @property {Map<Context, Set<any>>} transactions the unfinished transactions of each context
+ * @property {Map<Context, Set<any>>} events the events that are being dispatched in each context
  */
 
 /** The methods of the peer's transactions that the emulator wraps. Not every version of the peer has them. */
@@ -59,6 +60,7 @@ export function databasesOf(peer) {
         forceClose: peer.forceCloseDatabase,
         connections: new Map(),
         transactions: new Map(),
+        events: new Map(),
     };
 }
 
@@ -73,13 +75,15 @@ export function databaseOf(context) {
         const begin = factory[operation].bind(factory);
         factory[operation] = (/** @type {any[]} */ ...given) => {
             context.checkStorable('indexedDB');
+            if (!context.active) return new database.interfaces.IDBOpenDBRequest();
             return watched(context, begin(...given));
         };
     }
     const databases = factory.databases.bind(factory);
     factory.databases = async () => {
         context.checkStorable('indexedDB');
-        return databases();
+        const found = await databases();
+        return new Promise((resolve) => context.queueTask(() => resolve(found), 'database'));
     };
     return factory;
 }
@@ -130,6 +134,7 @@ function connected(context, connection) {
  */
 export function endDatabases(context) {
     const { database } = context.origin;
+    for (const event of database?.events.get(context) ?? []) event.stopImmediatePropagation();
     for (const transaction of database?.transactions.get(context) ?? []) abandon(transaction);
     for (const connection of database?.connections.get(context) ?? []) {
         connection.dispatchEvent = () => true;
@@ -137,6 +142,7 @@ export function endDatabases(context) {
     }
     database?.transactions.delete(context);
     database?.connections.delete(context);
+    database?.events.delete(context);
 }
 
 /**

@@ -26,7 +26,7 @@ export function workOf(origin) {
 
 /**
  * Makes a dispatchEvent() for a target of the context. It reports what handlers throw (DOM §2.10) and rethrows it, so
- * that the transaction aborts.
+ * that the transaction aborts. No handler of a closed context runs.
  *
  * @param {Context} context
  * @param {any} target
@@ -35,12 +35,18 @@ export function workOf(origin) {
 export function reportingDispatch(context, target) {
     const dispatch = target.dispatchEvent.bind(target);
     return (event) => {
+        if (!context.alive) return true;
+        const { database } = context.origin;
+        const events = setOf(/** @type {import('./indexed-db.js').Databases} */ (database).events, context);
+        events.add(event);
         try {
             return dispatch(event);
         } catch (error) {
             const errors = error instanceof AggregateError ? error.errors : [error];
-            if (context.alive) errors.forEach((one) => context.report(one));
+            errors.forEach((one) => context.report(one));
             throw error;
+        } finally {
+            events.delete(event);
         }
     };
 }

@@ -77,7 +77,7 @@ export class ContextLocks {
         if (!signal) return;
         const abort = () => {
             // The listener may outlive its request, and then another request may have the number.
-            if (this.#requests.get(number) !== request) return;
+            if (!this.#context.alive || this.#requests.get(number) !== request) return;
             this.#context.rules.calls.abortLock(this.#context.id, number);
             this.#context.origin.wake();
             request.reject(signal.reason);
@@ -164,7 +164,11 @@ export class ContextLocks {
      */
     unavailable(number) {
         const request = this.#requests.take(number);
-        request?.resolve(invoked(request.callback, null));
+        if (!request) return;
+        const whileAlive = (/** @type {(outcome: unknown) => void} */ settle) => (/** @type {unknown} */ outcome) => {
+            if (this.#context.alive) settle(outcome);
+        };
+        invoked(request.callback, null).then(whileAlive(request.resolve), whileAlive(request.reject));
     }
 
     /**
