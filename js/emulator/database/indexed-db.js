@@ -17,6 +17,7 @@ import { abandon, countStep, reportingDispatch, scheduled, setOf, notify, upgrad
  * @property {Map<Context, Set<any>>} connections the open connections of each context
  * @property {Map<Context, Set<any>>} transactions the unfinished transactions of each context
  * @property {number} steps how many steps of openings and of transactions the emulator has seen; 0 before the first use
+ * @property {Map<Context, Set<any>>} events the events that are being dispatched in each context
  */
 
 /** The methods of the peer's transactions that the emulator wraps. Not every version of the peer has them. */
@@ -61,6 +62,7 @@ export function databasesOf(peer) {
         connections: new Map(),
         transactions: new Map(),
         steps: 0,
+        events: new Map(),
     };
 }
 
@@ -75,13 +77,15 @@ export function databaseOf(context) {
         const begin = factory[operation].bind(factory);
         factory[operation] = (/** @type {any[]} */ ...given) => {
             context.checkStorable('indexedDB');
+            if (!context.active) return new database.interfaces.IDBOpenDBRequest();
             return watched(context, begin(...given));
         };
     }
     const databases = factory.databases.bind(factory);
     factory.databases = async () => {
         context.checkStorable('indexedDB');
-        return databases();
+        const found = await databases();
+        return new Promise((resolve) => context.queueTask(() => resolve(found), 'database'));
     };
     return factory;
 }
@@ -133,6 +137,7 @@ function connected(context, connection) {
  */
 export function endDatabases(context) {
     const { database } = context.origin;
+    for (const event of database?.events.get(context) ?? []) event.stopImmediatePropagation();
     for (const transaction of database?.transactions.get(context) ?? []) abandon(transaction);
     for (const connection of database?.connections.get(context) ?? []) {
         connection.dispatchEvent = () => true;
@@ -140,6 +145,7 @@ export function endDatabases(context) {
     }
     database?.transactions.delete(context);
     database?.connections.delete(context);
+    database?.events.delete(context);
 }
 
 /**

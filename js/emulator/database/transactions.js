@@ -31,7 +31,7 @@ export function countStep({ origin: { database } }) {
 
 /**
  * Makes a dispatchEvent() for a target of the context. It reports what handlers throw (DOM §2.10) and rethrows it, so
- * that the transaction aborts.
+ * that the transaction aborts. No handler of a closed context runs.
  *
  * @param {Context} context
  * @param {any} target
@@ -41,12 +41,18 @@ export function reportingDispatch(context, target) {
     const dispatch = target.dispatchEvent.bind(target);
     return (event) => {
         countStep(context);
+        if (!context.alive) return true;
+        const { database } = context.origin;
+        const events = setOf(/** @type {import('./indexed-db.js').Databases} */ (database).events, context);
+        events.add(event);
         try {
             return dispatch(event);
         } catch (error) {
             const errors = error instanceof AggregateError ? error.errors : [error];
-            if (context.alive) errors.forEach((one) => context.report(one));
+            errors.forEach((one) => context.report(one));
             throw error;
+        } finally {
+            events.delete(event);
         }
     };
 }

@@ -111,6 +111,7 @@ export class Timers {
      * @param {() => void} call
      */
     after(delay_ms, call) {
+        if (!this.#context.active) return;
         this.#start(++this.#last, Math.min(delay_ms, delayMsMax), call, false, 0);
     }
 

@@ -22,6 +22,7 @@ import { COMMON_OPERATIONS, madeOf, WINDOW_OPERATIONS, WORKER_OPERATIONS } from 
 import { cryptoOf } from '../host/crypto.js';
 import { hostInterfaces } from '../host/host-interfaces.js';
 import { tracked, trackKey } from '../host/host-work.js';
+import { promiseRejectionEventInterface } from './promise-rejection-event.js';
 import { messageChannelInterface, Port } from '../messages/port.js';
 import { storageInterface } from '../../platform/storage-interface.js';
 import { belongsTo, OuterTarget } from '../dom/event-target.js';
@@ -122,6 +123,7 @@ const COMMON = {
     MessageChannel: messageChannelInterface,
     MessageEvent: messageEventInterface,
     MessagePort: () => Port,
+    PromiseRejectionEvent: promiseRejectionEventInterface,
     Worker: workerInterface,
     navigator: (context) => navigatorOf(context, isSecure(context.url)),
     crypto: (context) => cryptoOf(context, isSecure(context.url)),

@@ -51,7 +51,7 @@ export const COMMON_OPERATIONS = {
         1,
         (context) => (given) => {
             const call = callback('queueMicrotask', given);
-            queueMicrotask(() => context.guard(call));
+            queueMicrotask(() => context.runs && context.guard(call));
         },
     ],
 };
