@@ -117,6 +117,7 @@ function watchEnd(context, transaction, done) {
     const { database, rules } = context.origin;
     const open = setOf(/** @type {import('./indexed-db.js').Databases} */ (database).transactions, context);
     const finish = transaction._markFinished.bind(transaction);
+    const place = rules.place();
     open.add(transaction);
     transaction._markFinished = () => {
         open.delete(transaction);
@@ -126,6 +127,7 @@ function watchEnd(context, transaction, done) {
             context.id,
             'transaction',
             () => `${transaction.error ? 'aborts' : 'ends'} a transaction over ${names}`,
+            { place },
         );
         finish();
     };

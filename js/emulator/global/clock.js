@@ -17,6 +17,9 @@ const readsMax = 10_000;
 /** The interval of the timers of a hidden page under the intensive throttling of Chromium. */
 const minute_ms = 60_000;
 
+/** The story has no line for a timer that is set: it has one when the timer is due. */
+const leftOut = { story: '' };
+
 const host = {
     setTimeout: globalThis.setTimeout,
     clearTimeout: globalThis.clearTimeout,
@@ -69,9 +72,10 @@ export class OriginClock {
 /** The timers of one context. */
 export class Timers {
     /**
-     * The timers by id: the number in the rules, or the host's timer; when it is due; what it calls.
+     * The timers by id: the number in the rules, or the host's timer; when it is due; the delay with which it was set;
+     * what it calls.
      *
-     * @type {Map<number, { handle: any, at_ms: number, due: () => void }>}
+     * @type {Map<number, { handle: any, at_ms: number, set_ms: number, due: () => void }>}
      */
     #timers = new Map();
     /** @type {Map<number, number>} */
@@ -94,8 +98,17 @@ export class Timers {
                 ? () => Reflect.apply(handler, this.#context.window, given)
                 : this.#script(handler);
         const id = ++this.#last;
-        this.#start(id, Math.max(timeout | 0, 0), call, repeats, this.#nesting + 1);
+        const delay_ms = Math.max(timeout | 0, 0);
+        this.#trace(delay_ms, repeats);
+        this.#start(id, delay_ms, call, repeats, this.#nesting + 1);
         return id;
+    }
+
+    /** @param {number} delay_ms @param {boolean} repeats */
+    #trace(delay_ms, repeats) {
+        const { rules, id } = this.#context;
+        const text = () => `sets a ${repeats ? 'repeating ' : ''}timer of ${delay_ms} ms`;
+        rules.trace(id, 'clock', text, leftOut);
     }
 
     /** Makes a call of a handler that is not a function: it is a script (HTML §8.6). @param {any} handler */
@@ -112,6 +125,7 @@ export class Timers {
      */
     after(delay_ms, call) {
         if (!this.#context.active) return;
+        this.#trace(delay_ms, false);
         this.#start(++this.#last, Math.min(delay_ms, delayMsMax), call, false, 0);
     }
 
@@ -134,8 +148,9 @@ export class Timers {
             }
         };
         this.#timers.set(id, {
-            handle: this.#begin(id, delay_ms),
+            handle: this.#begin(id, delay_ms, given_ms),
             at_ms: this.#context.origin.clock.read() + delay_ms,
+            set_ms: given_ms,
             due,
         });
     }
@@ -145,15 +160,15 @@ export class Timers {
         const now_ms = this.#context.origin.clock.read();
         for (const [id, timer] of this.#timers) {
             this.#end(timer);
-            timer.handle = this.#begin(id, Math.max(timer.at_ms - now_ms, 0));
+            timer.handle = this.#begin(id, Math.max(timer.at_ms - now_ms, 0), timer.set_ms);
         }
     }
 
-    /** @param {number} id @param {number} delay_ms */
-    #begin(id, delay_ms) {
+    /** @param {number} id @param {number} delay_ms @param {number} set_ms */
+    #begin(id, delay_ms, set_ms) {
         const { rules, origin, tab } = this.#context;
         if (origin.clock.virtual) {
-            const number = rules.calls.startTimer(this.#context.id, delay_ms, tab.throttled);
+            const number = rules.calls.startTimer(this.#context.id, delay_ms, tab.throttled, set_ms);
             this.#idOf.set(number, id);
             origin.wake();
             return number;
