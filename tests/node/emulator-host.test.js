@@ -111,9 +111,12 @@ describe('work of the host', () => {
         /** @type {import('tabacus/emulator').Scenario} */
         const scenario = async ({ window }) => {
             const { localStorage, navigator } = window;
-            const note = (/** @type {unknown} */ what) => (localStorage.order = `${localStorage.order ?? ''}${what}`);
+            const note = (/** @type {unknown} */ what) =>
+                (localStorage.order = `${localStorage.order ?? ''}${what}`);
             const first = import(fresh('seeded-random')).then(() => note(1));
-            const second = import(fresh('handle-table')).then(() => import(fresh('describe'))).then(() => note(2));
+            const second = import(fresh('handle-table'))
+                .then(() => import(fresh('describe')))
+                .then(() => note(2));
             await Promise.all([first, second, navigator.locks.request('l', () => note('l'))]);
         };
         const options = /** @type {const} */ ({ seeds: 20, storage: 'mutexed' });
