@@ -1,6 +1,7 @@
 /** Runs scenarios in JavaScript under seeded schedules and faults, and finds the simplest schedule that breaks one. */
 
 import { hostTask, unyieldingMax } from './common/host-task.js';
+import { hostTimeout } from './common/host-timers.js';
 import { Origin } from './origin.js';
 import { runLengthDefault } from './rules.js';
 import { describeError, oneLine } from './common/describe.js';
@@ -235,24 +236,23 @@ class ScenarioRun {
     async #settled(verdict) {
         const { origin, plan } = this;
         const start = origin.happened;
-        /** @type {any} */
-        let timer;
+        let cancel = () => {};
         let abort = () => {};
         const never = new Promise((resolve, reject) => {
             const check = (/** @type {number} */ before) => {
                 const { happened } = origin;
                 this.endless = happened === before || happened - start > plan.stepsMax;
                 if (this.endless) resolve('the invariant waits for ever');
-                else timer = setTimeout(check, idle_ms, happened);
+                else cancel = hostTimeout(() => check(happened), idle_ms);
             };
-            timer = setTimeout(check, idle_ms, start);
+            cancel = hostTimeout(() => check(start), idle_ms);
             abort = () => reject(plan.signal?.reason);
         });
         plan.signal?.addEventListener('abort', abort);
         try {
             return await Promise.race([verdict, never]);
         } finally {
-            clearTimeout(timer);
+            cancel();
             plan.signal?.removeEventListener('abort', abort);
         }
     }

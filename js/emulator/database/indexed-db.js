@@ -4,6 +4,7 @@
  */
 
 import { invalid, TabacusError } from '../../common/errors.js';
+import { ConnectionQueues, inPeer, wrapConnection } from './peer-tasks.js';
 import { abandon, reportingDispatch, scheduled, setOf, notify, upgrading, workOf } from './transactions.js';
 
 /** @typedef {import('../context.js').Context} Context */
@@ -55,8 +56,8 @@ export function databasesOf(peer) {
     const interfaces = Object.fromEntries(Object.entries(peer).filter(([name]) => /^IDB[A-Z]/.test(name)));
     return {
         interfaces,
-        shared: new peer.IDBFactory(),
-        forceClose: peer.forceCloseDatabase,
+        shared: Object.assign(new peer.IDBFactory(), { _connectionQueues: new ConnectionQueues() }),
+        forceClose: (connection) => inPeer(() => peer.forceCloseDatabase(connection)),
         connections: new Map(),
         transactions: new Map(),
     };
@@ -73,7 +74,10 @@ export function databaseOf(context) {
         const begin = factory[operation].bind(factory);
         factory[operation] = (/** @type {any[]} */ ...given) => {
             context.checkStorable('indexedDB');
-            return watched(context, begin(...given));
+            return watched(
+                context,
+                inPeer(() => begin(...given)),
+            );
         };
     }
     const databases = factory.databases.bind(factory);
@@ -116,6 +120,7 @@ function connected(context, connection) {
     const open = setOf(database.connections, context);
     if (open.has(connection)) return;
     open.add(connection);
+    wrapConnection(connection);
     const dispatch = reportingDispatch(context, connection);
     connection.dispatchEvent = (/** @type {any} */ event) => notify(context, () => dispatch(event));
     const begin = connection.transaction.bind(connection);

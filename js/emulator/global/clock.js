@@ -1,5 +1,6 @@
 /** The timers (HTML §8.6), Date and performance of a context, by the clock of the origin. */
 
+import { HostDate, hostNow, hostTimeout } from '../common/host-timers.js';
 import { requireArguments } from '../../platform/web-idl.js';
 
 /** @typedef {import('../context.js').Context} Context */
@@ -16,12 +17,6 @@ const readsMax = 10_000;
 
 /** The interval of the timers of a hidden page under the intensive throttling of Chromium. */
 const minute_ms = 60_000;
-
-const host = {
-    setTimeout: globalThis.setTimeout,
-    clearTimeout: globalThis.clearTimeout,
-    Date: globalThis.Date,
-};
 
 /**
  * The clock of an origin. `virtual` time passes only when no other event can happen; `real` time is that of the
@@ -47,7 +42,7 @@ export class OriginClock {
 
     /** Returns what {@link now} returns, but does not count as a read of a program. */
     read() {
-        return this.virtual ? this.#rules.now_ms : host.Date.now();
+        return this.virtual ? this.#rules.now_ms : hostNow();
     }
 
     /** Reads the wall clock for a program, in milliseconds since 1970. */
@@ -69,7 +64,7 @@ export class OriginClock {
 /** The timers of one context. */
 export class Timers {
     /**
-     * The timers by id: the number in the rules, or the host's timer; when it is due; what it calls.
+     * The timers by id: the number in the rules, or what cancels the host's timer; when it is due; what it calls.
      *
      * @type {Map<number, { handle: any, at_ms: number, due: () => void }>}
      */
@@ -161,7 +156,7 @@ export class Timers {
             ? Math.ceil((origin.clock.now() + delay_ms) / minute_ms) * minute_ms
             : 0;
         const wait_ms = tab.throttled ? until_ms - origin.clock.now() : delay_ms;
-        return host.setTimeout(() => this.#context.queueTask(() => this.#run(id), 'timer'), wait_ms);
+        return hostTimeout(() => this.#context.queueTask(() => this.#run(id), 'timer'), wait_ms);
     }
 
     /** @param {any} given */
@@ -179,7 +174,7 @@ export class Timers {
             this.#idOf.delete(handle);
             this.#context.rules.calls.cancelTimer(handle);
         } else {
-            host.clearTimeout(handle);
+            handle();
         }
     }
 
@@ -206,14 +201,14 @@ export class Timers {
 
 /** The host's Date, by the clock of the origin. @param {Context} context */
 export const dateOf = (context) =>
-    new Proxy(host.Date, {
+    new Proxy(HostDate, {
         construct: (target, given, newTarget) =>
             Reflect.construct(
                 target,
                 given.length === 0 ? [context.wall()] : given,
                 newTarget === context.original('Date') ? target : newTarget,
             ),
-        apply: () => new host.Date(context.wall()).toString(),
+        apply: () => new HostDate(context.wall()).toString(),
         get: (target, key, receiver) =>
             key === 'now' ? () => Math.floor(context.wall()) : Reflect.get(target, key, receiver),
     });
