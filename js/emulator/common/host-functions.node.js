@@ -6,6 +6,7 @@
 import * as timers from 'node:timers';
 import { scheduler } from 'node:timers/promises';
 import { deserialize } from 'node:v8';
+import { runInThisContext } from 'node:vm';
 
 /** Reads a Date in the format of v8.serialize(): a version, a tag, and the time. @returns {Date} */
 const readDate = () => deserialize(Buffer.of(0xff, 0x0f, 0x44, 0, 0, 0, 0, 0, 0, 0, 0));
@@ -18,7 +19,9 @@ const readDate = () => deserialize(Buffer.of(0xff, 0x0f, 0x44, 0, 0, 0, 0, 0, 0,
  */
 export function candidates(name) {
     const host = /** @type {any} */ (globalThis);
-    return [host[name], host.process?.[name], Reflect.get(timers, name)];
+    // In Jest, the global `process` is a copy, and only the copy has the fakes.
+    const process = runInThisContext('process');
+    return [host[name], host.process?.[name], Reflect.get(timers, name), process[name]];
 }
 
 /** The host's own Date. @returns {unknown} */
