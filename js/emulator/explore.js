@@ -1,6 +1,7 @@
 /** Runs scenarios in JavaScript under seeded schedules and faults, and finds the simplest schedule that breaks one. */
 
 import { hostTask, unyieldingMax } from './common/host-task.js';
+import { hostTimeout } from './common/host-timers.js';
 import { Origin } from './origin.js';
 import { runLengthDefault } from './rules.js';
 import { describeError, oneLine } from './common/describe.js';
@@ -341,8 +342,7 @@ class ScenarioRun {
     async #settled(verdict) {
         const { origin, plan, watch } = this;
         const start = origin.happened;
-        /** @type {any} */
-        let timer;
+        let cancel = () => {};
         let abort = () => {};
         const never = new Promise((resolve, reject) => {
             const check = (/** @type {number} */ before, /** @type {number} */ left_ms) => {
@@ -357,7 +357,7 @@ class ScenarioRun {
                 else later(happened, left_ms);
             };
             const later = (/** @type {number} */ before, /** @type {number} */ left_ms) => {
-                const begin = () => (timer = setTimeout(check, idle_ms, before, left_ms));
+                const begin = () => (cancel = hostTimeout(() => check(before, left_ms), idle_ms));
                 if (watch) watch.outside(begin);
                 else begin();
             };
@@ -368,7 +368,7 @@ class ScenarioRun {
         try {
             return await Promise.race([verdict, never]);
         } finally {
-            clearTimeout(timer);
+            cancel();
             plan.signal?.removeEventListener('abort', abort);
         }
     }

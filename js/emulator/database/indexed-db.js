@@ -4,6 +4,7 @@
  */
 
 import { invalid, TabacusError } from '../../common/errors.js';
+import { ConnectionQueues, inPeer, wrapConnection } from './peer-tasks.js';
 import {
     abandon,
     countStep,
@@ -66,8 +67,8 @@ export function databasesOf(peer) {
     const interfaces = Object.fromEntries(Object.entries(peer).filter(([name]) => /^IDB[A-Z]/.test(name)));
     return {
         interfaces,
-        shared: new peer.IDBFactory(),
-        forceClose: peer.forceCloseDatabase,
+        shared: Object.assign(new peer.IDBFactory(), { _connectionQueues: new ConnectionQueues() }),
+        forceClose: (connection) => inPeer(() => peer.forceCloseDatabase(connection)),
         connections: new Map(),
         transactions: new Map(),
         steps: 0,
@@ -87,7 +88,10 @@ export function databaseOf(context) {
         factory[operation] = (/** @type {any[]} */ ...given) => {
             context.checkStorable('indexedDB');
             if (!context.active) return new database.interfaces.IDBOpenDBRequest();
-            return watched(context, begin(...given));
+            return watched(
+                context,
+                inPeer(() => begin(...given)),
+            );
         };
     }
     const databases = factory.databases.bind(factory);
@@ -132,6 +136,7 @@ function connected(context, connection) {
     const open = setOf(database.connections, context);
     if (open.has(connection)) return;
     open.add(connection);
+    wrapConnection(connection);
     const dispatch = reportingDispatch(context, connection);
     connection.dispatchEvent = (/** @type {any} */ event) => notify(context, () => dispatch(event));
     const begin = connection.transaction.bind(connection);

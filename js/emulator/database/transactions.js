@@ -3,6 +3,8 @@
  * does.
  */
 
+import { outsideOfPeer, wrapTransaction } from './peer-tasks.js';
+
 /** @typedef {import('../context.js').Context} Context */
 
 /** @template T @param {Map<Context, Set<T>>} map @param {Context} context */
@@ -46,7 +48,7 @@ export function reportingDispatch(context, target) {
         const events = setOf(/** @type {import('./indexed-db.js').Databases} */ (database).events, context);
         events.add(event);
         try {
-            return dispatch(event);
+            return outsideOfPeer(() => dispatch(event));
         } catch (error) {
             const errors = error instanceof AggregateError ? error.errors : [error];
             errors.forEach((one) => context.report(one));
@@ -135,6 +137,7 @@ function watchEnd(context, transaction, done) {
 
 /** Makes each step of a transaction a task of the context. @param {Context} context @param {any} transaction */
 export function scheduled(context, transaction) {
+    wrapTransaction(transaction);
     const step = transaction._start.bind(transaction);
     transaction._start = () => {
         transaction._started = true; // otherwise it would be started again before its task runs
@@ -161,6 +164,7 @@ const dying = new WeakMap();
  * @param {{ work: Work, dispatch: () => unknown }} upgrade `dispatch`: fires its event
  */
 export function upgrading(context, transaction, { work, dispatch }) {
+    wrapTransaction(transaction);
     const step = transaction._start.bind(transaction);
     let waits = context.tab.stopped;
     bindDispatch(context, transaction);

@@ -303,6 +303,12 @@ function makeInterfaces(secure) {
 const PARENTS = new Set(['DOMException', 'Event', 'EventTarget']);
 
 /**
+ * The operations that are own properties of each global object, as Web IDL §3.7.3 requires of all: fake timers look
+ * for this one there. The others become own properties when they are read, since tabs must be cheap.
+ */
+const OWN_OPERATIONS = new Set(['queueMicrotask']);
+
+/**
  * The own properties of each global object, by the interface that its kind shares.
  *
  * @type {WeakMap<Function, PropertyDescriptorMap>}
@@ -320,7 +326,8 @@ function ownOf(Shared) {
     if (known) return known;
     const made = languageProperties();
     for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(Shared.prototype))) {
-        if (!/^[A-Z]/.test(name) || !(property.get || PARENTS.has(name))) continue;
+        const isInterface = /^[A-Z]/.test(name) && (property.get || PARENTS.has(name));
+        if (!isInterface && !OWN_OPERATIONS.has(name)) continue;
         made[name] = property;
         delete Shared.prototype[name];
     }

@@ -8,6 +8,7 @@
  * - In a browser, whose promises no watch knows, it belongs to the run that stepped last.
  */
 
+import { originalFunction } from '../common/host-timers.js';
 import { trusted } from '../../platform/events.js';
 import { dispatched } from '../dom/event-target.js';
 import { describeError } from '../common/describe.js';
@@ -145,7 +146,8 @@ export class Rejections {
         this.#ended = true;
         this.suspects = false;
         if (latest === this) latest = undefined;
-        if (busy) setTimeout(() => this.#leave(), busyMax_ms).unref?.();
+        const later = busy && originalFunction('setTimeout');
+        if (later) later(() => this.#leave(), busyMax_ms).unref?.();
         else this.#leave();
     }
 
