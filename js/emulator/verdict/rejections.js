@@ -69,8 +69,6 @@ const notices = {
 
 let endNotices = () => {};
 
-const { setTimeout } = /** @type {any} */ (globalThis);
-
 /** How long rejections of a run that has ended are taken, if the host still works for it, in milliseconds of real time. */
 const busyMax_ms = 1000;
 
