@@ -12,7 +12,11 @@
 
 import { checkWasm } from './core/module.js';
 import { loadRules } from './emulator/rules.js';
-import { runOnce, shrink } from './emulator/explore.js';
+import { warmUp } from './emulator/host/warm-up.js';
+import { decide, runOnce } from './emulator/explore.js';
+import { sameFailure } from './emulator/verdict/failure.js';
+import { Patience } from './emulator/verdict/patience.js';
+import { shrink } from './emulator/verdict/shrink.js';
 import { checkPeer, loadPeer } from './emulator/database/indexed-db.js';
 import { Origin as EmulatedOrigin } from './emulator/origin.js';
 import { invalid } from './common/errors.js';
@@ -158,23 +162,27 @@ function checkUrl(url) {
 
 /**
  * @typedef {object} ExploreResult
- * @property {'broken' | 'unbroken within the bound'} verdict
+ * @property {'broken' | 'inconclusive' | 'unbroken within the bound'} verdict `inconclusive`: no run is broken, but at
+ *   least one waited in vain for work of the host that is not on the schedule, or failed and did not fail again when it
+ *   was repeated
  * @property {number} seeds how many seeds were run
  * @property {number} steps the number of steps of all runs
  * @property {Record<string, number>} faults how often each fault happened
  * @property {string} hash a hash of the exploration in hexadecimal, equal for equal explorations
- * @property {number} [seed] the seed of the broken run
- * @property {number[]} [schedule] the simplest schedule that breaks the scenario, for {@link replay}
- * @property {string} [story] of the broken run in sentences, a line each: which tab did what, what it saw, and what it
- *   did not see yet
- * @property {string} [trace] of the broken run, with a line for each event, and the line of the source that caused it,
- *   such as `(basket.js:12)`, where it is known
+ * @property {string} [waitsFor] what an inconclusive run last waited for
+ * @property {number} [seed] the seed of the broken run, or of the first inconclusive one
+ * @property {number[]} [schedule] the simplest schedule that breaks the scenario, for {@link replay}; if inconclusive,
+ *   that of the run
+ * @property {string} [story] of that run in sentences, a line each: which tab did what, what it saw, and what it did
+ *   not see yet
+ * @property {string} [trace] of that run, with a line for each event, and the line of the source that caused it, such
+ *   as `(basket.js:12)`, where it is known
  * @property {string} [svg] the trace as a sequence diagram
  */
 
 /** @param {string} failure */
 const failed = (failure) => ({
-    /** A sentence on what is wrong; empty unless the verdict is `broken`. */
+    /** A sentence on what is wrong, or on why the verdict is `inconclusive`; else empty. */
     failure,
     /** @deprecated Use `failure`, which has the same value. */
     complaint: failure,
@@ -207,23 +215,27 @@ export async function explore(scenario, options = {}) {
         hash: '',
         ...failed(''),
     };
-    const { schedule } = await runOnce(plan, { seed: 1, schedule: [] });
+    const { schedule } = await decide(plan, { seed: 1, schedule: [] }, true);
     const length = Math.max(
         schedule.length,
         (await runOnce({ ...plan, faults: [] }, { seed: 1, schedule: [] })).steps,
         10,
     );
+    /** What is added to the report of an exploration without a broken run. */
+    let undecided = {};
     for (const seed of seeds) {
         signal?.throwIfAborted();
-        const outcome = await runOnce(plan, { seed, length });
+        const outcome = await decide(plan, { seed, length });
         ++report.seeds;
         report.steps += outcome.steps;
         report.hash = mixed(report.hash, outcome.hash);
         count(outcome.faults, report.faults);
-        if (outcome.failure) return broken(plan, seed, outcome, report);
+        const found = await judged(plan, seed, outcome, 'verdict' in undecided);
+        if (found?.verdict === 'broken') return { ...report, ...found };
+        undecided = { ...found, ...undecided };
         progress?.(report.seeds);
     }
-    return report;
+    return { ...report, ...undecided };
 }
 
 /**
@@ -240,16 +252,16 @@ export async function explore(scenario, options = {}) {
 export async function replay(scenario, found, options = {}) {
     const { seed, schedule } = checkFound(found);
     const { plan } = await planOf(scenario, options);
-    const outcome = await runOnce(plan, { seed, schedule, traced: true });
-    const { steps, failure, story, trace, svg, hash } = outcome;
-    const verdict = failure ? 'broken' : 'unbroken within the bound';
+    const outcome = await decide(plan, { seed, schedule, traced: true }, true);
+    const { steps, failure, waitsFor, story, trace, svg, hash } = outcome;
+    const unbroken = /** @type {const} */ ({ verdict: 'unbroken within the bound', ...failed('') });
     return {
-        verdict,
+        ...(failure ? { verdict: /** @type {const} */ ('broken'), ...failed(failure) } : unbroken),
+        ...(waitsFor && inconclusive(waitsFor)),
         seeds: 1,
         steps,
         faults: count(outcome.faults, {}),
         hash,
-        ...failed(failure),
         seed,
         schedule: [...schedule],
         story,
@@ -280,25 +292,58 @@ function checkFound(found) {
 /** The largest number of runs for shrinking a schedule. */
 const shrinkRunsMax = 300;
 
+/** @typedef {import('./emulator/explore.js').Plan} Plan */
+/** @typedef {import('./emulator/explore.js').Outcome} Outcome */
+
+/** @param {string} waitsFor what an inconclusive run last waited for */
+const inconclusive = (waitsFor) => ({
+    verdict: /** @type {const} */ ('inconclusive'),
+    ...failed(`inconclusive: ${waitsFor}`),
+    waitsFor,
+});
+
 /**
- * @param {import('./emulator/explore.js').Plan} plan
+ * What the outcome of a seed adds to the report of an exploration; undefined if the run is unbroken.
+ *
+ * @param {Plan} plan
  * @param {number} seed
- * @param {import('./emulator/explore.js').Outcome} failing
- * @param {ExploreReport} report
+ * @param {Outcome} outcome
+ * @param {boolean} undecided whether an earlier run was inconclusive already
  */
-async function broken(plan, seed, failing, report) {
-    const { schedule } = failing.endless ? failing : await shrink(plan, seed, failing, shrinkRunsMax);
-    const { failure, story, trace, svg } = await runOnce(plan, { seed, schedule, traced: true });
-    return {
-        ...report,
-        verdict: /** @type {const} */ ('broken'),
-        ...failed(failure || failing.failure),
-        seed,
-        schedule,
-        story,
-        trace,
-        svg,
-    };
+async function judged(plan, seed, outcome, undecided) {
+    const { failure, waitsFor, schedule } = outcome;
+    const found = failure ? await broken(plan, seed, outcome) : undefined;
+    if (found || undecided || !(failure || waitsFor)) return found;
+    const { story, trace, svg } = await runOnce(plan, { seed, schedule, traced: true });
+    const verdict = waitsFor
+        ? inconclusive(waitsFor)
+        : {
+              verdict: /** @type {const} */ ('inconclusive'),
+              ...failed(
+                  `inconclusive: a run failed, and did not fail again when it was repeated: ${failure}`,
+              ),
+          };
+    return { ...verdict, seed, schedule, story, trace, svg };
+}
+
+/**
+ * Shrinks a failing run.
+ *
+ * @param {Plan} plan
+ * @param {number} seed
+ * @param {Outcome} failing
+ * @returns what a report says about it, which repeats; undefined if the failure does not repeat
+ */
+async function broken(plan, seed, failing) {
+    const shrunk = failing.endless ? failing : await shrink(plan, seed, failing, shrinkRunsMax);
+    for (const { schedule } of new Set(shrunk ? [shrunk, failing] : [])) {
+        const outcome = await decide(plan, { seed, schedule, traced: true });
+        const { failure, story, trace, svg } = outcome;
+        if (!sameFailure(outcome, failing)) continue;
+        const verdict = /** @type {const} */ ('broken');
+        return { verdict, ...failed(failure), seed, schedule, story, trace, svg };
+    }
+    return undefined;
 }
 
 /** Mixes a text into a hash (FNV-1a). @param {string} hash @param {string} more */
@@ -365,9 +410,11 @@ async function planOf(scenario, given) {
     const [glue, found] = await load(wasm, peer);
     const plan = /** @type {import('./emulator/explore.js').Plan} */ ({
         ...{ glue, peer: found, scenario, invariant, origin: checked, signal: ending },
+        patience: new Patience(),
         faults: numbers.faultBudget === 0 ? [] : chosen,
         ...numbers,
     });
+    await warmUp(plan);
     return { plan, seeds: list, signal: ending, progress: /** @type {any} */ (progress) };
 }
 

@@ -124,6 +124,14 @@ export class Context {
             throw new DOMException(`${what}: the origin is opaque`, 'SecurityError');
     }
 
+    /** Whether a worker has closed itself. Its current task runs to its end (HTML §10.2.4, "closing"). */
+    closing = false;
+
+    /** Whether its handlers run: none runs after it was killed, closed, removed or terminated. */
+    get runs() {
+        return this.active || this.closing;
+    }
+
     /** Whether its document is fully active (HTML §7.3.3). */
     get fullyActive() {
         return this.active && !this.tab.cached;
@@ -192,8 +200,13 @@ export class Context {
         }
     }
 
-    /** Reports an uncaught error (HTML §8.1.4.3). Never throws. @param {unknown} error */
+    /**
+     * Reports an uncaught error (HTML §8.1.4.3). Never throws. Nobody receives the errors of a context that has ended.
+     *
+     * @param {unknown} error
+     */
     report(error) {
+        if (!this.runs) return;
         this.traceThrow(error);
         const uncaught = { message: `Uncaught ${describe(error)}`, filename: this.address.href, error };
         // No handler receives an error that occurs while an error is reported.

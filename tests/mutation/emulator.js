@@ -97,7 +97,7 @@ export const PLANTED = [
         ...storageEvent('', '', ''),
         file: 'js/platform/events.js',
         fault: 'undefined becomes a text',
-        find: 'value === undefined ? initial : convert(value)',
+        find: 'value === undefined ? member.initial : member.convert(value)',
         replace: 'convert(value)',
     },
     {
@@ -218,7 +218,11 @@ export const PLANTED = [
     ),
     explore('a run that hangs is no failure', 'if (stuck.length > 0)', 'if (false)'),
     explore('an error that a tab throws is no failure', 'tab.closed || this.fail(', 'tab || this.fail('),
-    explore('no failing schedule is shrunk', 'if (shrinking.runsLeft-- <= 0) return false;', 'return false;'),
+    of('verdict/shrink', 'explore')(
+        'no failing schedule is shrunk',
+        'if (shrinking.runsLeft-- <= 0) return false;',
+        'return false;',
+    ),
     explore('a replay is a random walk', 'if (run.schedule) calls.runBy([...run.schedule]);', 'if (false) ;'),
     of('global/context-storage', 'edges')(
         'a dead tab reads its storage',

@@ -1,5 +1,6 @@
 /** The timers (HTML §8.6), Date and performance of a context, by the clock of the origin. */
 
+import { HostDate, hostNow, hostTimeout } from '../common/host-timers.js';
 import { requireArguments } from '../../platform/web-idl.js';
 
 /** @typedef {import('../context.js').Context} Context */
@@ -19,12 +20,6 @@ const minute_ms = 60_000;
 
 /** The story has no line for a timer that is set: it has one when the timer is due. */
 const leftOut = { story: '' };
-
-const host = {
-    setTimeout: globalThis.setTimeout,
-    clearTimeout: globalThis.clearTimeout,
-    Date: globalThis.Date,
-};
 
 /**
  * The clock of an origin. `virtual` time passes only when no other event can happen; `real` time is that of the
@@ -50,7 +45,7 @@ export class OriginClock {
 
     /** Returns what {@link now} returns, but does not count as a read of a program. */
     read() {
-        return this.virtual ? this.#rules.now_ms : host.Date.now();
+        return this.virtual ? this.#rules.now_ms : hostNow();
     }
 
     /** Reads the wall clock for a program, in milliseconds since 1970. */
@@ -72,8 +67,8 @@ export class OriginClock {
 /** The timers of one context. */
 export class Timers {
     /**
-     * The timers by id: the number in the rules, or the host's timer; when it is due; the delay with which it was set;
-     * what it calls.
+     * The timers by id: the number in the rules, or what cancels the host's timer; when it is due; the delay with
+     * which it was set; what it calls.
      *
      * @type {Map<number, { handle: any, at_ms: number, set_ms: number, due: () => void }>}
      */
@@ -124,6 +119,7 @@ export class Timers {
      * @param {() => void} call
      */
     after(delay_ms, call) {
+        if (!this.#context.active) return;
         this.#trace(delay_ms, false);
         this.#start(++this.#last, Math.min(delay_ms, delayMsMax), call, false, 0);
     }
@@ -176,7 +172,7 @@ export class Timers {
             ? Math.ceil((origin.clock.now() + delay_ms) / minute_ms) * minute_ms
             : 0;
         const wait_ms = tab.throttled ? until_ms - origin.clock.now() : delay_ms;
-        return host.setTimeout(() => this.#context.queueTask(() => this.#run(id), 'timer'), wait_ms);
+        return hostTimeout(() => this.#context.queueTask(() => this.#run(id), 'timer'), wait_ms);
     }
 
     /** @param {any} given */
@@ -194,7 +190,7 @@ export class Timers {
             this.#idOf.delete(handle);
             this.#context.rules.calls.cancelTimer(handle);
         } else {
-            host.clearTimeout(handle);
+            handle();
         }
     }
 
@@ -221,14 +217,14 @@ export class Timers {
 
 /** The host's Date, by the clock of the origin. @param {Context} context */
 export const dateOf = (context) =>
-    new Proxy(host.Date, {
+    new Proxy(HostDate, {
         construct: (target, given, newTarget) =>
             Reflect.construct(
                 target,
                 given.length === 0 ? [context.wall()] : given,
                 newTarget === context.original('Date') ? target : newTarget,
             ),
-        apply: () => new host.Date(context.wall()).toString(),
+        apply: () => new HostDate(context.wall()).toString(),
         get: (target, key, receiver) =>
             key === 'now' ? () => Math.floor(context.wall()) : Reflect.get(target, key, receiver),
     });

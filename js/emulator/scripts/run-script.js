@@ -1,5 +1,6 @@
 /** Runs the scripts of a tab, which are texts or functions. Their global object is that of the tab. */
 
+import { importerOf, importName, withTrackedImports } from './dynamic-import.js';
 import { tokensOf } from './lexer.js';
 import { askedIn, hidden, analysisOf } from './analysis.js';
 import { linesBeforeBody, sourceComment } from '../trace/source-line.js';
@@ -94,13 +95,15 @@ class Scopes {
      * @param {string} [name] that of the text in traces
      */
     run(body, given, name) {
-        const lexical = this.#context.lexical.size > 0 ? `with (${names.lexical})` : '';
-        const parameters = Object.keys(given);
+        const context = this.#context;
+        const lexical = context.lexical.size > 0 ? `with (${names.lexical})` : '';
+        const values = { ...given, [importName]: importerOf(context, compiled) };
+        const parameters = Object.keys(values);
         const text = `with (${names.beyond}) return function (${[names.lexical, ...parameters].join()}) { with (this) ${lexical} { ${body} } }`;
         return compiled(
             [names.beyond],
             name ? `${text}${sourceComment(name, (linesBefore ??= linesBeforeBody(compiled)))}` : text,
-        )(this.beyond).call(this.#context.window, this.lexical, ...Object.values(given));
+        )(this.beyond).call(context.window, this.lexical, ...Object.values(values));
     }
 }
 
@@ -189,7 +192,9 @@ export function runScript(context, given) {
     if (analysis.module) return runModule(context, analysis, scopes, name);
     const declarations = new Declarations(context, analysis, scopes);
     const declares = analysis.names.length + analysis.lexical.length > 0;
-    const text = declares ? `${analysis.strict ? "'use strict';" : ''}${prologue}${source}` : source;
+    const text = declares
+        ? `${analysis.strict ? "'use strict';" : ''}${prologue}${analysis.text}`
+        : analysis.text;
     try {
         return scopes.run(`return eval(${names.text})`, {
             [names.text]: name ? `${text}${sourceComment(name, 0)}` : text,
@@ -227,7 +232,7 @@ function runModule(context, { text, exports }, scopes, name) {
  * @param {any[]} given
  */
 export function runFunction(context, call, given) {
-    const text = String(call);
+    const text = withTrackedImports(String(call));
     const scopes = new Scopes(context, { asked: askedIn(text), lent: runners });
     const name = context.rules.tracing ? context.rules.sources.of(text, 'function', call.name) : '';
     return scopes.run(`return ${asExpression(text)}`, {}, name).apply(context.window, given);
