@@ -76,13 +76,12 @@ async function add(window) {
 
 /** @param {{ window: any }} tab */
 async function scenario({ window }) {
-    const { BroadcastChannel, crypto, navigator, queueMicrotask, setTimeout } = window;
+    const { BroadcastChannel, navigator, queueMicrotask, setTimeout } = window;
     const channel = new BroadcastChannel('basket');
     channel.onmessage = () => {};
     await new Promise((resolve) => setTimeout(resolve, 20));
     channel.postMessage('hello');
     await new Promise((resolve) => queueMicrotask(resolve));
-    await crypto.subtle.digest('SHA-256', new Uint8Array(1));
     await navigator.locks.request('basket', () => add(window));
 }
 
