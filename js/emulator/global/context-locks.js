@@ -165,9 +165,10 @@ export class ContextLocks {
     unavailable(number) {
         const request = this.#requests.take(number);
         if (!request) return;
-        const whileAlive = (/** @type {(outcome: unknown) => void} */ settle) => (/** @type {unknown} */ outcome) => {
-            if (this.#context.alive) settle(outcome);
-        };
+        const whileAlive =
+            (/** @type {(outcome: unknown) => void} */ settle) => (/** @type {unknown} */ outcome) => {
+                if (this.#context.alive) settle(outcome);
+            };
         invoked(request.callback, null).then(whileAlive(request.resolve), whileAlive(request.reject));
     }
 
