@@ -12,6 +12,7 @@
 
 import { checkWasm } from './core/module.js';
 import { loadRules } from './emulator/rules.js';
+import { warmUp } from './emulator/host/warm-up.js';
 import { decide, runOnce } from './emulator/explore.js';
 import { sameFailure } from './emulator/verdict/failure.js';
 import { Patience } from './emulator/verdict/patience.js';
@@ -151,6 +152,10 @@ function checkUrl(url) {
  * @property {(context: InvariantContext) => unknown} [invariant] is called when no event can happen. False, a
  *   sentence or an exception is a failure
  * @property {number} [steps] the number of steps after which a run counts as endless, 1 to 10^6; 20,000 by default
+ * @property {number} [timerWindow] how far timers may overtake messages, grants, storage, tasks and steps of databases
+ *   that are under way, in milliseconds of virtual time, 0 to Infinity; 1,000 by default. While one of them is under
+ *   way, a timer fires only if it is due at most that much later than the oldest of them began. With 0, time passes
+ *   only when nothing else can happen. What waits for a frozen tab does not hold time up
  * @property {AbortSignal} [signal] ends the exploration; the promise is rejected with its reason
  * @property {(seeds: number) => void} [progress] is called after each seed
  */
@@ -168,7 +173,10 @@ function checkUrl(url) {
  * @property {number} [seed] the seed of the broken run, or of the first inconclusive one
  * @property {number[]} [schedule] the simplest schedule that breaks the scenario, for {@link replay}; if inconclusive,
  *   that of the run
- * @property {string} [trace] of that run, with a line for each event
+ * @property {string} [story] of that run in sentences, a line each: which tab did what, what it saw, and what it did
+ *   not see yet
+ * @property {string} [trace] of that run, with a line for each event, and the line of the source that caused it, such
+ *   as `(basket.js:12)`, where it is known
  * @property {string} [svg] the trace as a sequence diagram
  */
 
@@ -245,7 +253,7 @@ export async function replay(scenario, found, options = {}) {
     const { seed, schedule } = checkFound(found);
     const { plan } = await planOf(scenario, options);
     const outcome = await decide(plan, { seed, schedule, traced: true }, true);
-    const { steps, failure, waitsFor, trace, svg, hash } = outcome;
+    const { steps, failure, waitsFor, story, trace, svg, hash } = outcome;
     const unbroken = /** @type {const} */ ({ verdict: 'unbroken within the bound', ...failed('') });
     return {
         ...(failure ? { verdict: /** @type {const} */ ('broken'), ...failed(failure) } : unbroken),
@@ -256,6 +264,7 @@ export async function replay(scenario, found, options = {}) {
         hash,
         seed,
         schedule: [...schedule],
+        story,
         trace,
         svg,
     };
@@ -305,7 +314,7 @@ async function judged(plan, seed, outcome, undecided) {
     const { failure, waitsFor, schedule } = outcome;
     const found = failure ? await broken(plan, seed, outcome) : undefined;
     if (found || undecided || !(failure || waitsFor)) return found;
-    const { trace, svg } = await runOnce(plan, { seed, schedule, traced: true });
+    const { story, trace, svg } = await runOnce(plan, { seed, schedule, traced: true });
     const verdict = waitsFor
         ? inconclusive(waitsFor)
         : {
@@ -314,7 +323,7 @@ async function judged(plan, seed, outcome, undecided) {
                   `inconclusive: a run failed, and did not fail again when it was repeated: ${failure}`,
               ),
           };
-    return { ...verdict, seed, schedule, trace, svg };
+    return { ...verdict, seed, schedule, story, trace, svg };
 }
 
 /**
@@ -329,9 +338,10 @@ async function broken(plan, seed, failing) {
     const shrunk = failing.endless ? failing : await shrink(plan, seed, failing, shrinkRunsMax);
     for (const { schedule } of new Set(shrunk ? [shrunk, failing] : [])) {
         const outcome = await decide(plan, { seed, schedule, traced: true });
-        const { failure, trace, svg } = outcome;
+        const { failure, story, trace, svg } = outcome;
         if (!sameFailure(outcome, failing)) continue;
-        return { verdict: /** @type {const} */ ('broken'), ...failed(failure), seed, schedule, trace, svg };
+        const verdict = /** @type {const} */ ('broken');
+        return { verdict, ...failed(failure), seed, schedule, story, trace, svg };
     }
     return undefined;
 }
@@ -354,10 +364,17 @@ const exploreOptions = /** @type {const} */ ([
     'faultBudget',
     'invariant',
     'steps',
+    'timerWindow',
     'signal',
     'progress',
     ...originOptions.filter((name) => name !== 'seed' && name !== 'clock'),
 ]);
+
+/** @param {unknown} window_ms */
+function checkWindow(window_ms) {
+    if (typeof window_ms === 'number' && window_ms >= 0) return window_ms;
+    throw invalid('timerWindow', window_ms, 'a number of milliseconds from 0 to Infinity');
+}
 
 /** @param {unknown} scenario @param {unknown} given */
 async function planOf(scenario, given) {
@@ -370,6 +387,7 @@ async function planOf(scenario, given) {
         faultBudget = 1,
         invariant = () => {},
         steps = 20_000,
+        timerWindow = 1000,
         signal,
         progress,
         ...rest
@@ -384,6 +402,7 @@ async function planOf(scenario, given) {
         tabs: checkInteger('tabs', tabs, 1, 64),
         faultBudget: Math.min(checkInteger('faultBudget', faultBudget, 0, 64), chosen.length > 0 ? 64 : 0),
         stepsMax: checkInteger('steps', steps, 1, 1e6),
+        timerWindow_ms: checkWindow(timerWindow),
     };
     const list = seedsOf(seeds);
     const ending = checkSignal(signal);
@@ -395,6 +414,7 @@ async function planOf(scenario, given) {
         faults: numbers.faultBudget === 0 ? [] : chosen,
         ...numbers,
     });
+    await warmUp(plan);
     return { plan, seeds: list, signal: ending, progress: /** @type {any} */ (progress) };
 }
 

@@ -16,6 +16,7 @@ import { checkOptions } from '../common/check-arguments.js';
 import { dispatched } from './dom/event-target.js';
 import { makeGlobal, originalOf } from './global/global-object.js';
 import { openWorker } from './worker.js';
+import { throwingLine } from './trace/source-line.js';
 
 /** @typedef {import('./origin.js').Origin} Origin */
 /** @typedef {import('./emulated-tab.js').Tab} Tab */
@@ -27,6 +28,10 @@ import { openWorker } from './worker.js';
  *
  * @typedef {{ message: string, filename: string, error: unknown }} Uncaught
  */
+
+/** The name of an event loop in traces. @param {'window' | 'worker'} kind @param {Tab} tab */
+const agentName = (kind, tab) =>
+    kind === 'worker' ? `worker ${tab.workers.length + 1} of tab ${tab.number}` : `tab ${tab.number}`;
 
 export class Context {
     alive = true;
@@ -85,6 +90,7 @@ export class Context {
         this.born_ms = origin.clock.now();
         this.timeOrigin = origin.clock.wall();
         this.random = new SeededRandom(origin.seed, this.id);
+        if (this.rules.tracing) this.rules.calls.nameAgent(agent, agentName(kind, tab));
         this.locks = new ContextLocks(this);
         this.timers = new Timers(this);
         /** @type {any} */
@@ -201,6 +207,7 @@ export class Context {
      */
     report(error) {
         if (!this.runs) return;
+        this.traceThrow(error);
         const uncaught = { message: `Uncaught ${describe(error)}`, filename: this.address.href, error };
         // No handler receives an error that occurs while an error is reported.
         if (this.#reporting) return this.unhandled(uncaught);
@@ -211,6 +218,13 @@ export class Context {
         } finally {
             this.#reporting = false;
         }
+    }
+
+    /** Adds a line for an error to the trace. @param {unknown} error */
+    traceThrow(error) {
+        const { rules } = this;
+        if (rules.tracing)
+            rules.trace(this.id, 'turn', () => `throws ${describe(error)}`, { place: throwingLine(error) });
     }
 
     /** Passes on an error that no handler has handled; a worker passes it to its owner. @param {Uncaught} uncaught */

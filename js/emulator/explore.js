@@ -1,6 +1,7 @@
 /** Runs scenarios in JavaScript under seeded schedules and faults, and finds the simplest schedule that breaks one. */
 
 import { hostTask, unyieldingMax } from './common/host-task.js';
+import { hostTimeout } from './common/host-timers.js';
 import { Origin } from './origin.js';
 import { runLengthDefault } from './rules.js';
 import { describeError, oneLine } from './common/describe.js';
@@ -40,6 +41,7 @@ import { confirm, passOn, Rejections } from './verdict/rejections.js';
  * @property {readonly Fault[]} faults
  * @property {number} faultBudget
  * @property {number} stepsMax
+ * @property {number} timerWindow_ms
  * @property {import('./origin.js').OriginOptions} origin
  * @property {AbortSignal | undefined} signal
  * @property {import('./verdict/patience.js').Patience} patience
@@ -53,7 +55,7 @@ import { confirm, passOn, Rejections } from './verdict/rejections.js';
  * `waitsFor`: what an inconclusive run last waited for; else empty. `endless`: the invariant never ended.
  *
  * @typedef {{ failure: string, kind: FailureKind | undefined, waitsFor: string, endless: boolean, steps: number, hash: string, schedule: number[], faults: string[],
- *   trace: string, svg: string }} Outcome
+ *   trace: string, story: string, svg: string }} Outcome
  */
 
 /** @typedef {import('../lab/faults.js').Fault} Fault */
@@ -99,10 +101,11 @@ class ScenarioRun {
         this.origin.onLate = (what) => this.standsStill(`${what}, which the host does not complete`);
         this.origin.onFault = (number) => (this.#chosen = number);
         this.origin.uncaught = (error) => this.fail(`uncaught: ${describeError(error)}`, 'uncaught');
-        this.tabs = Array.from({ length: plan.tabs }, () => this.origin.openTab());
         const { rules } = this.origin;
         rules.setTracing(run.traced ?? false);
+        this.tabs = Array.from({ length: plan.tabs }, () => this.origin.openTab());
         const { calls } = rules;
+        calls.setTimerWindow(plan.timerWindow_ms);
         if (run.schedule) calls.runBy([...run.schedule]);
         else calls.runBySeed(run.seed, plan.faultBudget, run.length ?? runLengthDefault, true);
         calls.offerFaults(plan.faults.length * plan.tabs);
@@ -136,6 +139,7 @@ class ScenarioRun {
                     typeof scenario === 'string'
                         ? tab.run(scenario)
                         : invoked(() => scenario(tab, { index, origin, tabs, seed: run.seed }));
+                if (run.traced) done.catch((error) => tab.closed || tab.context.traceThrow(error));
                 done.then(
                     (result) => (this.results[index] = result),
                     (error) =>
@@ -298,7 +302,10 @@ class ScenarioRun {
         const stuck = this.#stuck.map((tab) => `tab ${tab.number}`);
         const waits = `${stuck.join(' and ')} ${stuck.length > 1 ? 'wait' : 'waits'}`;
         if (stuck.length > 0 && this.#missed) this.standsStill(`${waits} for ${this.#missed}`);
-        if (stuck.length > 0) this.fail(`${waits} for ever`, 'waits');
+        if (stuck.length > 0) {
+            this.origin.rules.calls.traceWaitingRequests();
+            this.fail(`${waits} for ever`, 'waits');
+        }
         if (this.ended) return;
         const { origin, tabs, results, run, plan } = this;
         this.origin.rules.calls.runDefaultSchedule();
@@ -335,8 +342,7 @@ class ScenarioRun {
     async #settled(verdict) {
         const { origin, plan, watch } = this;
         const start = origin.happened;
-        /** @type {any} */
-        let timer;
+        let cancel = () => {};
         let abort = () => {};
         const never = new Promise((resolve, reject) => {
             const check = (/** @type {number} */ before, /** @type {number} */ left_ms) => {
@@ -351,7 +357,7 @@ class ScenarioRun {
                 else later(happened, left_ms);
             };
             const later = (/** @type {number} */ before, /** @type {number} */ left_ms) => {
-                const begin = () => (timer = setTimeout(check, idle_ms, before, left_ms));
+                const begin = () => (cancel = hostTimeout(() => check(before, left_ms), idle_ms));
                 if (watch) watch.outside(begin);
                 else begin();
             };
@@ -362,7 +368,7 @@ class ScenarioRun {
         try {
             return await Promise.race([verdict, never]);
         } finally {
-            clearTimeout(timer);
+            cancel();
             plan.signal?.removeEventListener('abort', abort);
         }
     }
@@ -384,6 +390,7 @@ class ScenarioRun {
             schedule: taken,
             faults: happened,
             trace: traced ? rules.calls.traceText(oneLine(found)) : '',
+            story: traced ? rules.calls.storyText(oneLine(found)) : '',
             svg: traced ? rules.calls.sequenceDiagram(found, title) : '',
         };
         origin.uncaught = () => {};

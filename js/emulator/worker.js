@@ -4,6 +4,7 @@ import { invalid } from '../common/errors.js';
 import { trusted } from '../platform/events.js';
 import { defineHandlers, idlInterface, operation, requireArguments } from '../platform/web-idl.js';
 import { endDatabases } from './database/indexed-db.js';
+import { tracked } from './host/host-work.js';
 import { textOf } from './scripts/text-of-url.js';
 import { postedToWorker } from './messages/post-message.js';
 import { runFunction, runScript } from './scripts/run-script.js';
@@ -72,8 +73,7 @@ class WorkerObject extends ReportingTarget {
         const run = (/** @type {string | Function} */ text) =>
             context.queueTask(() => worker.#run(text), 'script');
         if (!(script instanceof Promise)) return run(script);
-        const done = context.origin.beginWork();
-        script.then(run, () => worker.#fail()).finally(done);
+        tracked(context, script, 'the script of a worker').then(run, () => worker.#fail());
     }
 
     /** @param {string | Function} script */

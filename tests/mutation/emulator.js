@@ -285,4 +285,30 @@ export const PLANTED = [
         'for (const inner of this.framesOf(frame)) this.closeFrame(inner);',
         '',
     ),
+    of('explore', 'timer-window')(
+        'a timer of days overtakes everything',
+        'calls.setTimerWindow(plan.timerWindow_ms);',
+        '',
+    ),
+    of('trace/storage-read', 'trace')(
+        'a story does not know that a read is stale',
+        "${area === 0 ? unseen(context, key) : ''}",
+        '',
+    ),
+    of('trace/storage-read', 'trace')('a story repeats its reads', "story: repeats ? '' : story", 'story'),
+    of('trace/source-line', 'trace')(
+        'a function from its text has the lines of another one in a trace',
+        '- Number(before)',
+        '',
+    ),
+    of('trace/source-line', 'trace')(
+        "a trace names the emulator's lines",
+        'frames.find(({ file }) => !isPlatform(file))',
+        'frames[1]',
+    ),
+    of('global/clock', 'trace')(
+        'a throttled timer loses its delay in the trace',
+        'now_ms, 0), timer.set_ms);',
+        'now_ms, 0), 0);',
+    ),
 ];

@@ -4,7 +4,17 @@
  */
 
 import { invalid, TabacusError } from '../../common/errors.js';
-import { abandon, reportingDispatch, scheduled, setOf, notify, upgrading, workOf } from './transactions.js';
+import { ConnectionQueues, inPeer, wrapConnection } from './peer-tasks.js';
+import {
+    abandon,
+    countStep,
+    reportingDispatch,
+    scheduled,
+    setOf,
+    notify,
+    upgrading,
+    workOf,
+} from './transactions.js';
 
 /** @typedef {import('../context.js').Context} Context */
 
@@ -16,6 +26,7 @@ import { abandon, reportingDispatch, scheduled, setOf, notify, upgrading, workOf
  * @property {(connection: any) => void} forceClose
  * @property {Map<Context, Set<any>>} connections the open connections of each context
  * @property {Map<Context, Set<any>>} transactions the unfinished transactions of each context
+ * @property {number} steps how many steps of openings and of transactions the emulator has seen; 0 before the first use
  * @property {Map<Context, Set<any>>} events the events that are being dispatched in each context
  */
 
@@ -56,10 +67,11 @@ export function databasesOf(peer) {
     const interfaces = Object.fromEntries(Object.entries(peer).filter(([name]) => /^IDB[A-Z]/.test(name)));
     return {
         interfaces,
-        shared: new peer.IDBFactory(),
-        forceClose: peer.forceCloseDatabase,
+        shared: Object.assign(new peer.IDBFactory(), { _connectionQueues: new ConnectionQueues() }),
+        forceClose: (connection) => inPeer(() => peer.forceCloseDatabase(connection)),
         connections: new Map(),
         transactions: new Map(),
+        steps: 0,
         events: new Map(),
     };
 }
@@ -76,7 +88,10 @@ export function databaseOf(context) {
         factory[operation] = (/** @type {any[]} */ ...given) => {
             context.checkStorable('indexedDB');
             if (!context.active) return new database.interfaces.IDBOpenDBRequest();
-            return watched(context, begin(...given));
+            return watched(
+                context,
+                inPeer(() => begin(...given)),
+            );
         };
     }
     const databases = factory.databases.bind(factory);
@@ -95,6 +110,7 @@ export function databaseOf(context) {
  * @param {any} request
  */
 function watched(context, request) {
+    countStep(context);
     const work = workOf(context.origin);
     const dispatch = reportingDispatch(context, request);
     request.dispatchEvent = (/** @type {any} */ event) => {
@@ -120,6 +136,7 @@ function connected(context, connection) {
     const open = setOf(database.connections, context);
     if (open.has(connection)) return;
     open.add(connection);
+    wrapConnection(connection);
     const dispatch = reportingDispatch(context, connection);
     connection.dispatchEvent = (/** @type {any} */ event) => notify(context, () => dispatch(event));
     const begin = connection.transaction.bind(connection);

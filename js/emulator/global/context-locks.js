@@ -61,6 +61,7 @@ export class ContextLocks {
             };
             const number = this.#requests.add(request);
             this.#listen(number, request);
+            context.rules.mark();
             context.rules.request(context.id, number, name, options);
             context.origin.wake();
         });
@@ -79,6 +80,8 @@ export class ContextLocks {
             // The listener may outlive its request, and then another request may have the number.
             if (!this.#context.alive || this.#requests.get(number) !== request) return;
             this.#context.rules.calls.abortLock(this.#context.id, number);
+            const text = () => `aborts its request for the lock ${request.name}`;
+            this.#context.rules.trace(this.#context.id, 'lock', text);
             this.#context.origin.wake();
             request.reject(signal.reason);
         };

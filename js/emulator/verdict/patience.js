@@ -3,11 +3,10 @@
  * uses such work all the same, the run waits for it before its next step, and is inconclusive if it does not come.
  */
 
+import { hostNow, hostTimeout } from '../common/host-timers.js';
 import { seesHost } from './host-watch.web.js';
 
 /** @typedef {import('./host-watch.web.js').HostWatch} HostWatch */
-
-const { setTimeout, Date } = globalThis;
 
 /**
  * The longest time that a run waits for the host, in milliseconds of real time: what a scenario may await (a file, a
@@ -71,8 +70,8 @@ export class Patience {
      * @returns {Promise<number>} resolves to how long that took, in milliseconds of real time
      */
     async pause(watch) {
-        const begin_ms = Date.now();
-        await new Promise((resolve) => watch.outside(() => setTimeout(resolve, look_ms)));
-        return Math.max(Date.now() - begin_ms, look_ms);
+        const begin_ms = hostNow();
+        await new Promise((resolve) => watch.outside(() => hostTimeout(() => resolve(undefined), look_ms)));
+        return Math.max(hostNow() - begin_ms, look_ms);
     }
 }

@@ -8,6 +8,7 @@
  * - In a browser, whose promises no watch knows, it belongs to the run that stepped last.
  */
 
+import { originalFunction } from '../common/host-timers.js';
 import { trusted } from '../../platform/events.js';
 import { dispatched } from '../dom/event-target.js';
 import { describeError } from '../common/describe.js';
@@ -67,8 +68,6 @@ const notices = {
 };
 
 let endNotices = () => {};
-
-const { setTimeout } = /** @type {any} */ (globalThis);
 
 /** How long rejections of a run that has ended are taken, if the host still works for it, in milliseconds of real time. */
 const busyMax_ms = 1000;
@@ -145,7 +144,8 @@ export class Rejections {
         this.#ended = true;
         this.suspects = false;
         if (latest === this) latest = undefined;
-        if (busy) setTimeout(() => this.#leave(), busyMax_ms).unref?.();
+        const later = busy && originalFunction('setTimeout');
+        if (later) later(() => this.#leave(), busyMax_ms).unref?.();
         else this.#leave();
     }
 
