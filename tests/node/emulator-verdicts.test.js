@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { explore, replay } from 'tabacus/emulator';
 
@@ -13,8 +13,13 @@ import { explore, replay } from 'tabacus/emulator';
 /** Waits in the time of a tab. @param {any} window @param {number} delay_ms */
 const passes = (window, delay_ms) => new Promise((resolve) => window.setTimeout(resolve, delay_ms));
 
+/** The timers of the host that were begun. @type {Set<any>} */
+const timers = new Set();
+
 /** Waits in the time of the host. @param {number} delay_ms */
-const hostTimer = (delay_ms) => new Promise((resolve) => setTimeout(resolve, delay_ms));
+const hostTimer = (delay_ms) => new Promise((resolve) => timers.add(setTimeout(resolve, delay_ms)));
+
+after(() => timers.forEach(clearTimeout));
 
 /** @param {Scenario} scenario @param {object} [options] */
 const verdictOf = async (scenario, options) => {
