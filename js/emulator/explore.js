@@ -7,7 +7,7 @@ import { runLengthDefault } from './rules.js';
 import { describeError, oneLine } from './common/describe.js';
 import { patienceMax_ms } from './verdict/patience.js';
 import { HostWatch, seesHost } from './verdict/host-watch.web.js';
-import { confirm, passOn, Rejections } from './verdict/rejections.js';
+import { Rejections, settle } from './verdict/rejections.js';
 
 /** @typedef {import('./emulated-tab.js').Tab} Tab */
 
@@ -432,7 +432,7 @@ async function runThrough(plan, run, watched) {
     };
     try {
         await (one.watch ? one.watch.during(through) : through());
-        if (watched && one.rejections.any) plan.patience.watches = true;
+        if (watched && one.rejections.seen.size > 0) plan.patience.watches = true;
         return { outcome: one.end(), rejections: one.rejections };
     } catch (reason) {
         await one.look();
@@ -455,8 +455,7 @@ export async function runOnce(plan, run, watched = plan.patience.watches) {
     const { suspicions } = rejections;
     if (suspicions.length === 0) return outcome;
     const again = await runThrough(plan, run, true);
-    if (again.rejections.any) confirm(suspicions);
-    else passOn(suspicions);
+    settle(suspicions, again.rejections);
     return again.outcome;
 }
 

@@ -216,6 +216,27 @@ export const PLANTED = [
         "key !== 'eval' && !(lent",
         "!(key in globalThis) && key !== 'eval' && !(lent",
     ),
+    of('verdict/failure', 'verdicts')(
+        'every failure is the same',
+        'firstSentence(one.failure) === firstSentence(other.failure)',
+        "other.failure !== ''",
+    ),
+    of('explore', 'verdicts')(
+        'a run whose host is busy waits for ever',
+        'if (stuck.length > 0 && this.#missed) this.standsStill(',
+        'if (false) this.standsStill(',
+    ),
+    of('verdict/rejections', 'verdicts')('a cancelled rejection is a failure', 'if (!prevented && ', 'if ('),
+    of('dom/event-target', 'dead-tabs')(
+        'a listener of a dead tab runs',
+        'context.runs ? context.callListener(event, invoke) : undefined',
+        'context.callListener(event, invoke)',
+    ),
+    of('database/transactions', 'dead-tabs')(
+        'a handler of a request of a dead tab runs',
+        'if (!context.alive) return true;\n        const { database }',
+        'const { database }',
+    ),
     explore('a run that hangs is no failure', 'if (stuck.length > 0)', 'if (false)'),
     explore('an error that a tab throws is no failure', 'tab.closed || this.fail(', 'tab || this.fail('),
     of('verdict/shrink', 'explore')(

@@ -179,6 +179,40 @@ async function handledBy(origin, place, ends) {
     return [...new Set(log)].sort();
 }
 
+/** Scripts that end their tab in the first of two handlers. @type {Record<string, Function>} */
+const endedBy = {
+    message: (/** @type {string[]} */ log, /** @type {() => void} */ ends) => {
+        const channel = new BroadcastChannel('n');
+        addEventListener('message', () => {
+            ends();
+            queueMicrotask(() => log.push('a microtask'));
+            localStorage.setItem('k', 'v');
+            channel.postMessage('late');
+            indexedDB.deleteDatabase('request').onsuccess = () => log.push('deleted');
+            reportError(new Error('of the dead'));
+        });
+        addEventListener('message', () => log.push('the next listener'));
+        postMessage(1, '*');
+    },
+    request: (/** @type {string[]} */ log, /** @type {() => void} */ ends) => {
+        const opening = indexedDB.open('request');
+        opening.onupgradeneeded = () => opening.result.createObjectStore('s');
+        opening.onsuccess = () => {
+            const transaction = opening.result.transaction('s', 'readwrite');
+            const request = transaction.objectStore('s').put(1, 'k');
+            request.addEventListener('success', ends);
+            request.onsuccess = () => log.push('the next listener');
+            transaction.oncomplete = transaction.onabort = () => log.push('the transaction');
+        };
+    },
+    upgrade: (/** @type {string[]} */ log, /** @type {() => void} */ ends) => {
+        const opening = indexedDB.open('upgrade');
+        opening.addEventListener('upgradeneeded', ends);
+        opening.onupgradeneeded = () => log.push('the next listener');
+        opening.onsuccess = opening.onerror = () => log.push('the request');
+    },
+};
+
 describe('a tab, frame or worker that has ended', () => {
     for (const [name, { open, handled }] of Object.entries(ways)) {
         it(`none of the handlers of ${name} runs, and its promises stay pending`, async () => {
@@ -190,4 +224,28 @@ describe('a tab, frame or worker that has ended', () => {
             ended.close();
         });
     }
+
+    it('a handler that ends its tab is the last that runs, and its microtasks and later calls have no effect', async () => {
+        const origin = await createOrigin();
+        const live = origin.openTab().window;
+        /** @type {string[]} */
+        const received = [];
+        new live.BroadcastChannel('n').onmessage = (/** @type {any} */ { data }) => received.push(data);
+        for (const [event, script] of Object.entries(endedBy)) {
+            const tab = origin.openTab();
+            /** @type {string[]} */
+            const log = [];
+            const ends = () => {
+                log.push(event);
+                tab.kill();
+            };
+            await tab.run(script, log, ends);
+            await origin.settled();
+            assert.deepEqual(log, [event]);
+        }
+        assert.equal(live.localStorage.getItem('k'), null);
+        assert.deepEqual(received, []);
+        assert.deepEqual(await live.indexedDB.databases(), [{ name: 'request', version: 1 }]);
+        origin.close();
+    });
 });

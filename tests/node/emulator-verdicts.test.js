@@ -1,8 +1,10 @@
 /** The verdicts of explorations: which failures count, and what happens if the host works for a scenario. */
 
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
+import { promisify } from 'node:util';
 import { explore, replay } from 'tabacus/emulator';
 
 /** @typedef {import('tabacus/emulator').Scenario} Scenario */
@@ -11,8 +13,13 @@ import { explore, replay } from 'tabacus/emulator';
 /** Waits in the time of a tab. @param {any} window @param {number} delay_ms */
 const passes = (window, delay_ms) => new Promise((resolve) => window.setTimeout(resolve, delay_ms));
 
+/** The timers of the host that were begun. @type {Set<any>} */
+const timers = new Set();
+
 /** Waits in the time of the host. @param {number} delay_ms */
-const hostTimer = (delay_ms) => new Promise((resolve) => setTimeout(resolve, delay_ms));
+const hostTimer = (delay_ms) => new Promise((resolve) => timers.add(setTimeout(resolve, delay_ms)));
+
+after(() => timers.forEach(clearTimeout));
 
 /** @param {Scenario} scenario @param {object} [options] */
 const verdictOf = async (scenario, options) => {
@@ -55,6 +62,19 @@ describe('a reported failure', () => {
             assert.equal((await replay(appends, report, options)).failure, report.failure);
         }
         assert.deepEqual([...found.keys()].sort(), ['out of order', 'the last is first']);
+    });
+
+    it('a reported schedule replays to the same failure in another process', async () => {
+        const scenario = `navigator.locks.request('l', () => {
+            if (localStorage.getItem('k')) throw new Error('seen');
+            localStorage.setItem('k', 'v');
+        })`;
+        const { seed, schedule, failure } = await explore(scenario, { storage: 'mutexed' });
+        const script = `import { replay } from 'tabacus/emulator';
+            const [scenario, found] = ${JSON.stringify([scenario, { seed, schedule }])};
+            console.log((await replay(scenario, found, { storage: 'mutexed' })).failure);`;
+        const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+        assert.deepEqual([stdout.trim(), failure], [failure, 'tab 2: Error: seen']);
     });
 
     it('a failure that does not repeat is inconclusive, and the other seeds are run', async () => {

@@ -32,10 +32,13 @@ const names = [
     [/^PROCESS/, 'another process'],
 ];
 
-/** A frame of Node, or of the package itself. */
-const ownFrame = new RegExp(`node:|${import.meta.url.replace(/[^/]*$/, '').replace(/\W/g, '\\$&')}`);
+/** A frame of Node's own code. */
+const nodeFrame = /\bnode:|<anonymous>\)?$/;
 
-/** @typedef {{ type: string, resource: any, stack: string }} Resource */
+/** The path of the folder with this package's modules, as frames show it. */
+const ownFolder = import.meta.url.replace(/^file:\/\/|[^/]*$/g, '');
+
+/** @typedef {{ type: string, resource: any, caller: string }} Resource */
 
 export class HostWatch {
     /** The resources that may be busy, by their numbers. @type {Map<number, Resource>} */
@@ -43,13 +46,13 @@ export class HostWatch {
     #storage = new AsyncLocalStorage();
     #hook;
 
-    /** @param {{ owning: (promise: object) => unknown }} owner is told of each promise that the run makes */
+    /** @param {{ owning: (promise: object) => unknown }} owner receives each promise that the run makes */
     constructor(owner) {
         this.#hook = createHook({
             init: (number, type, trigger, resource) => {
                 if (ignored.has(type) || this.#storage.getStore() !== this) return;
                 if (type === 'PROMISE') owner.owning(resource);
-                else this.#resources.set(number, { type, resource, stack: stackNow() });
+                else this.#add(number, { type, resource, caller: callerNow() });
             },
             after: (number) => {
                 const { type } = this.#resources.get(number) ?? {};
@@ -57,6 +60,18 @@ export class HostWatch {
             },
             destroy: (number) => void this.#resources.delete(number),
         });
+    }
+
+    /**
+     * Adds a resource, unless the package has made it itself: for its own tasks, or for work that it tracks.
+     *
+     * @param {number} number
+     * @param {Resource} made
+     */
+    #add(number, made) {
+        // The frames of scripts that the package evaluates, and of functions that await a script, name its files, too.
+        const own = made.caller.includes(ownFolder) && !/\beval at |^ *at async /.test(made.caller);
+        if (!own) this.#resources.set(number, made);
     }
 
     get #busy() {
@@ -109,27 +124,28 @@ export class HostWatch {
 /** The number of frames in which a caller of the host is looked for. */
 const framesMax = 40;
 
-function stackNow() {
+/** Returns the frame that called the host; an empty text if Node called itself. */
+function callerNow() {
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = framesMax;
     const { stack = '' } = new Error();
     Error.stackTraceLimit = stackTraceLimit;
-    return stack;
+    if (/\bget(Stdout|Stderr|Stdin)\b/.test(stack)) return ownFolder;
+    const frames = stack.split('\n').slice(1);
+    const inner = frames.findIndex((frame) => nodeFrame.test(frame)); // the frames before it are those of the hook
+    return frames.slice(Math.max(inner, 0)).find((frame) => !nodeFrame.test(frame)) ?? '';
 }
 
 /** Whether it may still call the run back. @param {Resource} resource */
-function isBusy({ type, resource, stack }) {
-    if (resource.hasRef?.() === false || /\bget(Stdout|Stderr|Stdin)\b/.test(stack)) return false;
+function isBusy({ type, resource }) {
+    if (resource.hasRef?.() === false) return false;
     // What cryptography does synchronously has a resource, too, and no callback.
     return !/REQUEST$/.test(type) || typeof resource.ondone === 'function';
 }
 
 /** @param {Resource} resource */
-function described({ type, stack }) {
+function described({ type, caller }) {
     const name = names.find(([pattern]) => pattern.test(type))?.[1] ?? type;
-    const line = stack
-        .split('\n')
-        .find((frame, at) => at > 0 && !ownFrame.test(frame) && /:\d+:\d+/.test(frame));
-    const [, where] = /([^/\\(]+:\d+):\d+\)?$/.exec(line ?? '') ?? [];
+    const [, where] = /([^/\\(]+:\d+):\d+\)?$/.exec(caller) ?? [];
     return where ? `${name} of the host (${where})` : `${name} of the host`;
 }

@@ -21,7 +21,7 @@ const patienceMin_ms = 20;
  * How long the first run that stands still waits for work that no watch sees, because it was begun before the
  * exploration or has no asynchronous resource (WebAssembly), in milliseconds of real time.
  */
-const unseenMax_ms = 250;
+const unseenMax_ms = 500;
 
 /** The time between two looks at the host, in milliseconds. */
 const look_ms = 1;

@@ -76,8 +76,8 @@ const busyMax_ms = 1000;
 export class Rejections {
     /** Suspicions, if no watch knows the promises of the run. @type {Suspicion[]} */
     suspicions = [];
-    /** Whether code of the run has rejected a promise that nothing handled at once. */
-    any = false;
+    /** What code of the run has rejected, and nothing has handled at once. @type {Set<string>} */
+    seen = new Set();
     #ended = false;
     /** @type {Map<object, { reason: unknown, context: Context | undefined, prevented: boolean }>} */
     #unhandled = new Map();
@@ -112,7 +112,7 @@ export class Rejections {
 
     /** @param {object} promise @param {unknown} reason @param {Context | undefined} context */
     add(promise, reason, context) {
-        this.any = true;
+        this.seen.add(describeError(reason));
         if (this.#ended || context?.active === false) return;
         const prevented = context !== undefined && !fired(context, 'unhandledrejection', { promise, reason });
         this.#unhandled.set(promise, { reason, context, prevented });
@@ -171,21 +171,15 @@ function fired(context, type, members) {
 }
 
 /**
- * Notes that suspicions are those of one run.
+ * Settles the suspicions of a run by the rejections of its repetition. One that the repetition has, too, is the run's
+ * own. The others go back to the host, as soon as no run is left whose own they may be.
  *
  * @param {readonly Suspicion[]} suspicions
+ * @param {Rejections} repeated those of the repetition
  */
-export function confirm(suspicions) {
-    for (const suspicion of suspicions) suspicion.suspects = Infinity;
-}
-
-/**
- * Gives suspicions back to the host, as soon as no run is left whose own they may be.
- *
- * @param {readonly Suspicion[]} suspicions those of one run, which are not its own
- */
-export function passOn(suspicions) {
+export function settle(suspicions, repeated) {
     for (const suspicion of suspicions) {
-        if (--suspicion.suspects === 0) cleared.add(Promise.reject(suspicion.reason));
+        if (repeated.seen.has(describeError(suspicion.reason))) suspicion.suspects = Infinity;
+        else if (--suspicion.suspects === 0) cleared.add(Promise.reject(suspicion.reason));
     }
 }
