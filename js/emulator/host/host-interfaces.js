@@ -3,12 +3,14 @@
 import { compressionInterface } from './compression-streams.js';
 import { fetchOf } from './fetch.js';
 import { tracked } from './host-work.js';
+import { READING } from './reading.web.js';
 import { webAssemblyOf } from './web-assembly.js';
 
 /** @typedef {import('../context.js').Context} Context */
 
 /** @type {Record<string, (context: Context) => unknown>} */
 const INTERFACES = {
+    ...READING,
     CompressionStream: compressionInterface('CompressionStream'),
     DecompressionStream: compressionInterface('DecompressionStream'),
     WebAssembly: webAssemblyOf,
