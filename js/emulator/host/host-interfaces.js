@@ -30,3 +30,6 @@ function imageBitmapOf(context) {
 /** Returns those that the host has, by their names. */
 export const hostInterfaces = () =>
     Object.fromEntries(Object.entries(INTERFACES).filter(([name]) => name in globalThis));
+
+/** Whether a property is one of them. @param {string} name */
+export const isHosted = (name) => Object.hasOwn(INTERFACES, name);
