@@ -34,7 +34,7 @@ export function fetchOf(context) {
         const signal = signalOf(input, init);
         if (typeof signal?.addEventListener !== 'function') return work;
         return new Promise((resolve, reject) => {
-            const abort = () => reject(signal.reason);
+            const abort = () => context.active && reject(signal.reason);
             if (signal.aborted) abort();
             signal.addEventListener('abort', abort);
             work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
