@@ -129,7 +129,9 @@ describe('work of the host', () => {
             const second = import(fresh('handle-table'))
                 .then(() => import(fresh('describe')))
                 .then(() => note(2));
-            await Promise.all([first, second, navigator.locks.request('l', () => note('l'))]);
+            const waiting = 'data:text/javascript,await new Promise((done) => setTimeout(done))';
+            const third = import(waiting).then(() => note(3));
+            await Promise.all([first, second, third, navigator.locks.request('l', () => note('l'))]);
         };
         const options = /** @type {const} */ ({ seeds: 20, storage: 'mutexed' });
         const report = await explore(scenario, options);
