@@ -129,7 +129,7 @@ describe('work of the host', () => {
             const second = import(fresh('handle-table'))
                 .then(() => import(fresh('describe')))
                 .then(() => note(2));
-            const waiting = 'data:text/javascript,await new Promise((done) => setTimeout(done))';
+            const waiting = 'data:text/javascript,await new Promise((done) => setTimeout(done, 30))';
             const third = import(waiting).then(() => note(3));
             await Promise.all([first, second, third, navigator.locks.request('l', () => note('l'))]);
         };

@@ -27,7 +27,7 @@ const pause_ms = 1;
 /** How long the host gets for what it does not tell, in milliseconds of real time. */
 const unseen_ms = 50;
 
-/** The same, if the host tells nothing. */
+/** How long it gets if it tells nothing, in milliseconds of real time. */
 const blind_ms = 250;
 
 /** @param {number} time_ms in real time */
