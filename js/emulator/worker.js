@@ -49,7 +49,10 @@ class WorkerObject extends ReportingTarget {
         scope.postMessage = operation('postMessage', 1, (...given) =>
             this.#postToOwner(postedToWorker(given)),
         );
-        scope.close = operation('close', 0, () => endWorker(context));
+        scope.close = operation('close', 0, () => {
+            context.closing = context.active;
+            endWorker(context);
+        });
     }
 
     /** @param {WorkerObject} worker */
@@ -132,6 +135,7 @@ class WorkerObject extends ReportingTarget {
     }
 
     terminate() {
+        this.#context.closing = false;
         endWorker(this.#context);
     }
 }

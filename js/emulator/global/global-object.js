@@ -22,6 +22,7 @@ import { COMMON_OPERATIONS, madeOf, WINDOW_OPERATIONS, WORKER_OPERATIONS } from 
 import { cryptoOf } from '../host/crypto.js';
 import { hostInterfaces, isHosted } from '../host/host-interfaces.js';
 import { tracked, trackKey } from '../host/host-work.js';
+import { promiseRejectionEventInterface } from './promise-rejection-event.js';
 import { messageChannelInterface, Port } from '../messages/port.js';
 import { storageInterface } from '../../platform/storage-interface.js';
 import { belongsTo, OuterTarget } from '../dom/event-target.js';
@@ -122,6 +123,7 @@ const COMMON = {
     MessageChannel: messageChannelInterface,
     MessageEvent: messageEventInterface,
     MessagePort: () => Port,
+    PromiseRejectionEvent: promiseRejectionEventInterface,
     Worker: workerInterface,
     navigator: (context) => navigatorOf(context, isSecure(context.url)),
     crypto: (context) => cryptoOf(context, isSecure(context.url)),
@@ -301,6 +303,12 @@ function makeInterfaces(secure) {
 const PARENTS = new Set(['DOMException', 'Event', 'EventTarget']);
 
 /**
+ * The operations that are own properties of each global object, as Web IDL §3.7.3 requires of all: fake timers look
+ * for this one there. The others become own properties when they are read, since tabs must be cheap.
+ */
+const OWN_OPERATIONS = new Set(['queueMicrotask']);
+
+/**
  * The own properties of each global object, by the interface that its kind shares.
  *
  * @type {WeakMap<Function, PropertyDescriptorMap>}
@@ -318,7 +326,8 @@ function ownOf(Shared) {
     if (known) return known;
     const made = languageProperties();
     for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(Shared.prototype))) {
-        if (!/^[A-Z]/.test(name) || isHosted(name) || !(property.get || PARENTS.has(name))) continue;
+        const isInterface = /^[A-Z]/.test(name) && !isHosted(name) && (property.get || PARENTS.has(name));
+        if (!isInterface && !OWN_OPERATIONS.has(name)) continue;
         made[name] = property;
         delete Shared.prototype[name];
     }
