@@ -5,6 +5,7 @@
 
 import { hostTask } from '../common/host-task.js';
 import { runOnce } from '../explore.js';
+import { Patience } from '../verdict/patience.js';
 import { inTime } from './in-time.js';
 
 /** @typedef {import('../explore.js').Plan} Plan */
@@ -80,11 +81,12 @@ export async function warmUp(plan) {
     let last = '';
     for (let run = 0; run < runsMax; ++run) {
         const before = work();
-        const { failure, hash } = await runOnce({ ...plan, invariant: () => {} }, { seed: 1, schedule: [] });
-        if (!(await rested(before))) {
-            if (!failure || hash === last) return;
-            await pause(before ? unseen_ms : blind_ms);
-        }
+        const warming = { ...plan, invariant: () => {}, patience: new Patience() };
+        const { failure, waitsFor, hash } = await runOnce(warming, { seed: 1, schedule: [] });
+        const waited = await rested(before);
+        // A run that equals the one before it has loaded nothing that matters.
+        if (hash === last || !(waited || failure || waitsFor)) return;
+        if (!waited) await pause(before ? unseen_ms : blind_ms);
         last = hash;
     }
 }
