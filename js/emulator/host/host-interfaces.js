@@ -3,7 +3,7 @@
 import { compressionInterface } from './compression-streams.js';
 import { fetchOf } from './fetch.js';
 import { tracked } from './host-work.js';
-import { READING } from './reading.web.js';
+import { READING } from './reading.js';
 import { webAssemblyOf } from './web-assembly.js';
 
 /** @typedef {import('../context.js').Context} Context */

@@ -1,6 +1,6 @@
 /**
- * Blob, File, Request and Response of a context. A browser reads them in another process, so their contents are
- * delivered on the schedule.
+ * Blob, File, Request and Response of a context. Browsers read them in another process, and versions of Node by tasks of
+ * their own, so their contents are delivered on the schedule.
  */
 
 import { tracked } from './host-work.js';
