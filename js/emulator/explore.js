@@ -2,6 +2,7 @@
 
 import { hostTask, unyieldingMax } from './common/host-task.js';
 import { hostTimeout } from './common/host-timers.js';
+import { awaitsHost } from './host/host-work.js';
 import { Origin } from './origin.js';
 import { runLengthDefault } from './rules.js';
 import { describeError, oneLine } from './common/describe.js';
@@ -154,7 +155,8 @@ class ScenarioRun {
         for (let idle = 0; !this.ended;) {
             this.plan.signal?.throwIfAborted();
             if (idle > idleTurnsMax && !(await this.#mayGoOn())) return undefined;
-            if (this.watch) await this.#awaitHost(this.watch);
+            // The schedule itself waits for what it orders.
+            if (this.watch && !awaitsHost(this.origin)) await this.#awaitHost(this.watch);
             if (this.steps > this.plan.stepsMax)
                 return this.fail(`it does not come to rest within ${this.plan.stepsMax} steps`, 'endless');
             const open = this.#open();

@@ -270,6 +270,22 @@ export const PLANTED = [
         'marks: [...marks.values()] }, { transfer: rest })',
         'marks: [...marks.values()] }, {})',
     ),
+    of('host/host-work', 'host')(
+        'a result is delivered while databases advance',
+        'if (origin.database?.steps) await databasesAtRest(origin.database);',
+        '',
+    ),
+    of('host/compression-streams', 'host')(
+        'a chunk is compressed beside the schedule',
+        'await tracked(context, work, `a chunk of ${name}`)',
+        'await work',
+    ),
+    of('scripts/dynamic-import', 'host')(
+        'an import completes beside the schedule',
+        "tracked(context, load(...given), 'import()')",
+        'load(...given)',
+    ),
+    of('../emulator', 'host')('no run loads the modules of a closure', 'await warmUp(plan);', ''),
     of('global/global-object', 'interfaces')(
         'every context is secure',
         "if (protocol === 'https:' || protocol === 'wss:') return true;",

@@ -105,6 +105,18 @@ describe('work of the host', () => {
         });
     }
 
+    it('the trace shows the beginning and the completion of works', async () => {
+        const { trace = '' } = await explore(scenarios['workers and frames by the URLs of blobs'] ?? '', {
+            tabs: 1,
+            seeds: 1,
+            invariant: () => false,
+        });
+        for (const work of ['crypto.subtle.digest()', 'the script of a worker', 'the document of a frame']) {
+            assert.ok(trace.includes(`begins ${work}`), trace);
+            assert.ok(trace.includes(`${work} completes`), trace);
+        }
+    });
+
     it('import() of a scenario that is a closure: the first exploration equals the second', async () => {
         const fresh = (/** @type {string} */ name) =>
             new URL(`../../js/emulator/common/${name}.js?fresh`, import.meta.url).href;
@@ -117,7 +129,9 @@ describe('work of the host', () => {
             const second = import(fresh('handle-table'))
                 .then(() => import(fresh('describe')))
                 .then(() => note(2));
-            await Promise.all([first, second, navigator.locks.request('l', () => note('l'))]);
+            const waiting = 'data:text/javascript,await new Promise((done) => setTimeout(done, 30))';
+            const third = import(waiting).then(() => note(3));
+            await Promise.all([first, second, third, navigator.locks.request('l', () => note('l'))]);
         };
         const options = /** @type {const} */ ({ seeds: 20, storage: 'mutexed' });
         const report = await explore(scenario, options);

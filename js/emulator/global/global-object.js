@@ -20,7 +20,7 @@ import { messageEventInterface } from '../messages/message-event.js';
 import { locationOf, navigatorOf } from './navigator.js';
 import { COMMON_OPERATIONS, madeOf, WINDOW_OPERATIONS, WORKER_OPERATIONS } from './operations.js';
 import { cryptoOf } from '../host/crypto.js';
-import { hostInterfaces } from '../host/host-interfaces.js';
+import { hostInterfaces, isHosted } from '../host/host-interfaces.js';
 import { tracked, trackKey } from '../host/host-work.js';
 import { promiseRejectionEventInterface } from './promise-rejection-event.js';
 import { messageChannelInterface, Port } from '../messages/port.js';
@@ -326,7 +326,7 @@ function ownOf(Shared) {
     if (known) return known;
     const made = languageProperties();
     for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(Shared.prototype))) {
-        const isInterface = /^[A-Z]/.test(name) && (property.get || PARENTS.has(name));
+        const isInterface = /^[A-Z]/.test(name) && !isHosted(name) && (property.get || PARENTS.has(name));
         if (!isInterface && !OWN_OPERATIONS.has(name)) continue;
         made[name] = property;
         delete Shared.prototype[name];

@@ -2,23 +2,23 @@
 
 import { requireArguments } from '../../platform/web-idl.js';
 import { tracked } from './host-work.js';
+import { adopted } from './reading.js';
 
 /** @typedef {import('../context.js').Context} Context */
 
 /**
  * The whole body is part of the work, so that reading it later needs nothing of the host.
  *
+ * @param {Context} context
  * @param {Promise<Response>} fetched
  */
-async function loaded(fetched) {
+async function loaded(context, fetched) {
     const response = await fetched;
-    if (!(response instanceof Response && response.body)) return response;
+    if (!(response instanceof Response)) return response;
     // A body that breaks off is an error of the script that reads it.
-    await response
-        .clone()
-        .arrayBuffer()
-        .catch(() => {});
-    return response;
+    const { body } = response.clone();
+    if (body) await new Response(body).arrayBuffer().catch(() => {});
+    return adopted(context, response);
 }
 
 /** The signal by which a call can be aborted. @param {any} input @param {any} init @returns {any} */
@@ -30,11 +30,11 @@ export function fetchOf(context) {
     const fetch = async (...given) => {
         requireArguments("execute 'fetch'", given, 1);
         const [input, init] = given;
-        const work = tracked(context, loaded(globalThis.fetch(input, init)), 'fetch()');
+        const work = tracked(context, loaded(context, globalThis.fetch(input, init)), 'fetch()');
         const signal = signalOf(input, init);
         if (typeof signal?.addEventListener !== 'function') return work;
         return new Promise((resolve, reject) => {
-            const abort = () => reject(signal.reason);
+            const abort = () => context.active && reject(signal.reason);
             if (signal.aborted) abort();
             signal.addEventListener('abort', abort);
             work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));

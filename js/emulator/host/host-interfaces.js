@@ -3,12 +3,14 @@
 import { compressionInterface } from './compression-streams.js';
 import { fetchOf } from './fetch.js';
 import { tracked } from './host-work.js';
+import { READING } from './reading.js';
 import { webAssemblyOf } from './web-assembly.js';
 
 /** @typedef {import('../context.js').Context} Context */
 
 /** @type {Record<string, (context: Context) => unknown>} */
 const INTERFACES = {
+    ...READING,
     CompressionStream: compressionInterface('CompressionStream'),
     DecompressionStream: compressionInterface('DecompressionStream'),
     WebAssembly: webAssemblyOf,
@@ -28,3 +30,6 @@ function imageBitmapOf(context) {
 /** Returns those that the host has, by their names. */
 export const hostInterfaces = () =>
     Object.fromEntries(Object.entries(INTERFACES).filter(([name]) => name in globalThis));
+
+/** Whether a property is one of them. @param {string} name */
+export const isHosted = (name) => Object.hasOwn(INTERFACES, name);

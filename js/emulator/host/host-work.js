@@ -38,6 +38,10 @@ export function tracked(context, work, what) {
     });
 }
 
+/** Whether the host works for a context of the origin. @param {import('../origin.js').Origin} origin */
+export const awaitsHost = ({ contexts }) =>
+    [...contexts.values()].some(({ hostWorks, hostWorksDone }) => hostWorks > hostWorksDone);
+
 /**
  * Waits for a result of the host and delivers it, while no event happens.
  *
@@ -50,6 +54,7 @@ export async function delivered(context, { what, outcome, peer }) {
     const { origin } = context;
     const release = origin.hold();
     const settle = await inTime(outcome, hostWorkMax_ms);
+    ++context.hostWorksDone;
     if (origin.database?.steps) await databasesAtRest(origin.database);
     const deliver = (/** @type {() => void} */ call) => {
         if (!context.active) return;

@@ -5,6 +5,7 @@
 
 import { hostTask } from '../common/host-task.js';
 import { runOnce } from '../explore.js';
+import { Patience } from '../verdict/patience.js';
 import { inTime } from './in-time.js';
 
 /** @typedef {import('../explore.js').Plan} Plan */
@@ -15,35 +16,57 @@ const runsMax = 5;
 /** How many tasks of the host in a row must pass without work of the host. */
 const quietTasksMin = 20;
 
-/** How many tasks of the host may pass while it works, which is more than 10 s. */
-const busyTasksMax = 1e7;
+/** How many pauses a run may take while the host works, which are more than 10 s. */
+const pausesMax = 10_000;
 
-/** How long a host that does not tell what it does gets for a module, in milliseconds of real time. */
+/** How many pauses a run may take while the host waits for timers, connections or threads, which may never end. */
+const idlePausesMax = 500;
+
+/** A pause, in milliseconds of real time. */
+const pause_ms = 1;
+
+/** How long the host gets for what it does not tell, in milliseconds of real time. */
+const unseen_ms = 50;
+
+/** How long it gets if it tells nothing, in milliseconds of real time. */
 const blind_ms = 250;
 
+/** @param {number} time_ms in real time */
+const pause = (time_ms) => inTime(new Promise(() => {}), time_ms);
+
 /**
- * How many requests the host works on, such as files that it reads.
+ * What the host does at the moment.
  *
- * @returns {number | undefined} undefined if the host does not tell
+ * @returns {{ requests: number, waits: number } | undefined} how many requests it works on, such as files that it reads,
+ *   and for how many other things it waits, such as timers; undefined if the host does not tell
  */
-function requests() {
+function work() {
+    /** @type {string[] | undefined} */
     const names = /** @type {any} */ (globalThis).process?.getActiveResourcesInfo?.();
-    return names?.filter((/** @type {string} */ name) => /req/i.test(name)).length;
+    if (!names) return undefined;
+    const requests = names.filter((name) => /req/i.test(name)).length;
+    return { requests, waits: names.filter((name) => name !== 'Immediate').length - requests };
 }
 
 /**
- * Waits until the host works on no more requests than before.
+ * Waits until the host does no more than before.
  *
- * @param {number} before
+ * @param {ReturnType<typeof work>} before
  * @returns {Promise<boolean>} whether it had to wait
  */
 async function rested(before) {
     let waited = false;
-    for (let quiet = 0, tasks = 0; quiet < quietTasksMin && tasks < busyTasksMax; ++quiet, ++tasks) {
+    let pauses = 0;
+    for (let quiet = 0; quiet < quietTasksMin; ++quiet) {
         await /** @type {Promise<void>} */ (new Promise((resolve) => hostTask(resolve, true)));
-        if (Number(requests()) <= before) continue;
+        const { requests = 0, waits = 0 } = work() ?? {};
+        const works = before !== undefined && requests > before.requests && pauses < pausesMax;
+        const idles = before !== undefined && waits > before.waits && pauses < idlePausesMax;
+        if (!works && !idles) continue;
         waited = true;
         quiet = 0;
+        ++pauses;
+        await pause(pause_ms);
     }
     return waited;
 }
@@ -55,11 +78,16 @@ async function rested(before) {
  */
 export async function warmUp(plan) {
     if (typeof plan.scenario !== 'function') return;
+    let last = '';
     for (let run = 0; run < runsMax; ++run) {
-        const before = requests();
+        const before = work();
+        const warming = { ...plan, invariant: () => {}, patience: new Patience() };
         // The watch knows whose a rejection is that comes after the end of the run.
-        const { failure } = await runOnce({ ...plan, invariant: () => {} }, { seed: 1, schedule: [] }, true);
-        if (before === undefined && failure) await inTime(new Promise(() => {}), blind_ms);
-        else if (before === undefined || !(await rested(before))) return;
+        const { failure, waitsFor, hash } = await runOnce(warming, { seed: 1, schedule: [] }, true);
+        const waited = await rested(before);
+        // A run that equals the one before it has loaded nothing that matters.
+        if (hash === last || !(waited || failure || waitsFor)) return;
+        if (!waited) await pause(before ? unseen_ms : blind_ms);
+        last = hash;
     }
 }

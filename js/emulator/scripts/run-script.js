@@ -97,13 +97,17 @@ class Scopes {
     run(body, given, name) {
         const context = this.#context;
         const lexical = context.lexical.size > 0 ? `with (${names.lexical})` : '';
-        const values = { ...given, [importName]: importerOf(context, compiled) };
-        const parameters = Object.keys(values);
-        const text = `with (${names.beyond}) return function (${[names.lexical, ...parameters].join()}) { with (this) ${lexical} { ${body} } }`;
+        const parameters = [names.lexical, importName, ...Object.keys(given)];
+        const text = `with (${names.beyond}) return function (${parameters.join()}) { with (this) ${lexical} { ${body} } }`;
         return compiled(
             [names.beyond],
             name ? `${text}${sourceComment(name, (linesBefore ??= linesBeforeBody(compiled)))}` : text,
-        )(this.beyond).call(context.window, this.lexical, ...Object.values(values));
+        )(this.beyond).call(
+            context.window,
+            this.lexical,
+            importerOf(context, compiled),
+            ...Object.values(given),
+        );
     }
 }
 

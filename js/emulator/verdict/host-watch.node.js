@@ -13,10 +13,12 @@ const ignored = new Set([
     'TickObject',
     'Microtask',
     'Immediate',
+    'BLOBREADER',
     'FILEHANDLE',
     'TTYWRAP',
     'SIGNALWRAP',
     'WRITEWRAP',
+    'ZLIB',
 ]);
 
 /** The types of requests, which are complete once their callback has been called. */
