@@ -62,6 +62,12 @@ const idleTurnsMax = 20;
 /** The time without an event after which a pending invariant counts as waiting for ever. */
 const idle_ms = 1000;
 
+/**
+ * The virtual time after which a tab that a fault has stopped is resumed, in milliseconds. Other tabs may wait for it
+ * for as long, while their timers go on.
+ */
+const stoppedMax_ms = 300_000;
+
 /** One run: its tabs, their results, and its failure. */
 class ScenarioRun {
     /** @type {unknown[]} */
@@ -126,6 +132,7 @@ class ScenarioRun {
             if (this.origin.step(open)) {
                 ++this.steps;
                 idle = 0;
+                this.#resumeInTime();
             } else if (this.#wakeAll()) {
                 idle = 0;
             } else if (!open && !this.origin.working) {
@@ -147,8 +154,16 @@ class ScenarioRun {
         return [...this.unfinished].some((tab) => !tab.closed);
     }
 
-    /** Resumes every stopped tab at the end of a run. */
+    /** When the stopped tabs are resumed, on the clock of the origin. */
+    #resume_ms = Infinity;
+
+    #resumeInTime() {
+        if (this.#resume_ms < Infinity && this.origin.clock.read() >= this.#resume_ms) this.#wakeAll();
+    }
+
+    /** Resumes every stopped tab: at the end of a run, or after {@link stoppedMax_ms}. */
     #wakeAll() {
+        this.#resume_ms = Infinity;
         const stopped = this.tabs.filter((tab) => !tab.closed && (tab.frozen || tab.cached || tab.throttled));
         for (const tab of stopped) {
             tab.thaw();
@@ -164,6 +179,7 @@ class ScenarioRun {
         const fault = /** @type {Fault} */ (possible[Math.floor(number / tabs)]);
         const tab = /** @type {Tab} */ (this.tabs[number % tabs]);
         this.faults.push(fault);
+        this.#resume_ms = this.origin.clock.read() + stoppedMax_ms;
         if (this.faults.length >= this.plan.faultBudget) this.origin.rules.calls.offerFaults(0);
         await this.#apply(fault, tab);
     }
