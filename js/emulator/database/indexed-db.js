@@ -4,7 +4,16 @@
  */
 
 import { invalid, TabacusError } from '../../common/errors.js';
-import { abandon, countStep, reportingDispatch, scheduled, setOf, notify, upgrading, workOf } from './transactions.js';
+import {
+    abandon,
+    countStep,
+    reportingDispatch,
+    scheduled,
+    setOf,
+    notify,
+    upgrading,
+    workOf,
+} from './transactions.js';
 
 /** @typedef {import('../context.js').Context} Context */
 
