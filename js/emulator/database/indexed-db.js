@@ -4,6 +4,7 @@
  */
 
 import { invalid, TabacusError } from '../../common/errors.js';
+import { ConnectionQueues, inPeer, wrapConnection } from './peer-tasks.js';
 import {
     abandon,
     countStep,
@@ -26,6 +27,7 @@ import {
  * @property {Map<Context, Set<any>>} connections the open connections of each context
  * @property {Map<Context, Set<any>>} transactions the unfinished transactions of each context
  * @property {number} steps how many steps of openings and of transactions the emulator has seen; 0 before the first use
+ * @property {Map<Context, Set<any>>} events the events that are being dispatched in each context
  */
 
 /** The methods of the peer's transactions that the emulator wraps. Not every version of the peer has them. */
@@ -65,11 +67,12 @@ export function databasesOf(peer) {
     const interfaces = Object.fromEntries(Object.entries(peer).filter(([name]) => /^IDB[A-Z]/.test(name)));
     return {
         interfaces,
-        shared: new peer.IDBFactory(),
-        forceClose: peer.forceCloseDatabase,
+        shared: Object.assign(new peer.IDBFactory(), { _connectionQueues: new ConnectionQueues() }),
+        forceClose: (connection) => inPeer(() => peer.forceCloseDatabase(connection)),
         connections: new Map(),
         transactions: new Map(),
         steps: 0,
+        events: new Map(),
     };
 }
 
@@ -84,13 +87,18 @@ export function databaseOf(context) {
         const begin = factory[operation].bind(factory);
         factory[operation] = (/** @type {any[]} */ ...given) => {
             context.checkStorable('indexedDB');
-            return watched(context, begin(...given));
+            if (!context.active) return new database.interfaces.IDBOpenDBRequest();
+            return watched(
+                context,
+                inPeer(() => begin(...given)),
+            );
         };
     }
     const databases = factory.databases.bind(factory);
     factory.databases = async () => {
         context.checkStorable('indexedDB');
-        return databases();
+        const found = await databases();
+        return new Promise((resolve) => context.queueTask(() => resolve(found), 'database'));
     };
     return factory;
 }
@@ -128,6 +136,7 @@ function connected(context, connection) {
     const open = setOf(database.connections, context);
     if (open.has(connection)) return;
     open.add(connection);
+    wrapConnection(connection);
     const dispatch = reportingDispatch(context, connection);
     connection.dispatchEvent = (/** @type {any} */ event) => notify(context, () => dispatch(event));
     const begin = connection.transaction.bind(connection);
@@ -142,6 +151,7 @@ function connected(context, connection) {
  */
 export function endDatabases(context) {
     const { database } = context.origin;
+    for (const event of database?.events.get(context) ?? []) event.stopImmediatePropagation();
     for (const transaction of database?.transactions.get(context) ?? []) abandon(transaction);
     for (const connection of database?.connections.get(context) ?? []) {
         connection.dispatchEvent = () => true;
@@ -149,6 +159,7 @@ export function endDatabases(context) {
     }
     database?.transactions.delete(context);
     database?.connections.delete(context);
+    database?.events.delete(context);
 }
 
 /**
