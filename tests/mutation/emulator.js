@@ -274,9 +274,9 @@ export const PLANTED = [
         'this.#bridge.host.clock.after(closeWait_ms, () => resolve(undefined));',
         'clearTimeout.bind(undefined, setTimeout(resolve, closeWait_ms));',
     ),
-    of('origin', 'own')(
+    of('host/host-work', 'own')(
         'databases go on while a run waits for the host',
-        'if (this.database?.steps) await databasesAtRest(this.database);',
+        'if (origin.database?.steps) await databasesAtRest(origin.database);',
         '',
     ),
     of('explore', 'own')('a stopped tab stays stopped while timers go on', 'this.#resumeInTime();', ''),
