@@ -6,6 +6,7 @@ import { Origin } from './origin.js';
 import { runLengthDefault } from './rules.js';
 import { describeError, oneLine } from './common/describe.js';
 import { patienceMax_ms } from './verdict/patience.js';
+import { databasesAtRest } from './database/at-rest.js';
 import { HostWatch, seesHost } from './verdict/host-watch.web.js';
 import { confirm, passOn, Rejections } from './verdict/rejections.js';
 
@@ -163,6 +164,8 @@ class ScenarioRun {
             if (this.watch) await this.#awaitHost(this.watch);
             if (this.steps > this.plan.stepsMax)
                 return this.fail(`it does not come to rest within ${this.plan.stepsMax} steps`, 'endless');
+            const { database, working } = this.origin;
+            if (database && (working || database.steps !== database.rested)) await databasesAtRest(database);
             const open = this.#open();
             Rejections.step(this.rejections);
             if (this.origin.step(open)) {

@@ -170,6 +170,9 @@ const stealing = async ({ window }, { index }) => {
     if (loss) throw new Error('an increment is lost');
 };
 
+/** Removes the source lines from a trace, since the other process has the scenario in another file. @param {string} [trace] */
+const withoutLines = (trace) => trace?.replaceAll(/ \([^()\n]*:\d+\)/g, '');
+
 describe('tabacus in scenarios of explore()', { timeout: 240_000 }, () => {
     for (const name of Object.keys(scenarios))
         it(`${name}: two explorations in a row are equal`, () => exploredTwice(name));
@@ -195,7 +198,9 @@ describe('tabacus in scenarios of explore()', { timeout: 240_000 }, () => {
         const there = execFileSync(process.execPath, ['--input-type=module', '-e', program], {
             encoding: 'utf8',
         });
-        assert.deepEqual(JSON.parse(there), { failure, trace: report.trace });
+        const again = JSON.parse(there);
+        assert.equal(again.failure, failure);
+        assert.equal(withoutLines(again.trace), withoutLines(report.trace));
     });
 
     it('the time that the host takes does not change how far a database has opened', async () => {
