@@ -7,6 +7,7 @@ import { Origin } from './origin.js';
 import { runLengthDefault } from './rules.js';
 import { describeError, oneLine } from './common/describe.js';
 import { patienceMax_ms } from './verdict/patience.js';
+import { databasesAtRest } from './database/at-rest.js';
 import { HostWatch, seesHost } from './verdict/host-watch.web.js';
 import { Rejections, settle } from './verdict/rejections.js';
 
@@ -70,6 +71,12 @@ const idleTurnsMax = 20;
 
 /** The time without an event after which a pending invariant counts as waiting for ever. */
 const idle_ms = 1000;
+
+/**
+ * The virtual time after which a tab that a fault has stopped is resumed, in milliseconds. Other tabs may wait for it
+ * for as long, while their timers go on.
+ */
+const stoppedMax_ms = 300_000;
 
 /** One run: its tabs, their results, and its failure. */
 class ScenarioRun {
@@ -159,12 +166,15 @@ class ScenarioRun {
             if (this.watch && !awaitsHost(this.origin)) await this.#awaitHost(this.watch);
             if (this.steps > this.plan.stepsMax)
                 return this.fail(`it does not come to rest within ${this.plan.stepsMax} steps`, 'endless');
+            const { database, working } = this.origin;
+            if (database && (working || database.steps !== database.rested)) await databasesAtRest(database);
             const open = this.#open();
             Rejections.step(this.rejections);
             if (this.origin.step(open)) {
                 ++this.steps;
                 idle = 0;
                 this.#goesOn();
+                this.#resumeInTime();
             } else if (this.#wakeAll()) {
                 idle = 0;
             } else if (!open && !this.origin.working) {
@@ -242,8 +252,16 @@ class ScenarioRun {
         this.#missed = await patience.await(watch, signal);
     }
 
-    /** Resumes every stopped tab at the end of a run. */
+    /** When the stopped tabs are resumed, on the clock of the origin. */
+    #resume_ms = Infinity;
+
+    #resumeInTime() {
+        if (this.#resume_ms < Infinity && this.origin.clock.read() >= this.#resume_ms) this.#wakeAll();
+    }
+
+    /** Resumes every stopped tab: at the end of a run, or after {@link stoppedMax_ms}. */
     #wakeAll() {
+        this.#resume_ms = Infinity;
         const stopped = this.tabs.filter((tab) => !tab.closed && (tab.frozen || tab.cached || tab.throttled));
         for (const tab of stopped) {
             tab.thaw();
@@ -259,6 +277,7 @@ class ScenarioRun {
         const fault = /** @type {Fault} */ (possible[Math.floor(number / tabs)]);
         const tab = /** @type {Tab} */ (this.tabs[number % tabs]);
         this.faults.push(fault);
+        this.#resume_ms = this.origin.clock.read() + stoppedMax_ms;
         if (this.faults.length >= this.plan.faultBudget) this.origin.rules.calls.offerFaults(0);
         await this.#apply(fault, tab);
     }

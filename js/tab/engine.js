@@ -6,7 +6,7 @@
 import { Bridge } from '../core/bridge.js';
 import { tabCapabilities, tabClose, tabOpen } from '../core/generated/counters.js';
 import { moduleRegistry } from '../core/module-registry.js';
-import { hostWork } from '../core/host-work.js';
+import { hostWork } from '../common/host-work.js';
 import { compilePiece, pieceNotStarted } from '../core/load-module.js';
 import { Program } from '../core/program.js';
 import { Lazy } from '../common/lazy.js';

@@ -301,6 +301,22 @@ export const PLANTED = [
         'for (const inner of this.framesOf(frame)) this.closeFrame(inner);',
         '',
     ),
+    of('../common/host-work', 'own')(
+        'work of the package is not tracked',
+        'track && window !== globalThis',
+        'track && !window',
+    ),
+    of('../queue/queues', 'own')(
+        'a closing queue waits by a timer of the host',
+        'this.#bridge.host.clock.after(closeWait_ms, () => resolve(undefined));',
+        'clearTimeout.bind(undefined, setTimeout(resolve, closeWait_ms));',
+    ),
+    of('host/host-work', 'own')(
+        'databases go on while a run waits for the host',
+        'if (origin.database?.steps) await databasesAtRest(origin.database);',
+        '',
+    ),
+    of('explore', 'own')('a stopped tab stays stopped while timers go on', 'this.#resumeInTime();', ''),
     of('explore', 'timer-window')(
         'a timer of days overtakes everything',
         'calls.setTimerWindow(plan.timerWindow_ms);',

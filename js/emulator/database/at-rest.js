@@ -2,15 +2,16 @@
 
 import { hostTask } from '../common/host-task.js';
 
-/** The peer (6.2) queues at most four tasks of the host between two steps that the emulator sees. */
-const quietTasks = 8;
+/** The peer (6.2) queues at most three tasks of the host between two steps that the emulator sees. */
+const quietTasks = 5;
 
 /** The bound for an upgrade that never ends. */
 const tasksMax = 10_000;
 
 /**
  * Waits until the databases can do nothing by themselves: what is left of their work waits for the schedule. Without
- * this, they would advance while the run waits for the host, by as much as the host is slow.
+ * this, they would advance while a run waits for the host, by as much as the host is slow, and a run that is watched
+ * would differ from one that is not.
  *
  * @param {import('./indexed-db.js').Databases} database
  */
@@ -22,4 +23,5 @@ export async function databasesAtRest(database) {
         seen = database.steps;
         quiet = 0;
     }
+    database.rested = seen;
 }

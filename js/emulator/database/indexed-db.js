@@ -27,6 +27,7 @@ import {
  * @property {Map<Context, Set<any>>} connections the open connections of each context
  * @property {Map<Context, Set<any>>} transactions the unfinished transactions of each context
  * @property {number} steps how many steps of openings and of transactions the emulator has seen; 0 before the first use
+ * @property {number} rested what `steps` was when the databases were last at rest
  * @property {Map<Context, Set<any>>} events the events that are being dispatched in each context
  */
 
@@ -72,6 +73,7 @@ export function databasesOf(peer) {
         connections: new Map(),
         transactions: new Map(),
         steps: 0,
+        rested: 0,
         events: new Map(),
     };
 }

@@ -14,5 +14,7 @@
  * @param {string} what for traces
  * @returns {Work} settles as `work` does
  */
-export const hostWork = (window, work, what) =>
-    window === globalThis ? work : (window[Symbol.for('tabacus.track')]?.(work, what) ?? work);
+export function hostWork(window, work, what) {
+    const track = window[Symbol.for('tabacus.track')];
+    return track && window !== globalThis ? track(work, what) : work;
+}
