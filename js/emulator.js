@@ -12,6 +12,7 @@
 
 import { checkWasm } from './core/module.js';
 import { loadRules } from './emulator/rules.js';
+import { exhaust, unaskedStepsMax } from './emulator/exhaust.js';
 import { runOnce, shrink } from './emulator/explore.js';
 import { checkPeer, loadPeer } from './emulator/database/indexed-db.js';
 import { Origin as EmulatedOrigin } from './emulator/origin.js';
@@ -148,16 +149,20 @@ function checkUrl(url) {
  * @property {(context: InvariantContext) => unknown} [invariant] is called when no event can happen. False, a
  *   sentence or an exception is a failure
  * @property {number} [steps] the number of steps after which a run counts as endless, 1 to 10^6; 20,000 by default
+ * @property {number} [exhaust] the largest number of runs for running every schedule before the seeds, 0 (never) to
+ *   10^6; by default a twentieth of the number of seeds, and 0 for a list of seeds
  * @property {AbortSignal} [signal] ends the exploration; the promise is rejected with its reason
- * @property {(seeds: number) => void} [progress] is called after each seed
+ * @property {(seeds: number) => void} [progress] is called after each seed; never if the verdict is `proved`
  */
 
 /**
  * @typedef {object} ExploreResult
- * @property {'broken' | 'unbroken within the bound'} verdict
- * @property {number} seeds how many seeds were run
- * @property {number} steps the number of steps of all runs
- * @property {Record<string, number>} faults how often each fault happened
+ * @property {'proved' | 'broken' | 'unbroken within the bound'} verdict `proved`: the scenario holds under every
+ *   schedule that `bound` describes
+ * @property {string} bound what was run, in words
+ * @property {number} seeds how many seeds were run; 0 if running every schedule has decided the verdict
+ * @property {number} steps the number of steps of the runs that decide the verdict
+ * @property {Record<string, number>} faults how often each fault happened in these runs
  * @property {string} hash a hash of the exploration in hexadecimal, equal for equal explorations
  * @property {number} [seed] the seed of the broken run
  * @property {number[]} [schedule] the simplest schedule that breaks the scenario, for {@link replay}
@@ -190,16 +195,10 @@ const failed = (failure) => ({
  * }, { tabs: 2, invariant: ({ origin }) => origin.openTab().window.localStorage.n === '2' });
  */
 export async function explore(scenario, options = {}) {
-    const { plan, seeds, signal, progress } = await planOf(scenario, options);
-    /** @type {ExploreReport} */
-    const report = {
-        verdict: 'unbroken within the bound',
-        seeds: 0,
-        steps: 0,
-        faults: {},
-        hash: '',
-        ...failed(''),
-    };
+    const { plan, seeds, signal, progress, exhaustRuns } = await planOf(scenario, options);
+    const { decided, bound } = await exhausted(plan, seeds[0] ?? 1, exhaustRuns);
+    if (decided) return decided;
+    const report = emptyReport(`${seeds.length} ${seeds.length === 1 ? 'seed' : 'seeds'}${bound && `; ${bound}`}`);
     const { schedule } = await runOnce(plan, { seed: 1, schedule: [] });
     const length = Math.max(
         schedule.length,
@@ -210,13 +209,51 @@ export async function explore(scenario, options = {}) {
         signal?.throwIfAborted();
         const outcome = await runOnce(plan, { seed, length });
         ++report.seeds;
-        report.steps += outcome.steps;
-        report.hash = mixed(report.hash, outcome.hash);
-        count(outcome.faults, report.faults);
+        add(report, outcome);
         if (outcome.failure) return broken(plan, seed, outcome, report);
         progress?.(report.seeds);
     }
     return report;
+}
+
+/**
+ * @param {string} bound
+ * @returns {ExploreReport}
+ */
+const emptyReport = (bound) => ({
+    verdict: 'unbroken within the bound',
+    bound,
+    seeds: 0,
+    steps: 0,
+    faults: {},
+    hash: '',
+    ...failed(''),
+});
+
+/** @param {ExploreReport} report @param {import('./emulator/explore.js').Outcome} outcome */
+function add(report, outcome) {
+    report.steps += outcome.steps;
+    report.hash = mixed(report.hash, outcome.hash);
+    count(outcome.faults, report.faults);
+}
+
+/**
+ * Tries to run every schedule.
+ *
+ * @param {import('./emulator/explore.js').Plan} plan
+ * @param {number} seed of the random numbers
+ * @param {{ runsMax: number, stepsMax: number }} bounds
+ * @returns {Promise<{ decided?: ExploreReport, bound: string }>} `decided`: the report, if all schedules were run or
+ *   one is broken
+ */
+async function exhausted(plan, seed, { runsMax, stepsMax }) {
+    if (runsMax === 0) return { bound: '' };
+    const report = emptyReport('');
+    const onRun = (/** @type {import('./emulator/explore.js').Outcome} */ outcome) => add(report, outcome);
+    const { proved, broken: failing, bound } = await exhaust(plan, { seed, runsMax, stepsMax, onRun });
+    report.bound = bound;
+    if (proved) return { decided: { ...report, verdict: 'proved' }, bound };
+    return failing ? { decided: await broken(plan, seed, failing, report), bound } : { bound };
 }
 
 /**
@@ -238,6 +275,7 @@ export async function replay(scenario, found, options = {}) {
     const verdict = failure ? 'broken' : 'unbroken within the bound';
     return {
         verdict,
+        bound: 'one schedule',
         seeds: 1,
         steps,
         faults: count(outcome.faults, {}),
@@ -310,6 +348,7 @@ const exploreOptions = /** @type {const} */ ([
     'faultBudget',
     'invariant',
     'steps',
+    'exhaust',
     'signal',
     'progress',
     ...originOptions.filter((name) => name !== 'seed' && name !== 'clock'),
@@ -326,6 +365,7 @@ async function planOf(scenario, given) {
         faultBudget = 1,
         invariant = () => {},
         steps = 20_000,
+        exhaust: exhaustRuns,
         signal,
         progress,
         ...rest
@@ -350,7 +390,7 @@ async function planOf(scenario, given) {
         faults: numbers.faultBudget === 0 ? [] : chosen,
         ...numbers,
     });
-    return { plan, seeds: list, signal: ending, progress: /** @type {any} */ (progress) };
+    return { plan, exhaustRuns: attemptOf(exhaustRuns, seeds, numbers.stepsMax), seeds: list, signal: ending, progress: /** @type {any} */ (progress) };
 }
 
 /** @param {unknown} seeds */
@@ -358,4 +398,20 @@ function seedsOf(seeds) {
     if (Array.isArray(seeds))
         return seeds.map((seed) => checkInteger('seeds', seed, 0, Number.MAX_SAFE_INTEGER));
     return Array.from({ length: checkInteger('seeds', seeds, 0, 1e7) }, (_, at) => at + 1);
+}
+
+/** The number of seeds for each run of the attempt to run every schedule. */
+const seedsPerAttempt = 20;
+
+/**
+ * The bounds within which explore() tries to run every schedule.
+ *
+ * @param {unknown} asked the option `exhaust`
+ * @param {unknown} seeds the option `seeds`
+ * @param {number} stepsMax
+ */
+function attemptOf(asked, seeds, stepsMax) {
+    if (asked !== undefined) return { runsMax: checkInteger('exhaust', asked, 0, 1e6), stepsMax };
+    const runsMax = typeof seeds === 'number' ? Math.floor(seeds / seedsPerAttempt) : 0;
+    return { runsMax, stepsMax: Math.min(stepsMax, unaskedStepsMax) };
 }

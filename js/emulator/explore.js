@@ -41,13 +41,19 @@ import { describeError, oneLine } from './common/describe.js';
  * @property {AbortSignal | undefined} signal
  */
 
-/** @typedef {{ seed: number, length?: number, schedule?: readonly number[], traced?: boolean }} Run */
+/**
+ * One run: `search`: the search that chooses its schedule.
+ *
+ * @typedef {{ seed: number, length?: number, schedule?: readonly number[], traced?: boolean,
+ *   search?: import('./emulator.js').ScheduleSearch }} Run
+ */
 
 /**
- * `endless`: the invariant never ended.
+ * `endless`: the invariant never ended. `givenUp`: a search has given the run up. `shared`: a search cannot see what
+ * the scenario shares between tabs.
  *
  * @typedef {{ failure: string, endless: boolean, steps: number, hash: string, schedule: number[], faults: string[],
- *   trace: string, svg: string }} Outcome
+ *   trace: string, svg: string, givenUp: boolean, shared: boolean }} Outcome
  */
 
 /** @typedef {import('../lab/faults.js').Fault} Fault */
@@ -88,7 +94,8 @@ class ScenarioRun {
         const { rules } = this.origin;
         rules.setTracing(run.traced ?? false);
         const { calls } = rules;
-        if (run.schedule) calls.runBy([...run.schedule]);
+        if (run.search) rules.runBySearch(run.search);
+        else if (run.schedule) calls.runBy([...run.schedule]);
         else calls.runBySeed(run.seed, plan.faultBudget, run.length ?? runLengthDefault, true);
         calls.offerFaults(plan.faults.length * plan.tabs);
     }
@@ -99,7 +106,7 @@ class ScenarioRun {
     }
 
     begin() {
-        const { origin, tabs, plan, run } = this;
+        const { tabs, plan } = this;
         for (const [index, tab] of tabs.entries()) {
             this.unfinished.add(tab);
             tab.context.queueTask(() => {
@@ -107,14 +114,40 @@ class ScenarioRun {
                 const done =
                     typeof scenario === 'string'
                         ? tab.run(scenario)
-                        : invoked(() => scenario(tab, { index, origin, tabs, seed: run.seed }));
+                        : invoked(() => scenario(tab, this.#contextOf(index)));
                 done.then(
                     (result) => (this.results[index] = result),
                     (error) => tab.closed || this.fail(`tab ${tab.number}: ${describeError(error)}`),
-                ).finally(() => this.unfinished.delete(tab));
+                ).finally(() => {
+                    this.unfinished.delete(tab);
+                    this.origin.rules.noteMayWait();
+                });
             });
         }
     }
+
+    /** @param {number} index @returns {ScenarioContext} */
+    #contextOf(index) {
+        const { origin, tabs, run } = this;
+        if (!run.search) return { index, origin, tabs, seed: run.seed };
+        const share = () => (this.shared = true);
+        return {
+            index,
+            seed: run.seed,
+            get origin() {
+                share();
+                return origin;
+            },
+            get tabs() {
+                share();
+                return tabs;
+            },
+        };
+    }
+    /** Whether the scenario has asked for the origin or for other tabs, so that a search cannot see what it shares. */
+    shared = false;
+    /** Whether the search has given the run up. */
+    givenUp = false;
 
     /** Runs until no event can happen, except for timers of tabs in which the scenario has ended. */
     async toRest() {
@@ -126,6 +159,8 @@ class ScenarioRun {
             if (this.origin.step(open)) {
                 ++this.steps;
                 idle = 0;
+            } else if ((this.givenUp = this.origin.rules.givenUp)) {
+                return undefined;
             } else if (this.#wakeAll()) {
                 idle = 0;
             } else if (!open && !this.origin.working) {
@@ -150,6 +185,7 @@ class ScenarioRun {
     /** Resumes every stopped tab at the end of a run. */
     #wakeAll() {
         const stopped = this.tabs.filter((tab) => !tab.closed && (tab.frozen || tab.cached || tab.throttled));
+        if (stopped.length > 0) this.origin.rules.noteEverything();
         for (const tab of stopped) {
             tab.thaw();
             tab.show();
@@ -272,6 +308,8 @@ class ScenarioRun {
             faults: happened,
             trace: traced ? rules.calls.traceText(oneLine(failure)) : '',
             svg: traced ? rules.calls.sequenceDiagram(failure, title) : '',
+            givenUp: this.givenUp,
+            shared: this.shared,
         };
         origin.uncaught = () => {};
         origin.close();
@@ -284,6 +322,7 @@ class ScenarioRun {
         const taken = this.origin.rules.calls.taken();
         while (taken.at(-1) === 0) taken.pop();
         this.taken = taken;
+        this.origin.rules.endSearch();
         this.hash = this.origin.hash;
     }
     /** @type {number[]} */
@@ -302,7 +341,7 @@ export async function runOnce(plan, run) {
         one.begin();
         await one.toRest();
         one.rest();
-        await one.judge();
+        if (!one.givenUp) await one.judge();
         return one.end();
     } catch (reason) {
         one.end(); // the run was aborted

@@ -143,6 +143,7 @@ export class Origin {
 
     /** @param {string} what */
     #trace(what) {
+        this.rules.noteEverything();
         this.rules.trace(0, 'faults', () => what);
     }
 
@@ -170,6 +171,7 @@ export class Origin {
     closeConnections(tab) {
         if (tab !== undefined && !(tab instanceof Tab && tab.origin === this))
             throw invalid('tab', tab, 'a tab of this origin');
+        this.rules.noteEverything();
         if (this.database) closeConnections(this.database, tab ? tab.contexts : [...this.contexts.values()]);
     }
 
@@ -201,6 +203,7 @@ export class Origin {
     setClock(now) {
         const now_ms = typeof now === 'number' || now instanceof Date ? Number(now) : NaN;
         if (!Number.isFinite(now_ms)) throw invalid('now', now, 'a number of milliseconds or a Date');
+        this.rules.noteEverything();
         this.clock.set(now_ms);
     }
 
@@ -419,11 +422,13 @@ export class Origin {
      */
     beginWork() {
         ++this.#work;
+        this.rules.setBeside(true);
         let open = true;
         return () => {
             if (!open) return;
             open = false;
             --this.#work;
+            this.rules.setBeside(this.#work > 0);
             this.wake();
         };
     }

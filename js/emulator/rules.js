@@ -187,6 +187,40 @@ export class Rules {
         return this.#words[this.#wordsAt + 6] ?? 0;
     }
 
+    // --- A search of all schedules
+    /**
+     * Lets a search choose the schedule.
+     *
+     * @param {import('./emulator.js').ScheduleSearch} search must live until endSearch()
+     */
+    runBySearch(search) {
+        this.calls.runBySearch(search);
+        this.#searched = true;
+    }
+    #searched = false;
+    /** Ends a run that a search chooses. Does nothing in other runs. */
+    endSearch() {
+        if (!this.#searched) return;
+        this.#searched = false;
+        this.calls.endSearch();
+    }
+    /** Whether a search has given the run up, since it has run an equal one. */
+    get givenUp() {
+        return this.#searched && this.calls.givenUp();
+    }
+    /** Notes that the current step of a search touches what the rules cannot see. */
+    noteEverything() {
+        if (this.#searched) this.calls.noteEverything();
+    }
+    /** Notes for a search that the current step decides whether time may pass. */
+    noteMayWait() {
+        if (this.#searched) this.calls.noteMayWait();
+    }
+    /** Notes for a search whether work beside the schedule is under way. @param {boolean} beside */
+    setBeside(beside) {
+        if (this.#searched) this.calls.setBeside(beside);
+    }
+
     // --- The trace
     /** @param {boolean} on */
     setTracing(on) {

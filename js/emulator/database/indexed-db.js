@@ -79,6 +79,7 @@ export function databaseOf(context) {
     const databases = factory.databases.bind(factory);
     factory.databases = async () => {
         context.checkStorable('indexedDB');
+        context.rules.noteEverything();
         return databases();
     };
     return factory;

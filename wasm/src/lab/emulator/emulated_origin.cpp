@@ -30,21 +30,25 @@ EmulatedOrigin::EmulatedOrigin(Options options)
 // --- Processes, agents, contexts -----------------------------------------------------------------
 
 ProcessId EmulatedOrigin::open_process() {
+    note_everything();
     local_.start(++last_process_);
     return last_process_;
 }
 
 TabId EmulatedOrigin::open_agent(ProcessId process) {
+    note_everything();
     agents_.push_back({.process = process});
     return static_cast<TabId>(agents_.size());
 }
 
 ContextId EmulatedOrigin::open_context(TabId agent, AreaId session) {
+    note_everything();
     contexts_.push_back({.agent = agent, .session = session});
     return static_cast<ContextId>(contexts_.size());
 }
 
 AreaId EmulatedOrigin::open_session(AreaId copied) {
+    note_everything();
     auto& made =
         *sessions_.emplace_back(std::make_unique<StorageArea>(StorageModel::mutexed, recorder_));
     made.keep_unsettled(false);
@@ -60,9 +64,13 @@ AreaId EmulatedOrigin::open_session(AreaId copied) {
 void EmulatedOrigin::close_context(ContextId context) {
     auto& closed = contexts_.at(context - 1);
     if (!closed.alive) return;
+    note_everything();
     closed.alive = false;
     channels_.end(context);
-    to_manager(context, [this, context] { locks_.end(context); });
+    to_manager(context, [this, context] {
+        recorder_.note(Object::locks, 0, AccessKind::read);  // others may have stolen its locks
+        locks_.end(context);
+    });
 }
 
 std::size_t EmulatedOrigin::writes_under_way(TabId agent) const {
@@ -72,6 +80,7 @@ std::size_t EmulatedOrigin::writes_under_way(TabId agent) const {
 void EmulatedOrigin::kill(TabId agent, std::size_t writes_kept) {
     auto& killed = agents_.at(agent - 1);
     if (!killed.alive) return;
+    note_everything();
     begin_step();
     killed.alive = false;
     for (std::size_t i = 0; i < contexts_.size(); ++i) {
@@ -88,6 +97,7 @@ void EmulatedOrigin::kill(TabId agent, std::size_t writes_kept) {
 }
 
 bool EmulatedOrigin::set_cached(TabId agent, bool cached) {
+    note_everything();
     auto& moved = agents_.at(agent - 1);
     if (cached) {
         // The tab's messages to the lock manager arrive before its locks are counted.
@@ -104,8 +114,14 @@ bool EmulatedOrigin::set_cached(TabId agent, bool cached) {
 
 // --- Storage -------------------------------------------------------------------------------------
 
-const StorageArea::Values& EmulatedOrigin::values(ContextId context, AreaId area) const {
-    return area == 0 ? local_.seen_by(process(context)) : sessions_[area - 1]->values();
+const StorageArea::Values& EmulatedOrigin::values(ContextId context, AreaId id) {
+    note_memory(context);
+    return area(id).all(process(context));
+}
+
+const std::string* EmulatedOrigin::find(ContextId context, AreaId id, std::string_view key) {
+    note_memory(context);
+    return area(id).find(process(context), key);
 }
 
 void EmulatedOrigin::set_item(ContextId context, AreaId id, std::string_view key,
@@ -114,6 +130,7 @@ void EmulatedOrigin::set_item(ContextId context, AreaId id, std::string_view key
         return value ? "writes " + std::string(key) + " = " + std::string(*value)
                      : "removes " + std::string(key);
     });
+    note_memory(context);
     auto write = area(id).set(process(context), context, key, value);
     if (write) pass_on(id, std::move(*write));
 }
@@ -121,10 +138,12 @@ void EmulatedOrigin::set_item(ContextId context, AreaId id, std::string_view key
 void EmulatedOrigin::clear(ContextId context, AreaId id) {
     recorder_.trace(agent_of(context), Object::item,
                     [] { return std::string("clears everything"); });
+    note_memory(context);
     pass_on(id, area(id).clear(process(context), context));
 }
 
 void EmulatedOrigin::set_quota(std::optional<std::size_t> bytes) {
+    note_everything();
     quota_bytes_ = bytes;
     local_.set_quota(bytes);
     for (const auto& session : sessions_) session->set_quota(bytes);
@@ -133,6 +152,7 @@ void EmulatedOrigin::set_quota(std::optional<std::size_t> bytes) {
 /// Drops the writes that are on their way. Otherwise they would reappear in one process and not in
 /// another.
 void EmulatedOrigin::wipe() {
+    note_everything();
     ++version_;
     for (const auto& source : std::vector(scheduler_.sources())) {
         const auto kind = source.kind;
@@ -147,6 +167,7 @@ void EmulatedOrigin::wipe() {
 /// Delivers the writes that are on their way first. Otherwise they would overwrite the value in one
 /// process and not in another.
 void EmulatedOrigin::overwrite(const std::string& key, std::optional<std::string> value) {
+    note_everything();
     ++version_;
     begin_step();
     for (const auto kind : {Source::Kind::outgoing, Source::Kind::incoming}) {
@@ -224,6 +245,7 @@ void EmulatedOrigin::notify_contexts(AreaId id, ProcessId process,
 /// Posts a message to the lock manager. The messages of one process stay in order, as in the lock
 /// task queue of §2.2.
 void EmulatedOrigin::to_manager(ContextId context, Action call) {
+    note_memory(context);
     begin_step();
     scheduler_.post({Source::Kind::request, process(context), 0}, std::move(call), 0);
 }
@@ -241,13 +263,20 @@ void EmulatedOrigin::request_lock(ContextId context, std::uint32_t number,
 void EmulatedOrigin::release_lock(ContextId context, std::uint32_t number) {
     to_manager(context, [this, context, number] {
         to_context(Source::Kind::grant, context, OriginEvent::Kind::released, number);
-        locks_.release(request_id(context, number));
+        const auto id = request_id(context, number);
+        // The lock manager notes the lock's name if it finds the lock, which may be stolen.
+        if (!locks_.holds(id)) recorder_.note(Object::locks, 0, AccessKind::read);
+        locks_.release(id);
     });
 }
 
 void EmulatedOrigin::abort_lock(ContextId context, std::uint32_t number) {
     to_manager(context, [this, context, number] {
-        if (!locks_.abort(request_id(context, number))) return;
+        if (!locks_.abort(request_id(context, number))) {
+            // It is granted already, or refused.
+            recorder_.note(Object::locks, 0, AccessKind::read);
+            return;
+        }
         to_context(Source::Kind::grant, context, OriginEvent::Kind::released, number);
     });
 }
@@ -280,13 +309,20 @@ void EmulatedOrigin::stolen(RequestId id) {
 // --- Channels, time, tasks -----------------------------------------------------------------------
 
 ChannelHub::EndpointId EmulatedOrigin::open_channel(ContextId context, std::string_view name) {
+    note_memory(context);
     return channels_.open(context, name);
+}
+
+void EmulatedOrigin::close_channel(ChannelHub::EndpointId endpoint) {
+    note_memory(owner_of(endpoint));
+    channels_.close(endpoint);
 }
 
 /// Posts a message as HTML §9.5 postMessage() says. A page in the back/forward cache is not
 /// eligible for messaging, and never receives the message. A frozen page receives it later.
 std::size_t EmulatedOrigin::post(ContextId context, ChannelHub::EndpointId endpoint,
                                  double message) {
+    note_memory(context);
     begin_step();
     std::size_t receivers = 0;
     for (const auto& [receiver, id] : channels_.receivers(channels_.name_of(endpoint), endpoint)) {
@@ -305,6 +341,7 @@ std::size_t EmulatedOrigin::post(ContextId context, ChannelHub::EndpointId endpo
 }
 
 std::uint64_t EmulatedOrigin::start_timer(ContextId context, double delay_ms, bool throttled) {
+    note_memory(context);
     begin_step();
     const auto tab = agent_of(context);
     // The timer's number is known only once the timer is started.
@@ -318,8 +355,14 @@ std::uint64_t EmulatedOrigin::start_timer(ContextId context, double delay_ms, bo
     return *number;
 }
 
+void EmulatedOrigin::cancel_timer(std::uint64_t timer) {
+    recorder_.note(Object::tab, agents_[owner_of(timer) - 1].process, AccessKind::write);
+    clock_.cancel(timer);
+}
+
 void EmulatedOrigin::post_task(ContextId context, Source::Kind kind, std::uint64_t peer,
                                double number) {
+    note_memory(context);
     begin_step();
     post_in({kind, agent_of(context), peer}, context, [this, context, number] {
         event_.kind = OriginEvent::Kind::task;
@@ -372,7 +415,7 @@ void EmulatedOrigin::find_choices(bool may_wait) {
     const auto older = [](const Possible& a, const Possible& b) {
         return a.cause != b.cause ? a.cause < b.cause : a.source < b.source;
     };
-    const bool by_default = !random_choices_ && !schedule_;
+    const bool by_default = !random_choices_ && !schedule_ && search_ == nullptr;
     const auto& sources = scheduler_.sources();
     for (std::size_t at = 0; at < sources.size(); ++at) {
         const auto& source = sources[at];
@@ -390,7 +433,7 @@ void EmulatedOrigin::find_choices(bool may_wait) {
     if (!by_default) std::sort(possible_.begin(), possible_.end(), older);
     const bool idle = possible_.empty();
     if (may_wait && clock_.waiting() && (idle || explored_)) possible_.push_back({clock_source, 0});
-    if (!random_choices_ && !schedule_) return;
+    if (by_default) return;
     for (const auto& one : possible_) choices_.push_back({.process = key_of(one.source)});
     if (possible_.empty()) return;
     for (std::uint32_t fault = 0; fault < faults_; ++fault) {
@@ -398,7 +441,14 @@ void EmulatedOrigin::find_choices(bool may_wait) {
     }
 }
 
-std::size_t EmulatedOrigin::choose() {
+/// Returns nothing if the search gives the run up.
+std::optional<std::size_t> EmulatedOrigin::choose() {
+    if (search_ != nullptr) {
+        end_search_step();
+        const auto chosen = search_->choose(choices_);
+        given_up_ = !chosen;
+        return chosen;
+    }
     const auto made = choices_made_++;
     if (schedule_) {
         const auto wanted = made < schedule_->size() ? (*schedule_)[made] : 0;
@@ -409,12 +459,79 @@ std::size_t EmulatedOrigin::choose() {
     return chosen < choices_.size() ? chosen : 0;
 }
 
+// --- A search ------------------------------------------------------------------------------------
+
+void EmulatedOrigin::run_by_search(Search& search) {
+    random_choices_.reset(), schedule_.reset();
+    search_ = &search;
+    explored_ = true;
+    recorder_.record_into(&footprint_);
+}
+
+void EmulatedOrigin::set_beside(bool beside) {
+    beside_ = beside;
+    note_everything();
+}
+
+/// Begins the step of the choice `index`. Each context reads storages anew in each step, so that
+/// the footprint has every read.
+void EmulatedOrigin::begin_search_step(std::size_t index) {
+    ++version_;
+    footprint_.clear();
+    recorder_.note(everything, AccessKind::read);
+    begun_.push_back(steps_);
+    const bool fault = index >= possible_.size();
+    if (fault || beside_) note_everything();
+    // The clock's event names no cause: any timer makes it possible.
+    cause_ = fault ? 0 : step_of_cause(possible_[index].cause);
+}
+
+/// Returns the number, from 1, of the search's step that was under way at the value `cause` of
+/// `steps_`; 0 if none was.
+std::uint32_t EmulatedOrigin::step_of_cause(std::uint32_t cause) const {
+    const auto after = std::upper_bound(begun_.begin(), begun_.end(), cause);
+    return static_cast<std::uint32_t>(after - begun_.begin());
+}
+
+/// Reports the last step to the search. Each object is reported once: its reads and bumps together
+/// are a write.
+void EmulatedOrigin::end_search_step() {
+    if (!cause_) return;
+    std::sort(footprint_.begin(), footprint_.end(),
+              [](const auto& a, const auto& b) { return a.object < b.object; });
+    Footprint merged;
+    for (const auto& one : footprint_) {
+        if (merged.empty() || merged.back().object != one.object) {
+            merged.push_back(one);
+        } else if (merged.back().access != one.access) {
+            merged.back().access = AccessKind::write;
+        }
+    }
+    search_->note_taken(*cause_, merged);
+    cause_.reset();
+}
+
+void EmulatedOrigin::end_search() {
+    if (search_ == nullptr) return;
+    if (!given_up_) {
+        end_search_step();
+        search_->end_run();
+    }
+    recorder_.record_into(nullptr);
+    search_ = nullptr;
+}
+
+// --- Steps ---------------------------------------------------------------------------------------
+
 const OriginEvent& EmulatedOrigin::step(bool may_wait) {
     event_ = {};
     find_choices(may_wait);
     if (possible_.empty()) return event_;
-    const auto index = choose();
+    const auto chosen = choose();
+    if (!chosen) return event_;
+    const auto index = *chosen;
     begin_step();
+    if (search_ != nullptr) begin_search_step(index);
     if (explored_) taken_.push_back(static_cast<std::uint32_t>(index));
     if (index >= possible_.size()) {
         event_.kind = OriginEvent::Kind::fault;
@@ -433,10 +550,14 @@ void EmulatedOrigin::perform(const Source& source) {
         traced_.push_back({.process = key_of(source), .lines = {}});
     }
     if (source.kind == Source::Kind::clock) {
+        recorder_.note(waiting_allowed, AccessKind::read);
         auto timer = clock_.take_next();
         recorder_.trace(timer.tab, Object::now, [] { return std::string("its timer is due"); });
         timer.callback();
     } else {
+        if (runs_in_tab(source.kind)) {
+            recorder_.note(Object::tab, agents_[source.tab - 1].process, AccessKind::write);
+        }
         scheduler_.take(source).event();
     }
     const auto content = key_of(source) ^ static_cast<std::uint64_t>(event_.number) << 8U ^

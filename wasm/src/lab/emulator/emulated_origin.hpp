@@ -10,6 +10,11 @@
 //   resume together.
 // - A context is a global object of an agent. It gets no event for its own write to a storage, and
 //   it is the client of its locks.
+//
+// A Search may choose the schedule (run_by_search()). It learns what each step touches, up to the
+// next step: the objects of the rules, and the memory of the process in which code of a tab runs. A
+// step that touches more conflicts with every other step: it opens or ends something, is a fault,
+// or does what the rules cannot see (note_everything()).
 #pragma once
 
 #include <cstdint>
@@ -22,6 +27,7 @@
 
 #include "lab/explore/random_choices.hpp"
 #include "lab/explore/schedule.hpp"
+#include "lab/explore/search.hpp"
 #include "lab/footprint.hpp"
 #include "lab/rules/channel_hub.hpp"
 #include "lab/rules/lock_manager.hpp"
@@ -90,7 +96,10 @@ class EmulatedOrigin final : private LockListener {
     /// `writes_kept` of the process's writes that are on their way arrive, and no others.
     void kill(TabId agent, std::size_t writes_kept);
     [[nodiscard]] std::size_t writes_under_way(TabId agent) const;
-    void set_active(TabId agent, bool active) { agents_.at(agent - 1).active = active; }
+    void set_active(TabId agent, bool active) {
+        note_everything();
+        agents_.at(agent - 1).active = active;
+    }
     /// Puts an agent into the back/forward cache or takes it out. Returns false, and changes
     /// nothing, if it holds a lock, because such a page is not kept.
     bool set_cached(TabId agent, bool cached);
@@ -98,7 +107,9 @@ class EmulatedOrigin final : private LockListener {
     // --- Storage. Texts are WTF-8 ---
 
     /// Returns the values that a context reads of an area.
-    [[nodiscard]] const StorageArea::Values& values(ContextId context, AreaId area) const;
+    [[nodiscard]] const StorageArea::Values& values(ContextId context, AreaId area);
+    /// Returns the value that a context reads of a key, or null.
+    [[nodiscard]] const std::string* find(ContextId context, AreaId area, std::string_view key);
     /// Sets or removes an item. Throws quota_exceeded, and changes nothing, if it does not fit.
     void set_item(ContextId context, AreaId area, std::string_view key,
                   std::optional<std::string_view> value);
@@ -121,16 +132,19 @@ class EmulatedOrigin final : private LockListener {
     // --- Channels. The caller keeps the messages, and passes their numbers ---
 
     ChannelHub::EndpointId open_channel(ContextId context, std::string_view name);
-    void close_channel(ChannelHub::EndpointId endpoint) { channels_.close(endpoint); }
+    void close_channel(ChannelHub::EndpointId endpoint);
     /// Posts a message. Returns the number of channels that will receive it.
     std::size_t post(ContextId context, ChannelHub::EndpointId endpoint, double message);
 
     // --- Time and tasks ---
 
     std::uint64_t start_timer(ContextId context, double delay_ms, bool throttled);
-    void cancel_timer(std::uint64_t timer) { clock_.cancel(timer); }
+    void cancel_timer(std::uint64_t timer);
     [[nodiscard]] double now_ms() const { return clock_.now_ms(); }
-    void jump(double delta_ms) { clock_.jump(delta_ms); }
+    void jump(double delta_ms) {
+        note_everything();
+        clock_.jump(delta_ms);
+    }
     /// Posts a task of the caller. Tasks of one `kind` and `peer` stay in order.
     void post_task(ContextId context, Source::Kind kind, std::uint64_t peer, double number);
 
@@ -143,6 +157,21 @@ class EmulatedOrigin final : private LockListener {
     void run_by_seed(std::uint64_t seed, const Sampling& sampling, bool explored);
     /// From here on the schedule chooses the events.
     void run_by(Schedule schedule);
+    /// From here on the search chooses the events, and learns what each step touches. Requires that
+    /// the search lives until end_search().
+    void run_by_search(Search& search);
+    /// Ends a run that a search chooses, because no event can happen any more. Does nothing if the
+    /// search has given the run up.
+    void end_search();
+    /// Whether the search has given the run up.
+    [[nodiscard]] bool given_up() const { return given_up_; }
+    /// Notes that the current step touches what the rules cannot see.
+    void note_everything() { recorder_.note(everything, AccessKind::write); }
+    /// Sets whether work is under way beside the schedule. All steps until it ends, and the current
+    /// one, touch what the rules cannot see.
+    void set_beside(bool beside);
+    /// Notes that the current step decides whether time may pass (step()).
+    void note_may_wait() { recorder_.note(waiting_allowed, AccessKind::bump); }
     /// Offers `count` faults. At each step one of them may be chosen; see OriginEvent::Kind::fault.
     void offer_faults(std::uint32_t count) { faults_ = count; }
     /// Performs one event and returns it. `may_wait`: whether time may pass.
@@ -184,10 +213,19 @@ class EmulatedOrigin final : private LockListener {
     [[nodiscard]] ProcessId process(ContextId context) const {
         return agents_[agent_of(context) - 1].process;
     }
+    static constexpr ObjectId everything = object_id(Object::pulse);
+    static constexpr ObjectId waiting_allowed = object_id(Object::scenario);
+    /// Notes that code of a context runs, or that code of another context uses it.
+    void note_memory(ContextId context) {
+        recorder_.note(Object::tab, process(context), AccessKind::write);
+    }
+    void begin_search_step(std::size_t index);
+    void end_search_step();
+    [[nodiscard]] std::uint32_t step_of_cause(std::uint32_t cause) const;
     [[nodiscard]] StorageArea& area(AreaId id) { return id == 0 ? local_ : *sessions_[id - 1]; }
     void begin_step();
     void find_choices(bool may_wait);
-    [[nodiscard]] std::size_t choose();
+    [[nodiscard]] std::optional<std::size_t> choose();
     void perform(const Source& source);
     /// Moves the new lines into the last traced step.
     void collect_lines();
@@ -227,6 +265,12 @@ class EmulatedOrigin final : private LockListener {
     bool explored_ = false;
     std::optional<Schedule> schedule_;
     Schedule taken_;
+    Search* search_ = nullptr;
+    bool given_up_ = false;
+    bool beside_ = false;
+    Footprint footprint_;                // of the current step of a search
+    std::optional<std::uint32_t> cause_; // of that step, for the search; nothing if none was taken
+    std::vector<std::uint32_t> begun_;   // the values of `steps_` when the search's steps began
     std::uint32_t faults_ = 0;
     std::vector<Possible> possible_;
     std::vector<Choice> choices_;

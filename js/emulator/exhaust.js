@@ -1,0 +1,90 @@
+/**
+ * Runs every schedule of a scenario, if they are few. The search is that of the laboratory
+ * (wasm/src/lab/explore/search.hpp): it leaves out schedules that differ only in the order of steps that commute.
+ */
+
+import { runOnce } from './explore.js';
+
+/** @typedef {import('./explore.js').Plan} Plan */
+/** @typedef {import('./explore.js').Outcome} Outcome */
+
+/**
+ * What came of trying every schedule.
+ *
+ * @typedef {object} Exhausted
+ * @property {boolean} proved whether every schedule was run, and none failed
+ * @property {string} bound which schedules were run, in words
+ * @property {Outcome | undefined} broken the run that failed
+ */
+
+/**
+ * @typedef {object} Attempt
+ * @property {number} seed of the random numbers
+ * @property {number} runsMax
+ * @property {number} stepsMax the number of steps above which a run is too long, so that nothing is proved
+ * @property {(outcome: Outcome) => void} onRun is called after each run
+ * @property {boolean} [reduces] whether to leave out schedules that differ only in the order of steps that commute
+ */
+
+/** The number of steps above which a run is too long if nobody has asked for a proof, since its schedules are many. */
+export const unaskedStepsMax = 1000;
+
+/**
+ * Runs every schedule without faults, then every schedule with at most one fault, and so on up to the plan's number of
+ * faults. Ends at the first run that fails, and once it is known that `runsMax` runs are not enough.
+ *
+ * @param {Plan} plan
+ * @param {Attempt} attempt
+ * @returns {Promise<Exhausted>}
+ */
+export async function exhaust(plan, attempt) {
+    const tally = { runs: 0 };
+    /** @type {string[]} */
+    const levels = [];
+    for (let faultBudget = 0; faultBudget <= plan.faultBudget; ++faultBudget) {
+        const level = { ...plan, faultBudget, faults: faultBudget === 0 ? [] : plan.faults };
+        const before = tally.runs;
+        const { all, broken } = await exhaustLevel(level, attempt, tally);
+        const runs = `${tally.runs - before} ${tally.runs - before === 1 ? 'run' : 'runs'}`;
+        const what = `every schedule of ${describeLevel(level)}`;
+        levels.push(all ? `${what}: ${runs}` : `not ${what}, of which ${runs} were tried`);
+        if (!all) return { proved: false, bound: levels.join('; '), broken };
+    }
+    levels.push(`of at most ${attempt.stepsMax} steps each, with the random numbers of seed ${attempt.seed}`);
+    return { proved: true, bound: levels.join('; '), broken: undefined };
+}
+
+/** @param {Plan} level */
+function describeLevel({ tabs, faults, faultBudget }) {
+    const of = tabs === 1 ? '1 tab' : `${tabs} tabs`;
+    if (faultBudget === 0) return `${of} without faults`;
+    return `${of} with at most ${faultBudget} of the faults ${faults.join(', ')}`;
+}
+
+/**
+ * Runs every schedule of a plan. If the scenario uses what the rules cannot see, any two steps may conflict, and
+ * nothing is left out.
+ *
+ * @param {Plan} plan
+ * @param {Attempt} attempt
+ * @param {{ runs: number }} tally
+ * @returns {Promise<{ all: boolean, broken?: Outcome }>}
+ */
+async function exhaustLevel(plan, attempt, tally) {
+    const { seed, runsMax, stepsMax, onRun, reduces = true } = attempt;
+    const search = new plan.glue.ScheduleSearch(stepsMax, reduces);
+    try {
+        while (search.begin()) {
+            if (tally.runs + 1 + search.planned > runsMax) return { all: false };
+            const outcome = await runOnce(plan, { seed, search });
+            ++tally.runs;
+            onRun(outcome);
+            if (outcome.failure) return { all: false, broken: outcome };
+            if (outcome.shared && reduces)
+                return await exhaustLevel(plan, { ...attempt, reduces: false }, tally);
+        }
+        return { all: search.exhausted };
+    } finally {
+        search.delete();
+    }
+}
