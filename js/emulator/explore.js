@@ -322,6 +322,7 @@ class ScenarioRun {
         const taken = this.origin.rules.calls.taken();
         while (taken.at(-1) === 0) taken.pop();
         this.taken = taken;
+        this.origin.rules.noteListeners(this.origin.contexts.values());
         this.origin.rules.endSearch();
         this.hash = this.origin.hash;
     }

@@ -306,6 +306,7 @@ export class Origin {
      * @returns {boolean} false if no event can happen
      */
     step(mayWait) {
+        this.rules.noteListeners(this.contexts.values());
         const timePasses = mayWait && this.clock.virtual && this.#work === 0;
         for (let taken = 0; taken < unseenMax; ++taken) {
             const kind = this.rules.step(timePasses);
@@ -386,6 +387,7 @@ export class Origin {
      */
     #changed(context, area, from) {
         if (context.opaque !== undefined) return;
+        this.rules.noteStorageEvent(context);
         const { key, oldValue, newValue } = this.rules.calls.change();
         const url = this.contexts.get(from)?.address.href ?? this.#addresses.get(from) ?? '';
         const storageArea = context.original(area === 0 ? 'localStorage' : 'sessionStorage');

@@ -2,6 +2,7 @@
 
 import { compile, instantiated, notStarted } from '../core/module.js';
 import { compileBeside, start } from './load.web.js';
+import { listens } from './dom/listens.web.js';
 import { oneLine } from './common/describe.js';
 
 /** @typedef {import('./emulator.js').MainModule} EmulatorModule */
@@ -211,6 +212,28 @@ export class Rules {
     /** Notes that the current step of a search touches what the rules cannot see. */
     noteEverything() {
         if (this.#searched) this.calls.noteEverything();
+    }
+    /**
+     * Notes for a search that code of a context handles a `storage` event, if the context listens for it.
+     *
+     * @param {import('./context.js').Context} context
+     */
+    noteStorageEvent({ id, window }) {
+        if (this.#searched && listens(window, 'storage')) this.calls.noteMemory(id);
+    }
+    /**
+     * Notes for a search which contexts the current step has made listen, or not listen, for `storage` events.
+     *
+     * @param {Iterable<import('./context.js').Context>} contexts
+     */
+    noteListeners(contexts) {
+        if (!this.#searched) return;
+        for (const context of contexts) {
+            const listening = listens(context.window, 'storage');
+            if (listening === context.listening) continue;
+            context.listening = listening;
+            this.calls.noteListener(context.id);
+        }
     }
     /** Notes for a search that the current step decides whether time may pass. */
     noteMayWait() {

@@ -157,6 +157,29 @@ const SCENARIOS = {
             return window.performance.now();
         },
     ],
+    'a storage event that a listener misses': [
+        async ({ window }, { index }) => {
+            if (index === 0) return void (window.localStorage.k = 'yes');
+            await turn(window);
+            let heard = 'nothing';
+            window.addEventListener('storage', (/** @type {any} */ event) => (heard = event.newValue));
+            await sleep(window, 1);
+            return heard;
+        },
+        shared,
+    ],
+    'a storage event that comes after its listener is removed': [
+        async ({ window }, { index }) => {
+            if (index === 0) return void (window.localStorage.k = 'yes');
+            let heard = 'nothing';
+            window.onstorage = (/** @type {any} */ event) => (heard = event.newValue);
+            await turn(window);
+            window.onstorage = null;
+            await sleep(window, 1);
+            return heard;
+        },
+        shared,
+    ],
     'a window that is opened and written to': [
         async ({ window }, { index }) => {
             if (index === 0) return void (window.localStorage.k = 'yes');

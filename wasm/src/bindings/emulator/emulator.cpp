@@ -429,6 +429,8 @@ EMSCRIPTEN_BINDINGS(tabacus_emulator) {
         .function("endSearch", &EmulatedOrigin::end_search)
         .function("givenUp", &EmulatedOrigin::given_up)
         .function("noteEverything", &EmulatedOrigin::note_everything)
+        .function("noteMemory(context)", &EmulatedOrigin::note_memory)
+        .function("noteListener(context)", &EmulatedOrigin::note_listener)
         .function("noteMayWait", &EmulatedOrigin::note_may_wait)
         .function("setBeside(beside)", &EmulatedOrigin::set_beside)
         // The event of the last step: the change of a storage event, and the answer to queryLocks

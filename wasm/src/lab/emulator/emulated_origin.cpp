@@ -229,6 +229,7 @@ void EmulatedOrigin::notify_contexts(AreaId id, ProcessId process,
         if (!write.changes) continue;
         post_in({Source::Kind::change, receiver.agent, 0}, context,
                 [this, context, id, from = write.writer, change = write.change] {
+                    recorder_.note(Object::alive, context, AccessKind::read);
                     event_.kind = OriginEvent::Kind::changed;
                     event_.context = context;
                     event_.from = from;
@@ -555,7 +556,7 @@ void EmulatedOrigin::perform(const Source& source) {
         recorder_.trace(timer.tab, Object::now, [] { return std::string("its timer is due"); });
         timer.callback();
     } else {
-        if (runs_in_tab(source.kind)) {
+        if (runs_in_tab(source.kind) && source.kind != Source::Kind::change) {
             recorder_.note(Object::tab, agents_[source.tab - 1].process, AccessKind::write);
         }
         scheduler_.take(source).event();

@@ -170,6 +170,15 @@ class EmulatedOrigin final : private LockListener {
     /// Sets whether work is under way beside the schedule. All steps until it ends, and the current
     /// one, touch what the rules cannot see.
     void set_beside(bool beside);
+    /// Notes that code of a context runs in the current step. step() notes it for each event except
+    /// `changed`, which runs no code if nobody listens for it.
+    void note_memory(ContextId context) {
+        recorder_.note(Object::tab, process(context), AccessKind::write);
+    }
+    /// Notes that in the current step a context began or ceased to listen for `changed` events.
+    void note_listener(ContextId context) {
+        recorder_.note(Object::alive, context, AccessKind::write);
+    }
     /// Notes that the current step decides whether time may pass (step()).
     void note_may_wait() { recorder_.note(waiting_allowed, AccessKind::bump); }
     /// Offers `count` faults. At each step one of them may be chosen; see OriginEvent::Kind::fault.
@@ -215,10 +224,6 @@ class EmulatedOrigin final : private LockListener {
     }
     static constexpr ObjectId everything = object_id(Object::pulse);
     static constexpr ObjectId waiting_allowed = object_id(Object::scenario);
-    /// Notes that code of a context runs, or that code of another context uses it.
-    void note_memory(ContextId context) {
-        recorder_.note(Object::tab, process(context), AccessKind::write);
-    }
     void begin_search_step(std::size_t index);
     void end_search_step();
     [[nodiscard]] std::uint32_t step_of_cause(std::uint32_t cause) const;
