@@ -73,18 +73,34 @@ function describeLevel({ tabs, faults, faultBudget }) {
 async function exhaustLevel(plan, attempt, tally) {
     const { seed, runsMax, stepsMax, onRun, reduces = true } = attempt;
     const search = new plan.glue.ScheduleSearch(stepsMax, reduces);
+    /** @type {Outcome | undefined} */
+    let first;
     try {
         while (search.begin()) {
             if (tally.runs + 1 + search.planned > runsMax) return { all: false };
             const outcome = await runOnce(plan, { seed, search });
             ++tally.runs;
             onRun(outcome);
+            first ??= outcome;
             if (outcome.failure) return { all: false, broken: outcome };
             if (outcome.shared && reduces)
                 return await exhaustLevel(plan, { ...attempt, reduces: false }, tally);
         }
-        return { all: search.exhausted };
+        return { all: search.exhausted && (!first || (await repeats(plan, seed, first))) };
     } finally {
         search.delete();
     }
+}
+
+/**
+ * Whether a run does the same again. If it does not, the scenario depends on more than its schedule, so that other runs
+ * prove nothing about it.
+ *
+ * @param {Plan} plan
+ * @param {number} seed
+ * @param {Outcome} run
+ */
+async function repeats(plan, seed, { schedule, hash, steps }) {
+    const again = await runOnce(plan, { seed, schedule });
+    return again.hash === hash && again.steps === steps && !again.failure;
 }

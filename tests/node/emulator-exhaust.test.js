@@ -67,14 +67,6 @@ const SCENARIOS = {
         },
         shared,
     ],
-    'the order of locks': [
-        async ({ window: { navigator, localStorage } }, { index }) => {
-            await navigator.locks.request('l', () => {
-                localStorage.log = `${localStorage.log ?? ''}${index}`;
-            });
-        },
-        shared,
-    ],
     'a lock that is stolen, or released before': [
         async ({ window }, { index }) => {
             const { locks } = window.navigator;
@@ -105,7 +97,7 @@ const SCENARIOS = {
             const { locks } = window.navigator;
             const abort = new window.AbortController();
             const { signal } = abort;
-            if (index === 0) return locks.request('l', () => 'first');
+            if (index === 0) return undefined;
             const asked = outcome(locks.request('l', { signal }, () => 'second'));
             await turn(window);
             abort.abort();
@@ -192,7 +184,13 @@ const SCENARIOS = {
     ],
 };
 
-/** Runs every schedule. Returns the states in which it ends. @param {Scenario} scenario @param {Options} [options] */
+/**
+ * Runs every schedule.
+ *
+ * @param {Scenario} scenario
+ * @param {Options} [options]
+ * @returns {Promise<{ states: string[], runs: number }>} the states in which the runs end, and the number of runs
+ */
 async function statesOf(scenario, options) {
     /** @type {Set<string>} */
     const states = new Set();
@@ -200,8 +198,8 @@ async function statesOf(scenario, options) {
         ...options,
         seeds: [],
         exhaust: ENOUGH,
-        invariant: ({ origin, results }) => {
-            const items = { ...origin.openTab().window.localStorage };
+        invariant: ({ tabs, results }) => {
+            const items = tabs.map(({ window }) => ({ ...window.localStorage }));
             states.add(JSON.stringify({ results, items }));
         },
     });
@@ -209,21 +207,137 @@ async function statesOf(scenario, options) {
     return { states: [...states].sort(), runs: Number(/: (\d+) runs?;/.exec(report.bound)?.[1]) };
 }
 
-/** The same scenario, of which the search believes that its tabs share more than the origin. @param {Scenario} scenario */
-const unreduced =
-    (scenario) =>
-    (/** @type {any} */ tab, /** @type {any} */ context) =>
-        context.tabs && scenario(tab, context);
+/**
+ * Makes the same scenario ask for all tabs, so that the search believes that each step may touch anything.
+ *
+ * @param {Scenario} scenario
+ * @returns {Scenario}
+ */
+const unreduced = (scenario) => (tab, context) => context.tabs && scenario(tab, context);
 
 describe('the reduction of the schedules', () => {
     for (const [name, [scenario, options]] of Object.entries(SCENARIOS)) {
-        it(`no state of ${name} is missed`, async () => {
+        it(`the search misses no state: ${name}`, async () => {
             const reduced = await statesOf(scenario, options);
-            const all = await statesOf(/** @type {Scenario} */ (unreduced(scenario)), options);
+            const all = await statesOf(unreduced(scenario), options);
             assert.deepEqual(reduced.states, all.states);
             assert.ok(all.states.length > 1, `it ends in ${all.states.join(' and ')}`);
             assert.ok(reduced.runs < all.runs, `${reduced.runs} runs, and ${all.runs} without a reduction`);
-            if (process.env.SHOW) console.log(name, reduced.runs, all.runs, all.states);
         });
     }
+});
+
+/** @type {Scenario} */
+const idle = () => {};
+
+describe('a proof', () => {
+    it('a lock around shared storage is proved, and its report says what was run', async () => {
+        const options = { ...shared, invariant: isTwo };
+        const report = await explore(increments, options);
+        assert.deepEqual([report.verdict, report.failure, report.seeds], ['proved', '', 0]);
+        assert.match(report.bound, /^every schedule of 2 tabs without faults: \d+ runs; .*seed 1/);
+        assert.equal(report.seed, undefined);
+        assert.deepEqual(await explore(increments, options), report);
+    });
+
+    it('a proof with faults has each number of faults up to the budget', async () => {
+        /** @type {Scenario} */
+        const scenario = ({ window }) => window.navigator.locks.request('l', { ifAvailable: true }, () => {});
+        const report = await explore(scenario, { faults: ['kill'], faultBudget: 2, tabs: 1, exhaust: 1000 });
+        assert.equal(report.verdict, 'proved', report.bound);
+        assert.match(
+            report.bound,
+            /^every schedule of 1 tab without faults: 1 run; every .* at most 1 of the faults kill: \d+ runs; every .* at most 2 of/,
+        );
+        assert.ok(Number(report.faults.kill) > 1);
+    });
+
+    it('a schedule that fails is reported with its seed, and repeats', async () => {
+        const options = { invariant: isTwo, exhaust: 1000 };
+        const report = await explore(increments, options);
+        assert.deepEqual(
+            [report.verdict, report.failure, report.seed, report.seeds],
+            ['broken', 'the invariant does not hold', 1, 0],
+        );
+        const again = await replay(increments, { seed: 1, schedule: report.schedule ?? [] }, options);
+        assert.deepEqual([again.failure, again.trace], [report.failure, report.trace]);
+    });
+
+    it('a schedule with a fault that fails repeats', async () => {
+        /** @type {Scenario} */
+        const marks = async ({ window }) => {
+            window.localStorage.begun = 'yes';
+            await turn(window);
+            window.localStorage.removeItem('begun');
+        };
+        const options = /** @type {const} */ ({
+            ...shared,
+            tabs: 1,
+            faults: ['kill'],
+            exhaust: 1000,
+            invariant: (/** @type {InvariantContext} */ { origin }) =>
+                origin.openTab().window.localStorage.begun === undefined,
+        });
+        const report = await explore(marks, options);
+        assert.deepEqual([report.verdict, report.faults], ['broken', { kill: 1 }]);
+        assert.equal((await replay(marks, report, options)).failure, report.failure);
+    });
+
+    it('the random numbers of a proof are those of the first seed', async () => {
+        /** @type {Set<number>} */
+        const seeds = new Set();
+        /** @type {Scenario} */
+        const scenario = (_, { seed }) => void seeds.add(seed);
+        const report = await explore(scenario, { seeds: [7, 8], exhaust: 100 });
+        assert.match(report.bound, /seed 7$/);
+        assert.deepEqual([report.verdict, [...seeds]], ['proved', [7]]);
+    });
+});
+
+describe('an exploration that proves nothing', () => {
+    it('runs seeds if `exhaust` is 0, or if its seeds are a list', async () => {
+        for (const options of [{ seeds: 30, exhaust: 0 }, { seeds: [1, 2, 3] }]) {
+            const report = await explore(idle, options);
+            assert.equal(report.verdict, 'unbroken within the bound');
+            assert.ok(report.seeds >= 3);
+            assert.doesNotMatch(report.bound, /every schedule/);
+        }
+    });
+
+    it('runs seeds if it knows that the runs are not enough, and says so', async () => {
+        const report = await explore(increments, { ...shared, seeds: 20, exhaust: 5 });
+        assert.deepEqual([report.verdict, report.seeds], ['unbroken within the bound', 20]);
+        assert.match(report.bound, /^20 seeds; not every schedule of 2 tabs without faults, of which \d runs? /);
+    });
+
+    it('runs seeds if a run is longer than the bound on steps', async () => {
+        const report = await explore(
+            async ({ window }) => {
+                for (let at = 0; at < 50; ++at) await turn(window);
+            },
+            { tabs: 1, seeds: 1, steps: 45, exhaust: 100 },
+        );
+        assert.match(report.failure, /does not come to rest/);
+        assert.equal(report.seeds, 1);
+    });
+
+    it('runs seeds if the scenario depends on more than its schedule', async () => {
+        let calls = 0;
+        const report = await explore(
+            async ({ window }) => {
+                if (++calls > 2) await turn(window);
+            },
+            { seeds: 3, exhaust: 1000 },
+        );
+        assert.deepEqual([report.verdict, report.seeds], ['unbroken within the bound', 3]);
+    });
+
+    it('refuses a number of runs that is none', async () => {
+        for (const exhaust of [-1, 1.5, 1e6 + 1, '5', NaN]) {
+            await assert.rejects(explore(idle, /** @type {any} */ ({ exhaust })), {
+                code: 'invalid-argument',
+                argument: 'exhaust',
+            });
+        }
+    });
 });
