@@ -31,7 +31,7 @@ export const unaskedStepsMax = 1000;
 
 /**
  * Runs every schedule without faults, then every schedule with at most one fault, and so on up to the plan's number of
- * faults. Ends at the first run that fails, and once it is known that `runsMax` runs are not enough.
+ * faults. Ends at the first run that fails, and once it is known that not every schedule can be run.
  *
  * @param {Plan} plan
  * @param {Attempt} attempt
@@ -44,11 +44,11 @@ export async function exhaust(plan, attempt) {
     for (let faultBudget = 0; faultBudget <= plan.faultBudget; ++faultBudget) {
         const level = { ...plan, faultBudget, faults: faultBudget === 0 ? [] : plan.faults };
         const before = tally.runs;
-        const { all, broken } = await exhaustLevel(level, attempt, tally);
-        const runs = `${tally.runs - before} ${tally.runs - before === 1 ? 'run' : 'runs'}`;
+        const { missing, broken } = await exhaustLevel(level, attempt, tally);
+        const runs = tally.runs - before;
         const what = `every schedule of ${describeLevel(level)}`;
-        levels.push(all ? `${what}: ${runs}` : `not ${what}, of which ${runs} were tried`);
-        if (!all) return { proved: false, bound: levels.join('; '), broken };
+        levels.push(missing ? `not ${what}: ${missing}` : `${what}: ${runs} ${runs === 1 ? 'run' : 'runs'}`);
+        if (missing) return { proved: false, bound: levels.join('; '), broken };
     }
     levels.push(`of at most ${attempt.stepsMax} steps each, with the random numbers of seed ${attempt.seed}`);
     return { proved: true, bound: levels.join('; '), broken: undefined };
@@ -68,7 +68,7 @@ function describeLevel({ tabs, faults, faultBudget }) {
  * @param {Plan} plan
  * @param {Attempt} attempt
  * @param {{ runs: number }} tally
- * @returns {Promise<{ all: boolean, broken?: Outcome }>}
+ * @returns {Promise<{ missing: string, broken?: Outcome }>} `missing`: why not every schedule was run; empty if all were
  */
 async function exhaustLevel(plan, attempt, tally) {
     const { seed, runsMax, stepsMax, onRun, reduces = true } = attempt;
@@ -77,19 +77,36 @@ async function exhaustLevel(plan, attempt, tally) {
     let first;
     try {
         while (search.begin()) {
-            if (tally.runs + 1 + search.planned > runsMax) return { all: false };
+            if (tally.runs + 1 + search.planned > runsMax) return { missing: `they take more than ${runsMax} runs` };
             const outcome = await runOnce(plan, { seed, search });
             ++tally.runs;
             onRun(outcome);
             first ??= outcome;
-            if (outcome.failure) return { all: false, broken: outcome };
+            if (outcome.failure) return { missing: 'one fails', broken: outcome };
             if (outcome.shared && reduces)
                 return await exhaustLevel(plan, { ...attempt, reduces: false }, tally);
+            const missing = obstacle(outcome, search, stepsMax);
+            if (missing) return { missing };
         }
-        return { all: search.exhausted && (!first || (await repeats(plan, seed, first))) };
+        return { missing: first && (await repeats(plan, seed, first)) ? '' : dependent };
     } finally {
         search.delete();
     }
+}
+
+const dependent = 'the scenario depends on more than its schedule';
+
+/**
+ * Why nothing is proved however many schedules are run; empty if nothing stands in the way.
+ *
+ * @param {Outcome} outcome
+ * @param {{ cut: boolean, diverged: boolean }} search
+ * @param {number} stepsMax
+ */
+function obstacle({ unscheduled }, { cut, diverged }, stepsMax) {
+    if (unscheduled) return 'databases open, and Workers load scripts, in an order that no schedule chooses';
+    if (cut) return `one has more than ${stepsMax} steps`;
+    return diverged ? dependent : '';
 }
 
 /**

@@ -50,10 +50,10 @@ import { describeError, oneLine } from './common/describe.js';
 
 /**
  * `endless`: the invariant never ended. `givenUp`: a search has given the run up. `shared`: a search cannot see what
- * the scenario shares between tabs.
+ * the scenario shares between tabs. `unscheduled`: something has happened in an order that no schedule chooses.
  *
  * @typedef {{ failure: string, endless: boolean, steps: number, hash: string, schedule: number[], faults: string[],
- *   trace: string, svg: string, givenUp: boolean, shared: boolean }} Outcome
+ *   trace: string, svg: string, givenUp: boolean, shared: boolean, unscheduled: boolean }} Outcome
  */
 
 /** @typedef {import('../lab/faults.js').Fault} Fault */
@@ -310,6 +310,7 @@ class ScenarioRun {
             svg: traced ? rules.calls.sequenceDiagram(failure, title) : '',
             givenUp: this.givenUp,
             shared: this.shared,
+            unscheduled: origin.unscheduled,
         };
         origin.uncaught = () => {};
         origin.close();

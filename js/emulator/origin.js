@@ -417,6 +417,9 @@ export class Origin {
         this.wake();
     }
 
+    /** Whether anything has happened in an order that no schedule chooses. @internal */
+    unscheduled = false;
+
     /**
      * Begins work beside the schedule, during which time stands still.
      *

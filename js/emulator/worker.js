@@ -69,6 +69,7 @@ class WorkerObject extends ReportingTarget {
         const run = (/** @type {string | Function} */ text) =>
             context.queueTask(() => worker.#run(text), 'script');
         if (!(script instanceof Promise)) return run(script);
+        context.origin.unscheduled = true;
         const done = context.origin.beginWork();
         script.then(run, () => worker.#fail()).finally(done);
     }

@@ -79,7 +79,7 @@ export function databaseOf(context) {
     const databases = factory.databases.bind(factory);
     factory.databases = async () => {
         context.checkStorable('indexedDB');
-        context.rules.noteEverything();
+        context.origin.unscheduled = true;
         return databases();
     };
     return factory;
@@ -92,6 +92,7 @@ export function databaseOf(context) {
  * @param {any} request
  */
 function watched(context, request) {
+    context.origin.unscheduled = true;
     const work = workOf(context.origin);
     const dispatch = reportingDispatch(context, request);
     request.dispatchEvent = (/** @type {any} */ event) => {

@@ -135,6 +135,8 @@ class ScheduleSearch : public Search {
     // embind binds no members of a base.
     bool begin() { return begin_run(); }
     [[nodiscard]] bool ran_all() const { return exhausted(); }
+    [[nodiscard]] bool differs() const { return diverged(); }
+    [[nodiscard]] bool cut() const { return counts().cut > 0; }
 };
 
 /// The addresses that JavaScript passes to the plain exports below, or reads their results from.
@@ -340,6 +342,8 @@ EMSCRIPTEN_BINDINGS(tabacus_emulator) {
         .constructor<std::uint32_t, bool>()
         .function("begin", &ScheduleSearch::begin)
         .property("planned", &ScheduleSearch::planned_runs)
+        .property("diverged", &ScheduleSearch::differs)
+        .property("cut", &ScheduleSearch::cut)
         .property("exhausted", &ScheduleSearch::ran_all);
 
     class_<EmulatedOrigin>("EmulatedOrigin")
