@@ -70,11 +70,9 @@ const SCENARIOS = {
     'a lock that is stolen, or released before': [
         async ({ window }, { index }) => {
             const { locks } = window.navigator;
-            return outcome(
-                index === 0
-                    ? locks.request('l', () => turn(window))
-                    : locks.request('l', { steal: true }, () => 'stolen'),
-            );
+            if (index === 1) return outcome(locks.request('l', () => turn(window)));
+            await turn(window); // so that the first schedule has the steal before the release
+            return locks.request('l', { steal: true }, () => 'stolen');
         },
     ],
     'a lock that is available, or not': [
@@ -90,6 +88,18 @@ const SCENARIOS = {
             if (index === 0) return locks.request('l', () => 'held');
             const { held, pending } = await locks.query();
             return [held.length, pending.length];
+        },
+    ],
+    'a grant and a message in one tab': [
+        async ({ window }, { index }) => {
+            if (index === 1) return undefined;
+            /** @type {string[]} */
+            const order = [];
+            await Promise.all([
+                window.navigator.locks.request('l', () => order.push('grant')),
+                turn(window).then(() => order.push('message')),
+            ]);
+            return order;
         },
     ],
     'a request that is aborted, or granted before': [
@@ -155,7 +165,7 @@ const SCENARIOS = {
             await turn(window);
             let heard = 'nothing';
             window.addEventListener('storage', (/** @type {any} */ event) => (heard = event.newValue));
-            await sleep(window, 1);
+            await turn(window);
             return heard;
         },
         shared,

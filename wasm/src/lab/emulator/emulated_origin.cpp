@@ -465,6 +465,7 @@ std::optional<std::size_t> EmulatedOrigin::choose() {
 void EmulatedOrigin::run_by_search(Search& search) {
     random_choices_.reset(), schedule_.reset();
     search_ = &search;
+    search.restart_run();
     explored_ = true;
     recorder_.record_into(&footprint_);
 }
@@ -492,6 +493,13 @@ void EmulatedOrigin::begin_search_step(std::size_t index) {
 std::uint32_t EmulatedOrigin::step_of_cause(std::uint32_t cause) const {
     const auto after = std::upper_bound(begun_.begin(), begun_.end(), cause);
     return static_cast<std::uint32_t>(after - begun_.begin());
+}
+
+/// Notes what the clock's event touches besides the time and the timers. It may have become possible
+/// because other events no longer wait, so that it conflicts with every step.
+void EmulatedOrigin::note_clock_step() {
+    recorder_.note(waiting_allowed, AccessKind::read);
+    note_everything();
 }
 
 /// Reports the last step to the search. Each object is reported once: its reads and bumps together
@@ -551,7 +559,7 @@ void EmulatedOrigin::perform(const Source& source) {
         traced_.push_back({.process = key_of(source), .lines = {}});
     }
     if (source.kind == Source::Kind::clock) {
-        recorder_.note(waiting_allowed, AccessKind::read);
+        note_clock_step();
         auto timer = clock_.take_next();
         recorder_.trace(timer.tab, Object::now, [] { return std::string("its timer is due"); });
         timer.callback();

@@ -226,6 +226,7 @@ class EmulatedOrigin final : private LockListener {
     static constexpr ObjectId waiting_allowed = object_id(Object::scenario);
     void begin_search_step(std::size_t index);
     void end_search_step();
+    void note_clock_step();
     [[nodiscard]] std::uint32_t step_of_cause(std::uint32_t cause) const;
     [[nodiscard]] StorageArea& area(AreaId id) { return id == 0 ? local_ : *sessions_[id - 1]; }
     void begin_step();

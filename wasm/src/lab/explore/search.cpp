@@ -371,6 +371,11 @@ bool Search::begin_run() {
     return !done_;
 }
 
+void Search::restart_run() {
+    if (taken_ > 0) fixed_ = depth_;
+    taken_ = 0;
+}
+
 std::optional<std::size_t> Search::choose(const std::vector<Choice>& choices) {
     if (taken_ < fixed_) {
         const auto& frame = *path_[taken_];

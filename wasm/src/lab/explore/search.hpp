@@ -68,6 +68,8 @@ class Search {
     explicit Search(Bound bound);
     /// Begins the next run. Returns false if everything within the bound was explored.
     bool begin_run();
+    /// Begins the last run again, if it has taken any step.
+    void restart_run();
     /// Returns the choice of the next step. Returns nothing if the run is to be given up: an equal
     /// one was explored, it is too long, or it does not repeat the steps that it shares with the
     /// previous run.
