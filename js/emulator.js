@@ -195,10 +195,12 @@ const failed = (failure) => ({
  * }, { tabs: 2, invariant: ({ origin }) => origin.openTab().window.localStorage.n === '2' });
  */
 export async function explore(scenario, options = {}) {
-    const { plan, seeds, signal, progress, exhaustRuns } = await planOf(scenario, options);
-    const { decided, bound } = await exhausted(plan, seeds[0] ?? 1, exhaustRuns);
+    const { plan, seeds, signal, progress, attempt } = await planOf(scenario, options);
+    const { decided, bound } = await exhausted(plan, seeds[0] ?? 1, attempt);
     if (decided) return decided;
-    const report = emptyReport(`${seeds.length} ${seeds.length === 1 ? 'seed' : 'seeds'}${bound && `; ${bound}`}`);
+    const report = emptyReport(
+        `${seeds.length} ${seeds.length === 1 ? 'seed' : 'seeds'}${bound && `; ${bound}`}`,
+    );
     const { schedule } = await runOnce(plan, { seed: 1, schedule: [] });
     const length = Math.max(
         schedule.length,
@@ -365,7 +367,7 @@ async function planOf(scenario, given) {
         faultBudget = 1,
         invariant = () => {},
         steps = 20_000,
-        exhaust: exhaustRuns,
+        exhaust: runs,
         signal,
         progress,
         ...rest
@@ -382,6 +384,7 @@ async function planOf(scenario, given) {
         stepsMax: checkInteger('steps', steps, 1, 1e6),
     };
     const list = seedsOf(seeds);
+    const attempt = attemptOf(runs, seeds, numbers.stepsMax);
     const ending = checkSignal(signal);
     ending?.throwIfAborted();
     const [glue, found] = await load(wasm, peer);
@@ -390,7 +393,7 @@ async function planOf(scenario, given) {
         faults: numbers.faultBudget === 0 ? [] : chosen,
         ...numbers,
     });
-    return { plan, exhaustRuns: attemptOf(exhaustRuns, seeds, numbers.stepsMax), seeds: list, signal: ending, progress: /** @type {any} */ (progress) };
+    return { plan, attempt, seeds: list, signal: ending, progress: /** @type {any} */ (progress) };
 }
 
 /** @param {unknown} seeds */

@@ -38,14 +38,14 @@ export const unaskedStepsMax = 1000;
  * @returns {Promise<Exhausted>}
  */
 export async function exhaust(plan, attempt) {
-    const tally = { runs: 0 };
+    const total = { runs: 0 };
     /** @type {string[]} */
     const levels = [];
     for (let faultBudget = 0; faultBudget <= plan.faultBudget; ++faultBudget) {
         const level = { ...plan, faultBudget, faults: faultBudget === 0 ? [] : plan.faults };
-        const before = tally.runs;
-        const { missing, broken } = await exhaustLevel(level, attempt, tally);
-        const runs = tally.runs - before;
+        const before = total.runs;
+        const { missing, broken } = await exhaustLevel(level, attempt, total);
+        const runs = total.runs - before;
         const what = `every schedule of ${describeLevel(level)}`;
         levels.push(missing ? `not ${what}: ${missing}` : `${what}: ${runs} ${runs === 1 ? 'run' : 'runs'}`);
         if (missing) return { proved: false, bound: levels.join('; '), broken };
@@ -67,24 +67,25 @@ function describeLevel({ tabs, faults, faultBudget }) {
  *
  * @param {Plan} plan
  * @param {Attempt} attempt
- * @param {{ runs: number }} tally
+ * @param {{ runs: number }} total
  * @returns {Promise<{ missing: string, broken?: Outcome }>} `missing`: why not every schedule was run; empty if all were
  */
-async function exhaustLevel(plan, attempt, tally) {
+async function exhaustLevel(plan, attempt, total) {
     const { seed, runsMax, stepsMax, onRun, reduces = true } = attempt;
     const search = new plan.glue.ScheduleSearch(stepsMax, reduces);
     /** @type {Outcome | undefined} */
     let first;
     try {
         while (search.begin()) {
-            if (tally.runs + 1 + search.planned > runsMax) return { missing: `they take more than ${runsMax} runs` };
+            if (total.runs + 1 + search.planned > runsMax)
+                return { missing: `they take more than ${runsMax} runs` };
             const outcome = await runOnce(plan, { seed, search });
-            ++tally.runs;
+            ++total.runs;
             onRun(outcome);
             first ??= outcome;
             if (outcome.failure) return { missing: 'one fails', broken: outcome };
             if (outcome.shared && reduces)
-                return await exhaustLevel(plan, { ...attempt, reduces: false }, tally);
+                return await exhaustLevel(plan, { ...attempt, reduces: false }, total);
             const missing = obstacle(outcome, search, stepsMax);
             if (missing) return { missing };
         }

@@ -11,6 +11,7 @@ import { trusted } from '../platform/events.js';
 import { hostTask, unyieldingMax } from './common/host-task.js';
 import { checkKey, closeConnections, databasesOf, loseDatabases } from './database/indexed-db.js';
 import { describe, shorten } from './common/describe.js';
+import { checkRecord } from './check-record.js';
 import { isStorage } from '../platform/storage-interface.js';
 import { hostWorkMax_ms, tracked } from './host/host-work.js';
 import { inTime } from './host/in-time.js';
@@ -18,27 +19,6 @@ import { sameOriginUrl, Tab } from './emulated-tab.js';
 import { dispatched } from './dom/event-target.js';
 
 /** @typedef {import('./context.js').Context} Context */
-
-/** @param {any} given @returns {{ key: any, value?: any, database?: string, store?: string }} */
-function checkRecord(given) {
-    if (typeof given === 'string') return { key: given };
-    const { key, value, database, store } = Object(given);
-    const isText = (/** @type {unknown} */ one) => typeof one === 'string' || typeof one === 'number';
-    const inStorage =
-        database === undefined &&
-        store === undefined &&
-        isText(key) &&
-        (value === undefined || value === null || isText(value));
-    const inDatabase = typeof database === 'string' && typeof store === 'string' && key !== undefined;
-    if (!inStorage && !inDatabase) {
-        throw invalid(
-            'record',
-            given,
-            'a key, or { key, value, database, store }, of which the last two go together: of localStorage a key and a value that are texts, of a database their names',
-        );
-    }
-    return /** @type {any} */ (checkOptions(given, ['key', 'value', 'database', 'store'], 'record'));
-}
 
 /** The largest number of the browser's own steps that one call of step() takes. */
 const unseenMax = 100_000;

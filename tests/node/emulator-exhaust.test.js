@@ -119,7 +119,7 @@ const SCENARIOS = {
             const channel = new window.BroadcastChannel('c');
             if (index === 0) return void channel.postMessage('hello');
             return new Promise((resolve) => {
-                channel.onmessage = ({ data }) => resolve(data);
+                channel.onmessage = (/** @type {any} */ event) => resolve(event.data);
                 sleep(window, 1).then(() => resolve('nothing'));
             });
         },
@@ -317,7 +317,10 @@ describe('an exploration that proves nothing', () => {
     it('runs seeds if it knows that the runs are not enough, and says so', async () => {
         const report = await explore(increments, { ...shared, seeds: 20, exhaust: 5 });
         assert.deepEqual([report.verdict, report.seeds], ['unbroken within the bound', 20]);
-        assert.match(report.bound, /^20 seeds; not every schedule of 2 tabs without faults: they take more than 5 runs$/);
+        assert.match(
+            report.bound,
+            /^20 seeds; not every schedule of 2 tabs without faults: they take more than 5 runs$/,
+        );
     });
 
     it('runs seeds if a run is longer than the bound on steps', async () => {

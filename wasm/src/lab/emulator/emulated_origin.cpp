@@ -1,3 +1,6 @@
+// EmulatedOrigin. It is longer than 500 lines because all that may happen in an origin, of storages, locks,
+// channels and timers, waits in its one scheduler.
+
 #include "emulated_origin.hpp"
 
 #include <algorithm>
@@ -17,7 +20,8 @@ constexpr Source clock_source{Source::Kind::clock, 0, 0};
 }  // namespace
 
 EmulatedOrigin::EmulatedOrigin(Options options)
-    : scheduler_(recorder_),
+    : searched_(recorder_),
+      scheduler_(recorder_),
       clock_(recorder_),
       options_(options),
       local_(options.storage, recorder_, options.equal_writes),
@@ -396,6 +400,13 @@ void EmulatedOrigin::run_by_seed(std::uint64_t seed, const Sampling& sampling, b
     explored_ = explored;
 }
 
+void EmulatedOrigin::run_by_search(Search& search) {
+    random_choices_.reset();
+    schedule_.reset();
+    searched_.begin(search);
+    explored_ = true;
+}
+
 void EmulatedOrigin::run_by(Schedule schedule) {
     random_choices_.reset();
     schedule_ = std::move(schedule);
@@ -416,7 +427,7 @@ void EmulatedOrigin::find_choices(bool may_wait) {
     const auto older = [](const Possible& a, const Possible& b) {
         return a.cause != b.cause ? a.cause < b.cause : a.source < b.source;
     };
-    const bool by_default = !random_choices_ && !schedule_ && search_ == nullptr;
+    const bool by_default = !random_choices_ && !schedule_ && !searched_.under_way();
     const auto& sources = scheduler_.sources();
     for (std::size_t at = 0; at < sources.size(); ++at) {
         const auto& source = sources[at];
@@ -444,12 +455,7 @@ void EmulatedOrigin::find_choices(bool may_wait) {
 
 /// Returns nothing if the search gives the run up.
 std::optional<std::size_t> EmulatedOrigin::choose() {
-    if (search_ != nullptr) {
-        end_search_step();
-        const auto chosen = search_->choose(choices_);
-        given_up_ = !chosen;
-        return chosen;
-    }
+    if (searched_.under_way()) return searched_.choose(choices_);
     const auto made = choices_made_++;
     if (schedule_) {
         const auto wanted = made < schedule_->size() ? (*schedule_)[made] : 0;
@@ -460,77 +466,17 @@ std::optional<std::size_t> EmulatedOrigin::choose() {
     return chosen < choices_.size() ? chosen : 0;
 }
 
-// --- A search ------------------------------------------------------------------------------------
-
-void EmulatedOrigin::run_by_search(Search& search) {
-    random_choices_.reset(), schedule_.reset();
-    search_ = &search;
-    search.restart_run();
-    explored_ = true;
-    recorder_.record_into(&footprint_);
-}
-
-void EmulatedOrigin::set_beside(bool beside) {
-    beside_ = beside;
-    note_everything();
-}
-
-/// Begins the step of the choice `index`. Each context reads storages anew in each step, so that
-/// the footprint has every read.
+/// Each context reads storages anew in each step of a search, so that the search knows every read.
+/// The clock's event names no cause: any timer makes it possible.
 void EmulatedOrigin::begin_search_step(std::size_t index) {
+    if (!searched_.under_way()) return;
     ++version_;
-    footprint_.clear();
-    recorder_.note(everything, AccessKind::read);
-    begun_.push_back(steps_);
-    const bool fault = index >= possible_.size();
-    if (fault || beside_) note_everything();
-    // The clock's event names no cause: any timer makes it possible.
-    cause_ = fault ? 0 : step_of_cause(possible_[index].cause);
-}
-
-/// Returns the number, from 1, of the search's step that was under way at the value `cause` of
-/// `steps_`; 0 if none was.
-std::uint32_t EmulatedOrigin::step_of_cause(std::uint32_t cause) const {
-    const auto after = std::upper_bound(begun_.begin(), begun_.end(), cause);
-    return static_cast<std::uint32_t>(after - begun_.begin());
-}
-
-/// Notes what the clock's event touches besides the time and the timers. It may have become possible
-/// because other events no longer wait, so that it conflicts with every step.
-void EmulatedOrigin::note_clock_step() {
-    recorder_.note(waiting_allowed, AccessKind::read);
-    note_everything();
-}
-
-/// Reports the last step to the search. Each object is reported once: its reads and bumps together
-/// are a write.
-void EmulatedOrigin::end_search_step() {
-    if (!cause_) return;
-    std::sort(footprint_.begin(), footprint_.end(),
-              [](const auto& a, const auto& b) { return a.object < b.object; });
-    Footprint merged;
-    for (const auto& one : footprint_) {
-        if (merged.empty() || merged.back().object != one.object) {
-            merged.push_back(one);
-        } else if (merged.back().access != one.access) {
-            merged.back().access = AccessKind::write;
-        }
+    if (index < possible_.size()) {
+        searched_.begin_step(steps_, possible_[index].cause);
+    } else {
+        searched_.begin_fault(steps_);
     }
-    search_->note_taken(*cause_, merged);
-    cause_.reset();
 }
-
-void EmulatedOrigin::end_search() {
-    if (search_ == nullptr) return;
-    if (!given_up_) {
-        end_search_step();
-        search_->end_run();
-    }
-    recorder_.record_into(nullptr);
-    search_ = nullptr;
-}
-
-// --- Steps ---------------------------------------------------------------------------------------
 
 const OriginEvent& EmulatedOrigin::step(bool may_wait) {
     event_ = {};
@@ -540,7 +486,7 @@ const OriginEvent& EmulatedOrigin::step(bool may_wait) {
     if (!chosen) return event_;
     const auto index = *chosen;
     begin_step();
-    if (search_ != nullptr) begin_search_step(index);
+    begin_search_step(index);
     if (explored_) taken_.push_back(static_cast<std::uint32_t>(index));
     if (index >= possible_.size()) {
         event_.kind = OriginEvent::Kind::fault;
@@ -559,7 +505,7 @@ void EmulatedOrigin::perform(const Source& source) {
         traced_.push_back({.process = key_of(source), .lines = {}});
     }
     if (source.kind == Source::Kind::clock) {
-        note_clock_step();
+        searched_.note_clock();
         auto timer = clock_.take_next();
         recorder_.trace(timer.tab, Object::now, [] { return std::string("its timer is due"); });
         timer.callback();

@@ -25,9 +25,9 @@
 #include <string_view>
 #include <vector>
 
+#include "lab/emulator/searched_run.hpp"
 #include "lab/explore/random_choices.hpp"
 #include "lab/explore/schedule.hpp"
-#include "lab/explore/search.hpp"
 #include "lab/footprint.hpp"
 #include "lab/rules/channel_hub.hpp"
 #include "lab/rules/lock_manager.hpp"
@@ -162,14 +162,14 @@ class EmulatedOrigin final : private LockListener {
     void run_by_search(Search& search);
     /// Ends a run that a search chooses, because no event can happen any more. Does nothing if the
     /// search has given the run up.
-    void end_search();
+    void end_search() { searched_.end(); }
     /// Whether the search has given the run up.
-    [[nodiscard]] bool given_up() const { return given_up_; }
+    [[nodiscard]] bool given_up() const { return searched_.given_up(); }
     /// Notes that the current step touches what the rules cannot see.
-    void note_everything() { recorder_.note(everything, AccessKind::write); }
-    /// Sets whether work is under way beside the schedule. All steps until it ends, and the current
-    /// one, touch what the rules cannot see.
-    void set_beside(bool beside);
+    void note_everything() { searched_.note_everything(); }
+    /// Sets whether work is under way beside the schedule, so that steps touch what the rules
+    /// cannot see.
+    void set_beside(bool beside) { searched_.set_beside(beside); }
     /// Notes that code of a context runs in the current step. step() notes it for each event except
     /// `changed`, which runs no code if nobody listens for it.
     void note_memory(ContextId context) {
@@ -180,7 +180,7 @@ class EmulatedOrigin final : private LockListener {
         recorder_.note(Object::alive, context, AccessKind::write);
     }
     /// Notes that the current step decides whether time may pass (step()).
-    void note_may_wait() { recorder_.note(waiting_allowed, AccessKind::bump); }
+    void note_may_wait() { searched_.note_may_wait(); }
     /// Offers `count` faults. At each step one of them may be chosen; see OriginEvent::Kind::fault.
     void offer_faults(std::uint32_t count) { faults_ = count; }
     /// Performs one event and returns it. `may_wait`: whether time may pass.
@@ -222,12 +222,7 @@ class EmulatedOrigin final : private LockListener {
     [[nodiscard]] ProcessId process(ContextId context) const {
         return agents_[agent_of(context) - 1].process;
     }
-    static constexpr ObjectId everything = object_id(Object::pulse);
-    static constexpr ObjectId waiting_allowed = object_id(Object::scenario);
     void begin_search_step(std::size_t index);
-    void end_search_step();
-    void note_clock_step();
-    [[nodiscard]] std::uint32_t step_of_cause(std::uint32_t cause) const;
     [[nodiscard]] StorageArea& area(AreaId id) { return id == 0 ? local_ : *sessions_[id - 1]; }
     void begin_step();
     void find_choices(bool may_wait);
@@ -250,6 +245,7 @@ class EmulatedOrigin final : private LockListener {
     void stolen(RequestId id) override;
 
     FootprintRecorder recorder_;
+    SearchedRun searched_;
     Scheduler scheduler_;
     VirtualClock clock_;
     Options options_;
@@ -271,12 +267,6 @@ class EmulatedOrigin final : private LockListener {
     bool explored_ = false;
     std::optional<Schedule> schedule_;
     Schedule taken_;
-    Search* search_ = nullptr;
-    bool given_up_ = false;
-    bool beside_ = false;
-    Footprint footprint_;                // of the current step of a search
-    std::optional<std::uint32_t> cause_; // of that step, for the search; nothing if none was taken
-    std::vector<std::uint32_t> begun_;   // the values of `steps_` when the search's steps began
     std::uint32_t faults_ = 0;
     std::vector<Possible> possible_;
     std::vector<Choice> choices_;

@@ -379,9 +379,9 @@ void Search::restart_run() {
 std::optional<std::size_t> Search::choose(const std::vector<Choice>& choices) {
     if (taken_ < fixed_) {
         const auto& frame = *path_[taken_];
-        const bool equal = std::equal(
-            choices.begin(), choices.end(), frame.choices.begin(), frame.choices.end(),
-            [](const Choice& a, const Choice& b) { return a.process == b.process; });
+        const bool equal =
+            std::equal(choices.begin(), choices.end(), frame.choices.begin(), frame.choices.end(),
+                       [](const Choice& a, const Choice& b) { return a.process == b.process; });
         if (equal) return frame.chosen;
         diverged_ = done_ = true;
         return std::nullopt;
