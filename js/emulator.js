@@ -13,7 +13,11 @@
 import { checkWasm } from './core/module.js';
 import { loadRules } from './emulator/rules.js';
 import { exhaust, unaskedStepsMax } from './emulator/exhaust.js';
-import { runOnce, shrink } from './emulator/explore.js';
+import { warmUp } from './emulator/host/warm-up.js';
+import { decide, runOnce } from './emulator/explore.js';
+import { sameFailure } from './emulator/verdict/failure.js';
+import { Patience } from './emulator/verdict/patience.js';
+import { shrink } from './emulator/verdict/shrink.js';
 import { checkPeer, loadPeer } from './emulator/database/indexed-db.js';
 import { Origin as EmulatedOrigin } from './emulator/origin.js';
 import { invalid } from './common/errors.js';
@@ -149,6 +153,10 @@ function checkUrl(url) {
  * @property {(context: InvariantContext) => unknown} [invariant] is called when no event can happen. False, a
  *   sentence or an exception is a failure
  * @property {number} [steps] the number of steps after which a run counts as endless, 1 to 10^6; 20,000 by default
+ * @property {number} [timerWindow] how far timers may overtake messages, grants, storage, tasks and steps of databases
+ *   that are under way, in milliseconds of virtual time, 0 to Infinity; 1,000 by default. While one of them is under
+ *   way, a timer fires only if it is due at most that much later than the oldest of them began. With 0, time passes
+ *   only when nothing else can happen. What waits for a frozen tab does not hold time up
  * @property {number} [exhaust] the largest number of runs for running every schedule before the seeds, 0 (never) to
  *   10^6; by default a twentieth of the number of seeds, and 0 for a list of seeds
  * @property {AbortSignal} [signal] ends the exploration; the promise is rejected with its reason
@@ -157,22 +165,28 @@ function checkUrl(url) {
 
 /**
  * @typedef {object} ExploreResult
- * @property {'proved' | 'broken' | 'unbroken within the bound'} verdict `proved`: the scenario holds under every
- *   schedule that `bound` describes
+ * @property {'proved' | 'broken' | 'inconclusive' | 'unbroken within the bound'} verdict `proved`: the scenario holds
+ *   under every schedule that `bound` describes; `inconclusive`: no run is broken, but at least one waited in vain for
+ *   work of the host that is not on the schedule, or failed and did not fail again when it was repeated
  * @property {string} bound what was run, in words
  * @property {number} seeds how many seeds were run; 0 if running every schedule has decided the verdict
  * @property {number} steps the number of steps of the runs that decide the verdict
  * @property {Record<string, number>} faults how often each fault happened in these runs
  * @property {string} hash a hash of the exploration in hexadecimal, equal for equal explorations
- * @property {number} [seed] the seed of the broken run
- * @property {number[]} [schedule] the simplest schedule that breaks the scenario, for {@link replay}
- * @property {string} [trace] of the broken run, with a line for each event
+ * @property {string} [waitsFor] what an inconclusive run last waited for
+ * @property {number} [seed] the seed of the broken run, or of the first inconclusive one
+ * @property {number[]} [schedule] the simplest schedule that breaks the scenario, for {@link replay}; if inconclusive,
+ *   that of the run
+ * @property {string} [story] of that run in sentences, a line each: which tab did what, what it saw, and what it did
+ *   not see yet
+ * @property {string} [trace] of that run, with a line for each event, and the line of the source that caused it, such
+ *   as `(basket.js:12)`, where it is known
  * @property {string} [svg] the trace as a sequence diagram
  */
 
 /** @param {string} failure */
 const failed = (failure) => ({
-    /** A sentence on what is wrong; empty unless the verdict is `broken`. */
+    /** A sentence on what is wrong, or on why the verdict is `inconclusive`; else empty. */
     failure,
     /** @deprecated Use `failure`, which has the same value. */
     complaint: failure,
@@ -196,26 +210,30 @@ const failed = (failure) => ({
  */
 export async function explore(scenario, options = {}) {
     const { plan, seeds, signal, progress, attempt } = await planOf(scenario, options);
+    const { schedule } = await decide(plan, { seed: 1, schedule: [] }, true);
     const { decided, bound } = await exhausted(plan, seeds[0] ?? 1, attempt);
     if (decided) return decided;
     const report = emptyReport(
         `${seeds.length} ${seeds.length === 1 ? 'seed' : 'seeds'}${bound && `; ${bound}`}`,
     );
-    const { schedule } = await runOnce(plan, { seed: 1, schedule: [] });
     const length = Math.max(
         schedule.length,
         (await runOnce({ ...plan, faults: [] }, { seed: 1, schedule: [] })).steps,
         10,
     );
+    /** What is added to the report of an exploration without a broken run. */
+    let undecided = {};
     for (const seed of seeds) {
         signal?.throwIfAborted();
-        const outcome = await runOnce(plan, { seed, length });
+        const outcome = await decide(plan, { seed, length });
         ++report.seeds;
         add(report, outcome);
-        if (outcome.failure) return broken(plan, seed, outcome, report);
+        const found = await judged(plan, seed, outcome, 'verdict' in undecided);
+        if (found?.verdict === 'broken') return { ...report, ...found };
+        undecided = { ...found, ...undecided };
         progress?.(report.seeds);
     }
-    return report;
+    return { ...report, ...undecided };
 }
 
 /**
@@ -255,7 +273,8 @@ async function exhausted(plan, seed, { runsMax, stepsMax }) {
     const { proved, broken: failing, bound } = await exhaust(plan, { seed, runsMax, stepsMax, onRun });
     report.bound = bound;
     if (proved) return { decided: { ...report, verdict: 'proved' }, bound };
-    return failing ? { decided: await broken(plan, seed, failing, report), bound } : { bound };
+    const found = failing && (await judged(plan, seed, failing, false));
+    return found?.verdict === 'broken' ? { decided: { ...report, ...found }, bound } : { bound };
 }
 
 /**
@@ -272,19 +291,20 @@ async function exhausted(plan, seed, { runsMax, stepsMax }) {
 export async function replay(scenario, found, options = {}) {
     const { seed, schedule } = checkFound(found);
     const { plan } = await planOf(scenario, options);
-    const outcome = await runOnce(plan, { seed, schedule, traced: true });
-    const { steps, failure, trace, svg, hash } = outcome;
-    const verdict = failure ? 'broken' : 'unbroken within the bound';
+    const outcome = await decide(plan, { seed, schedule, traced: true }, true);
+    const { steps, failure, waitsFor, story, trace, svg, hash } = outcome;
+    const unbroken = /** @type {const} */ ({ verdict: 'unbroken within the bound', ...failed('') });
     return {
-        verdict,
+        ...(failure ? { verdict: /** @type {const} */ ('broken'), ...failed(failure) } : unbroken),
+        ...(waitsFor && inconclusive(waitsFor)),
         bound: 'one schedule',
         seeds: 1,
         steps,
         faults: count(outcome.faults, {}),
         hash,
-        ...failed(failure),
         seed,
         schedule: [...schedule],
+        story,
         trace,
         svg,
     };
@@ -312,24 +332,58 @@ function checkFound(found) {
 /** The largest number of runs for shrinking a schedule. */
 const shrinkRunsMax = 300;
 
+/** @typedef {import('./emulator/explore.js').Plan} Plan */
+/** @typedef {import('./emulator/explore.js').Outcome} Outcome */
+
+/** @param {string} waitsFor what an inconclusive run last waited for */
+const inconclusive = (waitsFor) => ({
+    verdict: /** @type {const} */ ('inconclusive'),
+    ...failed(`inconclusive: ${waitsFor}`),
+    waitsFor,
+});
+
 /**
- * @param {import('./emulator/explore.js').Plan} plan
+ * What the outcome of a seed adds to the report of an exploration; undefined if the run is unbroken.
+ *
+ * @param {Plan} plan
  * @param {number} seed
- * @param {import('./emulator/explore.js').Outcome} failing
- * @param {ExploreReport} report
+ * @param {Outcome} outcome
+ * @param {boolean} undecided whether an earlier run was inconclusive already
  */
-async function broken(plan, seed, failing, report) {
-    const { schedule } = failing.endless ? failing : await shrink(plan, seed, failing, shrinkRunsMax);
-    const { failure, trace, svg } = await runOnce(plan, { seed, schedule, traced: true });
-    return {
-        ...report,
-        verdict: /** @type {const} */ ('broken'),
-        ...failed(failure || failing.failure),
-        seed,
-        schedule,
-        trace,
-        svg,
-    };
+async function judged(plan, seed, outcome, undecided) {
+    const { failure, waitsFor, schedule } = outcome;
+    const found = failure ? await broken(plan, seed, outcome) : undefined;
+    if (found || undecided || !(failure || waitsFor)) return found;
+    const { story, trace, svg } = await runOnce(plan, { seed, schedule, traced: true });
+    const verdict = waitsFor
+        ? inconclusive(waitsFor)
+        : {
+              verdict: /** @type {const} */ ('inconclusive'),
+              ...failed(
+                  `inconclusive: a run failed, and did not fail again when it was repeated: ${failure}`,
+              ),
+          };
+    return { ...verdict, seed, schedule, story, trace, svg };
+}
+
+/**
+ * Shrinks a failing run.
+ *
+ * @param {Plan} plan
+ * @param {number} seed
+ * @param {Outcome} failing
+ * @returns what a report says about it, which repeats; undefined if the failure does not repeat
+ */
+async function broken(plan, seed, failing) {
+    const shrunk = failing.endless ? failing : await shrink(plan, seed, failing, shrinkRunsMax);
+    for (const { schedule } of new Set(shrunk ? [shrunk, failing] : [])) {
+        const outcome = await decide(plan, { seed, schedule, traced: true });
+        const { failure, story, trace, svg } = outcome;
+        if (!sameFailure(outcome, failing)) continue;
+        const verdict = /** @type {const} */ ('broken');
+        return { verdict, ...failed(failure), seed, schedule, story, trace, svg };
+    }
+    return undefined;
 }
 
 /** Mixes a text into a hash (FNV-1a). @param {string} hash @param {string} more */
@@ -350,11 +404,18 @@ const exploreOptions = /** @type {const} */ ([
     'faultBudget',
     'invariant',
     'steps',
+    'timerWindow',
     'exhaust',
     'signal',
     'progress',
     ...originOptions.filter((name) => name !== 'seed' && name !== 'clock'),
 ]);
+
+/** @param {unknown} window_ms */
+function checkWindow(window_ms) {
+    if (typeof window_ms === 'number' && window_ms >= 0) return window_ms;
+    throw invalid('timerWindow', window_ms, 'a number of milliseconds from 0 to Infinity');
+}
 
 /** @param {unknown} scenario @param {unknown} given */
 async function planOf(scenario, given) {
@@ -367,6 +428,7 @@ async function planOf(scenario, given) {
         faultBudget = 1,
         invariant = () => {},
         steps = 20_000,
+        timerWindow = 1000,
         exhaust: runs,
         signal,
         progress,
@@ -375,13 +437,12 @@ async function planOf(scenario, given) {
     const { checked, wasm, peer } = checkOrigin(rest);
     if (!Array.isArray(chosen)) throw invalid('faults', chosen, 'an array');
     for (const fault of chosen) checkOneOf('faults', fault, faults);
-    for (const [name, call] of Object.entries({ invariant, progress })) {
-        if (call !== undefined && typeof call !== 'function') throw invalid(name, call, 'a function');
-    }
+    checkCalls({ invariant, progress });
     const numbers = {
         tabs: checkInteger('tabs', tabs, 1, 64),
         faultBudget: Math.min(checkInteger('faultBudget', faultBudget, 0, 64), chosen.length > 0 ? 64 : 0),
         stepsMax: checkInteger('steps', steps, 1, 1e6),
+        timerWindow_ms: checkWindow(timerWindow),
     };
     const list = seedsOf(seeds);
     const attempt = attemptOf(runs, seeds, numbers.stepsMax);
@@ -390,10 +451,19 @@ async function planOf(scenario, given) {
     const [glue, found] = await load(wasm, peer);
     const plan = /** @type {import('./emulator/explore.js').Plan} */ ({
         ...{ glue, peer: found, scenario, invariant, origin: checked, signal: ending },
+        patience: new Patience(),
         faults: numbers.faultBudget === 0 ? [] : chosen,
         ...numbers,
     });
+    await warmUp(plan);
     return { plan, attempt, seeds: list, signal: ending, progress: /** @type {any} */ (progress) };
+}
+
+/** @param {Record<string, unknown>} calls options by their names */
+function checkCalls(calls) {
+    for (const [name, call] of Object.entries(calls)) {
+        if (call !== undefined && typeof call !== 'function') throw invalid(name, call, 'a function');
+    }
 }
 
 /** @param {unknown} seeds */

@@ -50,7 +50,9 @@ export async function exhaust(plan, attempt) {
         levels.push(missing ? `not ${what}: ${missing}` : `${what}: ${runs} ${runs === 1 ? 'run' : 'runs'}`);
         if (missing) return { proved: false, bound: levels.join('; '), broken };
     }
-    levels.push(`of at most ${attempt.stepsMax} steps each, with the random numbers of seed ${attempt.seed}`);
+    const { stepsMax, seed } = attempt;
+    const window = `with a timerWindow of ${plan.timerWindow_ms} ms`;
+    levels.push(`of at most ${stepsMax} steps each, ${window} and the random numbers of seed ${seed}`);
     return { proved: true, bound: levels.join('; '), broken: undefined };
 }
 
@@ -77,6 +79,7 @@ async function exhaustLevel(plan, attempt, total) {
     let first;
     try {
         while (search.begin()) {
+            if (plan.patience.watches) return { missing: hosted };
             if (total.runs + 1 + search.planned > runsMax)
                 return { missing: `they take more than ${runsMax} runs` };
             const outcome = await runOnce(plan, { seed, search });
@@ -95,6 +98,7 @@ async function exhaustLevel(plan, attempt, total) {
     }
 }
 
+const hosted = 'the host works for the scenario outside of the schedule';
 const dependent = 'the scenario depends on more than its schedule';
 
 /**
@@ -104,8 +108,9 @@ const dependent = 'the scenario depends on more than its schedule';
  * @param {{ cut: boolean, diverged: boolean }} search
  * @param {number} stepsMax
  */
-function obstacle({ unscheduled }, { cut, diverged }, stepsMax) {
-    if (unscheduled) return 'databases open, and Workers load scripts, in an order that no schedule chooses';
+function obstacle({ waitsFor, unscheduled }, { cut, diverged }, stepsMax) {
+    if (waitsFor) return hosted;
+    if (unscheduled) return 'databases open in an order that no schedule chooses';
     if (cut) return `one has more than ${stepsMax} steps`;
     return diverged ? dependent : '';
 }
