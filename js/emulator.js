@@ -12,6 +12,7 @@
 
 import { checkWasm } from './core/module.js';
 import { loadRules } from './emulator/rules.js';
+import { exhaust, unaskedStepsMax } from './emulator/exhaust.js';
 import { warmUp } from './emulator/host/warm-up.js';
 import { decide, runOnce } from './emulator/explore.js';
 import { sameFailure } from './emulator/verdict/failure.js';
@@ -156,18 +157,21 @@ function checkUrl(url) {
  *   that are under way, in milliseconds of virtual time, 0 to Infinity; 1,000 by default. While one of them is under
  *   way, a timer fires only if it is due at most that much later than the oldest of them began. With 0, time passes
  *   only when nothing else can happen. What waits for a frozen tab does not hold time up
+ * @property {number} [exhaust] the largest number of runs for running every schedule before the seeds, 0 (never) to
+ *   10^6; by default a twentieth of the number of seeds, and 0 for a list of seeds
  * @property {AbortSignal} [signal] ends the exploration; the promise is rejected with its reason
- * @property {(seeds: number) => void} [progress] is called after each seed
+ * @property {(seeds: number) => void} [progress] is called after each seed; never if the verdict is `proved`
  */
 
 /**
  * @typedef {object} ExploreResult
- * @property {'broken' | 'inconclusive' | 'unbroken within the bound'} verdict `inconclusive`: no run is broken, but at
- *   least one waited in vain for work of the host that is not on the schedule, or failed and did not fail again when it
- *   was repeated
- * @property {number} seeds how many seeds were run
- * @property {number} steps the number of steps of all runs
- * @property {Record<string, number>} faults how often each fault happened
+ * @property {'proved' | 'broken' | 'inconclusive' | 'unbroken within the bound'} verdict `proved`: the scenario holds
+ *   under every schedule that `bound` describes; `inconclusive`: no run is broken, but at least one waited in vain for
+ *   work of the host that is not on the schedule, or failed and did not fail again when it was repeated
+ * @property {string} bound what was run, in words
+ * @property {number} seeds how many seeds were run; 0 if running every schedule has decided the verdict
+ * @property {number} steps the number of steps of the runs that decide the verdict
+ * @property {Record<string, number>} faults how often each fault happened in these runs
  * @property {string} hash a hash of the exploration in hexadecimal, equal for equal explorations
  * @property {string} [waitsFor] what an inconclusive run last waited for
  * @property {number} [seed] the seed of the broken run, or of the first inconclusive one
@@ -205,17 +209,13 @@ const failed = (failure) => ({
  * }, { tabs: 2, invariant: ({ origin }) => origin.openTab().window.localStorage.n === '2' });
  */
 export async function explore(scenario, options = {}) {
-    const { plan, seeds, signal, progress } = await planOf(scenario, options);
-    /** @type {ExploreReport} */
-    const report = {
-        verdict: 'unbroken within the bound',
-        seeds: 0,
-        steps: 0,
-        faults: {},
-        hash: '',
-        ...failed(''),
-    };
+    const { plan, seeds, signal, progress, attempt } = await planOf(scenario, options);
     const { schedule } = await decide(plan, { seed: 1, schedule: [] }, true);
+    const { decided, bound } = await exhausted(plan, seeds[0] ?? 1, attempt);
+    if (decided) return decided;
+    const report = emptyReport(
+        `${seeds.length} ${seeds.length === 1 ? 'seed' : 'seeds'}${bound && `; ${bound}`}`,
+    );
     const length = Math.max(
         schedule.length,
         (await runOnce({ ...plan, faults: [] }, { seed: 1, schedule: [] })).steps,
@@ -227,15 +227,54 @@ export async function explore(scenario, options = {}) {
         signal?.throwIfAborted();
         const outcome = await decide(plan, { seed, length });
         ++report.seeds;
-        report.steps += outcome.steps;
-        report.hash = mixed(report.hash, outcome.hash);
-        count(outcome.faults, report.faults);
+        add(report, outcome);
         const found = await judged(plan, seed, outcome, 'verdict' in undecided);
         if (found?.verdict === 'broken') return { ...report, ...found };
         undecided = { ...found, ...undecided };
         progress?.(report.seeds);
     }
     return { ...report, ...undecided };
+}
+
+/**
+ * @param {string} bound
+ * @returns {ExploreReport}
+ */
+const emptyReport = (bound) => ({
+    verdict: 'unbroken within the bound',
+    bound,
+    seeds: 0,
+    steps: 0,
+    faults: {},
+    hash: '',
+    ...failed(''),
+});
+
+/** @param {ExploreReport} report @param {import('./emulator/explore.js').Outcome} outcome */
+function add(report, outcome) {
+    report.steps += outcome.steps;
+    report.hash = mixed(report.hash, outcome.hash);
+    count(outcome.faults, report.faults);
+}
+
+/**
+ * Tries to run every schedule.
+ *
+ * @param {import('./emulator/explore.js').Plan} plan
+ * @param {number} seed of the random numbers
+ * @param {{ runsMax: number, stepsMax: number }} bounds
+ * @returns {Promise<{ decided?: ExploreReport, bound: string }>} `decided`: the report, if all schedules were run or
+ *   one is broken
+ */
+async function exhausted(plan, seed, { runsMax, stepsMax }) {
+    if (runsMax === 0) return { bound: '' };
+    const report = emptyReport('');
+    const onRun = (/** @type {import('./emulator/explore.js').Outcome} */ outcome) => add(report, outcome);
+    const { proved, broken: failing, bound } = await exhaust(plan, { seed, runsMax, stepsMax, onRun });
+    report.bound = bound;
+    if (proved) return { decided: { ...report, verdict: 'proved' }, bound };
+    const found = failing && (await judged(plan, seed, failing, false));
+    return found?.verdict === 'broken' ? { decided: { ...report, ...found }, bound } : { bound };
 }
 
 /**
@@ -258,6 +297,7 @@ export async function replay(scenario, found, options = {}) {
     return {
         ...(failure ? { verdict: /** @type {const} */ ('broken'), ...failed(failure) } : unbroken),
         ...(waitsFor && inconclusive(waitsFor)),
+        bound: 'one schedule',
         seeds: 1,
         steps,
         faults: count(outcome.faults, {}),
@@ -365,6 +405,7 @@ const exploreOptions = /** @type {const} */ ([
     'invariant',
     'steps',
     'timerWindow',
+    'exhaust',
     'signal',
     'progress',
     ...originOptions.filter((name) => name !== 'seed' && name !== 'clock'),
@@ -388,6 +429,7 @@ async function planOf(scenario, given) {
         invariant = () => {},
         steps = 20_000,
         timerWindow = 1000,
+        exhaust: runs,
         signal,
         progress,
         ...rest
@@ -395,9 +437,7 @@ async function planOf(scenario, given) {
     const { checked, wasm, peer } = checkOrigin(rest);
     if (!Array.isArray(chosen)) throw invalid('faults', chosen, 'an array');
     for (const fault of chosen) checkOneOf('faults', fault, faults);
-    for (const [name, call] of Object.entries({ invariant, progress })) {
-        if (call !== undefined && typeof call !== 'function') throw invalid(name, call, 'a function');
-    }
+    checkCalls({ invariant, progress });
     const numbers = {
         tabs: checkInteger('tabs', tabs, 1, 64),
         faultBudget: Math.min(checkInteger('faultBudget', faultBudget, 0, 64), chosen.length > 0 ? 64 : 0),
@@ -405,6 +445,7 @@ async function planOf(scenario, given) {
         timerWindow_ms: checkWindow(timerWindow),
     };
     const list = seedsOf(seeds);
+    const attempt = attemptOf(runs, seeds, numbers.stepsMax);
     const ending = checkSignal(signal);
     ending?.throwIfAborted();
     const [glue, found] = await load(wasm, peer);
@@ -415,7 +456,14 @@ async function planOf(scenario, given) {
         ...numbers,
     });
     await warmUp(plan);
-    return { plan, seeds: list, signal: ending, progress: /** @type {any} */ (progress) };
+    return { plan, attempt, seeds: list, signal: ending, progress: /** @type {any} */ (progress) };
+}
+
+/** @param {Record<string, unknown>} calls options by their names */
+function checkCalls(calls) {
+    for (const [name, call] of Object.entries(calls)) {
+        if (call !== undefined && typeof call !== 'function') throw invalid(name, call, 'a function');
+    }
 }
 
 /** @param {unknown} seeds */
@@ -423,4 +471,20 @@ function seedsOf(seeds) {
     if (Array.isArray(seeds))
         return seeds.map((seed) => checkInteger('seeds', seed, 0, Number.MAX_SAFE_INTEGER));
     return Array.from({ length: checkInteger('seeds', seeds, 0, 1e7) }, (_, at) => at + 1);
+}
+
+/** The number of seeds for each run of the attempt to run every schedule. */
+const seedsPerAttempt = 20;
+
+/**
+ * The bounds within which explore() tries to run every schedule.
+ *
+ * @param {unknown} asked the option `exhaust`
+ * @param {unknown} seeds the option `seeds`
+ * @param {number} stepsMax
+ */
+function attemptOf(asked, seeds, stepsMax) {
+    if (asked !== undefined) return { runsMax: checkInteger('exhaust', asked, 0, 1e6), stepsMax };
+    const runsMax = typeof seeds === 'number' ? Math.floor(seeds / seedsPerAttempt) : 0;
+    return { runsMax, stepsMax: Math.min(stepsMax, unaskedStepsMax) };
 }

@@ -42,6 +42,8 @@ export class Context {
     /** The iframe element of a frame. @type {object | null} */
     element = null;
     #reporting = false;
+    /** Whether it listened for `storage` events at the last step that a search knows. */
+    listening = false;
     /** How many works of the host it has begun. */
     hostWorks = 0;
     /** How many of them are complete. */

@@ -195,6 +195,7 @@ export class Tab {
 
     /** @param {string} what */
     #trace(what) {
+        this.context.rules.noteEverything();
         this.context.rules.trace(this.context.id, 'faults', () => what);
     }
 

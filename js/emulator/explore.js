@@ -5,6 +5,7 @@ import { hostTimeout } from './common/host-timers.js';
 import { awaitsHost } from './host/host-work.js';
 import { Origin } from './origin.js';
 import { runLengthDefault } from './rules.js';
+import { SearchedScenario } from './searched-scenario.js';
 import { describeError, oneLine } from './common/describe.js';
 import { patienceMax_ms } from './verdict/patience.js';
 import { databasesAtRest } from './database/at-rest.js';
@@ -49,7 +50,12 @@ import { Rejections, settle } from './verdict/rejections.js';
  * @property {import('./verdict/patience.js').Patience} patience
  */
 
-/** @typedef {{ seed: number, length?: number, schedule?: readonly number[], traced?: boolean }} Run */
+/**
+ * One run: `search`: the search that chooses its schedule.
+ *
+ * @typedef {{ seed: number, length?: number, schedule?: readonly number[], traced?: boolean,
+ *   search?: import('./emulator.js').ScheduleSearch }} Run
+ */
 
 /** @typedef {import('./verdict/failure.js').FailureKind} FailureKind */
 
@@ -57,7 +63,7 @@ import { Rejections, settle } from './verdict/rejections.js';
  * `waitsFor`: what an inconclusive run last waited for; else empty. `endless`: the invariant never ended.
  *
  * @typedef {{ failure: string, kind: FailureKind | undefined, waitsFor: string, endless: boolean, steps: number, hash: string, schedule: number[], faults: string[],
- *   trace: string, story: string, svg: string }} Outcome
+ *   trace: string, story: string, svg: string } & import('./searched-scenario.js').Found} Outcome
  */
 
 /** @typedef {import('../lab/faults.js').Fault} Fault */
@@ -105,6 +111,7 @@ class ScenarioRun {
         this.origin = new Origin(plan.glue, { ...plan.origin, seed: run.seed }, plan.peer);
         this.rejections = new Rejections(!watched, this.origin);
         if (watched) this.watch = new HostWatch(this.rejections);
+        this.searched = new SearchedScenario(this.origin, run.search !== undefined);
         this.release = this.origin.hold();
         this.origin.onLate = (what) => this.standsStill(`${what}, which the host does not complete`);
         this.origin.onFault = (number) => (this.#chosen = number);
@@ -114,7 +121,8 @@ class ScenarioRun {
         this.tabs = Array.from({ length: plan.tabs }, () => this.origin.openTab());
         const { calls } = rules;
         calls.setTimerWindow(plan.timerWindow_ms);
-        if (run.schedule) calls.runBy([...run.schedule]);
+        if (run.search) rules.runBySearch(run.search);
+        else if (run.schedule) calls.runBy([...run.schedule]);
         else calls.runBySeed(run.seed, plan.faultBudget, run.length ?? runLengthDefault, true);
         calls.offerFaults(plan.faults.length * plan.tabs);
     }
@@ -140,19 +148,21 @@ class ScenarioRun {
     begin() {
         const { origin, tabs, plan, run } = this;
         for (const [index, tab] of tabs.entries()) {
+            const given = this.searched.contextOf({ index, origin, tabs, seed: run.seed });
             this.unfinished.add(tab);
             tab.context.queueTask(() => {
                 const { scenario } = plan;
                 const done =
-                    typeof scenario === 'string'
-                        ? tab.run(scenario)
-                        : invoked(() => scenario(tab, { index, origin, tabs, seed: run.seed }));
+                    typeof scenario === 'string' ? tab.run(scenario) : invoked(() => scenario(tab, given));
                 if (run.traced) done.catch((error) => tab.closed || tab.context.traceThrow(error));
                 done.then(
                     (result) => (this.results[index] = result),
                     (error) =>
                         tab.closed || this.fail(`tab ${tab.number}: ${describeError(error)}`, 'scenario'),
-                ).finally(() => this.unfinished.delete(tab));
+                ).finally(() => {
+                    this.unfinished.delete(tab);
+                    this.origin.rules.noteMayWait();
+                });
             });
         }
     }
@@ -175,6 +185,8 @@ class ScenarioRun {
                 idle = 0;
                 this.#goesOn();
                 this.#resumeInTime();
+            } else if (this.searched.givenUp) {
+                return undefined;
             } else if (this.#wakeAll()) {
                 idle = 0;
             } else if (!open && !this.origin.working) {
@@ -263,6 +275,7 @@ class ScenarioRun {
     #wakeAll() {
         this.#resume_ms = Infinity;
         const stopped = this.tabs.filter((tab) => !tab.closed && (tab.frozen || tab.cached || tab.throttled));
+        if (stopped.length > 0) this.origin.rules.noteEverything();
         for (const tab of stopped) {
             tab.thaw();
             tab.show();
@@ -413,6 +426,7 @@ class ScenarioRun {
             trace: traced ? rules.calls.traceText(oneLine(found)) : '',
             story: traced ? rules.calls.storyText(oneLine(found)) : '',
             svg: traced ? rules.calls.sequenceDiagram(found, title) : '',
+            ...this.searched.found,
         };
         origin.uncaught = () => {};
         this.rejections.end(this.watch?.pending !== undefined);
@@ -426,6 +440,8 @@ class ScenarioRun {
         const taken = this.origin.rules.calls.taken();
         while (taken.at(-1) === 0) taken.pop();
         this.taken = taken;
+        this.origin.rules.noteListeners(this.origin.contexts.values());
+        this.origin.rules.endSearch();
         this.hash = this.origin.hash;
     }
     /** @type {number[]} */
@@ -449,7 +465,7 @@ async function runThrough(plan, run, watched) {
         one.begin();
         await one.toRest();
         one.rest();
-        await one.judge();
+        if (!one.searched.givenUp) await one.judge();
     };
     try {
         await (one.watch ? one.watch.during(through) : through());

@@ -11,33 +11,13 @@ import { trusted } from '../platform/events.js';
 import { hostTask, unyieldingMax } from './common/host-task.js';
 import { checkKey, closeConnections, databasesOf, loseDatabases } from './database/indexed-db.js';
 import { describe, shorten } from './common/describe.js';
+import { checkRecord } from './check-record.js';
 import { isStorage } from '../platform/storage-interface.js';
 import { delivered, tracked } from './host/host-work.js';
 import { sameOriginUrl, Tab } from './emulated-tab.js';
 import { dispatched } from './dom/event-target.js';
 
 /** @typedef {import('./context.js').Context} Context */
-
-/** @param {any} given @returns {{ key: any, value?: any, database?: string, store?: string }} */
-function checkRecord(given) {
-    if (typeof given === 'string') return { key: given };
-    const { key, value, database, store } = Object(given);
-    const isText = (/** @type {unknown} */ one) => typeof one === 'string' || typeof one === 'number';
-    const inStorage =
-        database === undefined &&
-        store === undefined &&
-        isText(key) &&
-        (value === undefined || value === null || isText(value));
-    const inDatabase = typeof database === 'string' && typeof store === 'string' && key !== undefined;
-    if (!inStorage && !inDatabase) {
-        throw invalid(
-            'record',
-            given,
-            'a key, or { key, value, database, store }, of which the last two go together: of localStorage a key and a value that are texts, of a database their names',
-        );
-    }
-    return /** @type {any} */ (checkOptions(given, ['key', 'value', 'database', 'store'], 'record'));
-}
 
 /** The largest number of the browser's own steps that one call of step() takes. */
 const unseenMax = 100_000;
@@ -142,6 +122,7 @@ export class Origin {
 
     /** @param {string} what */
     #trace(what) {
+        this.rules.noteEverything();
         this.rules.trace(0, 'faults', () => what);
     }
 
@@ -169,6 +150,7 @@ export class Origin {
     closeConnections(tab) {
         if (tab !== undefined && !(tab instanceof Tab && tab.origin === this))
             throw invalid('tab', tab, 'a tab of this origin');
+        this.rules.noteEverything();
         if (this.database) closeConnections(this.database, tab ? tab.contexts : [...this.contexts.values()]);
     }
 
@@ -200,6 +182,7 @@ export class Origin {
     setClock(now) {
         const now_ms = typeof now === 'number' || now instanceof Date ? Number(now) : NaN;
         if (!Number.isFinite(now_ms)) throw invalid('now', now, 'a number of milliseconds or a Date');
+        this.rules.noteEverything();
         this.clock.set(now_ms);
     }
 
@@ -293,6 +276,7 @@ export class Origin {
      * @returns {boolean} false if no event can happen
      */
     step(mayWait) {
+        this.rules.noteListeners(this.contexts.values());
         const timePasses = mayWait && this.clock.virtual && this.#work === 0;
         for (let taken = 0; taken < unseenMax; ++taken) {
             const kind = this.rules.step(timePasses);
@@ -373,6 +357,7 @@ export class Origin {
      */
     #changed(context, area, from) {
         if (context.opaque !== undefined) return;
+        this.rules.noteStorageEvent(context);
         const { key, oldValue, newValue } = this.rules.calls.change();
         const url = this.contexts.get(from)?.address.href ?? this.#addresses.get(from) ?? '';
         const storageArea = context.original(area === 0 ? 'localStorage' : 'sessionStorage');
@@ -402,6 +387,9 @@ export class Origin {
         this.wake();
     }
 
+    /** Whether anything has happened in an order that no schedule chooses. @internal */
+    unscheduled = false;
+
     /**
      * Begins work beside the schedule, during which time stands still.
      *
@@ -409,11 +397,13 @@ export class Origin {
      */
     beginWork() {
         ++this.#work;
+        this.rules.setBeside(true);
         let open = true;
         return () => {
             if (!open) return;
             open = false;
             --this.#work;
+            this.rules.setBeside(this.#work > 0);
             this.wake();
         };
     }

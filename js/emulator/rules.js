@@ -2,6 +2,7 @@
 
 import { compile, instantiated, notStarted } from '../core/module.js';
 import { compileBeside, start } from './load.web.js';
+import { listens } from './dom/listens.web.js';
 import { oneLine } from './common/describe.js';
 import { callerLine, SourceNames } from './trace/source-line.js';
 
@@ -186,6 +187,62 @@ export class Rules {
     }
     get area() {
         return this.#words[this.#wordsAt + 6] ?? 0;
+    }
+
+    // --- A search of all schedules
+    /**
+     * Lets a search choose the schedule.
+     *
+     * @param {import('./emulator.js').ScheduleSearch} search must live until endSearch()
+     */
+    runBySearch(search) {
+        this.calls.runBySearch(search);
+        this.#searched = true;
+    }
+    #searched = false;
+    /** Ends a run that a search chooses. Does nothing in other runs. */
+    endSearch() {
+        if (!this.#searched) return;
+        this.#searched = false;
+        this.calls.endSearch();
+    }
+    /** Whether a search has given the run up, since it has run an equal one. */
+    get givenUp() {
+        return this.#searched && this.calls.givenUp();
+    }
+    /** Notes that the current step of a search touches what the rules cannot see. */
+    noteEverything() {
+        if (this.#searched) this.calls.noteEverything();
+    }
+    /**
+     * Notes for a search that code of a context handles a `storage` event, if the context listens for it.
+     *
+     * @param {import('./context.js').Context} context
+     */
+    noteStorageEvent({ id, window }) {
+        if (this.#searched && listens(window, 'storage')) this.calls.noteMemory(id);
+    }
+    /**
+     * Notes for a search which contexts the current step has made listen, or not listen, for `storage` events.
+     *
+     * @param {Iterable<import('./context.js').Context>} contexts
+     */
+    noteListeners(contexts) {
+        if (!this.#searched) return;
+        for (const context of contexts) {
+            const listening = listens(context.window, 'storage');
+            if (listening === context.listening) continue;
+            context.listening = listening;
+            this.calls.noteListener(context.id);
+        }
+    }
+    /** Notes for a search that the current step decides whether time may pass. */
+    noteMayWait() {
+        if (this.#searched) this.calls.noteMayWait();
+    }
+    /** Notes for a search whether work beside the schedule is under way. @param {boolean} beside */
+    setBeside(beside) {
+        if (this.#searched) this.calls.setBeside(beside);
     }
 
     // --- The trace

@@ -22,7 +22,7 @@ struct Tabs {
             contexts.push_back(origin.open_context(agents.back(), origin.open_session(0)));
         }
     }
-    [[nodiscard]] std::string read(std::size_t tab, const std::string& key) const {
+    [[nodiscard]] std::string read(std::size_t tab, const std::string& key) {
         const auto& values = origin.values(contexts.at(tab), 0);
         const auto found = values.find(key);
         return found == values.end() ? "nothing" : found->second;

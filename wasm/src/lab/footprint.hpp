@@ -76,6 +76,7 @@ struct ObjectAccess {
     ObjectId object;
     AccessKind access;
 
+    friend bool operator==(const ObjectAccess&, const ObjectAccess&) = default;
     [[nodiscard]] Object kind() const { return static_cast<Object>(object >> 56U); }
 };
 
@@ -158,6 +159,8 @@ class FootprintRecorder {
         footprint_ = footprint;
         return std::unique_ptr<FootprintRecorder, End>(this);
     }
+    /// Adds accesses to `footprint` until the next call; to none if it is null.
+    void record_into(Footprint* footprint) { footprint_ = footprint; }
     void trace_into(std::vector<TraceLine>* lines) { lines_ = lines; }
 
   private:

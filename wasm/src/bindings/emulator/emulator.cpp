@@ -172,7 +172,7 @@ Snapshot snapshot_of(const EmulatedOrigin& origin) {
     return {.held = list_of(locks.held), .pending = list_of(locks.pending)};
 }
 
-TextList keys_of(const EmulatedOrigin& origin, ContextId context, AreaId area) {
+TextList keys_of(EmulatedOrigin& origin, ContextId context, AreaId area) {
     std::vector<std::u16string> keys;
     for (const auto& [key, value] : origin.values(context, area)) keys.push_back(units_of(key));
     return TextList(val::array(keys));
@@ -231,12 +231,11 @@ EMSCRIPTEN_KEEPALIVE const char16_t* emu_text() { return answer().data(); }
 EMSCRIPTEN_KEEPALIVE std::size_t emu_text_units() { return answer().size(); }
 
 // The input is the key. Returns false if there is no such key.
-EMSCRIPTEN_KEEPALIVE bool emu_get(const EmulatedOrigin* origin, ContextId context, AreaId area) {
-    const auto& values = origin->values(context, area);
-    const auto found = values.find(bytes_of(input()));
-    if (found == values.end()) return false;
+EMSCRIPTEN_KEEPALIVE bool emu_get(EmulatedOrigin* origin, ContextId context, AreaId area) {
+    const auto* const found = origin->find(context, area, bytes_of(input()));
+    if (found == nullptr) return false;
     answer().clear();
-    append_units(answer(), found->second);
+    append_units(answer(), *found);
     return true;
 }
 // The input is the key, followed by the value. Returns false if the quota is exceeded.
@@ -355,6 +354,14 @@ EMSCRIPTEN_BINDINGS(tabacus_emulator) {
                 sizeof(Report), reinterpret_cast<const char*>(&report())))["buffer"]);
         });
 
+    class_<ScheduleSearch>("ScheduleSearch")
+        .constructor<std::uint32_t, bool>()
+        .function("begin", &ScheduleSearch::begin)
+        .property("planned", &ScheduleSearch::planned_runs)
+        .property("diverged", &ScheduleSearch::differs)
+        .property("cut", &ScheduleSearch::cut)
+        .property("exhausted", &ScheduleSearch::ran_all);
+
     class_<EmulatedOrigin>("EmulatedOrigin")
         .constructor<EmulatedOrigin::Options>()
         .function(
@@ -439,6 +446,14 @@ EMSCRIPTEN_BINDINGS(tabacus_emulator) {
                 origin.run_by(convertJSArrayToNumberVector<Schedule::value_type>(schedule));
             })
         .function("offerFaults(count)", &EmulatedOrigin::offer_faults)
+        .function("runBySearch(search)", &EmulatedOrigin::run_by_search)
+        .function("endSearch", &EmulatedOrigin::end_search)
+        .function("givenUp", &EmulatedOrigin::given_up)
+        .function("noteEverything", &EmulatedOrigin::note_everything)
+        .function("noteMemory(context)", &EmulatedOrigin::note_memory)
+        .function("noteListener(context)", &EmulatedOrigin::note_listener)
+        .function("noteMayWait", &EmulatedOrigin::note_may_wait)
+        .function("setBeside(beside)", &EmulatedOrigin::set_beside)
         // The event of the last step: the change of a storage event, and the answer to queryLocks
         .function("change", &change_of)
         .function("snapshot", &snapshot_of)

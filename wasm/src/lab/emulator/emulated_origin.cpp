@@ -1,3 +1,6 @@
+// EmulatedOrigin. It is longer than 500 lines because all that may happen in an origin, of storages, locks,
+// channels and timers, waits in its one scheduler.
+
 #include "emulated_origin.hpp"
 
 #include <algorithm>
@@ -17,7 +20,8 @@ constexpr Source clock_source{Source::Kind::clock, 0, 0};
 }  // namespace
 
 EmulatedOrigin::EmulatedOrigin(Options options)
-    : trace_(recorder_),
+    : searched_(recorder_),
+      trace_(recorder_),
       scheduler_(recorder_),
       clock_(recorder_),
       options_(options),
@@ -31,21 +35,25 @@ EmulatedOrigin::EmulatedOrigin(Options options)
 // --- Processes, agents, contexts -----------------------------------------------------------------
 
 ProcessId EmulatedOrigin::open_process() {
+    note_everything();
     local_.start(++last_process_);
     return last_process_;
 }
 
 TabId EmulatedOrigin::open_agent(ProcessId process) {
+    note_everything();
     agents_.push_back({.process = process});
     return static_cast<TabId>(agents_.size());
 }
 
 ContextId EmulatedOrigin::open_context(TabId agent, AreaId session) {
+    note_everything();
     contexts_.push_back({.agent = agent, .session = session});
     return static_cast<ContextId>(contexts_.size());
 }
 
 AreaId EmulatedOrigin::open_session(AreaId copied) {
+    note_everything();
     auto& made =
         *sessions_.emplace_back(std::make_unique<StorageArea>(StorageModel::mutexed, recorder_));
     made.keep_unsettled(false);
@@ -61,9 +69,13 @@ AreaId EmulatedOrigin::open_session(AreaId copied) {
 void EmulatedOrigin::close_context(ContextId context) {
     auto& closed = contexts_.at(context - 1);
     if (!closed.alive) return;
+    note_everything();
     closed.alive = false;
     channels_.end(context);
-    to_manager(context, [this, context] { locks_.end(context); });
+    to_manager(context, [this, context] {
+        recorder_.note(Object::locks, 0, AccessKind::read);  // others may have stolen its locks
+        locks_.end(context);
+    });
 }
 
 std::size_t EmulatedOrigin::writes_under_way(TabId agent) const {
@@ -73,6 +85,7 @@ std::size_t EmulatedOrigin::writes_under_way(TabId agent) const {
 void EmulatedOrigin::kill(TabId agent, std::size_t writes_kept) {
     auto& killed = agents_.at(agent - 1);
     if (!killed.alive) return;
+    note_everything();
     begin_step();
     killed.alive = false;
     for (std::size_t i = 0; i < contexts_.size(); ++i) {
@@ -94,6 +107,7 @@ void EmulatedOrigin::kill(TabId agent, std::size_t writes_kept) {
 }
 
 bool EmulatedOrigin::set_cached(TabId agent, bool cached) {
+    note_everything();
     auto& moved = agents_.at(agent - 1);
     if (cached) {
         // The tab's messages to the lock manager arrive before its locks are counted.
@@ -110,8 +124,14 @@ bool EmulatedOrigin::set_cached(TabId agent, bool cached) {
 
 // --- Storage -------------------------------------------------------------------------------------
 
-const StorageArea::Values& EmulatedOrigin::values(ContextId context, AreaId area) const {
-    return area == 0 ? local_.seen_by(process(context)) : sessions_[area - 1]->values();
+const StorageArea::Values& EmulatedOrigin::values(ContextId context, AreaId id) {
+    note_memory(context);
+    return area(id).all(process(context));
+}
+
+const std::string* EmulatedOrigin::find(ContextId context, AreaId id, std::string_view key) {
+    note_memory(context);
+    return area(id).find(process(context), key);
 }
 
 void EmulatedOrigin::set_item(ContextId context, AreaId id, std::string_view key,
@@ -121,6 +141,7 @@ void EmulatedOrigin::set_item(ContextId context, AreaId id, std::string_view key
                       : "removes " + std::string(key)) +
                trace_.take_place();
     });
+    note_memory(context);
     auto write = area(id).set(process(context), context, key, value);
     if (write) pass_on(id, std::move(*write));
 }
@@ -128,10 +149,12 @@ void EmulatedOrigin::set_item(ContextId context, AreaId id, std::string_view key
 void EmulatedOrigin::clear(ContextId context, AreaId id) {
     recorder_.trace(agent_of(context), Object::item,
                     [this] { return "clears everything" + trace_.take_place(); });
+    note_memory(context);
     pass_on(id, area(id).clear(process(context), context));
 }
 
 void EmulatedOrigin::set_quota(std::optional<std::size_t> bytes) {
+    note_everything();
     quota_bytes_ = bytes;
     local_.set_quota(bytes);
     for (const auto& session : sessions_) session->set_quota(bytes);
@@ -140,6 +163,7 @@ void EmulatedOrigin::set_quota(std::optional<std::size_t> bytes) {
 /// Drops the writes that are on their way. Otherwise they would reappear in one process and not in
 /// another.
 void EmulatedOrigin::wipe() {
+    note_everything();
     ++version_;
     for (const auto& source : std::vector(scheduler_.sources())) {
         const auto kind = source.kind;
@@ -154,6 +178,7 @@ void EmulatedOrigin::wipe() {
 /// Delivers the writes that are on their way first. Otherwise they would overwrite the value in one
 /// process and not in another.
 void EmulatedOrigin::overwrite(const std::string& key, std::optional<std::string> value) {
+    note_everything();
     ++version_;
     begin_step();
     for (const auto kind : {Source::Kind::outgoing, Source::Kind::incoming}) {
@@ -219,6 +244,7 @@ void EmulatedOrigin::notify_contexts(AreaId id, ProcessId process,
         if (!write.changes) continue;
         post_in({Source::Kind::change, receiver.agent, 0}, context,
                 [this, context, id, from = write.writer, change = write.change] {
+                    recorder_.note(Object::alive, context, AccessKind::read);
                     event_.kind = OriginEvent::Kind::changed;
                     event_.context = context;
                     event_.from = from;
@@ -235,6 +261,7 @@ void EmulatedOrigin::notify_contexts(AreaId id, ProcessId process,
 /// Posts a message to the lock manager. The messages of one process stay in order, as in the lock
 /// task queue of §2.2.
 void EmulatedOrigin::to_manager(ContextId context, Action call) {
+    note_memory(context);
     begin_step();
     scheduler_.post({Source::Kind::request, process(context), 0}, std::move(call), 0);
 }
@@ -257,13 +284,20 @@ void EmulatedOrigin::request_lock(ContextId context, std::uint32_t number,
 void EmulatedOrigin::release_lock(ContextId context, std::uint32_t number) {
     to_manager(context, [this, context, number] {
         to_context(Source::Kind::grant, context, OriginEvent::Kind::released, number);
-        locks_.release(request_id(context, number));
+        const auto id = request_id(context, number);
+        // The lock manager notes the lock's name if it finds the lock, which may be stolen.
+        if (!locks_.holds(id)) recorder_.note(Object::locks, 0, AccessKind::read);
+        locks_.release(id);
     });
 }
 
 void EmulatedOrigin::abort_lock(ContextId context, std::uint32_t number) {
     to_manager(context, [this, context, number] {
-        if (!locks_.abort(request_id(context, number))) return;
+        if (!locks_.abort(request_id(context, number))) {
+            // It is granted already, or refused.
+            recorder_.note(Object::locks, 0, AccessKind::read);
+            return;
+        }
         to_context(Source::Kind::grant, context, OriginEvent::Kind::released, number);
     });
 }
@@ -297,13 +331,20 @@ void EmulatedOrigin::stolen(RequestId id) {
 // --- Channels, time, tasks -----------------------------------------------------------------------
 
 ChannelHub::EndpointId EmulatedOrigin::open_channel(ContextId context, std::string_view name) {
+    note_memory(context);
     return channels_.open(context, name);
+}
+
+void EmulatedOrigin::close_channel(ChannelHub::EndpointId endpoint) {
+    note_memory(owner_of(endpoint));
+    channels_.close(endpoint);
 }
 
 /// Posts a message as HTML §9.5 postMessage() says. A page in the back/forward cache is not
 /// eligible for messaging, and never receives the message. A frozen page receives it later.
 std::size_t EmulatedOrigin::post(ContextId context, ChannelHub::EndpointId endpoint,
                                  double message) {
+    note_memory(context);
     begin_step();
     std::size_t receivers = 0;
     for (const auto& [receiver, id] : channels_.receivers(channels_.name_of(endpoint), endpoint)) {
@@ -322,11 +363,13 @@ std::size_t EmulatedOrigin::post(ContextId context, ChannelHub::EndpointId endpo
 }
 
 void EmulatedOrigin::jump(double delta_ms) {
+    note_everything();
     clock_.jump(delta_ms);
     if (explored_) times_.pass(steps_ + 1, clock_.now_ms());
 }
 
 std::uint64_t EmulatedOrigin::start_timer(ContextId context, const Timer& timer) {
+    note_memory(context);
     begin_step();
     const auto tab = agent_of(context);
     // The timer's number is known only once the timer is started.
@@ -344,8 +387,14 @@ std::uint64_t EmulatedOrigin::start_timer(ContextId context, const Timer& timer)
     return *number;
 }
 
+void EmulatedOrigin::cancel_timer(std::uint64_t timer) {
+    recorder_.note(Object::tab, agents_[owner_of(timer) - 1].process, AccessKind::write);
+    clock_.cancel(timer);
+}
+
 void EmulatedOrigin::post_task(ContextId context, Source::Kind kind, std::uint64_t peer,
                                double number) {
+    note_memory(context);
     begin_step();
     post_in({kind, agent_of(context), peer}, context, [this, context, number] {
         event_.kind = OriginEvent::Kind::task;
@@ -379,6 +428,14 @@ void EmulatedOrigin::run_by_seed(std::uint64_t seed, const Sampling& sampling, b
     explored_ = explored;
 }
 
+void EmulatedOrigin::run_by_search(ScheduleSearch& search) {
+    random_choices_.reset();
+    schedule_.reset();
+    times_.restart(clock_.now_ms());
+    searched_.begin(search);
+    explored_ = true;
+}
+
 void EmulatedOrigin::run_by(Schedule schedule) {
     random_choices_.reset();
     times_.restart(clock_.now_ms());
@@ -400,7 +457,7 @@ void EmulatedOrigin::find_choices(bool may_wait) {
     const auto older = [](const Possible& a, const Possible& b) {
         return a.cause != b.cause ? a.cause < b.cause : a.source < b.source;
     };
-    const bool by_default = !random_choices_ && !schedule_;
+    const bool by_default = !random_choices_ && !schedule_ && !searched_.under_way();
     const auto& sources = scheduler_.sources();
     for (std::size_t at = 0; at < sources.size(); ++at) {
         const auto& source = sources[at];
@@ -420,7 +477,7 @@ void EmulatedOrigin::find_choices(bool may_wait) {
     if (may_wait && clock_.waiting() && (idle || (explored_ && may_overtake()))) {
         possible_.push_back({clock_source, 0});
     }
-    if (!random_choices_ && !schedule_) return;
+    if (by_default) return;
     for (const auto& one : possible_) choices_.push_back({.process = key_of(one.source)});
     if (possible_.empty()) return;
     for (std::uint32_t fault = 0; fault < faults_; ++fault) {
@@ -436,7 +493,9 @@ bool EmulatedOrigin::may_overtake() const {
            });
 }
 
-std::size_t EmulatedOrigin::choose() {
+/// Returns nothing if the search gives the run up.
+std::optional<std::size_t> EmulatedOrigin::choose() {
+    if (searched_.under_way()) return searched_.choose(choices_);
     const auto made = choices_made_++;
     if (schedule_) {
         const auto wanted = made < schedule_->size() ? (*schedule_)[made] : 0;
@@ -447,12 +506,27 @@ std::size_t EmulatedOrigin::choose() {
     return chosen < choices_.size() ? chosen : 0;
 }
 
+/// Each context reads storages anew in each step of a search, so that the search knows every read.
+/// The clock's event names no cause: any timer makes it possible.
+void EmulatedOrigin::begin_search_step(std::size_t index) {
+    if (!searched_.under_way()) return;
+    ++version_;
+    if (index < possible_.size()) {
+        searched_.begin_step(steps_, possible_[index].cause);
+    } else {
+        searched_.begin_fault(steps_);
+    }
+}
+
 const OriginEvent& EmulatedOrigin::step(bool may_wait) {
     event_ = {};
     find_choices(may_wait);
     if (possible_.empty()) return event_;
-    const auto index = choose();
+    const auto chosen = choose();
+    if (!chosen) return event_;
+    const auto index = *chosen;
     begin_step();
+    begin_search_step(index);
     if (explored_) taken_.push_back(static_cast<std::uint32_t>(index));
     if (index >= possible_.size()) {
         event_.kind = OriginEvent::Kind::fault;
@@ -468,10 +542,14 @@ void EmulatedOrigin::perform(const Source& source) {
     event_.kind = OriginEvent::Kind::unseen;
     trace_.begin_step(key_of(source), false);
     if (source.kind == Source::Kind::clock) {
+        searched_.note_clock();
         auto timer = clock_.take_next();
         if (explored_) times_.pass(steps_, clock_.now_ms());
         timer.callback();
     } else {
+        if (runs_in_tab(source.kind) && source.kind != Source::Kind::change) {
+            recorder_.note(Object::tab, agents_[source.tab - 1].process, AccessKind::write);
+        }
         auto taken = scheduler_.take(source);
         if (explored_) times_.perform(steps_, taken.cause);
         taken.event();

@@ -10,6 +10,11 @@
 //   resume together.
 // - A context is a global object of an agent. It gets no event for its own write to a storage, and
 //   it is the client of its locks.
+//
+// A Search may choose the schedule (run_by_search()). It learns what each step touches, up to the
+// next step: the objects of the rules, and the memory of the process in which code of a tab runs. A
+// step that touches more conflicts with every other step: it opens or ends something, is a fault,
+// or does what the rules cannot see (note_everything()).
 #pragma once
 
 #include <cstdint>
@@ -22,6 +27,8 @@
 #include <vector>
 
 #include "lab/emulator/origin_trace.hpp"
+#include "lab/emulator/schedule_search.hpp"
+#include "lab/emulator/searched_run.hpp"
 #include "lab/emulator/step_times.hpp"
 #include "lab/emulator/writes_under_way.hpp"
 #include "lab/explore/random_choices.hpp"
@@ -94,7 +101,10 @@ class EmulatedOrigin final : private LockListener {
     /// `writes_kept` of the process's writes that are on their way arrive, and no others.
     void kill(TabId agent, std::size_t writes_kept);
     [[nodiscard]] std::size_t writes_under_way(TabId agent) const;
-    void set_active(TabId agent, bool active) { agents_.at(agent - 1).active = active; }
+    void set_active(TabId agent, bool active) {
+        note_everything();
+        agents_.at(agent - 1).active = active;
+    }
     /// Puts an agent into the back/forward cache or takes it out. Returns false, and changes
     /// nothing, if it holds a lock, because such a page is not kept.
     bool set_cached(TabId agent, bool cached);
@@ -102,7 +112,9 @@ class EmulatedOrigin final : private LockListener {
     // --- Storage. Texts are WTF-8 ---
 
     /// Returns the values that a context reads of an area.
-    [[nodiscard]] const StorageArea::Values& values(ContextId context, AreaId area) const;
+    [[nodiscard]] const StorageArea::Values& values(ContextId context, AreaId area);
+    /// Returns the value that a context reads of a key, or null.
+    [[nodiscard]] const std::string* find(ContextId context, AreaId area, std::string_view key);
     /// Sets or removes an item. Throws quota_exceeded, and changes nothing, if it does not fit.
     void set_item(ContextId context, AreaId area, std::string_view key,
                   std::optional<std::string_view> value);
@@ -125,7 +137,7 @@ class EmulatedOrigin final : private LockListener {
     // --- Channels. The caller keeps the messages, and passes their numbers ---
 
     ChannelHub::EndpointId open_channel(ContextId context, std::string_view name);
-    void close_channel(ChannelHub::EndpointId endpoint) { channels_.close(endpoint); }
+    void close_channel(ChannelHub::EndpointId endpoint);
     /// Posts a message. Returns the number of channels that will receive it.
     std::size_t post(ContextId context, ChannelHub::EndpointId endpoint, double message);
 
@@ -138,7 +150,7 @@ class EmulatedOrigin final : private LockListener {
         double set_ms = delay_ms;
     };
     std::uint64_t start_timer(ContextId context, const Timer& timer);
-    void cancel_timer(std::uint64_t timer) { clock_.cancel(timer); }
+    void cancel_timer(std::uint64_t timer);
     [[nodiscard]] double now_ms() const { return clock_.now_ms(); }
     void jump(double delta_ms);
     /// Posts a task of the caller. Tasks of one `kind` and `peer` stay in order.
@@ -157,6 +169,30 @@ class EmulatedOrigin final : private LockListener {
     void run_by_seed(std::uint64_t seed, const Sampling& sampling, bool explored);
     /// From here on the schedule chooses the events.
     void run_by(Schedule schedule);
+    /// From here on the search chooses the events, and learns what each step touches. Requires that
+    /// the search lives until end_search().
+    void run_by_search(ScheduleSearch& search);
+    /// Ends a run that a search chooses, because no event can happen any more. Does nothing if the
+    /// search has given the run up.
+    void end_search() { searched_.end(); }
+    /// Whether the search has given the run up.
+    [[nodiscard]] bool given_up() const { return searched_.given_up(); }
+    /// Notes that the current step touches what the rules cannot see.
+    void note_everything() { searched_.note_everything(); }
+    /// Sets whether work is under way beside the schedule, so that steps touch what the rules
+    /// cannot see.
+    void set_beside(bool beside) { searched_.set_beside(beside); }
+    /// Notes that code of a context runs in the current step. step() notes it for each event except
+    /// `changed`, which runs no code if nobody listens for it.
+    void note_memory(ContextId context) {
+        recorder_.note(Object::tab, process(context), AccessKind::write);
+    }
+    /// Notes that in the current step a context began or ceased to listen for `changed` events.
+    void note_listener(ContextId context) {
+        recorder_.note(Object::alive, context, AccessKind::write);
+    }
+    /// Notes that the current step decides whether time may pass (step()).
+    void note_may_wait() { searched_.note_may_wait(); }
     /// Offers `count` faults. At each step one of them may be chosen; see OriginEvent::Kind::fault.
     void offer_faults(std::uint32_t count) { faults_ = count; }
     /// Performs one event and returns it. `may_wait`: whether time may pass.
@@ -203,10 +239,11 @@ class EmulatedOrigin final : private LockListener {
     [[nodiscard]] ProcessId process(ContextId context) const {
         return agents_[agent_of(context) - 1].process;
     }
+    void begin_search_step(std::size_t index);
     [[nodiscard]] StorageArea& area(AreaId id) { return id == 0 ? local_ : *sessions_[id - 1]; }
     void begin_step();
     void find_choices(bool may_wait);
-    [[nodiscard]] std::size_t choose();
+    [[nodiscard]] std::optional<std::size_t> choose();
     void perform(const Source& source);
     /// Whether the next timer may fire before the events that are possible.
     [[nodiscard]] bool may_overtake() const;
@@ -231,6 +268,7 @@ class EmulatedOrigin final : private LockListener {
     [[nodiscard]] std::string holder_of(std::string_view name) const;
 
     FootprintRecorder recorder_;
+    SearchedRun searched_;
     OriginTrace trace_;
     Scheduler scheduler_;
     VirtualClock clock_;

@@ -18,6 +18,13 @@ class Steps {
         if (words_.size() < others.words_.size()) words_.resize(others.words_.size());
         for (std::size_t i = 0; i < others.words_.size(); ++i) words_[i] |= others.words_[i];
     }
+    [[nodiscard]] bool intersects(const Steps& others) const {
+        const auto words = std::min(words_.size(), others.words_.size());
+        for (std::size_t i = 0; i < words; ++i) {
+            if ((words_[i] & others.words_[i]) != 0) return true;
+        }
+        return false;
+    }
     [[nodiscard]] bool contains(std::size_t step) const {
         return step / 64 < words_.size() && (words_[step / 64] >> step % 64 & 1U) != 0;
     }
@@ -142,6 +149,11 @@ bool Search::descend(Run& run) {
         if (auto failure = finish_guarded(run); !failure.empty()) fail(std::move(failure));
         return false;
     }
+    return enter(choices) && take(run, depth_ - 1);
+}
+
+/// Adds a state to the path and chooses its step. Returns false if the run is given up there.
+bool Search::enter(const std::vector<Choice>& choices) {
     if (depth_ == bound_.steps) {
         ++counts_.cut;
         return false;
@@ -156,7 +168,7 @@ bool Search::descend(Run& run) {
     }
     frame.chosen = choice;
     frame.plans[choice] = Plan::done;
-    return take(run, depth_ - 1);
+    return true;
 }
 
 void Search::push_frame(const std::vector<Choice>& choices) {
@@ -229,15 +241,16 @@ void Search::find_races(std::size_t depth) {
     auto& frame = *path_[depth];
     frame.past = frame.enabled_by;
     std::vector<std::size_t> races;
-    Steps covered;  // steps before a race that was found: exploring that race reverses them
+    Steps covered;  // steps before a race that was found: exploring that race reverses them. They
+                    // are in the past already
     for (std::size_t step = depth; step-- > 0;) {
         const auto& earlier = *path_[step];
-        if (frame.enabled_by.contains(step)) continue;
+        if (frame.enabled_by.contains(step) || covered.contains(step)) continue;
         const auto conflict = find_conflict(earlier.footprint, frame.footprint);
         if (conflict == Conflict::none) continue;
         frame.past.insert(earlier.past);
         frame.past.insert(step);
-        if (conflict != Conflict::race || covered.contains(step)) continue;
+        if (conflict != Conflict::race) continue;
         races.push_back(step);
         covered.insert(earlier.past);
     }
@@ -250,14 +263,12 @@ void Search::add_backtrack(std::size_t at, std::size_t later) {
     auto& frame = *path_[at];
     const auto& target = *path_[later];
     std::vector<std::size_t> initials;
-    std::vector<std::size_t> between;
+    Steps between;
     for (std::size_t step = at + 1; step <= later; ++step) {
         const auto& candidate = *path_[step];
         if (step < later && (!target.past.contains(step) || candidate.past.contains(at))) continue;
-        const bool first = std::none_of(between.begin(), between.end(), [&](std::size_t earlier) {
-            return candidate.past.contains(earlier);
-        });
-        between.push_back(step);
+        const bool first = !candidate.past.intersects(between);
+        between.insert(step);
         if (!first) continue;
         if (const auto choice = frame.find(candidate.process())) initials.push_back(*choice);
     }
@@ -347,6 +358,71 @@ std::optional<std::size_t> Search::next_planned(const Frame& frame) const {
         if (!found) found = i;
     }
     return found;
+}
+
+// --- For a program that runs outside -------------------------------------------------------------
+
+Search::Search(Bound bound) : Search(Program(), bound) {}
+
+bool Search::begin_run() {
+    if (std::exchange(begun_, true) && !done_) done_ = !backtrack();
+    depth_ = fixed_;
+    taken_ = 0;
+    return !done_;
+}
+
+void Search::restart_run() {
+    if (taken_ > 0) fixed_ = depth_;
+    taken_ = 0;
+}
+
+std::optional<std::size_t> Search::choose(const std::vector<Choice>& choices) {
+    if (taken_ < fixed_) {
+        const auto& frame = *path_[taken_];
+        const bool equal =
+            std::equal(choices.begin(), choices.end(), frame.choices.begin(), frame.choices.end(),
+                       [](const Choice& a, const Choice& b) { return a.process == b.process; });
+        if (equal) return frame.chosen;
+        diverged_ = done_ = true;
+        return std::nullopt;
+    }
+    if (depth_ > 0 && dynamic_) wake_disabled(*path_[depth_ - 1], choices);
+    if (!enter(choices)) return std::nullopt;
+    return path_[depth_ - 1]->chosen;
+}
+
+void Search::note_taken(std::uint32_t cause, const Footprint& footprint) {
+    ++counts_.steps;
+    const auto step = taken_++;
+    auto& frame = *path_[step];
+    if (step + 1 < fixed_) {
+        if (dynamic_ && frame.footprint != footprint) diverged_ = done_ = true;
+        return;
+    }
+    if (!dynamic_) return;
+    frame.footprint = footprint;
+    note_step(step, cause);
+}
+
+void Search::end_run() {
+    if (taken_ < fixed_) {
+        diverged_ = done_ = true;
+        return;
+    }
+    if (depth_ > 0 && dynamic_) wake_disabled(*path_[depth_ - 1], {});
+    ++counts_.schedules;
+}
+
+std::uint64_t Search::planned() const {
+    std::uint64_t count = 0;
+    for (std::size_t i = 0; i < depth_; ++i) {
+        const auto& frame = *path_[i];
+        for (std::size_t choice = 0; choice < frame.choices.size(); ++choice) {
+            const bool asleep = dynamic_ && frame.sleeps(frame.choices[choice].process);
+            if (frame.plans[choice] == Plan::to_do && !asleep) ++count;
+        }
+    }
+    return count;
 }
 
 void Search::fail(std::string failure) {

@@ -62,11 +62,35 @@ class Search {
     /// steps. Returns false once everything within the bound was explored, or a run failed.
     bool explore(std::uint64_t runs, std::uint64_t steps_max = UINT64_MAX);
 
+    // --- For a program that runs outside. Requires that there is no preemption bound ---
+
+    /// Explores a program that runs outside.
+    explicit Search(Bound bound);
+    /// Begins the next run. Returns false if everything within the bound was explored.
+    bool begin_run();
+    /// Begins the last run again, if it has taken any step.
+    void restart_run();
+    /// Returns the choice of the next step. Returns nothing if the run is to be given up: an equal
+    /// one was explored, it is too long, or it does not repeat the steps that it shares with the
+    /// previous run.
+    std::optional<std::size_t> choose(const std::vector<Choice>& choices);
+    /// Notes that the run has taken the step that choose() returned.
+    void note_taken(std::uint32_t cause, const Footprint& footprint);
+    /// Ends a run in which no step is possible any more.
+    void end_run();
+    /// Whether a run did other steps than the previous one after equal choices, so that nothing is
+    /// proved. Such a program depends on more than its schedule.
+    [[nodiscard]] bool diverged() const { return diverged_; }
+    /// Returns the number of choices that are planned so far. Each takes a run, and may plan more.
+    [[nodiscard]] std::uint64_t planned() const;
+
     [[nodiscard]] const SearchCounts& counts() const { return counts_; }
     /// Whether runs go back to checkpoints instead of repeating steps. Known once a run has begun.
     [[nodiscard]] bool rewinding() const { return runs_.rewinding(); }
     /// Whether every schedule within the bound was explored and none was cut.
-    [[nodiscard]] bool exhausted() const { return done_ && !failed_run_ && counts_.cut == 0; }
+    [[nodiscard]] bool exhausted() const {
+        return done_ && !failed_run_ && !diverged_ && counts_.cut == 0;
+    }
     /// Returns the first run that failed; nothing if none did.
     [[nodiscard]] const std::optional<Outcome>& failed_run() const { return failed_run_; }
 
@@ -74,6 +98,7 @@ class Search {
     struct Frame;
     void run_once();
     bool descend(Run& run);
+    bool enter(const std::vector<Choice>& choices);
     void push_frame(const std::vector<Choice>& choices);
     [[nodiscard]] std::size_t pick(const Frame& frame) const;
     [[nodiscard]] std::optional<std::size_t> next_planned(const Frame& frame) const;
@@ -100,6 +125,9 @@ class Search {
     std::vector<std::unique_ptr<Frame>> path_;
     std::size_t depth_ = 0;  // the number of frames in use; the others are memory for reuse
     std::size_t fixed_ = 0;  // the number of frames that the next run repeats
+    std::size_t taken_ = 0;  // the number of steps that the run of a program outside has taken
+    bool begun_ = false;     // whether a program outside has begun a run
+    bool diverged_ = false;
     bool done_ = false;
     std::optional<Outcome> failed_run_;
 };

@@ -160,6 +160,8 @@ std::uint64_t LockManager::digest() const {
     return sum;
 }
 
+bool LockManager::holds(RequestId id) const { return with_id(held_, id) != held_.end(); }
+
 bool LockManager::holds_any(std::uint32_t client) const {
     for (const auto& request : queue_) {
         if (request.client == client) note_lock(request.name);

@@ -61,6 +61,8 @@ class LockManager {
     /// Returns a hash of the held locks and of the queue, which has an order within each name.
     [[nodiscard]] std::uint64_t digest() const;
     [[nodiscard]] bool holds_any(std::uint32_t client) const;
+    /// Whether the request holds its lock. Records no footprint.
+    [[nodiscard]] bool holds(RequestId id) const;
     /// Returns the number of requests so far.
     [[nodiscard]] int requests() const { return requests_; }
     /// Returns the number of requests with `steal` so far.

@@ -64,16 +64,16 @@ void StorageArea::note_keys(ProcessId process, AccessKind access) const {
     }
 }
 
-/// Notes a write of everything that the process sees. It need not cover missing keys, because a
+/// Notes an access to everything that the process sees. It need not cover missing keys, because a
 /// step that adds a key also notes note_keys().
-void StorageArea::note_everything(ProcessId process) const {
-    note_keys(process, AccessKind::write);
+void StorageArea::note_everything(ProcessId process, AccessKind access) const {
+    note_keys(process, access);
     const auto found = processes_.find(process);
     if (model_ != StorageModel::cached) {
-        for (const auto& [key, value] : values_) note(process, key, AccessKind::write);
+        for (const auto& [key, value] : values_) note(process, key, access);
     } else if (found != processes_.end()) {
-        for (const auto& [key, value] : found->second.copy) note(process, key, AccessKind::write);
-        for (const auto& [key, own] : found->second.awaited) note(process, key, AccessKind::write);
+        for (const auto& [key, value] : found->second.copy) note(process, key, access);
+        for (const auto& [key, own] : found->second.awaited) note(process, key, access);
     }
 }
 
@@ -95,14 +95,19 @@ const StorageArea::Values& StorageArea::seen_by(ProcessId process) const {
     return model_ == StorageModel::cached ? processes_.at(process).copy : values_;
 }
 
-std::optional<std::string> StorageArea::get(ProcessId process, std::string_view key) const {
+const std::string* StorageArea::find(ProcessId process, std::string_view key) const {
     note(process, key, AccessKind::read);
     const auto& values = seen_by(process);
     const auto found = values.find(key);
+    return found == values.end() ? nullptr : &found->second;
+}
+
+std::optional<std::string> StorageArea::get(ProcessId process, std::string_view key) const {
+    const auto* const found = find(process, key);
     recorder_->observe(
-        [&] { return found == values.end() ? 1 : lab::digest(std::string_view(found->second)); });
-    if (found == values.end()) return std::nullopt;
-    return found->second;
+        [&] { return found == nullptr ? 1 : lab::digest(std::string_view(*found)); });
+    if (found == nullptr) return std::nullopt;
+    return *found;
 }
 
 std::vector<std::string> StorageArea::keys(ProcessId process, std::string_view prefix) const {

@@ -67,6 +67,8 @@ class StorageArea {
     }
     [[nodiscard]] std::vector<ProcessId> processes() const;
 
+    /// Returns the value of a key, or null.
+    [[nodiscard]] const std::string* find(ProcessId process, std::string_view key) const;
     [[nodiscard]] std::optional<std::string> get(ProcessId process, std::string_view key) const;
     [[nodiscard]] std::vector<std::string> keys(ProcessId process, std::string_view prefix) const;
     /// Sets the value of a key; removes the key if `value` is nothing. Returns the write to send,
@@ -103,6 +105,11 @@ class StorageArea {
     [[nodiscard]] std::uint64_t digest(bool with_disk) const;
     [[nodiscard]] const Values& values() const { return values_; }
     /// Returns what the process reads: its copy, or the area.
+    [[nodiscard]] const Values& all(ProcessId process) const {
+        note_everything(process, AccessKind::read);
+        return seen_by(process);
+    }
+    /// Returns what the process reads: its copy, or the area. Records no footprint.
     [[nodiscard]] const Values& seen_by(ProcessId process) const;
     /// For tests: sets a value in the area and in every process.
     void overwrite(const std::string& key, std::optional<std::string> value);
@@ -137,7 +144,7 @@ class StorageArea {
 
     void note(ProcessId process, std::string_view key, AccessKind access) const;
     void note_keys(ProcessId process, AccessKind access) const;
-    void note_everything(ProcessId process) const;
+    void note_everything(ProcessId process, AccessKind access = AccessKind::write) const;
 
     StorageModel model_;
     EqualWrites equal_writes_;

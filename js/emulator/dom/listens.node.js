@@ -1,0 +1,8 @@
+import { getEventListeners } from 'node:events';
+
+/**
+ * Whether a target has a listener for events of a type.
+ *
+ * @type {(target: EventTarget, type: string) => boolean}
+ */
+export const listens = (target, type) => getEventListeners(target, type).length > 0;

@@ -1,0 +1,53 @@
+/** What a search of all schedules has to know about a run, besides what the rules note. */
+
+/** @typedef {import('./explore.js').ScenarioContext} ScenarioContext */
+
+/**
+ * `givenUp`: the search has given the run up. `shared`: the scenario has asked for the origin or for other tabs, so that
+ * the search cannot see what its tabs share. `unscheduled`: something has happened in an order that no schedule chooses.
+ *
+ * @typedef {{ givenUp: boolean, shared: boolean, unscheduled: boolean }} Found
+ */
+
+export class SearchedScenario {
+    #shared = false;
+    #givenUp = false;
+    #origin;
+    #searches;
+
+    /** @param {import('./origin.js').Origin} origin @param {boolean} searches whether a search chooses the schedule */
+    constructor(origin, searches) {
+        this.#origin = origin;
+        this.#searches = searches;
+    }
+
+    /** Whether the search has given the run up. */
+    get givenUp() {
+        if (!this.#origin.closed) this.#givenUp ||= this.#origin.rules.givenUp;
+        return this.#givenUp;
+    }
+
+    /** What the scenario receives, from which a search learns what it asks for. @param {ScenarioContext} given */
+    contextOf(given) {
+        if (!this.#searches) return given;
+        const { index, origin, tabs, seed } = given;
+        const share = () => (this.#shared = true);
+        return {
+            index,
+            seed,
+            get origin() {
+                share();
+                return origin;
+            },
+            get tabs() {
+                share();
+                return tabs;
+            },
+        };
+    }
+
+    /** @returns {Found} */
+    get found() {
+        return { givenUp: this.#givenUp, shared: this.#shared, unscheduled: this.#origin.unscheduled };
+    }
+}
