@@ -13,6 +13,9 @@
 import { checkWasm } from './core/module.js';
 import { loadRules } from './emulator/rules.js';
 import { runOnce, shrink } from './emulator/explore.js';
+import { progressMeter } from './emulator/progress-line.web.js';
+import { importScenario, moduleAddress } from './emulator/scenario-module.js';
+import { checkThreads, outcomesOf } from './emulator/seeds/seed-outcomes.js';
 import { checkPeer, loadPeer } from './emulator/database/indexed-db.js';
 import { Origin as EmulatedOrigin } from './emulator/origin.js';
 import { invalid } from './common/errors.js';
@@ -137,6 +140,7 @@ function checkUrl(url) {
 
 /** @typedef {import('./emulator/explore.js').Scenario} Scenario */
 /** @typedef {import('./emulator/explore.js').InvariantContext} InvariantContext */
+/** @typedef {import('./emulator/explore.js').SetupContext} SetupContext */
 
 /**
  * @typedef {object} ExploreOptions the options of {@link explore}, besides those of {@link createOrigin} without
@@ -145,11 +149,17 @@ function checkUrl(url) {
  * @property {number} [tabs] 1 to 64; 2 by default
  * @property {readonly (typeof faults[number])[]} [faults] the faults that may happen; none by default
  * @property {number} [faultBudget] how many faults may happen in one run, 0 to 64; 1 by default
+ * @property {(context: SetupContext) => unknown} [setup] is called before the scenario in each run, and may open tabs
+ *   and fill storages. What it does is over before the scenario begins, and is no choice of the schedule. An exception
+ *   is a failure of the run
  * @property {(context: InvariantContext) => unknown} [invariant] is called when no event can happen. False, a
  *   sentence or an exception is a failure
  * @property {number} [steps] the number of steps after which a run counts as endless, 1 to 10^6; 20,000 by default
  * @property {AbortSignal} [signal] ends the exploration; the promise is rejected with its reason
- * @property {(seeds: number) => void} [progress] is called after each seed
+ * @property {((seeds: number) => void) | boolean} [progress] is called with the number of seeds after each seed; true
+ *   shows it on stderr, if that is a terminal
+ * @property {number} [workers] the number of threads that share the seeds, 1 to 64. The scenario must be the URL of a
+ *   module then, which has `setup` and `invariant`, too. The report is that of one thread
  */
 
 /**
@@ -180,17 +190,30 @@ const failed = (failure) => ({
  * never ends, or the invariant does not hold. A run with an odd seed is a random walk over turns, deliveries, grants,
  * timers and faults. A run with an even seed goes by priorities that change at random (PCT).
  *
- * @param {Scenario | string} scenario a function that is called for each tab with the tab, or a script that runs in it
+ * @param {Scenario | string | URL} scenario a function that is called for each tab with the tab; a script that runs in
+ *   it; or the URL of a module (a text only with `file:`, `http:` or `https:`) that exports such a `scenario`, or has
+ *   it as its default export, and may export `setup` and `invariant`
  * @param {ExploreOptions & Omit<CreateOriginOptions, 'seed' | 'clock'>} [options]
  * @returns {Promise<ExploreReport>}
- * @throws {TabacusError} `invalid-argument`, `unavailable` without emulator.wasm
+ * @throws {TabacusError} `invalid-argument`; `unavailable` without emulator.wasm, or where there are no threads for
+ *   `workers`
  * @example
  * const report = await explore(async ({ window: { navigator, localStorage } }) => {
  *     await navigator.locks.request('n', () => { localStorage.n = Number(localStorage.n ?? 0) + 1; });
  * }, { tabs: 2, invariant: ({ origin }) => origin.openTab().window.localStorage.n === '2' });
  */
 export async function explore(scenario, options = {}) {
-    const { plan, seeds, signal, progress } = await planOf(scenario, options);
+    const planned = await planOf(scenario, options);
+    const meter = progressMeter(planned.progress, planned.seeds.length);
+    try {
+        return await explored({ ...planned, progress: meter.update });
+    } finally {
+        meter.end();
+    }
+}
+
+/** @param {Awaited<ReturnType<typeof planOf>> & { progress: (seeds: number) => void }} planned */
+async function explored({ plan, seeds, progress, threads }) {
     /** @type {ExploreReport} */
     const report = {
         verdict: 'unbroken within the bound',
@@ -206,23 +229,25 @@ export async function explore(scenario, options = {}) {
         (await runOnce({ ...plan, faults: [] }, { seed: 1, schedule: [] })).steps,
         10,
     );
-    for (const seed of seeds) {
-        signal?.throwIfAborted();
-        const outcome = await runOnce(plan, { seed, length });
+    let failing;
+    for await (const { seed, outcome } of outcomesOf(plan, seeds, { length, threads })) {
         ++report.seeds;
         report.steps += outcome.steps;
         report.hash = mixed(report.hash, outcome.hash);
         count(outcome.faults, report.faults);
-        if (outcome.failure) return broken(plan, seed, outcome, report);
-        progress?.(report.seeds);
+        if (outcome.failure) {
+            failing = { seed, outcome };
+            break; // which ends the threads before the schedule is shrunk
+        }
+        progress(report.seeds);
     }
-    return report;
+    return failing ? broken(plan, failing.seed, failing.outcome, report) : report;
 }
 
 /**
  * Repeats a broken run step by step.
  *
- * @param {Scenario | string} scenario the scenario of the broken run
+ * @param {Scenario | string | URL} scenario the scenario of the broken run
  * @param {ExploreReport | { seed: number, schedule: readonly number[] }} found the report of the broken run, or its
  *   seed and schedule
  * @param {ExploreOptions & Omit<CreateOriginOptions, 'seed' | 'clock'>} [options] the options of the broken run
@@ -308,49 +333,70 @@ const exploreOptions = /** @type {const} */ ([
     'tabs',
     'faults',
     'faultBudget',
+    'setup',
     'invariant',
     'steps',
     'signal',
     'progress',
+    'workers',
     ...originOptions.filter((name) => name !== 'seed' && name !== 'clock'),
 ]);
 
 /** @param {unknown} scenario @param {unknown} given */
 async function planOf(scenario, given) {
-    if (typeof scenario !== 'function' && typeof scenario !== 'string')
-        throw invalid('scenario', scenario, 'a function or a string');
+    const module = moduleAddress(scenario);
+    if (typeof scenario !== 'function' && typeof scenario !== 'string' && module === undefined)
+        throw invalid('scenario', scenario, 'a function, a string or the URL of a module');
     const {
         seeds = 1000,
         tabs = 2,
         faults: chosen = [],
         faultBudget = 1,
-        invariant = () => {},
+        setup,
+        invariant,
         steps = 20_000,
         signal,
         progress,
+        workers,
         ...rest
     } = checkOptions(given, exploreOptions);
+    const count = checkThreads(workers, module, { scenario, ...rest, setup, invariant });
     const { checked, wasm, peer } = checkOrigin(rest);
-    if (!Array.isArray(chosen)) throw invalid('faults', chosen, 'an array');
-    for (const fault of chosen) checkOneOf('faults', fault, faults);
-    for (const [name, call] of Object.entries({ invariant, progress })) {
-        if (call !== undefined && typeof call !== 'function') throw invalid(name, call, 'a function');
-    }
+    checkFaults(chosen);
+    checkCalls({ setup, invariant }, progress);
     const numbers = {
         tabs: checkInteger('tabs', tabs, 1, 64),
-        faultBudget: Math.min(checkInteger('faultBudget', faultBudget, 0, 64), chosen.length > 0 ? 64 : 0),
+        faultBudget: Math.min(checkInteger('faultBudget', faultBudget, 0, 64), Object(chosen).length > 0 ? 64 : 0),
         stepsMax: checkInteger('steps', steps, 1, 1e6),
     };
     const list = seedsOf(seeds);
     const ending = checkSignal(signal);
     ending?.throwIfAborted();
     const [glue, found] = await load(wasm, peer);
+    const exported = /** @type {any} */ (module === undefined ? { scenario } : await importScenario(module));
+    const own = { setup: setup ?? exported.setup, invariant: invariant ?? exported.invariant ?? (() => {}) };
     const plan = /** @type {import('./emulator/explore.js').Plan} */ ({
-        ...{ glue, peer: found, scenario, invariant, origin: checked, signal: ending },
-        faults: numbers.faultBudget === 0 ? [] : chosen,
+        ...{ ...exported, ...own, glue, peer: found, origin: checked, signal: ending },
+        faults: numbers.faultBudget === 0 ? [] : /** @type {any} */ (chosen),
         ...numbers,
     });
-    return { plan, seeds: list, signal: ending, progress: /** @type {any} */ (progress) };
+    const threads = count === undefined ? undefined : { count, module: String(module), wasm };
+    return { plan, seeds: list, progress: /** @type {any} */ (progress), threads };
+}
+
+/** @param {unknown} chosen */
+function checkFaults(chosen) {
+    if (!Array.isArray(chosen)) throw invalid('faults', chosen, 'an array');
+    for (const fault of chosen) checkOneOf('faults', fault, faults);
+}
+
+/** @param {Record<string, unknown>} calls @param {unknown} progress */
+function checkCalls(calls, progress) {
+    for (const [name, call] of Object.entries(calls)) {
+        if (call !== undefined && typeof call !== 'function') throw invalid(name, call, 'a function');
+    }
+    if (progress !== undefined && typeof progress !== 'boolean' && typeof progress !== 'function')
+        throw invalid('progress', progress, 'a function, true or false');
 }
 
 /** @param {unknown} seeds */

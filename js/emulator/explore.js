@@ -19,6 +19,13 @@ import { describeError, oneLine } from './common/describe.js';
 /** @typedef {(tab: Tab, context: ScenarioContext) => unknown} Scenario */
 
 /**
+ * What a setup receives, before the scenario is called.
+ * @typedef {object} SetupContext
+ * @property {Origin} origin the origin, in which the setup may open tabs of its own
+ * @property {number} seed
+ */
+
+/**
  * What an invariant receives, once no event can happen.
  * @typedef {object} InvariantContext
  * @property {Origin} origin the origin, in which the invariant may open further tabs
@@ -32,6 +39,7 @@ import { describeError, oneLine } from './common/describe.js';
  * @property {any} glue
  * @property {any} peer
  * @property {Scenario | string} scenario
+ * @property {((context: SetupContext) => unknown) | undefined} setup
  * @property {(context: InvariantContext) => unknown} invariant
  * @property {number} tabs
  * @property {readonly Fault[]} faults
@@ -85,21 +93,45 @@ class ScenarioRun {
         this.origin.onFault = (number) => (this.#chosen = number);
         this.origin.uncaught = (error) => this.fail(`uncaught: ${describeError(error)}`);
         this.tabs = Array.from({ length: plan.tabs }, () => this.origin.openTab());
-        const { rules } = this.origin;
-        rules.setTracing(run.traced ?? false);
-        const { calls } = rules;
-        if (run.schedule) calls.runBy([...run.schedule]);
-        else calls.runBySeed(run.seed, plan.faultBudget, run.length ?? runLengthDefault, true);
-        calls.offerFaults(plan.faults.length * plan.tabs);
+        this.origin.rules.setTracing(run.traced ?? false);
     }
 
     /** @param {string} failure */
     fail(failure) {
-        this.failure ||= failure;
+        this.failure ||= this.#during + failure;
+    }
+    #during = '';
+
+    /**
+     * Runs the setup by the default schedule, until it has ended and no event can happen before time passes. None of
+     * its steps is a choice of the run's schedule.
+     *
+     * @param {(context: SetupContext) => unknown} setup
+     */
+    async setUp(setup) {
+        const { origin, plan, run } = this;
+        this.#during = 'setup: ';
+        origin.rules.calls.runDefaultSchedule();
+        this.release();
+        try {
+            const done = invoked(() => setup({ origin, seed: run.seed }));
+            await this.#settled(done.then(() => origin.settled()));
+            if (this.endless) this.fail('it waits for ever');
+        } catch (error) {
+            plan.signal?.throwIfAborted();
+            this.fail(describeError(error) || 'it throws an empty text');
+        }
+        this.release = origin.hold();
+        this.#during = '';
     }
 
+    /** Begins the scenario in each tab, under the schedule of the run. */
     begin() {
         const { origin, tabs, plan, run } = this;
+        const { calls } = origin.rules;
+        if (run.schedule) calls.runBy([...run.schedule]);
+        else calls.runBySeed(run.seed, plan.faultBudget, run.length ?? runLengthDefault, true);
+        calls.offerFaults(plan.faults.length * plan.tabs);
         for (const [index, tab] of tabs.entries()) {
             this.unfinished.add(tab);
             tab.context.queueTask(() => {
@@ -295,6 +327,7 @@ const invoked = (call) => new Promise((resolve) => resolve(call()));
 export async function runOnce(plan, run) {
     const one = new ScenarioRun(plan, run);
     try {
+        if (plan.setup) await one.setUp(plan.setup);
         one.begin();
         await one.toRest();
         one.rest();

@@ -67,7 +67,14 @@ const FAMILIES = [
     },
     alone('threads-tab-locks', 'threads/tab-lock/tab-locks'),
     alone('tabacus-lab', 'lab'),
-    alone('tabacus-emulator', 'emulator'),
+    {
+        entries: { 'tabacus-emulator': 'emulator', 'emulator-worker': 'emulator/seeds/seed-worker' },
+        chunks: [
+            ['emulator-runs', ['emulator/explore', 'emulator/rules', 'emulator/scenario-module']],
+            ['emulator-worker', ['emulator/seeds/seed-worker']],
+            ['tabacus-emulator', ['emulator']],
+        ],
+    },
 ];
 
 /** The modules of a family that another family loads at their first call, with the file that contains each. */

@@ -352,12 +352,14 @@ void EmulatedOrigin::run_by_seed(std::uint64_t seed, const Sampling& sampling, b
     schedule_.reset();
     random_choices_.emplace(seed, sampling);
     explored_ = explored;
+    choices_made_ = 0;
 }
 
 void EmulatedOrigin::run_by(Schedule schedule) {
     random_choices_.reset();
     schedule_ = std::move(schedule);
     explored_ = true;
+    choices_made_ = 0;
 }
 
 /// Begins a step. Events that are posted from here on are younger than all earlier ones.
