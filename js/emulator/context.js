@@ -37,6 +37,8 @@ export class Context {
     /** The iframe element of a frame. @type {object | null} */
     element = null;
     #reporting = false;
+    /** How many works of the host it has begun. */
+    hostWorks = 0;
     /** The event for which a listener of the window runs: `window.event`. @type {Event | undefined} */
     event;
     /** The properties of its global object that have been made, by name. @type {Map<string, unknown>} */

@@ -165,7 +165,11 @@ class ScenarioRun {
             } else if (!this.origin.working) {
                 ++idle;
             }
-            await turn(idle > 0 || this.origin.working || this.steps % unyieldingMax === 0);
+            const { delivery } = this.origin;
+            await delivery;
+            await turn(
+                idle > 0 || Boolean(delivery) || this.origin.working || this.steps % unyieldingMax === 0,
+            );
             if (this.#chosen !== undefined) await this.#fault();
         }
         return undefined;

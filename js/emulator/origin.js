@@ -12,6 +12,8 @@ import { hostTask, unyieldingMax } from './common/host-task.js';
 import { checkKey, closeConnections, databasesOf, loseDatabases } from './database/indexed-db.js';
 import { describe, shorten } from './common/describe.js';
 import { isStorage } from '../platform/storage-interface.js';
+import { hostWorkMax_ms, tracked } from './host/host-work.js';
+import { inTime } from './host/in-time.js';
 import { sameOriginUrl, Tab } from './emulated-tab.js';
 import { dispatched } from './dom/event-target.js';
 
@@ -213,7 +215,66 @@ export class Origin {
         this.rules.calls.setQuota(bytes);
     }
 
+    /**
+     * Puts the completion of asynchronous work of the host on the schedule, as the emulator does for the calls that
+     * docs/emulator.md lists: it becomes an event of the tab whose task runs, or of the first tab if none runs. When
+     * the schedule chooses the event, the run waits for the result.
+     *
+     * @template Value
+     * @param {Promise<Value> | Value} work begun already. Requires that it settles without further events of the
+     *   origin
+     * @returns {Promise<Value>} settles as `work` does, once the schedule chooses the event; stays pending if the tab
+     *   ends before
+     * @throws {TabacusError} `closed` if the origin is closed or has no open tab
+     */
+    track(work) {
+        const context = this.current?.active ? this.current : this.tabs[0]?.context;
+        if (!context) throw new TabacusError('closed', 'track(): no tab of the origin is open: open one');
+        return tracked(context, work, 'origin.track()');
+    }
+
     // --- Its schedule
+
+    /**
+     * The delivery of a result of the host for which the schedule waits.
+     *
+     * @type {Promise<void> | undefined}
+     * @internal
+     */
+    delivery;
+
+    /** Is called if the host does not complete work in time. The schedule goes on. @type {(what: string) => void} */
+    onLate = () => {};
+
+    /**
+     * @param {Context} context
+     * @param {string} what the work, for traces
+     * @param {Promise<() => void>} outcome resolves, when the work is complete, to a function that settles its promise
+     * @internal
+     */
+    awaitHost(context, what, outcome) {
+        const peer = ++context.hostWorks;
+        this.rules.trace(context.id, 'host', () => `begins ${what}`);
+        const deliver = async () => {
+            const release = this.hold();
+            const settle = await inTime(outcome, hostWorkMax_ms);
+            this.delivery = undefined;
+            const task = (/** @type {() => void} */ call) => {
+                this.rules.trace(context.id, 'host', () => `${what} completes`);
+                context.beginTask();
+                if (context.active) call();
+            };
+            if (settle) {
+                if (context.tab.stopped) context.queueTask(() => task(settle), 'host', peer);
+                else task(settle);
+            } else {
+                this.onLate(what);
+                outcome.then((late) => context.queueTask(() => task(late), 'host', peer));
+            }
+            release();
+        };
+        this.queueTask(context, () => (this.delivery = deliver()), 'host', peer);
+    }
 
     /** Schedules a task of the host in which the next event happens, if one may. */
     wake() {

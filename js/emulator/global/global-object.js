@@ -19,6 +19,7 @@ import { lockInterface, lockManagerInterface } from '../../platform/lock-manager
 import { messageEventInterface } from '../messages/message-event.js';
 import { cryptoOf, locationOf, navigatorOf } from './navigator.js';
 import { COMMON_OPERATIONS, madeOf, WINDOW_OPERATIONS, WORKER_OPERATIONS } from './operations.js';
+import { tracked, trackKey } from '../host/host-work.js';
 import { messageChannelInterface, Port } from '../messages/port.js';
 import { storageInterface } from '../../platform/storage-interface.js';
 import { belongsTo, OuterTarget } from '../dom/event-target.js';
@@ -355,6 +356,10 @@ export function makeGlobal(context) {
     const global = Object.defineProperties(new Global(internal), ownOf(Shared));
     exposed(idlInterface(Global, NAMES[context.kind]), global);
     belongsTo(Object.defineProperty(global, behind, { value: context }), context);
+    Object.defineProperty(global, trackKey, {
+        value: (/** @type {Promise<unknown>} */ work, /** @type {string} */ what) =>
+            tracked(context, work, what),
+    });
     for (const name of EARLY) void (/** @type {any} */ (global)[name]);
     return global;
 }

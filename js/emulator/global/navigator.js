@@ -1,5 +1,6 @@
 /** The objects of a global object that describe where a script runs: navigator, crypto, performance, location. */
 
+import { subtleOf } from '../host/subtle-crypto.js';
 import { idlInterface, internal, onlyInternal } from '../../platform/web-idl.js';
 import { QuotaExceededError } from '../../platform/events.js';
 
@@ -58,9 +59,10 @@ export function navigatorOf(context, secure) {
 const randomBytesMax = 65_536;
 
 /** @param {Context} context @param {boolean} secure */
-export function cryptoOf({ random }, secure) {
+export function cryptoOf(context, secure) {
+    const { random } = context;
     const crypto = {
-        ...(secure && { subtle: globalThis.crypto?.subtle, randomUUID: () => random.uuid() }),
+        ...(secure && { subtle: subtleOf(context), randomUUID: () => random.uuid() }),
         /** @param {any} array */
         getRandomValues(array) {
             if (!ArrayBuffer.isView(array)) throw new TypeError('getRandomValues: not a view of a buffer');

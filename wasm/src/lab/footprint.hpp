@@ -53,6 +53,7 @@ enum class Object : std::uint8_t {
     faults,       // the number of faults that may still happen
     scenario,     // what a scenario's checks know
     word,         // a modelled atomic
+    host,         // work that the host does for a tab
 };
 
 constexpr ObjectId object_id(Object kind, std::uint64_t which = 0) {

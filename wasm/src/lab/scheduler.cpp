@@ -9,9 +9,9 @@ namespace tabacus::lab {
 bool runs_in_tab(Source::Kind kind) { return kind < Source::Kind::transaction; }
 
 std::string describe(const Source& source) {
-    constexpr std::array<const char*, 12> names = {"script",  "inside",   "timer",    "database",
-                                                   "grant",   "message",  "change",   "transaction",
-                                                   "request", "outgoing", "incoming", "clock"};
+    constexpr std::array<const char*, 13> names = {
+        "script", "inside",      "timer",   "database", "grant",    "message", "change",
+        "host",   "transaction", "request", "outgoing", "incoming", "clock"};
     auto text =
         "tab " + std::to_string(source.tab) + " " + names.at(static_cast<std::size_t>(source.kind));
     if (source.peer != 0) text += " of " + std::to_string(source.peer);

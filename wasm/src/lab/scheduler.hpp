@@ -47,6 +47,7 @@ struct Source {
         grant,     // an answer of the lock manager
         message,   // a message from `peer`
         change,    // a storage event
+        host,      // the work `peer` that the tab's host does for it, such as a hash, is complete
         // Events in the browser. They happen whatever the tab does.
         transaction,  // the transaction `peer` of the tab executes
         request,      // a message from the tab to the lock manager

@@ -282,12 +282,14 @@ EMSCRIPTEN_BINDINGS(tabacus_emulator) {
         .value("script", Source::Kind::script)
         .value("timer", Source::Kind::timer)
         .value("database", Source::Kind::database)
+        .value("host", Source::Kind::host)
         .value("message", Source::Kind::message);
     // The subject of a line of the trace.
     enum_<Object>("Subject", enum_value_type::string)
         .value("transaction", Object::transaction)
         .value("item", Object::item)
         .value("channel", Object::channel)
+        .value("host", Object::host)
         .value("faults", Object::faults);
 
     register_optional<std::size_t>();

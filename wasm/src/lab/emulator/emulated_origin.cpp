@@ -115,8 +115,6 @@ void EmulatedOrigin::set_item(ContextId context, AreaId id, std::string_view key
                      : "removes " + std::string(key);
     });
     auto write = area(id).set(process(context), context, key, value);
-    const auto content = object_id(Object::item, key, object_id(Object::item, value.value_or("")));
-    hash_ = SeededRandom(hash_ ^ content).bits();
     if (write) pass_on(id, std::move(*write));
 }
 

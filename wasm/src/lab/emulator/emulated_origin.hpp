@@ -150,7 +150,8 @@ class EmulatedOrigin final : private LockListener {
     [[nodiscard]] const OriginEvent& event() const { return event_; }
     /// Returns the choice of each step; 0 is the choice of the default schedule.
     [[nodiscard]] const Schedule& taken() const { return taken_; }
-    /// Returns a hash of the run so far.
+    /// Returns a hash of the events of the run so far, in their order. It does not cover values:
+    /// those that a cipher makes differ from run to run.
     [[nodiscard]] std::uint64_t hash() const { return hash_; }
 
     // --- Traces ---

@@ -1,0 +1,36 @@
+/**
+ * Asynchronous work that the host does for a tab, such as a hash or the compilation of a module. Its completion is an
+ * event of the schedule. When the schedule chooses the event, the run waits for the result of the host and delivers
+ * it, so that the order of events does not depend on how fast the host is.
+ */
+
+/** @typedef {import('../context.js').Context} Context */
+
+/** The key of the property by which a global object tracks work, for this package in a tab. */
+export const trackKey = Symbol.for('tabacus.track');
+
+/**
+ * How long a run waits for one result of the host, in milliseconds of real time. The generation of an RSA key of 4,096
+ * bits takes up to 10 s on a busy machine.
+ */
+export const hostWorkMax_ms = 30_000;
+
+/**
+ * Puts the completion of work on the schedule of the context's origin.
+ *
+ * @template Value
+ * @param {Context} context
+ * @param {Promise<Value> | Value} work begun already
+ * @param {string} what the call, for traces, such as `crypto.subtle.digest()`
+ * @returns {Promise<Value>} settles as `work` does, once the schedule chooses its event; stays pending if the context
+ *   ends before
+ */
+export function tracked(context, work, what) {
+    return new Promise((resolve, reject) => {
+        const outcome = Promise.resolve(work).then(
+            (value) => () => resolve(value),
+            (reason) => () => reject(reason),
+        );
+        if (context.active) context.origin.awaitHost(context, what, outcome);
+    });
+}

@@ -1,0 +1,21 @@
+/** A bound on real time for the host's promises. */
+
+const { setTimeout, clearTimeout } = globalThis;
+
+/**
+ * Waits for a promise of the host.
+ *
+ * @template Value
+ * @param {Promise<Value>} promise Requires that it is not rejected
+ * @param {number} max_ms in real time
+ * @returns {Promise<Value | undefined>} resolves to undefined if the promise does not settle in time
+ */
+export function inTime(promise, max_ms) {
+    return new Promise((resolve) => {
+        const timer = setTimeout(() => resolve(undefined), max_ms);
+        promise.then((value) => {
+            clearTimeout(timer);
+            resolve(value);
+        });
+    });
+}
