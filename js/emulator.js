@@ -13,6 +13,7 @@
 import { checkWasm } from './core/module.js';
 import { loadRules } from './emulator/rules.js';
 import { runOnce, shrink } from './emulator/explore.js';
+import { unlimited, withoutLimit } from './emulator/common/listener-limit.web.js';
 import { progressMeter } from './emulator/progress-line.web.js';
 import { importScenario, moduleAddress } from './emulator/scenario-module.js';
 import { checkThreads, outcomesOf } from './emulator/seeds/seed-outcomes.js';
@@ -205,9 +206,11 @@ const failed = (failure) => ({
 export async function explore(scenario, options = {}) {
     const planned = await planOf(scenario, options);
     const meter = progressMeter(planned.progress, planned.seeds.length);
+    const limited = withoutLimit();
     try {
         return await explored({ ...planned, progress: meter.update });
     } finally {
+        limited();
         meter.end();
     }
 }
@@ -258,7 +261,8 @@ async function explored({ plan, seeds, progress, threads }) {
 export async function replay(scenario, found, options = {}) {
     const { seed, schedule } = checkFound(found);
     const { plan } = await planOf(scenario, options);
-    const outcome = await runOnce(plan, { seed, schedule, traced: true });
+    const limited = withoutLimit();
+    const outcome = await runOnce(plan, { seed, schedule, traced: true }).finally(limited);
     const { steps, failure, trace, svg, hash } = outcome;
     const verdict = failure ? 'broken' : 'unbroken within the bound';
     return {
@@ -349,45 +353,42 @@ async function planOf(scenario, given) {
         throw invalid('scenario', scenario, 'a function, a string or the URL of a module');
     const {
         seeds = 1000,
-        tabs = 2,
-        faults: chosen = [],
-        faultBudget = 1,
-        setup,
-        invariant,
-        steps = 20_000,
-        signal,
-        progress,
-        workers,
-        ...rest
+        tabs,
+        faults: chosen,
+        faultBudget,
+        steps,
+        ...others
     } = checkOptions(given, exploreOptions);
-    const count = checkThreads(workers, module, { scenario, ...rest, setup, invariant });
+    const { setup, invariant, signal, progress, workers, ...rest } = others;
+    const count = checkThreads(workers, module, { scenario, ...others });
     const { checked, wasm, peer } = checkOrigin(rest);
-    checkFaults(chosen);
+    const bounds = checkBounds({ tabs, faults: chosen, faultBudget, steps });
     checkCalls({ setup, invariant }, progress);
-    const numbers = {
-        tabs: checkInteger('tabs', tabs, 1, 64),
-        faultBudget: Math.min(checkInteger('faultBudget', faultBudget, 0, 64), Object(chosen).length > 0 ? 64 : 0),
-        stepsMax: checkInteger('steps', steps, 1, 1e6),
-    };
     const list = seedsOf(seeds);
     const ending = checkSignal(signal);
     ending?.throwIfAborted();
+    if (ending) unlimited(ending); // each of many explorations may have a listener
     const [glue, found] = await load(wasm, peer);
     const exported = /** @type {any} */ (module === undefined ? { scenario } : await importScenario(module));
     const own = { setup: setup ?? exported.setup, invariant: invariant ?? exported.invariant ?? (() => {}) };
     const plan = /** @type {import('./emulator/explore.js').Plan} */ ({
         ...{ ...exported, ...own, glue, peer: found, origin: checked, signal: ending },
-        faults: numbers.faultBudget === 0 ? [] : /** @type {any} */ (chosen),
-        ...numbers,
+        ...bounds,
     });
     const threads = count === undefined ? undefined : { count, module: String(module), wasm };
     return { plan, seeds: list, progress: /** @type {any} */ (progress), threads };
 }
 
-/** @param {unknown} chosen */
-function checkFaults(chosen) {
+/** @param {Record<string, unknown>} given */
+function checkBounds({ tabs = 2, faults: chosen = [], faultBudget = 1, steps = 20_000 }) {
     if (!Array.isArray(chosen)) throw invalid('faults', chosen, 'an array');
     for (const fault of chosen) checkOneOf('faults', fault, faults);
+    const numbers = {
+        tabs: checkInteger('tabs', tabs, 1, 64),
+        faultBudget: Math.min(checkInteger('faultBudget', faultBudget, 0, 64), chosen.length > 0 ? 64 : 0),
+        stepsMax: checkInteger('steps', steps, 1, 1e6),
+    };
+    return { ...numbers, faults: numbers.faultBudget === 0 ? [] : chosen };
 }
 
 /** @param {Record<string, unknown>} calls @param {unknown} progress */

@@ -115,14 +115,21 @@ class ScenarioRun {
         this.release();
         try {
             const done = invoked(() => setup({ origin, seed: run.seed }));
-            await this.#settled(done.then(() => origin.settled()));
+            await this.#settled(done.then(() => this.#comeToRest()));
             if (this.endless) this.fail('it waits for ever');
         } catch (error) {
             plan.signal?.throwIfAborted();
             this.fail(describeError(error) || 'it throws an empty text');
         }
         this.release = origin.hold();
+        origin.rules.setTracing(run.traced ?? false);
         this.#during = '';
+    }
+
+    /** Lets what is under way arrive. The trace leaves that out, since no tab of the scenario has begun. */
+    #comeToRest() {
+        this.origin.rules.setTracing(false);
+        return this.origin.settled();
     }
 
     /** Begins the scenario in each tab, under the schedule of the run. */
@@ -332,7 +339,7 @@ export async function runOnce(plan, run) {
     const one = new ScenarioRun(plan, run);
     try {
         if (plan.setup) await one.setUp(plan.setup);
-        one.begin();
+        if (!one.failure) one.begin();
         await one.toRest();
         one.rest();
         await one.judge();

@@ -17,7 +17,8 @@ const address = /^(file|https?):\/\/\S+$/;
  * @returns {string | undefined} undefined if the scenario is a function or a script
  */
 export function moduleAddress(scenario) {
-    if (scenario instanceof URL) return scenario.href;
+    // A test runner may have a URL of another realm.
+    if (Object.prototype.toString.call(scenario) === '[object URL]') return String(scenario);
     return typeof scenario === 'string' && address.test(scenario) ? scenario : undefined;
 }
 
@@ -49,6 +50,15 @@ async function imported(url) {
     try {
         return await import(/* webpackIgnore: true */ /* @vite-ignore */ url);
     } catch (cause) {
+        if (
+            Object(cause).code === 'ERR_UNKNOWN_FILE_EXTENSION' &&
+            /\.[cm]?tsx?$/.test(new URL(url).pathname)
+        ) {
+            const cure = 'run it with Node.js 22.18 or 23.6, or a later one, or compile it to JavaScript';
+            throw new TabacusError('unavailable', `this host cannot import TypeScript (${url}): ${cure}`, {
+                cause,
+            });
+        }
         const allowed = 'the URL of a module that can be imported';
         throw new TabacusError(
             'invalid-argument',

@@ -3,6 +3,7 @@
  * of seeds, to which it answers with `{ outcomes }`, or with `{ failure }` if it cannot run them.
  */
 
+import { withoutLimit } from '../common/listener-limit.web.js';
 import { loadPeer } from '../database/indexed-db.js';
 import { runOnce } from '../explore.js';
 import { loadRules } from '../rules.js';
@@ -23,6 +24,7 @@ import { onParent, postToParent } from './parent.web.js';
 /** @param {Task} task @returns {Promise<(seed: number) => Promise<Outcome>>} */
 async function begun({ module, plan, length, wasm }) {
     const [glue, peer, exported] = await Promise.all([loadRules(wasm), loadPeer(), importScenario(module)]);
+    withoutLimit();
     const given = { invariant: () => {}, ...exported, glue, peer, signal: undefined };
     const whole = /** @type {Plan} */ ({ ...plan, ...given });
     return (seed) => runOnce(whole, { seed, length });
