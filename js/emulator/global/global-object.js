@@ -1,5 +1,6 @@
 /** The global object of a context, with the properties of a page or a worker of one origin. */
 
+import { urlOf } from './object-urls.js';
 import { storageOf } from './context-storage.js';
 import { HOSTED, HOSTED_OPERATIONS, languageProperties } from './host-properties.js';
 import { broadcastChannelInterface } from '../messages/broadcast-channel.js';
@@ -124,6 +125,7 @@ const COMMON = {
     navigator: (context) => navigatorOf(context, isSecure(context.url)),
     crypto: (context) => cryptoOf(context, isSecure(context.url)),
     AbortSignal: abortSignalOf,
+    URL: urlOf,
     Math: ({ random }) =>
         Object.create(Math, {
             random: { value: () => random.fraction(), writable: true, configurable: true },

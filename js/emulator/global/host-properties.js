@@ -115,7 +115,6 @@ export const HOSTED = [
     'TextEncoderStream',
     'TransformStream',
     'TransformStreamDefaultController',
-    'URL',
     'URLPattern',
     'URLSearchParams',
     'WebAssembly',

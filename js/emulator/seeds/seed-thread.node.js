@@ -1,6 +1,7 @@
 /** A thread of Node that runs seeds. */
 
 import { Worker } from 'node:worker_threads';
+import { TabacusError } from '../../common/errors.js';
 
 /** The options of Node that belong to the main program, which is no module of a thread. */
 const ofProgram = /^(-e|-p|-pe|--eval|--print|--input-type)\b/;
@@ -24,9 +25,16 @@ export function openThread(receive, fail) {
     worker.on('message', receive);
     worker.on('messageerror', fail);
     worker.on('error', fail);
-    worker.on('exit', (code) => fail(new Error(`a thread ended with code ${code}`)));
+    worker.on('exit', (code) => fail(ended(code)));
     return {
         post: (message) => worker.postMessage(message),
         end: () => worker.terminate(),
     };
 }
+
+/** @param {number} code */
+const ended = (code) =>
+    new TabacusError(
+        'unavailable',
+        `a thread of explore() ended with code ${code}: leave out workers to see what its scenario does`,
+    );
