@@ -53,14 +53,14 @@ test('a broken scenario is printed, is written beside its file, and is replayed 
     assert.match(stdout, /^broken by seed 1: the count is 7 instead of 8 \(seeds: 1, steps: \d+\)\n/);
     assert.equal(read('lost update.trace.txt'), found.trace);
     assert.equal(read('lost update.svg'), found.svg);
-    assert.ok(stdout.includes(found.trace));
+    assert.ok(stdout.includes(String(found.trace)));
     for (const name of ['lost update.report.json', 'lost update.trace.txt', 'lost update.svg'])
         assert.ok(stdout.includes(`${join(folder, name)}\n`), name);
     for (const args of /** @type {string[][]} */ ([[], ['./lost update.js']])) {
         const again = command('explore', ...args, '--replay', 'lost update.report.json');
         assert.equal(again.status, 1, again.stderr);
         assert.match(again.stdout, /^broken by seed 1: the count is 7 instead of 8 /);
-        assert.ok(again.stdout.includes(found.trace));
+        assert.ok(again.stdout.includes(String(found.trace)));
     }
     assert.equal(read('lost update.report.json'), `${JSON.stringify(report, undefined, 4)}\n`, 'it stays');
 });
