@@ -12,11 +12,15 @@
 
 import { checkWasm } from './core/module.js';
 import { loadRules } from './emulator/rules.js';
-import { runOnce, shrink } from './emulator/explore.js';
+import { warmUp } from './emulator/host/warm-up.js';
 import { unlimited, withoutLimit } from './emulator/common/listener-limit.web.js';
+import { decide, runOnce } from './emulator/explore.js';
 import { progressMeter } from './emulator/progress-line.web.js';
 import { importScenario, moduleAddress } from './emulator/scenario-module.js';
 import { checkThreads, outcomesOf } from './emulator/seeds/seed-outcomes.js';
+import { sameFailure } from './emulator/verdict/failure.js';
+import { Patience } from './emulator/verdict/patience.js';
+import { shrink } from './emulator/verdict/shrink.js';
 import { checkPeer, loadPeer } from './emulator/database/indexed-db.js';
 import { Origin as EmulatedOrigin } from './emulator/origin.js';
 import { invalid } from './common/errors.js';
@@ -139,9 +143,9 @@ function checkUrl(url) {
     throw invalid('url', url, 'an absolute URL of an origin that is not opaque');
 }
 
-/** @typedef {import('./emulator/explore.js').Scenario} Scenario */
-/** @typedef {import('./emulator/explore.js').InvariantContext} InvariantContext */
-/** @typedef {import('./emulator/explore.js').SetupContext} SetupContext */
+/** @typedef {import('./emulator/scenario.js').Scenario} Scenario */
+/** @typedef {import('./emulator/scenario.js').InvariantContext} InvariantContext */
+/** @typedef {import('./emulator/scenario.js').SetupContext} SetupContext */
 
 /**
  * @typedef {object} ExploreOptions the options of {@link explore}, besides those of {@link createOrigin} without
@@ -156,6 +160,10 @@ function checkUrl(url) {
  * @property {(context: InvariantContext) => unknown} [invariant] is called when no event can happen. False, a
  *   sentence or an exception is a failure
  * @property {number} [steps] the number of steps after which a run counts as endless, 1 to 10^6; 20,000 by default
+ * @property {number} [timerWindow] how far timers may overtake messages, grants, storage, tasks and steps of databases
+ *   that are under way, in milliseconds of virtual time, 0 to Infinity; 1,000 by default. While one of them is under
+ *   way, a timer fires only if it is due at most that much later than the oldest of them began. With 0, time passes
+ *   only when nothing else can happen. What waits for a frozen tab does not hold time up
  * @property {AbortSignal} [signal] ends the exploration; the promise is rejected with its reason
  * @property {((seeds: number) => void) | boolean} [progress] is called with the number of seeds after each seed; true
  *   shows it on stderr, if that is a terminal
@@ -165,20 +173,27 @@ function checkUrl(url) {
 
 /**
  * @typedef {object} ExploreResult
- * @property {'broken' | 'unbroken within the bound'} verdict
+ * @property {'broken' | 'inconclusive' | 'unbroken within the bound'} verdict `inconclusive`: no run is broken, but at
+ *   least one waited in vain for work of the host that is not on the schedule, or failed and did not fail again when it
+ *   was repeated
  * @property {number} seeds how many seeds were run
  * @property {number} steps the number of steps of all runs
  * @property {Record<string, number>} faults how often each fault happened
  * @property {string} hash a hash of the exploration in hexadecimal, equal for equal explorations
- * @property {number} [seed] the seed of the broken run
- * @property {number[]} [schedule] the simplest schedule that breaks the scenario, for {@link replay}
- * @property {string} [trace] of the broken run, with a line for each event
+ * @property {string} [waitsFor] what an inconclusive run last waited for
+ * @property {number} [seed] the seed of the broken run, or of the first inconclusive one
+ * @property {number[]} [schedule] the simplest schedule that breaks the scenario, for {@link replay}; if inconclusive,
+ *   that of the run
+ * @property {string} [story] of that run in sentences, a line each: which tab did what, what it saw, and what it did
+ *   not see yet
+ * @property {string} [trace] of that run, with a line for each event, and the line of the source that caused it, such
+ *   as `(basket.js:12)`, where it is known
  * @property {string} [svg] the trace as a sequence diagram
  */
 
 /** @param {string} failure */
 const failed = (failure) => ({
-    /** A sentence on what is wrong; empty unless the verdict is `broken`. */
+    /** A sentence on what is wrong, or on why the verdict is `inconclusive`; else empty. */
     failure,
     /** @deprecated Use `failure`, which has the same value. */
     complaint: failure,
@@ -226,25 +241,25 @@ async function explored({ plan, seeds, progress, threads }) {
         hash: '',
         ...failed(''),
     };
-    const { schedule } = await runOnce(plan, { seed: 1, schedule: [] });
+    const { schedule } = await decide(plan, { seed: 1, schedule: [] }, true);
     const length = Math.max(
         schedule.length,
         (await runOnce({ ...plan, faults: [] }, { seed: 1, schedule: [] })).steps,
         10,
     );
-    let failing;
+    /** What is added to the report of an exploration without a broken run. */
+    let undecided = {};
     for await (const { seed, outcome } of outcomesOf(plan, seeds, { length, threads })) {
         ++report.seeds;
         report.steps += outcome.steps;
         report.hash = mixed(report.hash, outcome.hash);
         count(outcome.faults, report.faults);
-        if (outcome.failure) {
-            failing = { seed, outcome };
-            break; // which ends the threads before the schedule is shrunk
-        }
+        const found = await judged(plan, seed, outcome, 'verdict' in undecided);
+        if (found?.verdict === 'broken') return { ...report, ...found };
+        undecided = { ...found, ...undecided };
         progress(report.seeds);
     }
-    return failing ? broken(plan, failing.seed, failing.outcome, report) : report;
+    return { ...report, ...undecided };
 }
 
 /**
@@ -262,18 +277,19 @@ export async function replay(scenario, found, options = {}) {
     const { seed, schedule } = checkFound(found);
     const { plan } = await planOf(scenario, options);
     const limited = withoutLimit();
-    const outcome = await runOnce(plan, { seed, schedule, traced: true }).finally(limited);
-    const { steps, failure, trace, svg, hash } = outcome;
-    const verdict = failure ? 'broken' : 'unbroken within the bound';
+    const outcome = await decide(plan, { seed, schedule, traced: true }, true).finally(limited);
+    const { steps, failure, waitsFor, story, trace, svg, hash } = outcome;
+    const unbroken = /** @type {const} */ ({ verdict: 'unbroken within the bound', ...failed('') });
     return {
-        verdict,
+        ...(failure ? { verdict: /** @type {const} */ ('broken'), ...failed(failure) } : unbroken),
+        ...(waitsFor && inconclusive(waitsFor)),
         seeds: 1,
         steps,
         faults: count(outcome.faults, {}),
         hash,
-        ...failed(failure),
         seed,
         schedule: [...schedule],
+        story,
         trace,
         svg,
     };
@@ -301,24 +317,58 @@ function checkFound(found) {
 /** The largest number of runs for shrinking a schedule. */
 const shrinkRunsMax = 300;
 
+/** @typedef {import('./emulator/explore.js').Plan} Plan */
+/** @typedef {import('./emulator/explore.js').Outcome} Outcome */
+
+/** @param {string} waitsFor what an inconclusive run last waited for */
+const inconclusive = (waitsFor) => ({
+    verdict: /** @type {const} */ ('inconclusive'),
+    ...failed(`inconclusive: ${waitsFor}`),
+    waitsFor,
+});
+
 /**
- * @param {import('./emulator/explore.js').Plan} plan
+ * What the outcome of a seed adds to the report of an exploration; undefined if the run is unbroken.
+ *
+ * @param {Plan} plan
  * @param {number} seed
- * @param {import('./emulator/explore.js').Outcome} failing
- * @param {ExploreReport} report
+ * @param {Outcome} outcome
+ * @param {boolean} undecided whether an earlier run was inconclusive already
  */
-async function broken(plan, seed, failing, report) {
-    const { schedule } = failing.endless ? failing : await shrink(plan, seed, failing, shrinkRunsMax);
-    const { failure, trace, svg } = await runOnce(plan, { seed, schedule, traced: true });
-    return {
-        ...report,
-        verdict: /** @type {const} */ ('broken'),
-        ...failed(failure || failing.failure),
-        seed,
-        schedule,
-        trace,
-        svg,
-    };
+async function judged(plan, seed, outcome, undecided) {
+    const { failure, waitsFor, schedule } = outcome;
+    const found = failure ? await broken(plan, seed, outcome) : undefined;
+    if (found || undecided || !(failure || waitsFor)) return found;
+    const { story, trace, svg } = await runOnce(plan, { seed, schedule, traced: true });
+    const verdict = waitsFor
+        ? inconclusive(waitsFor)
+        : {
+              verdict: /** @type {const} */ ('inconclusive'),
+              ...failed(
+                  `inconclusive: a run failed, and did not fail again when it was repeated: ${failure}`,
+              ),
+          };
+    return { ...verdict, seed, schedule, story, trace, svg };
+}
+
+/**
+ * Shrinks a failing run.
+ *
+ * @param {Plan} plan
+ * @param {number} seed
+ * @param {Outcome} failing
+ * @returns what a report says about it, which repeats; undefined if the failure does not repeat
+ */
+async function broken(plan, seed, failing) {
+    const shrunk = failing.endless ? failing : await shrink(plan, seed, failing, shrinkRunsMax);
+    for (const { schedule } of new Set(shrunk ? [shrunk, failing] : [])) {
+        const outcome = await decide(plan, { seed, schedule, traced: true });
+        const { failure, story, trace, svg } = outcome;
+        if (!sameFailure(outcome, failing)) continue;
+        const verdict = /** @type {const} */ ('broken');
+        return { verdict, ...failed(failure), seed, schedule, story, trace, svg };
+    }
+    return undefined;
 }
 
 /** Mixes a text into a hash (FNV-1a). @param {string} hash @param {string} more */
@@ -340,11 +390,18 @@ const exploreOptions = /** @type {const} */ ([
     'setup',
     'invariant',
     'steps',
+    'timerWindow',
     'signal',
     'progress',
     'workers',
     ...originOptions.filter((name) => name !== 'seed' && name !== 'clock'),
 ]);
+
+/** @param {unknown} window_ms */
+function checkWindow(window_ms) {
+    if (typeof window_ms === 'number' && window_ms >= 0) return window_ms;
+    throw invalid('timerWindow', window_ms, 'a number of milliseconds from 0 to Infinity');
+}
 
 /** @param {unknown} scenario @param {unknown} given */
 async function planOf(scenario, given) {
@@ -357,12 +414,13 @@ async function planOf(scenario, given) {
         faults: chosen,
         faultBudget,
         steps,
+        timerWindow,
         ...others
     } = checkOptions(given, exploreOptions);
     const { setup, invariant, signal, progress, workers, ...rest } = others;
     const count = checkThreads(workers, module, { scenario, ...others });
     const { checked, wasm, peer } = checkOrigin(rest);
-    const bounds = checkBounds({ tabs, faults: chosen, faultBudget, steps });
+    const bounds = checkBounds({ tabs, faults: chosen, faultBudget, steps, timerWindow });
     checkCalls({ setup, invariant }, progress);
     const list = seedsOf(seeds);
     const ending = checkSignal(signal);
@@ -374,19 +432,23 @@ async function planOf(scenario, given) {
     const plan = /** @type {import('./emulator/explore.js').Plan} */ ({
         ...{ ...exported, ...own, glue, peer: found, origin: checked, signal: ending },
         ...bounds,
+        patience: new Patience(),
     });
+    await warmUp(plan);
     const threads = count === undefined ? undefined : { count, module: String(module), wasm };
     return { plan, seeds: list, progress: /** @type {any} */ (progress), threads };
 }
 
 /** @param {Record<string, unknown>} given */
-function checkBounds({ tabs = 2, faults: chosen = [], faultBudget = 1, steps = 20_000 }) {
+function checkBounds(given) {
+    const { tabs = 2, faults: chosen = [], faultBudget = 1, steps = 20_000, timerWindow = 1000 } = given;
     if (!Array.isArray(chosen)) throw invalid('faults', chosen, 'an array');
     for (const fault of chosen) checkOneOf('faults', fault, faults);
     const numbers = {
         tabs: checkInteger('tabs', tabs, 1, 64),
         faultBudget: Math.min(checkInteger('faultBudget', faultBudget, 0, 64), chosen.length > 0 ? 64 : 0),
         stepsMax: checkInteger('steps', steps, 1, 1e6),
+        timerWindow_ms: checkWindow(timerWindow),
     };
     return { ...numbers, faults: numbers.faultBudget === 0 ? [] : chosen };
 }

@@ -17,6 +17,7 @@ import { dispatched } from './dom/event-target.js';
 import { makeGlobal, originalOf } from './global/global-object.js';
 import { revokeUrls } from './global/object-urls.js';
 import { openWorker } from './worker.js';
+import { throwingLine } from './trace/source-line.js';
 
 /** @typedef {import('./origin.js').Origin} Origin */
 /** @typedef {import('./emulated-tab.js').Tab} Tab */
@@ -28,6 +29,10 @@ import { openWorker } from './worker.js';
  *
  * @typedef {{ message: string, filename: string, error: unknown }} Uncaught
  */
+
+/** The name of an event loop in traces. @param {'window' | 'worker'} kind @param {Tab} tab */
+const agentName = (kind, tab) =>
+    kind === 'worker' ? `worker ${tab.workers.length + 1} of tab ${tab.number}` : `tab ${tab.number}`;
 
 export class Context {
     alive = true;
@@ -86,6 +91,7 @@ export class Context {
         this.born_ms = origin.clock.now();
         this.timeOrigin = origin.clock.wall();
         this.random = new SeededRandom(origin.seed, this.id);
+        if (this.rules.tracing) this.rules.calls.nameAgent(agent, agentName(kind, tab));
         this.locks = new ContextLocks(this);
         this.timers = new Timers(this);
         /** @type {any} */
@@ -117,6 +123,14 @@ export class Context {
     checkStorable(what) {
         if (this.opaque !== undefined)
             throw new DOMException(`${what}: the origin is opaque`, 'SecurityError');
+    }
+
+    /** Whether a worker has closed itself. Its current task runs to its end (HTML §10.2.4, "closing"). */
+    closing = false;
+
+    /** Whether its handlers run: none runs after it was killed, closed, removed or terminated. */
+    get runs() {
+        return this.active || this.closing;
     }
 
     /** Whether its document is fully active (HTML §7.3.3). */
@@ -187,8 +201,14 @@ export class Context {
         }
     }
 
-    /** Reports an uncaught error (HTML §8.1.4.3). Never throws. @param {unknown} error */
+    /**
+     * Reports an uncaught error (HTML §8.1.4.3). Never throws. Nobody receives the errors of a context that has ended.
+     *
+     * @param {unknown} error
+     */
     report(error) {
+        if (!this.runs) return;
+        this.traceThrow(error);
         const uncaught = { message: `Uncaught ${describe(error)}`, filename: this.address.href, error };
         // No handler receives an error that occurs while an error is reported.
         if (this.#reporting) return this.unhandled(uncaught);
@@ -199,6 +219,13 @@ export class Context {
         } finally {
             this.#reporting = false;
         }
+    }
+
+    /** Adds a line for an error to the trace. @param {unknown} error */
+    traceThrow(error) {
+        const { rules } = this;
+        if (rules.tracing)
+            rules.trace(this.id, 'turn', () => `throws ${describe(error)}`, { place: throwingLine(error) });
     }
 
     /** Passes on an error that no handler has handled; a worker passes it to its owner. @param {Uncaught} uncaught */

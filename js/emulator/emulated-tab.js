@@ -265,6 +265,7 @@ export class Tab {
         if (this.closed || this.frozen) return;
         this.#trace('freezes');
         this.#fireAtDocuments('freeze');
+        if (this.closed) return;
         this.frozen = true;
         this.#activate();
     }
@@ -297,6 +298,7 @@ export class Tab {
             // The microtasks at the end of the turn may release locks. Work beside the schedule advances by one turn
             // exactly, on any machine.
             await new Promise((resolve) => hostTask(() => resolve(undefined), this.origin.working));
+            if (this.closed) return false;
             const agents = new Set(this.contexts.map(({ agent }) => agent));
             this.cached = [...agents].every((agent) => this.origin.rules.calls.setCached(agent, true));
         } finally {
@@ -350,6 +352,7 @@ export class Tab {
 
     /** @param {number} kept */
     #end(kept) {
+        if (this.closed) return; // a handler has ended it
         const { contexts } = this;
         this.#state = 'closed';
         for (const context of contexts) {

@@ -1,61 +1,44 @@
 /** Runs scenarios in JavaScript under seeded schedules and faults, and finds the simplest schedule that breaks one. */
 
 import { hostTask, unyieldingMax } from './common/host-task.js';
+import { hostTimeout } from './common/host-timers.js';
 import { Origin } from './origin.js';
 import { runLengthDefault } from './rules.js';
 import { describeError, oneLine } from './common/describe.js';
+import { patienceMax_ms } from './verdict/patience.js';
+import { HostWatch, seesHost } from './verdict/host-watch.web.js';
+import { confirm, passOn, Rejections } from './verdict/rejections.js';
 
 /** @typedef {import('./emulated-tab.js').Tab} Tab */
 
-/**
- * What a scenario receives besides its tab.
- * @typedef {object} ScenarioContext
- * @property {number} index of the tab, from 0
- * @property {Origin} origin
- * @property {readonly Tab[]} tabs
- * @property {number} seed
- */
-
-/** @typedef {(tab: Tab, context: ScenarioContext) => unknown} Scenario */
-
-/**
- * What a setup receives, before the scenario is called.
- * @typedef {object} SetupContext
- * @property {Origin} origin the origin, in which the setup may open tabs of its own
- * @property {number} seed
- */
-
-/**
- * What an invariant receives, once no event can happen.
- * @typedef {object} InvariantContext
- * @property {Origin} origin the origin, in which the invariant may open further tabs
- * @property {readonly Tab[]} tabs the tabs of the run; a killed one is `closed`
- * @property {unknown[]} results what the scenario returned in each tab; undefined if it did not end there
- * @property {number} seed
- */
+/** @typedef {import('./scenario.js').SetupContext} SetupContext */
 
 /**
  * @typedef {object} Plan the arguments of explore(), checked
  * @property {any} glue
  * @property {any} peer
- * @property {Scenario | string} scenario
+ * @property {import('./scenario.js').Scenario | string} scenario
  * @property {((context: SetupContext) => unknown) | undefined} setup
- * @property {(context: InvariantContext) => unknown} invariant
+ * @property {(context: import('./scenario.js').InvariantContext) => unknown} invariant
  * @property {number} tabs
  * @property {readonly Fault[]} faults
  * @property {number} faultBudget
  * @property {number} stepsMax
+ * @property {number} timerWindow_ms
  * @property {import('./origin.js').OriginOptions} origin
  * @property {AbortSignal | undefined} signal
+ * @property {import('./verdict/patience.js').Patience} patience
  */
 
 /** @typedef {{ seed: number, length?: number, schedule?: readonly number[], traced?: boolean }} Run */
 
+/** @typedef {import('./verdict/failure.js').FailureKind} FailureKind */
+
 /**
- * `endless`: the invariant never ended.
+ * `waitsFor`: what an inconclusive run last waited for; else empty. `endless`: the invariant never ended.
  *
- * @typedef {{ failure: string, endless: boolean, steps: number, hash: string, schedule: number[], faults: string[],
- *   trace: string, svg: string }} Outcome
+ * @typedef {{ failure: string, kind: FailureKind | undefined, waitsFor: string, endless: boolean, steps: number, hash: string, schedule: number[], faults: string[],
+ *   trace: string, story: string, svg: string }} Outcome
  */
 
 /** @typedef {import('../lab/faults.js').Fault} Fault */
@@ -77,6 +60,12 @@ class ScenarioRun {
     /** @type {Set<Tab>} */
     unfinished = new Set();
     failure = '';
+    /** @type {FailureKind | undefined} */
+    kind;
+    /** What an inconclusive run last waited for. */
+    waitsFor = '';
+    /** What the host did not complete in time. The run goes on, but a failure may be its fault. */
+    #missed = '';
     /** @type {string[]} */
     faults = [];
     steps = 0;
@@ -84,23 +73,40 @@ class ScenarioRun {
     /** @type {number | undefined} */
     #chosen;
 
-    /** @param {Plan} plan @param {Run} run */
-    constructor(plan, run) {
+    /** @param {Plan} plan @param {Run} run @param {boolean} watched whether the host's work for it is watched */
+    constructor(plan, run, watched) {
         this.plan = plan;
         this.run = run;
         this.origin = new Origin(plan.glue, { ...plan.origin, seed: run.seed }, plan.peer);
+        this.rejections = new Rejections(!watched, this.origin);
+        if (watched) this.watch = new HostWatch(this.rejections);
         this.release = this.origin.hold();
+        this.origin.onLate = (what) => this.standsStill(`${what}, which the host does not complete`);
         this.origin.onFault = (number) => (this.#chosen = number);
-        this.origin.uncaught = (error) => this.fail(`uncaught: ${describeError(error)}`);
+        this.origin.uncaught = (error) => this.fail(`uncaught: ${describeError(error)}`, 'uncaught');
+        const { rules } = this.origin;
+        rules.setTracing(run.traced ?? false);
         this.tabs = Array.from({ length: plan.tabs }, () => this.origin.openTab());
-        this.origin.rules.setTracing(run.traced ?? false);
     }
 
-    /** @param {string} failure */
-    fail(failure) {
-        this.failure ||= this.#during + failure;
+    /** Notes the first failure of the run. @param {string} failure @param {FailureKind} kind */
+    fail(failure, kind) {
+        if (this.ended) return;
+        if (this.#missed) return this.standsStill(this.#missed);
+        this.failure = this.#during + failure;
+        this.kind = kind;
     }
     #during = '';
+
+    /** Ends the run without a verdict. @param {string} what what it waits for */
+    standsStill(what) {
+        if (!this.ended) this.waitsFor = this.#during + what;
+    }
+
+    /** Whether the outcome is known. */
+    get ended() {
+        return this.failure !== '' || this.waitsFor !== '';
+    }
 
     /**
      * Runs the setup by the default schedule, until it has ended and no event can happen before time passes. None of
@@ -111,17 +117,22 @@ class ScenarioRun {
     async setUp(setup) {
         const { origin, plan, run } = this;
         this.#during = 'setup: ';
+        Rejections.step(this.rejections);
         origin.rules.calls.runDefaultSchedule();
         this.release();
         try {
             const done = invoked(() => setup({ origin, seed: run.seed }));
-            await this.#settled(done.then(() => this.#comeToRest()));
-            if (this.endless) this.fail('it waits for ever');
+            await this.#settled(
+                done.then(() => this.#comeToRest()),
+                'the setup',
+            );
+            if (this.endless) this.fail('it waits for ever', 'setup');
         } catch (error) {
             plan.signal?.throwIfAborted();
-            this.fail(describeError(error) || 'it throws an empty text');
+            this.fail(describeError(error) || 'it throws an empty text', 'setup');
         }
         this.release = origin.hold();
+        await this.look();
         origin.rules.setTracing(run.traced ?? false);
         this.#during = '';
     }
@@ -136,6 +147,7 @@ class ScenarioRun {
     begin() {
         const { origin, tabs, plan, run } = this;
         const { calls } = origin.rules;
+        calls.setTimerWindow(plan.timerWindow_ms);
         if (run.schedule) calls.runBy([...run.schedule]);
         else calls.runBySeed(run.seed, plan.faultBudget, run.length ?? runLengthDefault, true);
         calls.offerFaults(plan.faults.length * plan.tabs);
@@ -147,9 +159,11 @@ class ScenarioRun {
                     typeof scenario === 'string'
                         ? tab.run(scenario)
                         : invoked(() => scenario(tab, { index, origin, tabs, seed: run.seed }));
+                if (run.traced) done.catch((error) => tab.closed || tab.context.traceThrow(error));
                 done.then(
                     (result) => (this.results[index] = result),
-                    (error) => tab.closed || this.fail(`tab ${tab.number}: ${describeError(error)}`),
+                    (error) =>
+                        tab.closed || this.fail(`tab ${tab.number}: ${describeError(error)}`, 'scenario'),
                 ).finally(() => this.unfinished.delete(tab));
             });
         }
@@ -157,25 +171,33 @@ class ScenarioRun {
 
     /** Runs until no event can happen, except for timers of tabs in which the scenario has ended. */
     async toRest() {
-        for (let idle = 0; !this.failure && idle <= idleTurnsMax;) {
+        for (let idle = 0; !this.ended;) {
             this.plan.signal?.throwIfAborted();
+            if (idle > idleTurnsMax && !(await this.#mayGoOn())) return undefined;
+            if (this.watch) await this.#awaitHost(this.watch);
             if (this.steps > this.plan.stepsMax)
-                return this.fail(`it does not come to rest within ${this.plan.stepsMax} steps`);
+                return this.fail(`it does not come to rest within ${this.plan.stepsMax} steps`, 'endless');
             const open = this.#open();
+            Rejections.step(this.rejections);
             if (this.origin.step(open)) {
                 ++this.steps;
                 idle = 0;
+                this.#goesOn();
             } else if (this.#wakeAll()) {
                 idle = 0;
             } else if (!open && !this.origin.working) {
-                return undefined;
+                return this.#goesOn();
             } else if (!this.origin.working) {
                 ++idle;
             }
             const { delivery } = this.origin;
             await delivery;
             await turn(
-                idle > 0 || Boolean(delivery) || this.origin.working || this.steps % unyieldingMax === 0,
+                idle > 0 ||
+                    Boolean(delivery) ||
+                    this.origin.working ||
+                    this.watch !== undefined ||
+                    this.steps % unyieldingMax === 0,
             );
             if (this.#chosen !== undefined) await this.#fault();
         }
@@ -184,6 +206,58 @@ class ScenarioRun {
 
     #open() {
         return [...this.unfinished].some((tab) => !tab.closed);
+    }
+
+    /** The tabs in which the scenario has not ended. */
+    get #stuck() {
+        return [...this.unfinished].filter((tab) => !tab.closed);
+    }
+
+    /**
+     * Waits at a standstill for work of the host that no watch sees.
+     *
+     * @returns {Promise<boolean>} whether the run may go on
+     */
+    async #mayGoOn() {
+        const { watch, plan } = this;
+        if (!watch) return false;
+        const { pending } = watch;
+        if (this.#waited_ms < this.#patience_ms(watch)) {
+            this.#waited_ms += await plan.patience.pause(watch);
+            return true;
+        }
+        plan.patience.spend(pending);
+        this.#missed = pending ?? (seesHost || this.#certain ? '' : 'something outside of the emulator');
+        return false;
+    }
+
+    /** How long the run may stand still, in milliseconds of real time. @param {HostWatch} watch */
+    #patience_ms({ pending, pending_ms }) {
+        const { left_ms, unseen_ms } = this.plan.patience;
+        if (pending !== undefined) return pending_ms > left_ms ? 0 : left_ms;
+        if (seesHost) return unseen_ms;
+        return this.#certain ? 0 : left_ms;
+    }
+
+    /** Whether no work of the host can end a standstill, although no watch sees the host. */
+    get #certain() {
+        const isText = typeof this.plan.scenario === 'string';
+        return isText || this.#stuck.every(({ context }) => context.locks.waiting);
+    }
+    /** How long the run has stood still, in milliseconds of real time. */
+    #waited_ms = 0;
+
+    /** Notes that the run goes on, because of work of the host if it stood still. */
+    #goesOn() {
+        if (this.#waited_ms > 0) this.plan.patience.watches = true;
+        this.#waited_ms = 0;
+    }
+
+    /** @param {HostWatch} watch */
+    async #awaitHost(watch) {
+        const { patience, signal } = this.plan;
+        if (this.#missed || watch.pending === undefined || !this.#open()) return;
+        this.#missed = await patience.await(watch, signal);
     }
 
     /** Resumes every stopped tab at the end of a run. */
@@ -244,10 +318,15 @@ class ScenarioRun {
     }
 
     async judge() {
-        const stuck = [...this.unfinished].filter((tab) => !tab.closed).map((tab) => `tab ${tab.number}`);
-        if (stuck.length > 0)
-            this.fail(`${stuck.join(' and ')} ${stuck.length > 1 ? 'wait' : 'waits'} for ever`);
-        if (this.failure) return;
+        await this.look();
+        const stuck = this.#stuck.map((tab) => `tab ${tab.number}`);
+        const waits = `${stuck.join(' and ')} ${stuck.length > 1 ? 'wait' : 'waits'}`;
+        if (stuck.length > 0 && this.#missed) this.standsStill(`${waits} for ${this.#missed}`);
+        if (stuck.length > 0) {
+            this.origin.rules.calls.traceWaitingRequests();
+            this.fail(`${waits} for ever`, 'waits');
+        }
+        if (this.ended) return;
         const { origin, tabs, results, run, plan } = this;
         this.origin.rules.calls.runDefaultSchedule();
         this.origin.rules.setTracing(false);
@@ -256,63 +335,87 @@ class ScenarioRun {
             const verdict = await this.#settled(
                 invoked(() => plan.invariant({ origin, tabs, results, seed: run.seed })),
             );
-            if (verdict === false) this.fail('the invariant does not hold');
-            if (typeof verdict === 'string' && verdict !== '') this.fail(verdict);
+            const kind = this.endless ? 'invariant-waits' : 'invariant';
+            if (verdict === false) this.fail('the invariant does not hold', kind);
+            if (typeof verdict === 'string' && verdict !== '') this.fail(verdict, kind);
         } catch (error) {
             this.plan.signal?.throwIfAborted();
-            this.fail(describeError(error) || 'the invariant throws an empty text');
+            this.fail(describeError(error) || 'the invariant throws an empty text', 'invariant');
         }
+        await this.look();
+    }
+
+    /** Looks for rejections that nothing has handled. The host reports them before its next task. */
+    async look() {
+        for (let at = 0; at < (seesHost ? 1 : 2); ++at) await turn(true);
+        const { failure } = this.rejections;
+        if (failure) this.fail(failure, 'rejection');
     }
 
     endless = false;
 
     /**
-     * The result of the invariant. Fails if it waits for ever: because no event happens, or because events never end.
+     * The result of the invariant or of the setup. Fails if it waits for ever: because no event happens, or because events never end.
      *
      * @param {Promise<unknown>} verdict
+     * @param {string} whose
      */
-    async #settled(verdict) {
-        const { origin, plan } = this;
+    async #settled(verdict, whose = 'the invariant') {
+        const { origin, plan, watch } = this;
         const start = origin.happened;
-        /** @type {any} */
-        let timer;
+        let cancel = () => {};
         let abort = () => {};
         const never = new Promise((resolve, reject) => {
-            const check = (/** @type {number} */ before) => {
+            const check = (/** @type {number} */ before, /** @type {number} */ left_ms) => {
                 const { happened } = origin;
-                this.endless = happened === before || happened - start > plan.stepsMax;
-                if (this.endless) resolve('the invariant waits for ever');
-                else timer = setTimeout(check, idle_ms, happened);
+                const idle = happened === before;
+                const pending = idle ? watch?.pending : undefined;
+                plan.patience.watches ||= pending !== undefined;
+                if (pending && left_ms > 0) return later(happened, left_ms - idle_ms);
+                if (pending) this.standsStill(`${whose} waits for ${pending}`);
+                this.endless = idle || happened - start > plan.stepsMax;
+                if (this.endless) resolve(`${whose} waits for ever`);
+                else later(happened, left_ms);
             };
-            timer = setTimeout(check, idle_ms, start);
+            const later = (/** @type {number} */ before, /** @type {number} */ left_ms) => {
+                const begin = () => (cancel = hostTimeout(() => check(before, left_ms), idle_ms));
+                if (watch) watch.outside(begin);
+                else begin();
+            };
+            later(start, patienceMax_ms);
             abort = () => reject(plan.signal?.reason);
         });
         plan.signal?.addEventListener('abort', abort);
         try {
             return await Promise.race([verdict, never]);
         } finally {
-            clearTimeout(timer);
+            cancel();
             plan.signal?.removeEventListener('abort', abort);
         }
     }
 
-    /** @returns {Outcome} */
+    /** Ends the run. @returns {Outcome} */
     end() {
-        const { origin, failure, steps, faults: happened, run, taken } = this;
+        const { origin, failure, kind, steps, faults: happened, run, taken } = this;
         const { rules, hash } = origin;
         const traced = run.traced ?? false;
-        const title = failure || 'nothing was found';
+        const found = failure || this.waitsFor;
+        const title = found || 'nothing was found';
         const outcome = {
             failure,
+            kind,
+            waitsFor: this.waitsFor,
             endless: this.endless,
             steps,
             hash: `${this.hash ?? hash}`,
             schedule: taken,
             faults: happened,
-            trace: traced ? rules.calls.traceText(oneLine(failure)) : '',
-            svg: traced ? rules.calls.sequenceDiagram(failure, title) : '',
+            trace: traced ? rules.calls.traceText(oneLine(found)) : '',
+            story: traced ? rules.calls.storyText(oneLine(found)) : '',
+            svg: traced ? rules.calls.sequenceDiagram(found, title) : '',
         };
         origin.uncaught = () => {};
+        this.rejections.end(this.watch?.pending !== undefined);
         origin.close();
         rules.delete();
         return outcome;
@@ -334,66 +437,63 @@ class ScenarioRun {
 /** @param {() => unknown} call @returns {Promise<unknown>} */
 const invoked = (call) => new Promise((resolve) => resolve(call()));
 
-/** @param {Plan} plan @param {Run} run @returns {Promise<Outcome>} */
-export async function runOnce(plan, run) {
-    const one = new ScenarioRun(plan, run);
-    try {
+/**
+ * @param {Plan} plan
+ * @param {Run} run
+ * @param {boolean} watched
+ * @returns {Promise<{ outcome: Outcome, rejections: Rejections }>}
+ */
+async function runThrough(plan, run, watched) {
+    const one = new ScenarioRun(plan, run, watched);
+    const through = async () => {
         if (plan.setup) await one.setUp(plan.setup);
-        if (!one.failure) one.begin();
+        if (!one.ended) one.begin();
         await one.toRest();
         one.rest();
         await one.judge();
-        return one.end();
+    };
+    try {
+        await (one.watch ? one.watch.during(through) : through());
+        if (watched && one.rejections.any) plan.patience.watches = true;
+        return { outcome: one.end(), rejections: one.rejections };
     } catch (reason) {
+        await one.look();
         one.end(); // the run was aborted
         throw reason;
     }
 }
 
 /**
- * Simplifies a failing schedule by delta debugging (Zeller and Hildebrandt 2002), as the laboratory's shrink.hpp
- * does: chunks of choices, and then single choices, are replaced by the default one or removed, as long as the run
- * still fails.
+ * Makes a run. If the host reports a rejection meanwhile, it repeats the run with a watch, which knows whose the
+ * rejection is.
  *
  * @param {Plan} plan
- * @param {number} seed
- * @param {Outcome} failing
- * @param {number} runsMax
+ * @param {Run} run
+ * @param {boolean} [watched]
  * @returns {Promise<Outcome>}
  */
-export async function shrink(plan, seed, failing, runsMax) {
-    const shrinking = { best: failing, runsLeft: runsMax };
-    if (!(await runOnce(plan, { seed, schedule: failing.schedule })).failure) return failing;
-    const better = async (/** @type {number[]} */ schedule) => {
-        if (shrinking.runsLeft-- <= 0) return false;
-        const outcome = await runOnce(plan, { seed, schedule });
-        if (!outcome.failure || weight(outcome.schedule) >= weight(shrinking.best.schedule)) return false;
-        shrinking.best = outcome;
-        return true;
-    };
-    for (
-        let size = failing.schedule.length;
-        size >= 1 && shrinking.runsLeft > 0;
-        size = Math.floor(size / 2)
-    ) {
-        for (let at = 0; at < shrinking.best.schedule.length && shrinking.runsLeft > 0;) {
-            const { schedule } = shrinking.best;
-            const defaults = [
-                ...schedule.slice(0, at),
-                ...schedule.slice(at, at + size).fill(0),
-                ...schedule.slice(at + size),
-            ];
-            const shorter = [...schedule.slice(0, at), ...schedule.slice(at + size)];
-            const changes = schedule.slice(at, at + size).some((index) => index > 0);
-            if (!((changes && (await better(defaults))) || (await better(shorter)))) at += size;
-        }
-    }
-    return shrinking.best;
+export async function runOnce(plan, run, watched = plan.patience.watches) {
+    const { outcome, rejections } = await runThrough(plan, run, watched);
+    const { suspicions } = rejections;
+    if (suspicions.length === 0) return outcome;
+    const again = await runThrough(plan, run, true);
+    if (again.rejections.any) confirm(suspicions);
+    else passOn(suspicions);
+    return again.outcome;
 }
 
 /**
- * Orders schedules by how complex they are: first by their departures from the default schedule, then by their length.
+ * Makes a run, and repeats it with a watch if it fails: a failure does not count if the host's work for the run was
+ * not complete.
  *
- * @param {readonly number[]} schedule
+ * @param {Plan} plan
+ * @param {Run} run
+ * @param {boolean} [watched] whether the first run is watched already
+ * @returns {Promise<Outcome>}
  */
-const weight = (schedule) => schedule.filter((index) => index > 0).length * 1e6 + schedule.length;
+export async function decide(plan, run, watched = plan.patience.watches) {
+    const outcome = await runOnce(plan, run, watched);
+    if (!outcome.failure || watched || plan.patience.watches) return outcome;
+    const again = await runOnce(plan, run, true);
+    return plan.patience.watches ? again : outcome;
+}

@@ -12,8 +12,7 @@ import { hostTask, unyieldingMax } from './common/host-task.js';
 import { checkKey, closeConnections, databasesOf, loseDatabases } from './database/indexed-db.js';
 import { describe, shorten } from './common/describe.js';
 import { isStorage } from '../platform/storage-interface.js';
-import { hostWorkMax_ms, tracked } from './host/host-work.js';
-import { inTime } from './host/in-time.js';
+import { delivered, tracked } from './host/host-work.js';
 import { sameOriginUrl, Tab } from './emulated-tab.js';
 import { dispatched } from './dom/event-target.js';
 
@@ -255,25 +254,16 @@ export class Origin {
     awaitHost(context, what, outcome) {
         const peer = ++context.hostWorks;
         this.rules.trace(context.id, 'host', () => `begins ${what}`);
-        const deliver = async () => {
-            const release = this.hold();
-            const settle = await inTime(outcome, hostWorkMax_ms);
-            this.delivery = undefined;
-            const task = (/** @type {() => void} */ call) => {
-                this.rules.trace(context.id, 'host', () => `${what} completes`);
-                context.beginTask();
-                if (context.active) call();
-            };
-            if (settle) {
-                if (context.tab.stopped) context.queueTask(() => task(settle), 'host', peer);
-                else task(settle);
-            } else {
-                this.onLate(what);
-                outcome.then((late) => context.queueTask(() => task(late), 'host', peer));
-            }
-            release();
-        };
-        this.queueTask(context, () => (this.delivery = deliver()), 'host', peer);
+        this.queueTask(
+            context,
+            () => {
+                const delivery = delivered(context, { what, outcome, peer });
+                this.delivery = delivery;
+                delivery.then(() => (this.delivery = undefined));
+            },
+            'host',
+            peer,
+        );
     }
 
     /** Schedules a task of the host in which the next event happens, if one may. */

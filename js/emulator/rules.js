@@ -3,6 +3,7 @@
 import { compile, instantiated, notStarted } from '../core/module.js';
 import { compileBeside, start } from './load.web.js';
 import { oneLine } from './common/describe.js';
+import { callerLine, SourceNames } from './trace/source-line.js';
 
 /** @typedef {import('./emulator.js').MainModule} EmulatorModule */
 
@@ -194,14 +195,31 @@ export class Rules {
         this.tracing = on;
     }
     tracing = false;
+    sources = new SourceNames();
+    /** What the story says about the last read of each line. @type {Map<string, string>} */
+    reads = new Map();
+
+    /** The line of a tab's source that calls, if tracing is on and it is known. */
+    place() {
+        return this.tracing ? callerLine() : '';
+    }
+    /** Notes the line of a tab's source for the trace of the next call, if tracing is on. */
+    mark() {
+        if (this.tracing) this.calls.setPlace(callerLine());
+    }
     /**
      * Adds a line to the trace, if tracing is on.
      *
      * @param {number} context 0 for the browser
      * @param {import('./emulator.js').Subject} subject
      * @param {() => string} text
+     * @param {{ story?: string, place?: string }} [more] `story`: what a story says instead, empty for nothing;
+     *   `place`: the line of a tab's source, that of the caller by default
      */
-    trace(context, subject, text) {
-        if (this.tracing) this.calls.addLine(context, subject, oneLine(text()));
+    trace(context, subject, text, { story, place = this.place() } = {}) {
+        if (!this.tracing) return;
+        const placed = (/** @type {string} */ one) => oneLine(place && one ? `${one} (${place})` : one);
+        const told = story === undefined ? undefined : placed(story);
+        this.calls.addLine(context, subject, placed(text()), told);
     }
 }

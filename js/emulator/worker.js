@@ -4,6 +4,7 @@ import { invalid } from '../common/errors.js';
 import { trusted } from '../platform/events.js';
 import { defineHandlers, idlInterface, operation, requireArguments } from '../platform/web-idl.js';
 import { endDatabases } from './database/indexed-db.js';
+import { tracked } from './host/host-work.js';
 import { textOf } from './scripts/text-of-url.js';
 import { postedToWorker } from './messages/post-message.js';
 import { runFunction, runScript } from './scripts/run-script.js';
@@ -48,7 +49,10 @@ class WorkerObject extends ReportingTarget {
         scope.postMessage = operation('postMessage', 1, (...given) =>
             this.#postToOwner(postedToWorker(given)),
         );
-        scope.close = operation('close', 0, () => endWorker(context));
+        scope.close = operation('close', 0, () => {
+            context.closing = context.active;
+            endWorker(context);
+        });
     }
 
     /** @param {WorkerObject} worker */
@@ -69,8 +73,7 @@ class WorkerObject extends ReportingTarget {
         const run = (/** @type {string | Function} */ text) =>
             context.queueTask(() => worker.#run(text), 'script');
         if (!(script instanceof Promise)) return run(script);
-        const done = context.origin.beginWork();
-        script.then(run, () => worker.#fail()).finally(done);
+        tracked(context, script, 'the script of a worker').then(run, () => worker.#fail());
     }
 
     /** @param {string | Function} script */
@@ -132,6 +135,7 @@ class WorkerObject extends ReportingTarget {
     }
 
     terminate() {
+        this.#context.closing = false;
         endWorker(this.#context);
     }
 }

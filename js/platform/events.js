@@ -44,7 +44,7 @@ function dictionary(name, given) {
 }
 
 /** Converts the value of a member. @param {Member} member @param {unknown} value */
-const converted = ({ convert, initial }, value) => (value === undefined ? initial : convert(value));
+const converted = (member, value) => (value === undefined ? member.initial : member.convert(value));
 
 /** The dictionaries of events that are trusted: those that trusted() makes. @type {WeakSet<object>} */
 const ours = new WeakSet();

@@ -82,11 +82,11 @@ export class Queues {
     }
 
     async #close() {
-        /** @type {ReturnType<typeof setTimeout> | undefined} */
-        let timer;
-        const late = new Promise((resolve) => (timer = setTimeout(resolve, closeWait_ms)));
-        await Promise.race([late, Promise.all([...this.#opened.values()].map((queue) => queue._end()))]);
-        clearTimeout(timer);
+        const ends = [...this.#opened.values()].map((queue) => queue._end());
+        await new Promise((resolve) => {
+            const stopWaiting = this.#bridge.host.clock.after(closeWait_ms, () => resolve(undefined));
+            Promise.all(ends).then(resolve, resolve).finally(stopWaiting);
+        });
         this.#platform.removeEventListener?.('online', this.#online);
         queuesClose(this.#bridge);
         const closed = new TabacusError('closed', 'the tab was closed before this was done');

@@ -6,6 +6,7 @@
 import { Bridge } from '../core/bridge.js';
 import { tabCapabilities, tabClose, tabOpen } from '../core/generated/counters.js';
 import { moduleRegistry } from '../core/module-registry.js';
+import { hostWork } from '../core/host-work.js';
 import { compilePiece, pieceNotStarted } from '../core/load-module.js';
 import { Program } from '../core/program.js';
 import { Lazy } from '../common/lazy.js';
@@ -133,7 +134,7 @@ export class Engine {
         });
         this.bridge.start(namespace);
         this.#coordination = new Lazy(async () => {
-            const { startCoordination } = await modules.coordination();
+            const { startCoordination } = await hostWork(platform, modules.coordination(), 'import()');
             return startCoordination(this.bridge, platform, (piece) => this.#piece(piece).get());
         });
     }
@@ -146,19 +147,23 @@ export class Engine {
      */
     static async open(options, failed) {
         // The slow steps begin first: the fetches here, and the opening of the database with the host.
-        const starting = compilePiece('counters', options.wasm.counters).then((module) =>
-            Program.start(module).catch(pieceNotStarted('counters', options.wasm.counters)),
+        const { wasm, preload, platform } = options;
+        const starting = hostWork(
+            platform,
+            compilePiece('counters', wasm.counters).then((module) =>
+                Program.start(module).catch(pieceNotStarted('counters', wasm.counters)),
+            ),
+            'counters.wasm',
         );
         starting.catch(() => {}); // `await starting` below throws it
-        const { wasm, preload } = options;
         /** @type {Map<PieceName, Promise<WebAssembly.Module>>} */
         const ahead = new Map();
         loadAhead(preload, (piece) => {
-            const compiling = ahead.get(piece) ?? compilePiece(piece, wasm[piece]);
+            const compiling = ahead.get(piece) ?? hostWork(platform, compilePiece(piece, wasm[piece]), piece);
             ahead.set(piece, compiling);
             return compiling;
         });
-        const host = new Host(options.platform, options.namespace);
+        const host = new Host(platform, options.namespace);
         /** @type {Engine | undefined} */
         let engine;
         try {
@@ -211,14 +216,15 @@ export class Engine {
         if (known) return known;
         /** @type {Lazy<void>} */
         const piece = new Lazy(async () => {
-            const compiling = this.#ahead.get(name) ?? compilePiece(name, this.#options.wasm[name]);
+            const { platform } = this;
+            const source = this.#options.wasm[name];
+            const compiling = this.#ahead.get(name) ?? hostWork(platform, compilePiece(name, source), name);
             this.#ahead.delete(name); // if this fails, the next call has to fetch the piece again
             const module = await compiling;
             // Each other piece imports functions of `locks`.
             if (name !== 'locks' && name !== 'storage') await this.#piece('locks').get();
-            this.bridge.contain(
-                await this.#program.add(name, module).catch(pieceNotStarted(name, this.#options.wasm[name])),
-            );
+            const adding = this.#program.add(name, module).catch(pieceNotStarted(name, source));
+            this.bridge.contain(await hostWork(platform, adding, name));
         }, this.#retry);
         this.#pieces.set(name, piece);
         return piece;
@@ -242,7 +248,7 @@ export class Engine {
     async loadPart(piece, module, make) {
         const pieces = [...new Set([piece, /** @type {PieceName} */ ('locks')])];
         const [loaded] = await Promise.all([
-            module,
+            hostWork(this.platform, module, 'import()'),
             ...pieces.map((name) => this.load(name)),
             this.#coordination.get(),
         ]);

@@ -51,7 +51,10 @@ describeIn([ENGINES.chromium], "The gallery's page", (engine) => {
 
     it('the page steps through the run that breaks a Web Lock around localStorage, and shows its diagram', async () => {
         assert.equal(await explore(0, 'cached'), 'Broken, seed 1: an update is lost');
-        assert.match(await text('#timeline-step'), /^Step 1 of \d+: 1 +tab 1 +asks for the lock n$/);
+        assert.match(
+            await text('#timeline-step'),
+            /^Step 1 of \d+: 1 +tab 1 +asks for the lock n, exclusive \(gallery-recipes\.js:\d+\)$/,
+        );
         await click('#timeline-on');
         assert.match(await text('#timeline-step'), /^Step 2 of \d+: 1 +tab 1 +is granted the lock n$/);
         await click('#timeline-last');

@@ -61,6 +61,21 @@ const RUNNERS = [
     },
 ];
 
+/** The options of each runner whose fake timers replace the timers of the process. */
+const WITH_FAKE_TIMERS = {
+    Jest: [
+        '--experimental-vm-modules',
+        dependency('jest/bin/jest.js'),
+        ...['--json', '--transform={}', '--no-watchman', '--runInBand', '--cacheDirectory=cache'],
+        'fake-timers/jest',
+    ],
+    // Vitest fakes process.nextTick() only in threads.
+    Vitest: [
+        dependency('vitest/vitest.mjs'),
+        ...['run', '--pool=threads', '--reporter=json', '--dir=fake-timers/vitest'],
+    ],
+};
+
 /** The environment, without the variables of the runner that runs this test. */
 const env = Object.fromEntries(
     Object.entries(process.env).filter(
@@ -74,7 +89,9 @@ describe('A test of cross-tab code', () => {
     before(async () => {
         installed = await install();
         await cp(join(fixtures, 'runners'), join(installed.folder, 'runners'), { recursive: true });
-        await symlink(dependency('vitest'), join(dirname(installed.root), 'vitest'));
+        await cp(join(fixtures, 'fake-timers'), join(installed.folder, 'fake-timers'), { recursive: true });
+        for (const name of ['vitest', 'fake-indexeddb'])
+            await symlink(dependency(name), join(dirname(installed.root), name));
     });
     after(() => installed?.remove());
 
@@ -95,6 +112,21 @@ describe('A test of cross-tab code', () => {
             ]) {
                 assert.match(broken?.output ?? '', line);
             }
+        });
+    }
+
+    for (const [name, args] of Object.entries(WITH_FAKE_TIMERS)) {
+        it(`the fake timers of ${name} change no hash of an exploration, and receive no timer`, async () => {
+            const options = { cwd: installed.folder, env: { ...env, NO_COLOR: '1' }, timeout: 60_000 };
+            const ended = await run(process.execPath, args, options).catch((error) => error);
+            assert.deepEqual(
+                ofJest(ended.stdout),
+                {
+                    'fakes before the import do no harm': { passed: true, output: '' },
+                    'fakes after the import do no harm': { passed: true, output: '' },
+                },
+                ended.stderr,
+            );
         });
     }
 });

@@ -97,7 +97,7 @@ export const PLANTED = [
         ...storageEvent('', '', ''),
         file: 'js/platform/events.js',
         fault: 'undefined becomes a text',
-        find: 'value === undefined ? initial : convert(value)',
+        find: 'value === undefined ? member.initial : member.convert(value)',
         replace: 'convert(value)',
     },
     {
@@ -218,7 +218,11 @@ export const PLANTED = [
     ),
     explore('a run that hangs is no failure', 'if (stuck.length > 0)', 'if (false)'),
     explore('an error that a tab throws is no failure', 'tab.closed || this.fail(', 'tab || this.fail('),
-    explore('no failing schedule is shrunk', 'if (shrinking.runsLeft-- <= 0) return false;', 'return false;'),
+    of('verdict/shrink', 'explore')(
+        'no failing schedule is shrunk',
+        'if (shrinking.runsLeft-- <= 0) return false;',
+        'return false;',
+    ),
     explore('a replay is a random walk', 'if (run.schedule) calls.runBy([...run.schedule]);', 'if (false) ;'),
     of('global/context-storage', 'edges')(
         'a dead tab reads its storage',
@@ -259,5 +263,31 @@ export const PLANTED = [
         'a frame leaves its frames behind',
         'for (const inner of this.framesOf(frame)) this.closeFrame(inner);',
         '',
+    ),
+    of('explore', 'timer-window')(
+        'a timer of days overtakes everything',
+        'calls.setTimerWindow(plan.timerWindow_ms);',
+        '',
+    ),
+    of('trace/storage-read', 'trace')(
+        'a story does not know that a read is stale',
+        "${area === 0 ? unseen(context, key) : ''}",
+        '',
+    ),
+    of('trace/storage-read', 'trace')('a story repeats its reads', "story: repeats ? '' : story", 'story'),
+    of('trace/source-line', 'trace')(
+        'a function from its text has the lines of another one in a trace',
+        '- Number(before)',
+        '',
+    ),
+    of('trace/source-line', 'trace')(
+        "a trace names the emulator's lines",
+        'frames.find(({ file }) => !isPlatform(file))',
+        'frames[1]',
+    ),
+    of('global/clock', 'trace')(
+        'a throttled timer loses its delay in the trace',
+        'now_ms, 0), timer.set_ms);',
+        'now_ms, 0), 0);',
     ),
 ];

@@ -24,6 +24,11 @@ export class HandleTable {
         return this.#values[number - 1];
     }
 
+    /** The values, each without its number. @returns {Value[]} */
+    get values() {
+        return this.#values.filter((value) => value !== undefined);
+    }
+
     /** @param {number} number */
     take(number) {
         const value = this.#values[number - 1];

@@ -1,11 +1,7 @@
-/** Tasks of the host, in which the emulator's tasks run. */
+/** Tasks of the host, in which the emulator's tasks and those of its databases run. */
 
-/**
- * Calls a function after all microtasks have run. If `yields`, it is called in a later task of the host, so that the
- * host's own tasks run before it.
- * @type {(call: () => void, yields?: boolean) => void}
- */
-export const hostTask = makeHostTask();
+import { postTask } from './host-channel.js';
+import { originalFunction } from './host-timers.js';
 
 /**
  * How many calls of an origin in a row need not yield. Each origin counts its own calls, since otherwise the calls of
@@ -13,28 +9,65 @@ export const hostTask = makeHostTask();
  */
 export const unyieldingMax = 256;
 
-/** @returns {(call: () => void, yields?: boolean) => void} */
-function makeHostTask() {
-    const { setImmediate, process } = /** @type {any} */ (globalThis);
-    if (setImmediate && process?.nextTick) {
-        // A reaction of a promise is cheaper than queueMicrotask(), which makes an AsyncResource.
-        const settled = Promise.resolve();
-        // Node runs a tick that a microtask requests once no microtask is left.
-        return (call, yields = false) => {
-            if (yields) setImmediate(call);
-            else settled.then(() => process.nextTick(call));
-        };
-    }
-    /** @type {(() => void)[]} */
-    const calls = [];
-    /** @type {MessageChannel | undefined} */
-    let channel;
-    return (call) => {
-        if (!channel) {
-            channel = new MessageChannel();
-            channel.port1.onmessage = () => calls.shift()?.();
-        }
-        calls.push(call);
-        channel.port2.postMessage(0);
-    };
+/** @typedef {(call: () => void) => unknown} Start */
+
+/** Node's own functions. Both are undefined until both are found. @type {Start | undefined} */
+let nextTick;
+/** @type {Start | undefined} */
+let setImmediate;
+findTasks();
+
+/** Looks for Node's own functions. @returns {boolean} whether they are found */
+function findTasks() {
+    const [tick, immediate] = [originalFunction('nextTick'), originalFunction('setImmediate')];
+    if (!tick || !immediate) return false;
+    [nextTick, setImmediate] = [tick, immediate];
+    return true;
 }
+
+// A reaction of a promise is cheaper than queueMicrotask(), which makes an AsyncResource.
+const settled = Promise.resolve();
+
+/**
+ * Calls a function after all microtasks have run. If `yields`, it is called in a later task of the host, so that the
+ * host's own tasks run before it. The order of the calls does not depend on the functions of the host that are found:
+ * calls that yield run in their order, and other calls overtake them.
+ *
+ * @param {() => void} call
+ * @param {boolean} [yields]
+ */
+export function hostTask(call, yields = false) {
+    if (!nextTick || !setImmediate) overChannel(call, yields);
+    else if (yields) setImmediate(call);
+    // Node runs a tick that a microtask requests once no microtask is left.
+    else settled.then(() => /** @type {Start} */ (nextTick)(call));
+}
+
+/** The calls that wait for messages: those that do not yield, and those that do. @type {[(() => void)[], (() => void)[]]} */
+const [hasty, yielding] = [[], []];
+
+/** @param {() => void} call @param {boolean} yields */
+function overChannel(call, yields) {
+    const waits = hasty.length + yielding.length > 0;
+    if (!waits && replaced() && findTasks()) return hostTask(call, yields);
+    (yields ? yielding : hasty).push(call);
+    return postTask(next, yields);
+}
+
+/** Each message runs one call, so that all microtasks run before the next one. */
+const next = () => (hasty.shift() ?? yielding.shift())?.();
+
+/** The functions of the global object at the last look. @type {unknown[]} */
+let last = [];
+
+/** Whether the functions of the global object have changed since the last look: fake timers may be uninstalled. */
+function replaced() {
+    const { setImmediate, process } = /** @type {any} */ (globalThis);
+    const before = last;
+    last = [setImmediate, process?.nextTick];
+    return last.some((one, at) => one !== before[at]);
+}
+
+/** Whether the global setImmediate() runs its calls in the order of hostTask(). */
+export const isHostImmediate = () =>
+    setImmediate !== undefined && /** @type {any} */ (globalThis).setImmediate === setImmediate;

@@ -4,7 +4,17 @@
  */
 
 import { invalid, TabacusError } from '../../common/errors.js';
-import { abandon, reportingDispatch, scheduled, setOf, notify, upgrading, workOf } from './transactions.js';
+import { ConnectionQueues, inPeer, wrapConnection } from './peer-tasks.js';
+import {
+    abandon,
+    countStep,
+    reportingDispatch,
+    scheduled,
+    setOf,
+    notify,
+    upgrading,
+    workOf,
+} from './transactions.js';
 
 /** @typedef {import('../context.js').Context} Context */
 
@@ -16,6 +26,8 @@ import { abandon, reportingDispatch, scheduled, setOf, notify, upgrading, workOf
  * @property {(connection: any) => void} forceClose
  * @property {Map<Context, Set<any>>} connections the open connections of each context
  * @property {Map<Context, Set<any>>} transactions the unfinished transactions of each context
+ * @property {number} steps how many steps of openings and of transactions the emulator has seen; 0 before the first use
+ * @property {Map<Context, Set<any>>} events the events that are being dispatched in each context
  */
 
 /** The methods of the peer's transactions that the emulator wraps. Not every version of the peer has them. */
@@ -55,10 +67,12 @@ export function databasesOf(peer) {
     const interfaces = Object.fromEntries(Object.entries(peer).filter(([name]) => /^IDB[A-Z]/.test(name)));
     return {
         interfaces,
-        shared: new peer.IDBFactory(),
-        forceClose: peer.forceCloseDatabase,
+        shared: Object.assign(new peer.IDBFactory(), { _connectionQueues: new ConnectionQueues() }),
+        forceClose: (connection) => inPeer(() => peer.forceCloseDatabase(connection)),
         connections: new Map(),
         transactions: new Map(),
+        steps: 0,
+        events: new Map(),
     };
 }
 
@@ -73,13 +87,18 @@ export function databaseOf(context) {
         const begin = factory[operation].bind(factory);
         factory[operation] = (/** @type {any[]} */ ...given) => {
             context.checkStorable('indexedDB');
-            return watched(context, begin(...given));
+            if (!context.active) return new database.interfaces.IDBOpenDBRequest();
+            return watched(
+                context,
+                inPeer(() => begin(...given)),
+            );
         };
     }
     const databases = factory.databases.bind(factory);
     factory.databases = async () => {
         context.checkStorable('indexedDB');
-        return databases();
+        const found = await databases();
+        return new Promise((resolve) => context.queueTask(() => resolve(found), 'database'));
     };
     return factory;
 }
@@ -91,6 +110,7 @@ export function databaseOf(context) {
  * @param {any} request
  */
 function watched(context, request) {
+    countStep(context);
     const work = workOf(context.origin);
     const dispatch = reportingDispatch(context, request);
     request.dispatchEvent = (/** @type {any} */ event) => {
@@ -116,6 +136,7 @@ function connected(context, connection) {
     const open = setOf(database.connections, context);
     if (open.has(connection)) return;
     open.add(connection);
+    wrapConnection(connection);
     const dispatch = reportingDispatch(context, connection);
     connection.dispatchEvent = (/** @type {any} */ event) => notify(context, () => dispatch(event));
     const begin = connection.transaction.bind(connection);
@@ -130,6 +151,7 @@ function connected(context, connection) {
  */
 export function endDatabases(context) {
     const { database } = context.origin;
+    for (const event of database?.events.get(context) ?? []) event.stopImmediatePropagation();
     for (const transaction of database?.transactions.get(context) ?? []) abandon(transaction);
     for (const connection of database?.connections.get(context) ?? []) {
         connection.dispatchEvent = () => true;
@@ -137,6 +159,7 @@ export function endDatabases(context) {
     }
     database?.transactions.delete(context);
     database?.connections.delete(context);
+    database?.events.delete(context);
 }
 
 /**

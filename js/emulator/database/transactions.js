@@ -3,6 +3,8 @@
  * does.
  */
 
+import { outsideOfPeer, wrapTransaction } from './peer-tasks.js';
+
 /** @typedef {import('../context.js').Context} Context */
 
 /** @template T @param {Map<Context, Set<T>>} map @param {Context} context */
@@ -24,9 +26,14 @@ export function workOf(origin) {
 
 /** @typedef {ReturnType<typeof workOf>} Work */
 
+/** Counts a step of the databases. @param {Context} context */
+export function countStep({ origin: { database } }) {
+    if (database) ++database.steps;
+}
+
 /**
  * Makes a dispatchEvent() for a target of the context. It reports what handlers throw (DOM §2.10) and rethrows it, so
- * that the transaction aborts.
+ * that the transaction aborts. No handler of a closed context runs.
  *
  * @param {Context} context
  * @param {any} target
@@ -35,12 +42,19 @@ export function workOf(origin) {
 export function reportingDispatch(context, target) {
     const dispatch = target.dispatchEvent.bind(target);
     return (event) => {
+        countStep(context);
+        if (!context.alive) return true;
+        const { database } = context.origin;
+        const events = setOf(/** @type {import('./indexed-db.js').Databases} */ (database).events, context);
+        events.add(event);
         try {
-            return dispatch(event);
+            return outsideOfPeer(() => dispatch(event));
         } catch (error) {
             const errors = error instanceof AggregateError ? error.errors : [error];
-            if (context.alive) errors.forEach((one) => context.report(one));
+            errors.forEach((one) => context.report(one));
             throw error;
+        } finally {
+            events.delete(event);
         }
     };
 }
@@ -105,6 +119,7 @@ function watchEnd(context, transaction, done) {
     const { database, rules } = context.origin;
     const open = setOf(/** @type {import('./indexed-db.js').Databases} */ (database).transactions, context);
     const finish = transaction._markFinished.bind(transaction);
+    const place = rules.place();
     open.add(transaction);
     transaction._markFinished = () => {
         open.delete(transaction);
@@ -114,6 +129,7 @@ function watchEnd(context, transaction, done) {
             context.id,
             'transaction',
             () => `${transaction.error ? 'aborts' : 'ends'} a transaction over ${names}`,
+            { place },
         );
         finish();
     };
@@ -121,9 +137,11 @@ function watchEnd(context, transaction, done) {
 
 /** Makes each step of a transaction a task of the context. @param {Context} context @param {any} transaction */
 export function scheduled(context, transaction) {
+    wrapTransaction(transaction);
     const step = transaction._start.bind(transaction);
     transaction._start = () => {
         transaction._started = true; // otherwise it would be started again before its task runs
+        countStep(context);
         context.queueTask(step, 'database');
     };
     bindDispatch(context, transaction);
@@ -146,6 +164,7 @@ const dying = new WeakMap();
  * @param {{ work: Work, dispatch: () => unknown }} upgrade `dispatch`: fires its event
  */
 export function upgrading(context, transaction, { work, dispatch }) {
+    wrapTransaction(transaction);
     const step = transaction._start.bind(transaction);
     let waits = context.tab.stopped;
     bindDispatch(context, transaction);
@@ -160,6 +179,7 @@ export function upgrading(context, transaction, { work, dispatch }) {
         }, 'database');
     };
     transaction._start = () => {
+        countStep(context);
         if (!waits && !context.tab.stopped) return step();
         transaction._started = true;
         return later(() => {

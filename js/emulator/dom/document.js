@@ -5,6 +5,7 @@ import { trusted } from '../../platform/events.js';
 import { defineHandlers } from '../../platform/web-idl.js';
 import { runScript } from '../scripts/run-script.js';
 import { belongsTo, InnerTarget } from './event-target.js';
+import { tracked } from '../host/host-work.js';
 import { textOf } from '../scripts/text-of-url.js';
 
 /** @typedef {import('../context.js').Context} Context */
@@ -124,17 +125,15 @@ class FrameElement extends Element {
 
     /** @param {Context} frame @param {string} address @param {boolean} scripted */
     async #load(frame, address, scripted) {
-        const done = frame.origin.beginWork();
         const html =
             address === 'about:srcdoc'
                 ? this.srcdoc
-                : await Promise.resolve(textOf(new URL(address))).catch(() => '');
+                : await tracked(frame, textOf(new URL(address)), 'the document of a frame').catch(() => '');
         frame.queueTask(() => {
             if (scripted) fill(frame, html);
             frame.fire(frame.window, trusted(Event, 'load'));
             this.#parent.queueTask(() => this.#loaded(frame));
         });
-        done();
     }
 
     /** @param {Context | undefined} frame */

@@ -29,7 +29,8 @@ export function guardedListener(listener) {
                 : listener.handleEvent(event);
         forgetOnce(this, event.type, listener);
         const context = contexts.get(this);
-        return context ? context.callListener(event, invoke) : invoke();
+        if (context) return context.runs ? context.callListener(event, invoke) : undefined;
+        return invoke();
     };
     guarded.set(listener, call);
     return call;

@@ -1,5 +1,6 @@
 /** The timers (HTML §8.6), Date and performance of a context, by the clock of the origin. */
 
+import { HostDate, hostNow, hostTimeout } from '../common/host-timers.js';
 import { requireArguments } from '../../platform/web-idl.js';
 
 /** @typedef {import('../context.js').Context} Context */
@@ -17,11 +18,8 @@ const readsMax = 10_000;
 /** The interval of the timers of a hidden page under the intensive throttling of Chromium. */
 const minute_ms = 60_000;
 
-const host = {
-    setTimeout: globalThis.setTimeout,
-    clearTimeout: globalThis.clearTimeout,
-    Date: globalThis.Date,
-};
+/** The story has no line for a timer that is set: it has one when the timer is due. */
+const leftOut = { story: '' };
 
 /**
  * The clock of an origin. `virtual` time passes only when no other event can happen; `real` time is that of the
@@ -47,7 +45,7 @@ export class OriginClock {
 
     /** Returns what {@link now} returns, but does not count as a read of a program. */
     read() {
-        return this.virtual ? this.#rules.now_ms : host.Date.now();
+        return this.virtual ? this.#rules.now_ms : hostNow();
     }
 
     /** Reads the wall clock for a program, in milliseconds since 1970. */
@@ -69,9 +67,10 @@ export class OriginClock {
 /** The timers of one context. */
 export class Timers {
     /**
-     * The timers by id: the number in the rules, or the host's timer; when it is due; what it calls.
+     * The timers by id: the number in the rules, or what cancels the host's timer; when it is due; the delay with
+     * which it was set; what it calls.
      *
-     * @type {Map<number, { handle: any, at_ms: number, due: () => void }>}
+     * @type {Map<number, { handle: any, at_ms: number, set_ms: number, due: () => void }>}
      */
     #timers = new Map();
     /** @type {Map<number, number>} */
@@ -94,8 +93,17 @@ export class Timers {
                 ? () => Reflect.apply(handler, this.#context.window, given)
                 : this.#script(handler);
         const id = ++this.#last;
-        this.#start(id, Math.max(timeout | 0, 0), call, repeats, this.#nesting + 1);
+        const delay_ms = Math.max(timeout | 0, 0);
+        this.#trace(delay_ms, repeats);
+        this.#start(id, delay_ms, call, repeats, this.#nesting + 1);
         return id;
+    }
+
+    /** @param {number} delay_ms @param {boolean} repeats */
+    #trace(delay_ms, repeats) {
+        const { rules, id } = this.#context;
+        const text = () => `sets a ${repeats ? 'repeating ' : ''}timer of ${delay_ms} ms`;
+        rules.trace(id, 'clock', text, leftOut);
     }
 
     /** Makes a call of a handler that is not a function: it is a script (HTML §8.6). @param {any} handler */
@@ -111,6 +119,8 @@ export class Timers {
      * @param {() => void} call
      */
     after(delay_ms, call) {
+        if (!this.#context.active) return;
+        this.#trace(delay_ms, false);
         this.#start(++this.#last, Math.min(delay_ms, delayMsMax), call, false, 0);
     }
 
@@ -133,8 +143,9 @@ export class Timers {
             }
         };
         this.#timers.set(id, {
-            handle: this.#begin(id, delay_ms),
+            handle: this.#begin(id, delay_ms, given_ms),
             at_ms: this.#context.origin.clock.read() + delay_ms,
+            set_ms: given_ms,
             due,
         });
     }
@@ -144,15 +155,15 @@ export class Timers {
         const now_ms = this.#context.origin.clock.read();
         for (const [id, timer] of this.#timers) {
             this.#end(timer);
-            timer.handle = this.#begin(id, Math.max(timer.at_ms - now_ms, 0));
+            timer.handle = this.#begin(id, Math.max(timer.at_ms - now_ms, 0), timer.set_ms);
         }
     }
 
-    /** @param {number} id @param {number} delay_ms */
-    #begin(id, delay_ms) {
+    /** @param {number} id @param {number} delay_ms @param {number} set_ms */
+    #begin(id, delay_ms, set_ms) {
         const { rules, origin, tab } = this.#context;
         if (origin.clock.virtual) {
-            const number = rules.calls.startTimer(this.#context.id, delay_ms, tab.throttled);
+            const number = rules.calls.startTimer(this.#context.id, delay_ms, tab.throttled, set_ms);
             this.#idOf.set(number, id);
             origin.wake();
             return number;
@@ -161,7 +172,7 @@ export class Timers {
             ? Math.ceil((origin.clock.now() + delay_ms) / minute_ms) * minute_ms
             : 0;
         const wait_ms = tab.throttled ? until_ms - origin.clock.now() : delay_ms;
-        return host.setTimeout(() => this.#context.queueTask(() => this.#run(id), 'timer'), wait_ms);
+        return hostTimeout(() => this.#context.queueTask(() => this.#run(id), 'timer'), wait_ms);
     }
 
     /** @param {any} given */
@@ -179,7 +190,7 @@ export class Timers {
             this.#idOf.delete(handle);
             this.#context.rules.calls.cancelTimer(handle);
         } else {
-            host.clearTimeout(handle);
+            handle();
         }
     }
 
@@ -206,14 +217,14 @@ export class Timers {
 
 /** The host's Date, by the clock of the origin. @param {Context} context */
 export const dateOf = (context) =>
-    new Proxy(host.Date, {
+    new Proxy(HostDate, {
         construct: (target, given, newTarget) =>
             Reflect.construct(
                 target,
                 given.length === 0 ? [context.wall()] : given,
                 newTarget === context.original('Date') ? target : newTarget,
             ),
-        apply: () => new host.Date(context.wall()).toString(),
+        apply: () => new HostDate(context.wall()).toString(),
         get: (target, key, receiver) =>
             key === 'now' ? () => Math.floor(context.wall()) : Reflect.get(target, key, receiver),
     });

@@ -17,6 +17,7 @@ import { HandleTable } from '../common/handle-table.js';
  * @property {(reason: unknown) => void} reject
  * @property {() => void} forget removes the listener from the signal
  * @property {(outcome: unknown) => void} settle `resolve` or `reject`, depending on the promise of the callback
+ * @property {boolean} granted
  * @property {unknown} outcome the value or reason of the promise of the callback
  */
 
@@ -35,6 +36,11 @@ export class ContextLocks {
         this.#context = context;
     }
 
+    /** Whether a request waits for its grant. */
+    get waiting() {
+        return this.#requests.values.some(({ granted }) => !granted);
+    }
+
     /** Requests a lock (§3.2.1). @param {ArrayLike<any>} given @returns {Promise<unknown>} */
     request(given) {
         const { name, options, callback } = requestFrom(given);
@@ -51,10 +57,12 @@ export class ContextLocks {
                 reject,
                 forget: forgetNothing,
                 settle: forgetNothing,
+                granted: false,
                 outcome: undefined,
             };
             const number = this.#requests.add(request);
             this.#listen(number, request);
+            context.rules.mark();
             context.rules.request(context.id, number, name, options);
             context.origin.wake();
         });
@@ -71,8 +79,10 @@ export class ContextLocks {
         if (!signal) return;
         const abort = () => {
             // The listener may outlive its request, and then another request may have the number.
-            if (this.#requests.get(number) !== request) return;
+            if (!this.#context.alive || this.#requests.get(number) !== request) return;
             this.#context.rules.calls.abortLock(this.#context.id, number);
+            const text = () => `aborts its request for the lock ${request.name}`;
+            this.#context.rules.trace(this.#context.id, 'lock', text);
             this.#context.origin.wake();
             request.reject(signal.reason);
         };
@@ -110,6 +120,7 @@ export class ContextLocks {
             this.#release(number);
             return;
         }
+        request.granted = true;
         request.forget();
         const lock = new (this.#context.original('Lock'))(internal, request.name, request.options.mode);
         this.#follow(number, request, invoked(request.callback, lock));
@@ -158,7 +169,12 @@ export class ContextLocks {
      */
     unavailable(number) {
         const request = this.#requests.take(number);
-        request?.resolve(invoked(request.callback, null));
+        if (!request) return;
+        const whileAlive =
+            (/** @type {(outcome: unknown) => void} */ settle) => (/** @type {unknown} */ outcome) => {
+                if (this.#context.alive) settle(outcome);
+            };
+        invoked(request.callback, null).then(whileAlive(request.resolve), whileAlive(request.reject));
     }
 
     /**

@@ -1,6 +1,6 @@
 /** The items of a localStorage or sessionStorage: a storage area of the rules, as one context sees it. */
 
-import { shorten } from '../common/describe.js';
+import { traceRead } from '../trace/storage-read.js';
 import { makeStorage } from '../../platform/storage-interface.js';
 
 /** @typedef {import('../context.js').Context} Context */
@@ -46,12 +46,7 @@ class ContextStorage {
             value = context.rules.get(context.id, this.#area, key);
             this.#values.set(key, value);
         }
-        if (context.rules.tracing)
-            context.rules.trace(
-                context.id,
-                'item',
-                () => `reads ${shorten(key)}: ${shorten(value ?? 'nothing')}`,
-            );
+        if (context.rules.tracing) traceRead(context, this.#area, key, value);
         return value;
     }
 
@@ -69,6 +64,7 @@ class ContextStorage {
         const context = this.#context;
         if (!context.active) return;
         const keys = this.#keys;
+        context.rules.mark();
         if (!context.rules.set(context.id, this.#area, key, value)) throw context.quotaExceeded();
         const isNew = this.#values.get(key) == null;
         this.#values.set(key, value);
@@ -81,6 +77,7 @@ class ContextStorage {
     remove(key) {
         const context = this.#context;
         if (!context.active) return;
+        context.rules.mark();
         context.rules.calls.removeItem(context.id, this.#area, key);
         context.origin.wake();
     }
@@ -88,6 +85,7 @@ class ContextStorage {
     clear() {
         const context = this.#context;
         if (!context.active) return;
+        context.rules.mark();
         context.rules.calls.clear(context.id, this.#area);
         context.origin.wake();
     }

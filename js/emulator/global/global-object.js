@@ -18,9 +18,12 @@ import { databaseOf } from '../database/indexed-db.js';
 import { defineHandlers, idlInterface, internal, onlyInternal, plainly } from '../../platform/web-idl.js';
 import { lockInterface, lockManagerInterface } from '../../platform/lock-manager.js';
 import { messageEventInterface } from '../messages/message-event.js';
-import { cryptoOf, locationOf, navigatorOf } from './navigator.js';
+import { locationOf, navigatorOf } from './navigator.js';
 import { COMMON_OPERATIONS, madeOf, WINDOW_OPERATIONS, WORKER_OPERATIONS } from './operations.js';
+import { cryptoOf } from '../host/crypto.js';
+import { hostInterfaces } from '../host/host-interfaces.js';
 import { tracked, trackKey } from '../host/host-work.js';
+import { promiseRejectionEventInterface } from './promise-rejection-event.js';
 import { messageChannelInterface, Port } from '../messages/port.js';
 import { storageInterface } from '../../platform/storage-interface.js';
 import { belongsTo, OuterTarget } from '../dom/event-target.js';
@@ -121,9 +124,11 @@ const COMMON = {
     MessageChannel: messageChannelInterface,
     MessageEvent: messageEventInterface,
     MessagePort: () => Port,
+    PromiseRejectionEvent: promiseRejectionEventInterface,
     Worker: workerInterface,
     navigator: (context) => navigatorOf(context, isSecure(context.url)),
     crypto: (context) => cryptoOf(context, isSecure(context.url)),
+    Crypto: (context) => context.original('crypto').constructor,
     AbortSignal: abortSignalOf,
     URL: urlOf,
     Math: ({ random }) =>
@@ -143,6 +148,7 @@ const COMMON = {
 const SECURE = {
     Lock: lockInterface,
     LockManager: lockManagerInterface,
+    SubtleCrypto: (context) => context.original('crypto').subtle?.constructor,
 };
 
 /** Whether an origin is potentially trustworthy (Secure Contexts §3.1). @param {URL} url */
@@ -225,7 +231,12 @@ function globalInterface(name, handlers, secure) {
             : host[name];
         Object.defineProperty(prototype, name, { value, writable: true, configurable: true });
     }
-    lazily(prototype, { ...COMMON, ...madeOf(COMMON_OPERATIONS), ...(secure && SECURE) });
+    lazily(prototype, {
+        ...COMMON,
+        ...hostInterfaces(),
+        ...madeOf(COMMON_OPERATIONS),
+        ...(secure && SECURE),
+    });
     lazily(
         prototype,
         Object.fromEntries(DATABASES.map((key) => [key, ({ origin }) => origin.database?.interfaces[key]])),
@@ -294,6 +305,12 @@ function makeInterfaces(secure) {
 const PARENTS = new Set(['DOMException', 'Event', 'EventTarget']);
 
 /**
+ * The operations that are own properties of each global object, as Web IDL §3.7.3 requires of all: fake timers look
+ * for this one there. The others become own properties when they are read, since tabs must be cheap.
+ */
+const OWN_OPERATIONS = new Set(['queueMicrotask']);
+
+/**
  * The own properties of each global object, by the interface that its kind shares.
  *
  * @type {WeakMap<Function, PropertyDescriptorMap>}
@@ -311,7 +328,8 @@ function ownOf(Shared) {
     if (known) return known;
     const made = languageProperties();
     for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(Shared.prototype))) {
-        if (!/^[A-Z]/.test(name) || !(property.get || PARENTS.has(name))) continue;
+        const isInterface = /^[A-Z]/.test(name) && (property.get || PARENTS.has(name));
+        if (!isInterface && !OWN_OPERATIONS.has(name)) continue;
         made[name] = property;
         delete Shared.prototype[name];
     }

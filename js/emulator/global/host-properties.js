@@ -87,19 +87,17 @@ export const HOSTED = [
     'Blob',
     'ByteLengthQueuingStrategy',
     'CloseEvent',
-    'CompressionStream',
     'CountQueuingStrategy',
-    'Crypto',
     'CryptoKey',
     'CustomEvent',
     'DOMException',
-    'DecompressionStream',
     'Event',
     'EventSource',
     'EventTarget',
     'File',
     'FormData',
     'Headers',
+    'ImageBitmap',
     'ReadableByteStreamController',
     'ReadableStream',
     'ReadableStreamBYOBReader',
@@ -108,7 +106,6 @@ export const HOSTED = [
     'ReadableStreamDefaultReader',
     'Request',
     'Response',
-    'SubtleCrypto',
     'TextDecoder',
     'TextDecoderStream',
     'TextEncoder',
@@ -117,7 +114,6 @@ export const HOSTED = [
     'TransformStreamDefaultController',
     'URLPattern',
     'URLSearchParams',
-    'WebAssembly',
     'WebSocket',
     'WritableStream',
     'WritableStreamDefaultController',
@@ -126,4 +122,4 @@ export const HOSTED = [
 ];
 
 /** The operations of the host. A page calls them with its own global object, so they are bound to the host's. */
-export const HOSTED_OPERATIONS = ['atob', 'btoa', 'fetch'];
+export const HOSTED_OPERATIONS = ['atob', 'btoa'];

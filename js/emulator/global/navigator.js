@@ -1,8 +1,6 @@
-/** The objects of a global object that describe where a script runs: navigator, crypto, performance, location. */
+/** The objects of a global object that describe where a script runs: navigator, location. */
 
-import { subtleOf } from '../host/subtle-crypto.js';
 import { idlInterface, internal, onlyInternal } from '../../platform/web-idl.js';
-import { QuotaExceededError } from '../../platform/events.js';
 
 /** @typedef {import('../context.js').Context} Context */
 
@@ -53,29 +51,6 @@ export function navigatorOf(context, secure) {
     }
     idlInterface(Navigator, isWindow ? 'Navigator' : 'WorkerNavigator');
     return navigator;
-}
-
-/** The largest number of bytes that one call may request (Web Cryptography §10.1.1). */
-const randomBytesMax = 65_536;
-
-/** @param {Context} context @param {boolean} secure */
-export function cryptoOf(context, secure) {
-    const { random } = context;
-    const crypto = {
-        ...(secure && { subtle: subtleOf(context), randomUUID: () => random.uuid() }),
-        /** @param {any} array */
-        getRandomValues(array) {
-            if (!ArrayBuffer.isView(array)) throw new TypeError('getRandomValues: not a view of a buffer');
-            if (!/^(Big)?(Ui|I)nt/.test(/** @type {any} */ (array)[Symbol.toStringTag]))
-                throw new DOMException('getRandomValues: not an array of integers', 'TypeMismatchError');
-            if (array.byteLength > randomBytesMax)
-                throw new QuotaExceededError(`getRandomValues: more than ${randomBytesMax} bytes`);
-            const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-            for (let i = 0; i < bytes.length; ++i) bytes[i] = random.below(256);
-            return array;
-        },
-    };
-    return Object.defineProperty(crypto, Symbol.toStringTag, { value: 'Crypto' });
 }
 
 /** Does nothing, in place of a navigation or reload: a page consists of the scripts that were run in it. */

@@ -4,6 +4,9 @@
  * it, so that the order of events does not depend on how fast the host is.
  */
 
+import { databasesAtRest } from '../database/at-rest.js';
+import { inTime } from './in-time.js';
+
 /** @typedef {import('../context.js').Context} Context */
 
 /** The key of the property by which a global object tracks work, for this package in a tab. */
@@ -20,7 +23,7 @@ export const hostWorkMax_ms = 30_000;
  *
  * @template Value
  * @param {Context} context
- * @param {Promise<Value> | Value} work begun already
+ * @param {Promise<Value> | Value} work begun already. Requires that it settles without further events of the origin
  * @param {string} what the call, for traces, such as `crypto.subtle.digest()`
  * @returns {Promise<Value>} settles as `work` does, once the schedule chooses its event; stays pending if the context
  *   ends before
@@ -33,4 +36,35 @@ export function tracked(context, work, what) {
         );
         if (context.active) context.origin.awaitHost(context, what, outcome);
     });
+}
+
+/**
+ * Waits for a result of the host and delivers it, while no event happens.
+ *
+ * @param {Context} context
+ * @param {{ what: string, outcome: Promise<() => void>, peer: number }} work `outcome`: resolves to a function that
+ *   settles the promise of the work; `peer`: the number of the work in its context
+ * @returns {Promise<void>} never rejects
+ */
+export async function delivered(context, { what, outcome, peer }) {
+    const { origin } = context;
+    const release = origin.hold();
+    const settle = await inTime(outcome, hostWorkMax_ms);
+    if (origin.database?.steps) await databasesAtRest(origin.database);
+    const deliver = (/** @type {() => void} */ call) => {
+        if (!context.active) return;
+        const task = () => {
+            origin.rules.trace(context.id, 'host', () => `${what} completes`);
+            context.beginTask();
+            call();
+        };
+        if (context.tab.stopped) context.queueTask(task, 'host', peer);
+        else task();
+    };
+    if (settle) deliver(settle);
+    else {
+        origin.onLate(what);
+        outcome.then((late) => context.queueTask(() => deliver(late), 'host', peer));
+    }
+    release();
 }

@@ -1,6 +1,6 @@
 /** A bound on real time for the host's promises. */
 
-const { setTimeout, clearTimeout } = globalThis;
+import { hostTimeout } from '../common/host-timers.js';
 
 /**
  * Waits for a promise of the host.
@@ -12,9 +12,9 @@ const { setTimeout, clearTimeout } = globalThis;
  */
 export function inTime(promise, max_ms) {
     return new Promise((resolve) => {
-        const timer = setTimeout(() => resolve(undefined), max_ms);
+        const cancel = hostTimeout(() => resolve(undefined), max_ms);
         promise.then((value) => {
-            clearTimeout(timer);
+            cancel();
             resolve(value);
         });
     });

@@ -37,7 +37,9 @@ export class Port extends ReportingTarget {
     postMessage(_message, ..._options) {
         const message = postedToWorker([...arguments], this);
         const peer = this.#peer;
-        if (peer) peer.#receive({ message, from: this.#context?.agent });
+        const { kind, active } = this.#context ?? {};
+        // A worker that has closed itself still posts.
+        if (peer && (active || kind !== 'window')) peer.#receive({ message, from: this.#context?.agent });
     }
 
     start() {

@@ -1,12 +1,13 @@
 /** Analyses a script's text before it runs: what it declares, whether it is a module, and what it exports. */
 
+import { edited, importEdits } from './dynamic-import.js';
 import { endsOperand, tokensOf } from './lexer.js';
 
 /** @typedef {import('./lexer.js').Token} Token */
 
 /**
  * @typedef {object} Analysis
- * @property {string} text the text to run; that of a module is without its exports
+ * @property {string} text the text to run, with tracked imports; that of a module is without its exports
  * @property {boolean} module
  * @property {boolean} strict
  * @property {string[]} names the names that it declares by var and function at its outermost level
@@ -56,7 +57,7 @@ function analyse(source, isClassic) {
         return { ...moduleOf(source, tokens), module: true, strict: true, names: [], lexical: [], asked };
     }
     return {
-        text: source,
+        text: edited(source, importEdits(tokens)),
         module: false,
         strict: isStrict(tokens),
         ...declaredIn(tokens),
@@ -219,16 +220,7 @@ function moduleOf(source, tokens) {
         if (kind === 'name' && text === 'export' && depth === 0 && !member)
             edits.push(...exportAt(tokens, at, exports));
     }
-    edits.sort((one, other) => one.at - other.at);
-    let text = '';
-    let from = 0;
-    for (const edit of edits) {
-        // The line breaks of a replaced range stay, so that the line numbers do.
-        text +=
-            source.slice(from, edit.at) + edit.text + source.slice(edit.at, edit.end).replace(/[^\n]+/g, '');
-        from = edit.end;
-    }
-    return { text: text + source.slice(from), exports };
+    return { text: edited(source, [...edits, ...importEdits(tokens)]), exports };
 }
 
 /** @param {readonly Token[]} tokens @param {number} at @param {[string, string][]} exports @returns {Edit[]} */

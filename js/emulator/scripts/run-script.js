@@ -1,7 +1,9 @@
 /** Runs the scripts of a tab, which are texts or functions. Their global object is that of the tab. */
 
+import { importerOf, importName, withTrackedImports } from './dynamic-import.js';
 import { tokensOf } from './lexer.js';
 import { askedIn, hidden, analysisOf } from './analysis.js';
+import { linesBeforeBody, sourceComment } from '../trace/source-line.js';
 
 /** @typedef {import('../context.js').Context} Context */
 /** @typedef {import('./analysis.js').Analysis} Analysis */
@@ -33,6 +35,9 @@ const names = {
 
 /** Runs within a script before its first statement: gives access to what the script declares. */
 const prologue = `${names.begin}((${names.name}) => eval(${names.name}), (${names.name}, ${names.value}) => eval(${names.name} + ' = ${names.value}'));`;
+
+/** The number of lines that the engine puts before the body of a function. @type {number | undefined} */
+let linesBefore;
 
 /** The scopes around a script, which are made by `with`. */
 class Scopes {
@@ -87,15 +92,18 @@ class Scopes {
      *
      * @param {string} body
      * @param {Record<string, unknown>} given its arguments by name
+     * @param {string} [name] that of the text in traces
      */
-    run(body, given) {
-        const lexical = this.#context.lexical.size > 0 ? `with (${names.lexical})` : '';
-        const parameters = Object.keys(given);
+    run(body, given, name) {
+        const context = this.#context;
+        const lexical = context.lexical.size > 0 ? `with (${names.lexical})` : '';
+        const values = { ...given, [importName]: importerOf(context, compiled) };
+        const parameters = Object.keys(values);
         const text = `with (${names.beyond}) return function (${[names.lexical, ...parameters].join()}) { with (this) ${lexical} { ${body} } }`;
         return compiled(
             [names.beyond],
-            text,
-        )(this.beyond).call(this.#context.window, this.lexical, ...Object.values(given));
+            name ? `${text}${sourceComment(name, (linesBefore ??= linesBeforeBody(compiled)))}` : text,
+        )(this.beyond).call(context.window, this.lexical, ...Object.values(values));
     }
 }
 
@@ -180,13 +188,16 @@ export function runScript(context, given) {
     const source = given.replace(/^#!/, '//'); // a Hashbang Comment, which is only allowed at the start of a text (§12.5)
     const analysis = analysisOf(source, isClassic);
     const scopes = new Scopes(context, analysis);
-    if (analysis.module) return runModule(context, analysis, scopes);
+    const name = context.rules.tracing ? context.rules.sources.of(given, 'script') : '';
+    if (analysis.module) return runModule(context, analysis, scopes, name);
     const declarations = new Declarations(context, analysis, scopes);
     const declares = analysis.names.length + analysis.lexical.length > 0;
-    const text = declares ? `${analysis.strict ? "'use strict';" : ''}${prologue}${source}` : source;
+    const text = declares
+        ? `${analysis.strict ? "'use strict';" : ''}${prologue}${analysis.text}`
+        : analysis.text;
     try {
         return scopes.run(`return eval(${names.text})`, {
-            [names.text]: text,
+            [names.text]: name ? `${text}${sourceComment(name, 0)}` : text,
             [names.begin]: declarations.begin,
         });
     } finally {
@@ -203,13 +214,13 @@ function isClassic(source) {
     }
 }
 
-/** @param {Context} context @param {Analysis} analysis @param {Scopes} scopes @returns {Promise<object>} */
-function runModule(context, { text, exports }, scopes) {
+/** @param {Context} context @param {Analysis} analysis @param {Scopes} scopes @param {string} name @returns {Promise<object>} */
+function runModule(context, { text, exports }, scopes, name) {
     const getters = exports
         .map(([name, local]) => `get ${JSON.stringify(name)}() { return ${local} },`)
         .join(' ');
     const body = `return (async function () { 'use strict'; const ${names.exported} = { ${getters} }; ${text}\nreturn ${names.exported} })()`;
-    return scopes.run(body, { [names.meta]: { url: context.address.href } });
+    return scopes.run(body, { [names.meta]: { url: context.address.href } }, name);
 }
 
 /**
@@ -221,9 +232,10 @@ function runModule(context, { text, exports }, scopes) {
  * @param {any[]} given
  */
 export function runFunction(context, call, given) {
-    const text = String(call);
+    const text = withTrackedImports(String(call));
     const scopes = new Scopes(context, { asked: askedIn(text), lent: runners });
-    return scopes.run(`return ${asExpression(text)}`, {}).apply(context.window, given);
+    const name = context.rules.tracing ? context.rules.sources.of(text, 'function', call.name) : '';
+    return scopes.run(`return ${asExpression(text)}`, {}, name).apply(context.window, given);
 }
 
 /**

@@ -3,7 +3,7 @@
 import { invalid } from '../../common/errors.js';
 import { checkInteger } from '../../common/check-arguments.js';
 import { compile } from '../../core/module.js';
-import { runOnce } from '../explore.js';
+import { decide } from '../explore.js';
 import { SeedThreads } from './seed-threads.js';
 
 /** @typedef {import('../explore.js').Plan} Plan */
@@ -39,7 +39,7 @@ export function checkThreads(workers, module, given) {
 }
 
 /** The members of a plan that are made in each thread. */
-const own = new Set(['glue', 'peer', 'scenario', 'setup', 'invariant', 'signal']);
+const own = new Set(['glue', 'peer', 'scenario', 'setup', 'invariant', 'signal', 'patience']);
 
 /**
  * Runs seeds until the caller stops.
@@ -54,7 +54,7 @@ export async function* outcomesOf(plan, seeds, { length, threads }) {
     if (!threads) {
         for (const seed of seeds) {
             signal?.throwIfAborted();
-            yield { seed, outcome: await runOnce(plan, { seed, length }) };
+            yield { seed, outcome: await decide(plan, { seed, length }) };
         }
         return;
     }

@@ -37,6 +37,8 @@ export class SeedThreads {
     /** The failure of a thread, or the abort. @type {{ reason: unknown } | undefined} */
     #failure;
     #wake = () => {};
+    /** Whether the exploration has taken the outcome of a seed that fails, and has not asked for another one. */
+    #held = false;
 
     /**
      * @param {readonly number[]} seeds
@@ -112,7 +114,7 @@ export class SeedThreads {
     #takeBlock() {
         const threads = this.#threads.length;
         const ahead = this.#next - this.#asked;
-        if (ahead > threads * aheadMax * blockMax || this.#fails()) return undefined;
+        if (this.#held || ahead > threads * aheadMax * blockMax || this.#fails()) return undefined;
         const rest = this.#rests.sort((a, b) => a.from - b.from).shift();
         if (rest) return rest;
         const left = this.#seeds.length - this.#next;
@@ -131,12 +133,14 @@ export class SeedThreads {
      */
     async outcome(index) {
         this.#asked = index;
+        this.#held = false;
         for (;;) {
             this.#signal?.throwIfAborted();
             if (this.#failure) throw this.#failure.reason;
             const outcome = this.#outcomes.get(index);
             if (outcome) {
                 this.#outcomes.delete(index);
+                this.#held = outcome.failure !== '';
                 return outcome;
             }
             this.#handOut();

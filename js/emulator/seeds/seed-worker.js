@@ -5,9 +5,11 @@
 
 import { withoutLimit } from '../common/listener-limit.web.js';
 import { loadPeer } from '../database/indexed-db.js';
-import { runOnce } from '../explore.js';
+import { decide } from '../explore.js';
+import { warmUp } from '../host/warm-up.js';
 import { loadRules } from '../rules.js';
 import { importScenario } from '../scenario-module.js';
+import { Patience } from '../verdict/patience.js';
 import { onParent, postToParent } from './parent.web.js';
 
 /** @typedef {import('../explore.js').Plan} Plan */
@@ -25,9 +27,17 @@ import { onParent, postToParent } from './parent.web.js';
 async function begun({ module, plan, length, wasm }) {
     const [glue, peer, exported] = await Promise.all([loadRules(wasm), loadPeer(), importScenario(module)]);
     withoutLimit();
-    const given = { invariant: () => {}, ...exported, glue, peer, signal: undefined };
+    const given = {
+        invariant: () => {},
+        ...exported,
+        glue,
+        peer,
+        signal: undefined,
+        patience: new Patience(),
+    };
     const whole = /** @type {Plan} */ ({ ...plan, ...given });
-    return (seed) => runOnce(whole, { seed, length });
+    await warmUp(whole);
+    return (seed) => decide(whole, { seed, length });
 }
 
 /**

@@ -1,10 +1,12 @@
 // The rules of an emulated origin: which events step() lets happen, and in which order.
 #include <catch2/catch_test_macros.hpp>
+#include <limits>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "lab/emulator/emulated_origin.hpp"
+#include "lab/report/sequence_diagram.hpp"
 
 namespace {
 
@@ -149,7 +151,7 @@ TEST_CASE("a killed tab holds nothing, requests nothing and receives nothing (We
     tabs.origin.request_lock(tabs.contexts[0], 1, {.name = "l"});
     tabs.origin.request_lock(tabs.contexts[1], 1, {.name = "l"});
     tabs.run();
-    tabs.origin.start_timer(tabs.contexts[0], 5, false);
+    tabs.origin.start_timer(tabs.contexts[0], {.delay_ms = 5});
     tabs.origin.post(tabs.contexts[1], theirs, 1);
     tabs.origin.set_item(tabs.contexts[0], 0, "k", "lost");
     tabs.origin.kill(tabs.agents[0], 0);
@@ -222,9 +224,9 @@ TEST_CASE("a page that holds a lock is not kept in the back/forward cache") {
 
 TEST_CASE("the default schedule takes the oldest event; time passes when nothing else can happen") {
     Tabs tabs;
-    tabs.origin.start_timer(tabs.contexts[0], 0, false);
-    const auto cancelled = tabs.origin.start_timer(tabs.contexts[0], 1, false);
-    tabs.origin.start_timer(tabs.contexts[1], 1, true);
+    tabs.origin.start_timer(tabs.contexts[0], {.delay_ms = 0});
+    const auto cancelled = tabs.origin.start_timer(tabs.contexts[0], {.delay_ms = 1});
+    tabs.origin.start_timer(tabs.contexts[1], {.delay_ms = 1, .throttled = true});
     tabs.origin.cancel_timer(cancelled);
     tabs.origin.post_task(tabs.contexts[1], Source::Kind::message, 7, 1);
     tabs.origin.post_task(tabs.contexts[0], Source::Kind::script, 0, 2);
@@ -245,7 +247,7 @@ TEST_CASE("equal seeds make equal runs, and the choices that a run took replay i
         for (std::uint32_t i = 1; i <= 4; ++i) {
             tabs.origin.set_item(tabs.contexts[i % 2], 0, "k", std::to_string(i));
             tabs.origin.request_lock(tabs.contexts[i % 2], i, {.name = "l"});
-            tabs.origin.start_timer(tabs.contexts[i % 2], i, false);
+            tabs.origin.start_timer(tabs.contexts[i % 2], {.delay_ms = i});
         }
         tabs.run();
         return std::pair(tabs.origin.hash(), tabs.origin.taken());
@@ -267,11 +269,11 @@ TEST_CASE("equal seeds make equal runs, and the choices that a run took replay i
 
 TEST_CASE("a traced run has a line for each thing that a tab does, and none for what no tab sees") {
     Tabs tabs;
-    tabs.origin.set_tracing(true);
+    tabs.origin.trace().set(true);
     tabs.origin.set_item(tabs.contexts[0], 0, "k", "v");
-    tabs.origin.add_line(tabs.agents[1], Object::faults, "dies");
+    tabs.origin.trace().add({tabs.agents[1], Object::faults, "dies"});
     tabs.run();
-    const auto trace = tabs.origin.trace("wrong");
+    const auto trace = tabs.origin.trace().trace("wrong");
     CHECK(trace.failure == "wrong");
     std::vector<std::string> texts;
     for (const auto& step : trace.steps) {
@@ -284,14 +286,71 @@ TEST_CASE("a traced run has a line for each thing that a tab does, and none for 
 
 TEST_CASE("a traced run shows a frame's lock as its tab's") {
     Tabs tabs;
-    tabs.origin.set_tracing(true);
+    tabs.origin.trace().set(true);
     const auto frame = tabs.origin.open_context(tabs.agents[0], 1);
     tabs.origin.request_lock(frame, 1, {.name = "l"});
     tabs.run();
-    const auto trace = tabs.origin.trace("wrong");
+    const auto trace = tabs.origin.trace().trace("wrong");
     std::set<std::uint32_t> traced;
     for (const auto& step : trace.steps) {
         for (const auto& line : step.lines) traced.insert(line.tab);
     }
     CHECK(traced == std::set<std::uint32_t>{tabs.agents[0]});
+}
+
+TEST_CASE("the timer window bounds how far a timer overtakes the oldest event that can happen") {
+    // Returns whether a timer may fire before the message that the second tab awaits.
+    const auto overtakes = [](double delay_ms, double window_ms, bool frozen) {
+        Tabs tabs;
+        tabs.origin.run_by({0, 1});
+        tabs.origin.set_timer_window(window_ms);
+        tabs.origin.post_task(tabs.contexts[1], Source::Kind::message, 7, 1);
+        if (frozen) tabs.origin.set_active(tabs.agents[1], false);
+        tabs.origin.post_task(tabs.contexts[0], Source::Kind::script, 0, 2);
+        tabs.origin.post_task(tabs.contexts[0], Source::Kind::script, 0, 3);
+        tabs.origin.start_timer(tabs.contexts[0], {.delay_ms = delay_ms});
+        const auto before = tabs.origin.now_ms();
+        tabs.origin.step(true);
+        tabs.origin.step(true);
+        return tabs.origin.now_ms() > before;
+    };
+    constexpr auto always = std::numeric_limits<double>::infinity();
+    CHECK(overtakes(1000, 1000, true));
+    CHECK_FALSE(overtakes(1001, 1000, true));
+    CHECK_FALSE(overtakes(1, 0, true));
+    CHECK(overtakes(1e9, always, true));
+    CHECK_FALSE(overtakes(1, 1000, false));  // the second choice is then a task
+}
+
+TEST_CASE("a trace says which lock was asked for, who holds a refused one, and what nobody saw") {
+    Tabs tabs;
+    tabs.origin.trace().set(true);
+    tabs.origin.trace().name(tabs.agents[1], "the other tab");
+    tabs.origin.trace().set_place("basket.js:12");
+    tabs.origin.request_lock(tabs.contexts[0], 1, {.name = "l"});
+    tabs.run();
+    tabs.origin.request_lock(tabs.contexts[1], 1,
+                             {.name = "l", .mode = LockMode::shared, .if_available = true});
+    tabs.origin.request_lock(tabs.contexts[1], 2, {.name = "l"});
+    tabs.run();
+    tabs.origin.trace_waiting_requests();
+    tabs.origin.set_item(tabs.contexts[1], 0, "k", "v");
+    const auto unseen = tabs.origin.unseen_write(tabs.contexts[0], "k");
+    REQUIRE(unseen);
+    CHECK(unseen->writer == tabs.agents[1]);
+    CHECK(unseen->value == "v");
+    CHECK_FALSE(tabs.origin.unseen_write(tabs.contexts[1], "k"));
+    CHECK_FALSE(tabs.origin.unseen_write(tabs.contexts[0], "other"));
+    tabs.origin.kill(tabs.agents[1], 0);
+    CHECK_FALSE(tabs.origin.unseen_write(tabs.contexts[0], "k"));
+    CHECK(story_text(tabs.origin.trace().trace("wrong")) ==
+          "tab 1 asks for the lock l, exclusive (basket.js:12)\n"
+          "tab 1 is granted the lock l\n"
+          "the other tab asks for the lock l, shared, with ifAvailable\n"
+          "the other tab is refused the lock l, which tab 1 holds\n"
+          "the other tab asks for the lock l, exclusive\n"
+          "the other tab waits for the lock l, which tab 1 holds\n"
+          "the other tab writes k = v\n"
+          "the other tab loses its write k = v, which has not left its process\n"
+          "the run fails: wrong\n");
 }

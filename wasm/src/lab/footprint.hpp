@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -117,6 +118,8 @@ struct TraceLine {
     std::uint32_t tab = 0;  // 0 for the browser, or for code outside the origin
     Object where = Object::tab;
     std::string text;
+    /// What a story says in place of `text`; empty if it leaves the line out.
+    std::optional<std::string> story = std::nullopt;
 };
 
 /// Records the footprint and the trace of steps. The parts of an origin call it for each object
@@ -144,7 +147,7 @@ class FootprintRecorder {
     /// Adds a line to the trace. `text()` returns its text, and is called only if there is a trace.
     template <typename Text>
     void trace(std::uint32_t tab, Object where, Text text) {
-        if (lines_ != nullptr) lines_->push_back({tab, where, text()});
+        if (lines_ != nullptr) lines_->push_back({.tab = tab, .where = where, .text = text()});
     }
 
     /// Adds accesses to `footprint`, which may be null, until the returned guard is destroyed.

@@ -6,12 +6,14 @@
 
 namespace tabacus::lab {
 
-bool runs_in_tab(Source::Kind kind) { return kind < Source::Kind::transaction; }
+bool runs_in_tab(Source::Kind kind) {
+    return kind < Source::Kind::transaction || kind == Source::Kind::host;
+}
 
 std::string describe(const Source& source) {
     constexpr std::array<const char*, 13> names = {
-        "script", "inside",      "timer",   "database", "grant",    "message", "change",
-        "host",   "transaction", "request", "outgoing", "incoming", "clock"};
+        "script",      "inside",  "timer",    "database", "grant", "message", "change",
+        "transaction", "request", "outgoing", "incoming", "clock", "host"};
     auto text =
         "tab " + std::to_string(source.tab) + " " + names.at(static_cast<std::size_t>(source.kind));
     if (source.peer != 0) text += " of " + std::to_string(source.peer);

@@ -47,13 +47,15 @@ struct Source {
         grant,     // an answer of the lock manager
         message,   // a message from `peer`
         change,    // a storage event
-        host,      // the work `peer` that the tab's host does for it, such as a hash, is complete
         // Events in the browser. They happen whatever the tab does.
         transaction,  // the transaction `peer` of the tab executes
         request,      // a message from the tab to the lock manager
         outgoing,     // a write to localStorage on its way from a process to the area
         incoming,     // a write to localStorage on its way from the area to a process
         clock,        // time passes until the next timer is due
+        // An event in a tab: the work `peer` that the tab's host does for it, such as a hash, is
+        // complete. It is last, so that seeds of the laboratory, which has none, stay what they are.
+        host,
     };
     Kind kind = Kind::script;
     TabId tab = 0;

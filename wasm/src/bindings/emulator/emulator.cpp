@@ -125,6 +125,13 @@ struct Snapshot {
     LockList pending{val::array()};
 };
 
+/// A write that has not reached a tab. The writer is empty if there is none.
+struct UnseenWrite {
+    std::u16string writer;
+    bool clears = false;
+    OptionalUnits value;
+};
+
 /// The addresses that JavaScript passes to the plain exports below, or reads their results from.
 struct Addresses {
     std::uintptr_t origin = 0;
@@ -173,6 +180,22 @@ TextList keys_of(const EmulatedOrigin& origin, ContextId context, AreaId area) {
 
 void overwrite(EmulatedOrigin& origin, const std::u16string& key, const OptionalUnits& value) {
     origin.overwrite(bytes_of(key), value ? std::optional(bytes_of(*value)) : std::nullopt);
+}
+
+void add_line(EmulatedOrigin& origin, ContextId context, Object subject, const std::u16string& text,
+              const OptionalUnits& story) {
+    const auto agent = context == 0 ? 0 : origin.agent_of(context);
+    origin.trace().add(
+        {agent, subject, bytes_of(text), story ? std::optional(bytes_of(*story)) : std::nullopt});
+}
+
+UnseenWrite unseen_write(const EmulatedOrigin& origin, ContextId context,
+                         const std::u16string& key) {
+    const auto unseen = origin.unseen_write(context, bytes_of(key));
+    if (!unseen) return {};
+    return {.writer = units_of(origin.trace().name_of(unseen->writer)),
+            .clears = unseen->clears,
+            .value = units_if(unseen->value)};
 }
 
 std::string hash_text(std::uint64_t hash) {
@@ -289,6 +312,9 @@ EMSCRIPTEN_BINDINGS(tabacus_emulator) {
         .value("transaction", Object::transaction)
         .value("item", Object::item)
         .value("channel", Object::channel)
+        .value("lock", Object::lock)
+        .value("turn", Object::turn)
+        .value("clock", Object::now)
         .value("host", Object::host)
         .value("faults", Object::faults);
 
@@ -313,6 +339,10 @@ EMSCRIPTEN_BINDINGS(tabacus_emulator) {
     value_object<Snapshot>("Snapshot")
         .field("held", &Snapshot::held)
         .field("pending", &Snapshot::pending);
+    value_object<UnseenWrite>("UnseenWrite")
+        .field("writer", &UnseenWrite::writer)
+        .field("clears", &UnseenWrite::clears)
+        .field("value", &UnseenWrite::value);
     value_object<Addresses>("Addresses")
         .field("origin", &Addresses::origin)
         .field("version", &Addresses::version)
@@ -376,9 +406,11 @@ EMSCRIPTEN_BINDINGS(tabacus_emulator) {
                 return origin.post(context, static_cast<ChannelHub::EndpointId>(endpoint), message);
             })
         .function(
-            "startTimer(context, delay_ms, throttled)",
-            +[](EmulatedOrigin& origin, ContextId context, double delay_ms, bool throttled) {
-                return static_cast<double>(origin.start_timer(context, delay_ms, throttled));
+            "startTimer(context, delay_ms, throttled, set_ms)",
+            +[](EmulatedOrigin& origin, ContextId context, double delay_ms, bool throttled,
+                double set_ms) {
+                return static_cast<double>(
+                    origin.start_timer(context, {delay_ms, throttled, set_ms}));
             })
         .function(
             "cancelTimer(timer)",
@@ -392,6 +424,7 @@ EMSCRIPTEN_BINDINGS(tabacus_emulator) {
             +[](EmulatedOrigin& origin, ContextId context, Source::Kind source, std::uint32_t peer,
                 double number) { origin.post_task(context, source, peer, number); })
         // The schedule
+        .function("setTimerWindow(window_ms)", &EmulatedOrigin::set_timer_window)
         .function("runDefaultSchedule", &EmulatedOrigin::run_default_schedule)
         .function(
             "runBySeed(seed, faultsMax, length, explored)",
@@ -415,24 +448,37 @@ EMSCRIPTEN_BINDINGS(tabacus_emulator) {
         .function(
             "hash", +[](const EmulatedOrigin& origin) { return hash_text(origin.hash()); })
         // Traces
-        .function("setTracing(on)", &EmulatedOrigin::set_tracing)
-        // Context 0 is the browser.
         .function(
-            "addLine(context, subject, text)",
-            +[](EmulatedOrigin& origin, ContextId context, Object subject,
-                const std::u16string& text) {
-                origin.add_line(context == 0 ? 0 : origin.agent_of(context), subject,
-                                bytes_of(text));
+            "setTracing(on)", +[](EmulatedOrigin& origin, bool on) { origin.trace().set(on); })
+        // Context 0 is the browser. The story is that of TraceLine.
+        .function("addLine(context, subject, text, story)", &add_line)
+        .function(
+            "setPlace(place)",
+            +[](EmulatedOrigin& origin, const std::u16string& place) {
+                origin.trace().set_place(bytes_of(place));
             })
+        .function(
+            "nameAgent(agent, name)",
+            +[](EmulatedOrigin& origin, TabId agent, const std::u16string& name) {
+                origin.trace().name(agent, bytes_of(name));
+            })
+        .function("unseenWrite(context, key)", &unseen_write)
+        .function("traceWaitingRequests", &EmulatedOrigin::trace_waiting_requests)
         .function(
             "traceText(failure)",
             +[](EmulatedOrigin& origin, const std::u16string& failure) {
-                return units_of(trace_text(origin.trace(bytes_of(failure))));
+                return units_of(trace_text(origin.trace().trace(bytes_of(failure))));
+            })
+        .function(
+            "storyText(failure)",
+            +[](EmulatedOrigin& origin, const std::u16string& failure) {
+                return units_of(story_text(origin.trace().trace(bytes_of(failure))));
             })
         .function(
             "sequenceDiagram(failure, title)",
             +[](EmulatedOrigin& origin, const std::u16string& failure,
                 const std::u16string& title) {
-                return units_of(sequence_diagram(origin.trace(bytes_of(failure)), bytes_of(title)));
+                return units_of(
+                    sequence_diagram(origin.trace().trace(bytes_of(failure)), bytes_of(title)));
             });
 }

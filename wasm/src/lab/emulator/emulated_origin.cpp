@@ -17,7 +17,8 @@ constexpr Source clock_source{Source::Kind::clock, 0, 0};
 }  // namespace
 
 EmulatedOrigin::EmulatedOrigin(Options options)
-    : scheduler_(recorder_),
+    : trace_(recorder_),
+      scheduler_(recorder_),
       clock_(recorder_),
       options_(options),
       local_(options.storage, recorder_, options.equal_writes),
@@ -85,6 +86,11 @@ void EmulatedOrigin::kill(TabId agent, std::size_t writes_kept) {
     if (shared) return;
     scheduler_.truncate({Source::Kind::outgoing, killed.process, 0}, writes_kept);
     local_.end(killed.process);
+    for (const auto& lost : under_way_.take_lost(killed.process)) {
+        trace_.add(
+            {agent, Object::faults,
+             "loses its write " + describe_change(lost) + ", which has not left its process"});
+    }
 }
 
 bool EmulatedOrigin::set_cached(TabId agent, bool cached) {
@@ -111,8 +117,9 @@ const StorageArea::Values& EmulatedOrigin::values(ContextId context, AreaId area
 void EmulatedOrigin::set_item(ContextId context, AreaId id, std::string_view key,
                               std::optional<std::string_view> value) {
     recorder_.trace(agent_of(context), Object::item, [&] {
-        return value ? "writes " + std::string(key) + " = " + std::string(*value)
-                     : "removes " + std::string(key);
+        return (value ? "writes " + std::string(key) + " = " + std::string(*value)
+                      : "removes " + std::string(key)) +
+               trace_.take_place();
     });
     auto write = area(id).set(process(context), context, key, value);
     if (write) pass_on(id, std::move(*write));
@@ -120,7 +127,7 @@ void EmulatedOrigin::set_item(ContextId context, AreaId id, std::string_view key
 
 void EmulatedOrigin::clear(ContextId context, AreaId id) {
     recorder_.trace(agent_of(context), Object::item,
-                    [] { return std::string("clears everything"); });
+                    [this] { return "clears everything" + trace_.take_place(); });
     pass_on(id, area(id).clear(process(context), context));
 }
 
@@ -171,6 +178,7 @@ void EmulatedOrigin::pass_on(AreaId id, StorageArea::Write write) {
     const Source outgoing{Source::Kind::outgoing, write.process, 0};
     // Events are moved while they wait. They share the write, so that it is not copied.
     auto sent = std::make_shared<StorageArea::Write>(std::move(write));
+    if (trace_.on()) under_way_.add(agent_of(sent->writer), sent);
     scheduler_.post(outgoing, [this, sent = std::move(sent)] { send(sent); }, 0);
 }
 
@@ -178,11 +186,13 @@ void EmulatedOrigin::send(const std::shared_ptr<StorageArea::Write>& write) {
     *write = local_.send(std::move(*write));
     recorder_.trace(agent_of(write->writer), Object::area,
                     [&] { return "its " + describe_change(write->change) + " goes out"; });
+    trace_.leave_out();
     for (const auto process : local_.processes()) {
         scheduler_.post(
             {Source::Kind::incoming, process, 0},
             [this, process, write] {
                 receive(process, *write);
+                if (trace_.on()) under_way_.reach(process, write);
                 notify_contexts(0, process, *write);
             },
             0);
@@ -204,6 +214,7 @@ void EmulatedOrigin::notify_contexts(AreaId id, ProcessId process,
             traced = true;
             recorder_.trace(receiver.agent, Object::copy,
                             [&] { return "receives " + describe_change(write.change); });
+            trace_.leave_out();
         }
         if (!write.changes) continue;
         post_in({Source::Kind::change, receiver.agent, 0}, context,
@@ -233,7 +244,12 @@ void EmulatedOrigin::request_lock(ContextId context, std::uint32_t number,
     request.id = request_id(context, number);
     request.client = context;
     request.tab = agent_of(context);
-    to_manager(context, [this, asked = std::move(request)] { locks_.request(asked); });
+    if (trace_.on()) request.details = describe_mode(request) + trace_.take_place();
+    to_manager(context, [this, asked = std::move(request)] {
+        refused_ = false;
+        locks_.request(asked);
+        if (refused_) trace_refusal(asked);
+    });
 }
 
 /// The released promise is resolved once the lock is released (§4.2). Browsers resolve it before
@@ -269,6 +285,7 @@ void EmulatedOrigin::granted(RequestId id) {
                number_of_request(id));
 }
 void EmulatedOrigin::not_available(RequestId id) {
+    refused_ = true;
     to_context(Source::Kind::grant, context_of(id), OriginEvent::Kind::unavailable,
                number_of_request(id));
 }
@@ -304,17 +321,26 @@ std::size_t EmulatedOrigin::post(ContextId context, ChannelHub::EndpointId endpo
     return receivers;
 }
 
-std::uint64_t EmulatedOrigin::start_timer(ContextId context, double delay_ms, bool throttled) {
+void EmulatedOrigin::jump(double delta_ms) {
+    clock_.jump(delta_ms);
+    if (explored_) times_.note(steps_ + 1, clock_.now_ms());
+}
+
+std::uint64_t EmulatedOrigin::start_timer(ContextId context, const Timer& timer) {
     begin_step();
     const auto tab = agent_of(context);
     // The timer's number is known only once the timer is started.
     const auto number = std::make_shared<std::uint64_t>();
-    auto due = [this, context, number] {
+    auto due = [this, context, number, set_ms = timer.set_ms] {
+        recorder_.trace(agent_of(context), Object::now, [set_ms] {
+            return "its timer of " + std::to_string(static_cast<std::int64_t>(set_ms)) +
+                   " ms is due";
+        });
         to_context(Source::Kind::timer, context, OriginEvent::Kind::timer,
                    static_cast<double>(*number));
     };
-    *number = throttled ? clock_.start_throttled(tab, delay_ms, std::move(due))
-                        : clock_.start(tab, delay_ms, std::move(due));
+    *number = timer.throttled ? clock_.start_throttled(tab, timer.delay_ms, std::move(due))
+                              : clock_.start(tab, timer.delay_ms, std::move(due));
     return *number;
 }
 
@@ -348,6 +374,7 @@ void EmulatedOrigin::post_in(const Source& source, ContextId context, Action eve
 
 void EmulatedOrigin::run_by_seed(std::uint64_t seed, const Sampling& sampling, bool explored) {
     schedule_.reset();
+    times_.restart(clock_.now_ms());
     random_choices_.emplace(seed, sampling);
     explored_ = explored;
     choices_made_ = 0;
@@ -355,6 +382,7 @@ void EmulatedOrigin::run_by_seed(std::uint64_t seed, const Sampling& sampling, b
 
 void EmulatedOrigin::run_by(Schedule schedule) {
     random_choices_.reset();
+    times_.restart(clock_.now_ms());
     schedule_ = std::move(schedule);
     explored_ = true;
     choices_made_ = 0;
@@ -391,13 +419,20 @@ void EmulatedOrigin::find_choices(bool may_wait) {
     }
     if (!by_default) std::sort(possible_.begin(), possible_.end(), older);
     const bool idle = possible_.empty();
-    if (may_wait && clock_.waiting() && (idle || explored_)) possible_.push_back({clock_source, 0});
+    if (may_wait && clock_.waiting() &&
+        (idle || (explored_ && may_overtake(possible_.front().cause)))) {
+        possible_.push_back({clock_source, 0});
+    }
     if (!random_choices_ && !schedule_) return;
     for (const auto& one : possible_) choices_.push_back({.process = key_of(one.source)});
     if (possible_.empty()) return;
     for (std::uint32_t fault = 0; fault < faults_; ++fault) {
         choices_.push_back({.process = fault, .fault = true});
     }
+}
+
+bool EmulatedOrigin::may_overtake(std::uint32_t cause) const {
+    return timer_window_ms_ > 0 && clock_.next_due_ms() <= times_.at(cause) + timer_window_ms_;
 }
 
 std::size_t EmulatedOrigin::choose() {
@@ -430,13 +465,10 @@ const OriginEvent& EmulatedOrigin::step(bool may_wait) {
 
 void EmulatedOrigin::perform(const Source& source) {
     event_.kind = OriginEvent::Kind::unseen;
-    if (tracing_) {
-        collect_lines();
-        traced_.push_back({.process = key_of(source), .lines = {}});
-    }
+    trace_.begin_step(key_of(source), false);
     if (source.kind == Source::Kind::clock) {
         auto timer = clock_.take_next();
-        recorder_.trace(timer.tab, Object::now, [] { return std::string("its timer is due"); });
+        if (explored_) times_.note(steps_, clock_.now_ms());
         timer.callback();
     } else {
         scheduler_.take(source).event();
@@ -444,33 +476,6 @@ void EmulatedOrigin::perform(const Source& source) {
     const auto content = key_of(source) ^ static_cast<std::uint64_t>(event_.number) << 8U ^
                          std::uint64_t{event_.context} << 32U;
     hash_ = SeededRandom(hash_ ^ content).bits();
-}
-
-// --- Traces --------------------------------------------------------------------------------------
-
-void EmulatedOrigin::add_line(TabId agent, Object where, std::string text) {
-    if (!tracing_) return;
-    if (where == Object::faults) {
-        collect_lines();
-        traced_.push_back({.process = 0, .fault = true, .lines = {}});
-    }
-    lines_.push_back({agent, where, std::move(text)});
-}
-
-void EmulatedOrigin::collect_lines() {
-    if (lines_.empty()) return;
-    if (traced_.empty()) traced_.push_back({});
-    auto& lines = traced_.back().lines;
-    std::move(lines_.begin(), lines_.end(), std::back_inserter(lines));
-    lines_.clear();
-}
-
-/// Leaves out the steps without a line, such as the delivery of a grant.
-Trace EmulatedOrigin::trace(std::string failure) {
-    collect_lines();
-    Trace trace{.steps = traced_, .failure = std::move(failure)};
-    std::erase_if(trace.steps, [](const Step& step) { return step.lines.empty(); });
-    return trace;
 }
 
 }  // namespace tabacus::lab

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,6 +21,9 @@
 #include <string_view>
 #include <vector>
 
+#include "lab/emulator/origin_trace.hpp"
+#include "lab/emulator/step_times.hpp"
+#include "lab/emulator/writes_under_way.hpp"
 #include "lab/explore/random_choices.hpp"
 #include "lab/explore/schedule.hpp"
 #include "lab/footprint.hpp"
@@ -127,15 +131,25 @@ class EmulatedOrigin final : private LockListener {
 
     // --- Time and tasks ---
 
-    std::uint64_t start_timer(ContextId context, double delay_ms, bool throttled);
+    struct Timer {
+        double delay_ms = 0;
+        bool throttled = false;
+        /// The delay with which a script has set it, for traces.
+        double set_ms = delay_ms;
+    };
+    std::uint64_t start_timer(ContextId context, const Timer& timer);
     void cancel_timer(std::uint64_t timer) { clock_.cancel(timer); }
     [[nodiscard]] double now_ms() const { return clock_.now_ms(); }
-    void jump(double delta_ms) { clock_.jump(delta_ms); }
+    void jump(double delta_ms);
     /// Posts a task of the caller. Tasks of one `kind` and `peer` stay in order.
     void post_task(ContextId context, Source::Kind kind, std::uint64_t peer, double number);
 
     // --- The schedule ---
 
+    /// Sets when time may pass while events can happen, if events are explored: the next timer is
+    /// due at most this much later than the oldest of these events was posted. With 0, time passes
+    /// only if no other event can happen.
+    void set_timer_window(double window_ms) { timer_window_ms_ = window_ms; }
     /// From here on the oldest event happens first, and time passes only if no other event can
     /// happen.
     void run_default_schedule() { random_choices_.reset(), schedule_.reset(); }
@@ -156,9 +170,14 @@ class EmulatedOrigin final : private LockListener {
 
     // --- Traces ---
 
-    void set_tracing(bool on) { recorder_.trace_into(on ? &lines_ : nullptr), tracing_ = on; }
-    void add_line(TabId agent, Object where, std::string text);
-    [[nodiscard]] Trace trace(std::string failure);
+    [[nodiscard]] OriginTrace& trace() { return trace_; }
+    [[nodiscard]] const OriginTrace& trace() const { return trace_; }
+    /// Returns the latest write to a key of localStorage that has not reached the context's
+    /// process, if it differs from the value that the context reads. Requires a trace.
+    [[nodiscard]] std::optional<WritesUnderWay::Unseen> unseen_write(ContextId context,
+                                                                     std::string_view key) const;
+    /// Adds a line for each lock request that waits to the trace.
+    void trace_waiting_requests();
     [[nodiscard]] TabId agent_of(ContextId context) const {
         return contexts_.at(context - 1).agent;
     }
@@ -189,8 +208,8 @@ class EmulatedOrigin final : private LockListener {
     void find_choices(bool may_wait);
     [[nodiscard]] std::size_t choose();
     void perform(const Source& source);
-    /// Moves the new lines into the last traced step.
-    void collect_lines();
+    /// Whether the next timer may fire before an event that a step posted.
+    [[nodiscard]] bool may_overtake(std::uint32_t cause) const;
 
     void pass_on(AreaId area, StorageArea::Write write);
     void send(const std::shared_ptr<StorageArea::Write>& write);
@@ -205,7 +224,14 @@ class EmulatedOrigin final : private LockListener {
     void not_available(RequestId id) override;
     void stolen(RequestId id) override;
 
+    /// Returns ", exclusive, with ifAvailable" for traces.
+    static std::string describe_mode(const LockManager::Request& request);
+    void trace_refusal(const LockManager::Request& request);
+    /// Returns ", which tab 1 holds" for a lock that is held.
+    [[nodiscard]] std::string holder_of(std::string_view name) const;
+
     FootprintRecorder recorder_;
+    OriginTrace trace_;
     Scheduler scheduler_;
     VirtualClock clock_;
     Options options_;
@@ -225,15 +251,16 @@ class EmulatedOrigin final : private LockListener {
     std::uint64_t hash_ = 0;
     std::optional<RandomChoices> random_choices_;
     bool explored_ = false;
+    double timer_window_ms_ = std::numeric_limits<double>::infinity();
+    StepTimes times_;
     std::optional<Schedule> schedule_;
     Schedule taken_;
     std::uint32_t faults_ = 0;
     std::vector<Possible> possible_;
     std::vector<Choice> choices_;
 
-    bool tracing_ = false;
-    std::vector<TraceLine> lines_;
-    std::vector<Step> traced_;
+    WritesUnderWay under_way_;  // if there is a trace
+    bool refused_ = false;      // whether the last lock request was not available
 };
 
 }  // namespace tabacus::lab

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -34,9 +35,19 @@ struct Step {
     bool fault = false;
     std::vector<TraceLine> lines;
 };
+/// The names of tabs and workers that are not called by their number.
+using TabNames = std::map<std::uint32_t, std::string>;
+/// Returns the name of a tab in a trace: "tab 1" unless `names` has another one.
+inline std::string name_of(const TabNames& names, std::uint32_t tab) {
+    const auto found = names.find(tab);
+    if (found != names.end()) return found->second;
+    return tab == 0 ? "browser" : "tab " + std::to_string(tab);
+}
+
 struct Trace {
     std::vector<Step> steps;
     std::string failure;
+    TabNames names = {};
 };
 
 /// Runs the program with the choices of `choose(choices, step)`, which returns an index of

@@ -11,10 +11,6 @@
 namespace tabacus::lab {
 namespace {
 
-std::string name_of(std::uint32_t tab) {
-    return tab == 0 ? "browser" : "tab " + std::to_string(tab);
-}
-
 std::string padded(std::string text, std::size_t width, bool right) {
     const std::string spaces(width - std::min(width, text.size()), ' ');
     return right ? spaces + text : text + spaces;
@@ -55,10 +51,12 @@ std::optional<Shared> shared_of(Object where) {
 
 /// Whether the arrow of a line points from the shared part to the tab, and not the other way.
 bool arrives(const TraceLine& line) {
-    if (line.where == Object::copy || line.where == Object::now) return true;
     const std::string_view text = line.text;
+    if (line.where == Object::now) return !text.starts_with("sets");
+    if (line.where == Object::copy) return true;
     return text.starts_with("receives") || text.starts_with("is granted") ||
-           text.starts_with("loses the lock") || text.starts_with("has ");
+           text.starts_with("is refused") || text.starts_with("loses the lock") ||
+           text.starts_with("has ");
 }
 
 std::string escaped(std::string_view text) {
@@ -210,7 +208,7 @@ class Diagram {
     std::string heads(int height) {
         auto drawn = "<text class=\"text title\" x=\"12\" y=\"24\">" + escaped(title_) + "</text>";
         for (std::uint32_t tab = 1; tab <= tabs_; ++tab) {
-            drawn += head(x_of(tab), "box", name_of(tab), height);
+            drawn += head(x_of(tab), "box", name_of(trace_.names, tab), height);
         }
         for (std::size_t i = 0; i < used_.size(); ++i) {
             if (!used_.at(i)) continue;
@@ -237,10 +235,44 @@ std::string trace_text(const Trace& trace) {
         ++number;
         for (const auto& line : lines_of(step)) {
             text += padded(std::to_string(number), 4, true) + "  " +
-                    padded(name_of(line.tab), 7, false) + "  " + line.text + "\n";
+                    padded(name_of(trace.names, line.tab), 7, false) + "  " + line.text + "\n";
         }
     }
     if (!trace.failure.empty()) text += "      " + trace.failure + "\n";
+    return text;
+}
+
+namespace {
+
+/// Returns "tab 1 writes n = 1" of "writes n = 1", and "tab 1's timer is due" of "its timer is due".
+std::string sentence_of(const std::string& name, std::uint32_t tab, const std::string& text) {
+    constexpr std::string_view own = "its ";
+    if (tab == 0) return text;
+    return text.starts_with(own) ? name + "'s " + text.substr(own.size()) : name + " " + text;
+}
+
+}  // namespace
+
+std::string story_text(const Trace& trace) {
+    constexpr std::size_t lines_max = 200;
+    std::vector<std::string> lines;
+    for (const auto& step : trace.steps) {
+        for (const auto& line : step.lines) {
+            const auto& sentence = line.story.value_or(line.text);
+            if (sentence.empty()) continue;
+            lines.push_back(sentence_of(name_of(trace.names, line.tab), line.tab, sentence));
+        }
+    }
+    if (!trace.failure.empty()) lines.push_back("the run fails: " + trace.failure);
+    const auto left_out = lines.size() - std::min(lines.size(), lines_max);
+    std::string text;
+    for (std::size_t at = 0; at < lines.size(); ++at) {
+        if (at == lines_max / 2 && left_out > 0) {
+            text += "(" + std::to_string(left_out) + " lines are left out)\n";
+            at += left_out;
+        }
+        text += lines[at] + "\n";
+    }
     return text;
 }
 

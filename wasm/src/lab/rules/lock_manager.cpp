@@ -22,12 +22,13 @@ void LockManager::note_lock(std::string_view name) const {
     recorder_->note(Object::locks, 0, AccessKind::bump);
 }
 
-void LockManager::trace(const Request& request, const char* what) const {
-    recorder_->trace(request.tab, Object::lock, [&] { return what + (" " + request.name); });
+void LockManager::trace(const Request& request, const char* what, std::string_view details) const {
+    recorder_->trace(request.tab, Object::lock,
+                     [&] { return what + (" " + request.name).append(details); });
 }
 
 void LockManager::request(Request request) {
-    trace(request, "asks for the lock");
+    trace(request, "asks for the lock", request.details);
     const std::string name = request.name;
     note_lock(name);
     ++requests_;

@@ -42,6 +42,7 @@ class LockManager {
         LockMode mode = LockMode::exclusive;
         bool if_available = false;
         bool steal = false;
+        std::string details{};  // for traces: how and where the tab asks
     };
 
     LockManager(LockListener& listener, FootprintRecorder& recorder)
@@ -75,7 +76,7 @@ class LockManager {
     void take_from_holders(std::string_view name);
 
     void note_lock(std::string_view name) const;
-    void trace(const Request& request, const char* what) const;
+    void trace(const Request& request, const char* what, std::string_view details = {}) const;
 
     LockListener& listener_;
     FootprintRecorder* recorder_;

@@ -65,13 +65,12 @@ class VirtualClock {
     }
 
     [[nodiscard]] bool waiting() const { return !timers_.empty(); }
+    /// Returns when the next timer is due. Requires that one waits.
+    [[nodiscard]] double next_due_ms() const { return timers_[next()].due_ms; }
     /// Lets time pass until the next timer is due, and takes it. If several are due then, the tab
     /// with the lowest number comes first; within a tab, the timer that was started first.
     Timer take_next() {
-        const auto next =
-            std::min_element(timers_.begin(), timers_.end(), [](const Timer& a, const Timer& b) {
-                return std::tie(a.due_ms, a.tab) < std::tie(b.due_ms, b.tab);
-            });
+        const auto next = timers_.begin() + static_cast<std::ptrdiff_t>(this->next());
         recorder_->note(Object::now, 0, AccessKind::write);
         recorder_->note(Object::timers, 0, AccessKind::write);
         Timer timer = std::move(*next);
@@ -85,6 +84,15 @@ class VirtualClock {
     }
 
   private:
+    /// Returns the index of the next timer that is due.
+    [[nodiscard]] std::size_t next() const {
+        const auto found =
+            std::min_element(timers_.begin(), timers_.end(), [](const Timer& a, const Timer& b) {
+                return std::tie(a.due_ms, a.tab) < std::tie(b.due_ms, b.tab);
+            });
+        return static_cast<std::size_t>(found - timers_.begin());
+    }
+
     FootprintRecorder* recorder_;
     std::uint32_t step_ = 0;
     OwnedIds ids_;

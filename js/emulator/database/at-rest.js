@@ -1,0 +1,25 @@
+/** Waits for the work of the peer that goes on beside the schedule, such as the opening of a database. */
+
+import { hostTask } from '../common/host-task.js';
+
+/** The peer (6.2) queues at most four tasks of the host between two steps that the emulator sees. */
+const quietTasks = 8;
+
+/** The bound for an upgrade that never ends. */
+const tasksMax = 10_000;
+
+/**
+ * Waits until the databases can do nothing by themselves: what is left of their work waits for the schedule. Without
+ * this, they would advance while the run waits for the host, by as much as the host is slow.
+ *
+ * @param {import('./indexed-db.js').Databases} database
+ */
+export async function databasesAtRest(database) {
+    let seen = database.steps;
+    for (let quiet = 0, tasks = 0; quiet < quietTasks && tasks < tasksMax; ++quiet, ++tasks) {
+        await new Promise((resolve) => hostTask(() => resolve(undefined), true));
+        if (database.steps === seen) continue;
+        seen = database.steps;
+        quiet = 0;
+    }
+}

@@ -1,0 +1,44 @@
+/** `fetch()` of a context: that of the host, whose responses are delivered on the schedule. */
+
+import { requireArguments } from '../../platform/web-idl.js';
+import { tracked } from './host-work.js';
+
+/** @typedef {import('../context.js').Context} Context */
+
+/**
+ * The whole body is part of the work, so that reading it later needs nothing of the host.
+ *
+ * @param {Promise<Response>} fetched
+ */
+async function loaded(fetched) {
+    const response = await fetched;
+    if (!(response instanceof Response && response.body)) return response;
+    // A body that breaks off is an error of the script that reads it.
+    await response
+        .clone()
+        .arrayBuffer()
+        .catch(() => {});
+    return response;
+}
+
+/** The signal by which a call can be aborted. @param {any} input @param {any} init @returns {any} */
+const signalOf = (input, init) => init?.signal ?? (input instanceof Request ? input.signal : undefined);
+
+/** @param {Context} context */
+export function fetchOf(context) {
+    /** @param {any[]} given */
+    const fetch = async (...given) => {
+        requireArguments("execute 'fetch'", given, 1);
+        const [input, init] = given;
+        const work = tracked(context, loaded(globalThis.fetch(input, init)), 'fetch()');
+        const signal = signalOf(input, init);
+        if (typeof signal?.addEventListener !== 'function') return work;
+        return new Promise((resolve, reject) => {
+            const abort = () => reject(signal.reason);
+            if (signal.aborted) abort();
+            signal.addEventListener('abort', abort);
+            work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+        });
+    };
+    return Object.defineProperty(fetch, 'length', { value: 1 });
+}

@@ -1,0 +1,30 @@
+/** What a global object has from its host, if the host has it, and whose results are delivered on the schedule. */
+
+import { compressionInterface } from './compression-streams.js';
+import { fetchOf } from './fetch.js';
+import { tracked } from './host-work.js';
+import { webAssemblyOf } from './web-assembly.js';
+
+/** @typedef {import('../context.js').Context} Context */
+
+/** @type {Record<string, (context: Context) => unknown>} */
+const INTERFACES = {
+    CompressionStream: compressionInterface('CompressionStream'),
+    DecompressionStream: compressionInterface('DecompressionStream'),
+    WebAssembly: webAssemblyOf,
+    fetch: fetchOf,
+    createImageBitmap: (context) => imageBitmapOf(context),
+};
+
+/** @param {Context} context */
+function imageBitmapOf(context) {
+    const { createImageBitmap: host } = /** @type {any} */ (globalThis);
+    /** @param {any[]} given */
+    const createImageBitmap = async (...given) =>
+        tracked(context, host.apply(globalThis, given), 'createImageBitmap()');
+    return Object.defineProperty(createImageBitmap, 'length', { value: 1 });
+}
+
+/** Returns those that the host has, by their names. */
+export const hostInterfaces = () =>
+    Object.fromEntries(Object.entries(INTERFACES).filter(([name]) => name in globalThis));
