@@ -151,7 +151,7 @@ function lineOf({ verdict, failure, waitsFor, bound, seed, seeds, steps, faults 
     const shown = (/** @type {number} */ value) => value.toLocaleString('en');
     const counted = Object.entries(faults).map(([fault, times]) => `${fault}: ${shown(times)}`);
     const far = [`seeds: ${shown(seeds)}`, `steps: ${shown(steps)}`, ...counted].join(', ');
-    const what = failure || waitsFor || bound;
+    const what = waitsFor || failure.replace(/^inconclusive: /, '') || bound;
     const of = seed === undefined ? '' : ` by seed ${seed}`;
     return `${verdict}${of}${what ? `: ${what}` : ''} (${far})`;
 }

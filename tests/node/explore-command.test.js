@@ -53,7 +53,7 @@ test('a broken scenario is printed, is written beside its file, and is replayed 
     assert.match(stdout, /^broken by seed 1: the count is 7 instead of 8 \(seeds: 1, steps: \d+\)\n/);
     assert.equal(read('lost update.trace.txt'), found.trace);
     assert.equal(read('lost update.svg'), found.svg);
-    assert.ok(stdout.includes(String(found.trace)));
+    assert.ok(stdout.includes(`${found.story.trimEnd()}\n\n${found.trace}`));
     for (const name of ['lost update.report.json', 'lost update.trace.txt', 'lost update.svg'])
         assert.ok(stdout.includes(`${join(folder, name)}\n`), name);
     for (const args of /** @type {string[][]} */ ([[], ['./lost update.js']])) {
@@ -138,6 +138,20 @@ test('a scenario may be the default export, and one that cannot be run is refuse
         assert.equal(status, 2, String(message));
         assert.match(stderr, message);
     }
+});
+
+test('an inconclusive scenario has an exit code of its own', () => {
+    const source = `let failed = false;
+        export const scenario = (tab, { seed }) => {
+            if (seed !== 2 || failed) return;
+            failed = true;
+            throw new Error('once');
+        };`;
+    writeFileSync(join(folder, 'once.js'), source);
+    const { status, stdout } = command('explore', './once.js', '--seed', '2', '--tabs', '1');
+    assert.equal(status, 3);
+    assert.match(stdout, /^inconclusive by seed 2: a run failed, and did not fail again.*once \(seeds: 1, /);
+    assert.equal(JSON.parse(read('once.report.json')).verdict, 'inconclusive');
 });
 
 test('a scenario in TypeScript runs where Node strips types, and is refused with the reason elsewhere', () => {
