@@ -219,14 +219,13 @@ const failed = (failure) => ({
  * }, { tabs: 2, invariant: ({ origin }) => origin.openTab().window.localStorage.n === '2' });
  */
 export async function explore(scenario, options = {}) {
-    const planned = await planOf(scenario, options);
-    const meter = progressMeter(planned.progress, planned.seeds.length);
     const limited = withoutLimit();
     try {
-        return await explored({ ...planned, progress: meter.update });
+        const planned = await planOf(scenario, options);
+        const meter = progressMeter(planned.progress, planned.seeds.length);
+        return await explored({ ...planned, progress: meter.update }).finally(meter.end);
     } finally {
         limited();
-        meter.end();
     }
 }
 
@@ -275,9 +274,10 @@ async function explored({ plan, seeds, progress, threads }) {
  */
 export async function replay(scenario, found, options = {}) {
     const { seed, schedule } = checkFound(found);
-    const { plan } = await planOf(scenario, options);
     const limited = withoutLimit();
-    const outcome = await decide(plan, { seed, schedule, traced: true }, true).finally(limited);
+    const outcome = await planOf(scenario, options)
+        .then(({ plan }) => decide(plan, { seed, schedule, traced: true }, true))
+        .finally(limited);
     const { steps, failure, waitsFor, story, trace, svg, hash } = outcome;
     const unbroken = /** @type {const} */ ({ verdict: 'unbroken within the bound', ...failed('') });
     return {

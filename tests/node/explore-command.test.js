@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { explore } from 'tabacus/emulator';
 
 const program = fileURLToPath(new URL('../../bin/tabacus.js', import.meta.url));
@@ -49,11 +49,11 @@ test('a broken scenario is printed, is written beside its file, and is replayed 
     const report = JSON.parse(read('lost update.report.json'));
     const { scenario, options, ...found } = report;
     assert.deepEqual([scenario, options], ['./lost%20update.js', { tabs: 3, seeds: 200 }]);
-    assert.deepEqual(found, await explore(new URL(`file://${lostUpdate}`), options));
+    assert.deepEqual(found, await explore(pathToFileURL(join(folder, 'lost update.js')), options));
     assert.match(stdout, /^broken by seed 1: the count is 7 instead of 8 \(seeds: 1, steps: \d+\)\n/);
     assert.equal(read('lost update.trace.txt'), found.trace);
     assert.equal(read('lost update.svg'), found.svg);
-    assert.ok(stdout.includes(`${found.story.trimEnd()}\n\n${found.trace}`));
+    assert.ok(stdout.includes(`${String(found.story).trimEnd()}\n\n${found.trace}`));
     for (const name of ['lost update.report.json', 'lost update.trace.txt', 'lost update.svg'])
         assert.ok(stdout.includes(`${join(folder, name)}\n`), name);
     for (const args of /** @type {string[][]} */ ([[], ['./lost update.js']])) {
@@ -97,11 +97,11 @@ test('the options of the command line take precedence, and reports go where they
 });
 
 test('one seed is run, and its diagram is drawn into another file', () => {
-    const { status, stdout } = command('explore', './lost update.js', '--seed', '2', '--svg', 'drawn.svg');
+    const { status, stdout } = command('explore', './lost update.js', '--seed', '5', '--svg', 'drawn.svg');
     assert.equal(status, 1);
-    assert.match(stdout, /^broken by seed 2: .*\(seeds: 1, /);
+    assert.match(stdout, /^broken by seed 5: .*\(seeds: 1, /);
     assert.match(read('drawn.svg'), /^<svg /);
-    assert.deepEqual(JSON.parse(read('lost update.report.json')).options.seeds, [2]);
+    assert.deepEqual(JSON.parse(read('lost update.report.json')).options.seeds, [5]);
 });
 
 test('a scenario may be the default export, and one that cannot be run is refused with the reason', () => {
