@@ -1,25 +1,33 @@
 #!/usr/bin/env node
 /** The command line: `npx tabacus --help`. */
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { explore, faults, matrix, models, replay, strategies } from 'tabacus/lab';
+import { faults, matrix, models, strategies } from 'tabacus/lab';
+import { isFile, Misuse, parsed, scenarioOptions } from './arguments.js';
 import { features, preloadLinks } from './preload.js';
+import { exploreStrategy, strategyOptions } from './strategy.js';
+
+/** @typedef {import('./arguments.js').Values} Values */
 
 const HELP = `tabacus: counters over browser tabs, under every schedule
 
   npx tabacus explore <strategy> [options]   explores one strategy until it is proved or broken
   npx tabacus explore --seed <seed>          replays a run that broke one; other options must be the seed's
+  npx tabacus explore ./scenario.js [options]
+                                             explores your scenario (an argument that begins with . or /), and writes
+                                             its report, trace and diagram beside it
+  npx tabacus explore --replay <report.json> repeats the failure of a report
   npx tabacus matrix [--json]                every strategy, storage model and fault, and how far what holds was
                                              explored (tabs × increments: bound); a JSON object a line
   npx tabacus preload [feature…] [--base <address>]
                                              the elements of a page's head that load counters, and what is named,
                                              ahead: ${features.join(', ')}. --base: where the files are (/tabacus)
-  npx tabacus --help
+  npx tabacus --help | --version
 
 Strategies: ${strategies.join(', ')}
 
-Options of explore
+Options of explore <strategy>
   --model <name>         ${models.join(', ')} (cached)
   --tabs <n>             1 to 64 (2)
   --adds <n>             increments of each tab, up to 1000 (2)
@@ -30,136 +38,25 @@ Options of explore
   --work <n>             steps after which a search is given up (5000000)
   --svg <file>           draws the run that breaks it as a sequence diagram
 
-Exit codes: 0 nothing broke, 1 broken, 2 what was asked for cannot be.
+Options of explore ./scenario.js, a module that exports \`scenario\` (or a default) and, if it likes, \`setup\`, \`invariant\`
+and \`options\` (those of explore() in tabacus/emulator)
+  --tabs <n>             1 to 64 (2)
+  --seeds <n | a-b | a,b,c>
+                         how many seeds, or which (1000)
+  --seed <n>             one seed
+  --faults <a,b>         as above (none)
+  --fault-budget <n>     how many of them in one run, up to 64 (1)
+  --storage <name>       cached, interleaved, mutexed (cached)
+  --timer-window <ms>    how far a timer may overtake what is under way; Infinity: any timer may
+  --exhaust <n>          the most runs of the attempt to prove the scenario
+  --steps <n>            steps after which a run counts as endless (20000)
+  --workers <n>          threads that share the seeds, up to 64 (none)
+  --out <folder>         where <scenario>.report.json, .trace.txt and .svg are written (beside the scenario)
+  --svg <file>           another file for the diagram
+  --quiet                prints the verdict, and nothing else
+
+Exit codes: 0 nothing broke, 1 broken, 2 what was asked for cannot be, 3 inconclusive.
 `;
-
-/** The command line is wrong: exit code 2. */
-class Misuse extends Error {}
-
-/** @typedef {Record<string, string | boolean | undefined>} Values */
-
-/** How far a search goes: a run that is replayed has none of them. */
-const bounds = ['preemptions', 'seeds', 'work'];
-
-const numbers = ['tabs', 'adds', 'fault-budget', ...bounds];
-
-/** Deprecated options, and what they are called now. @type {Record<string, string>} */
-const aliases = { switches: 'preemptions' };
-
-/** @param {string} name an option of the command line */
-const fieldOf = (name) => (name === 'fault-budget' ? 'faultBudget' : name);
-
-/**
- * @param {string[]} args
- * @param {import('node:util').ParseArgsConfig['options']} options
- */
-function parsed(args, options) {
-    try {
-        return parseArgs({ args, allowPositionals: true, options });
-    } catch (error) {
-        throw new Misuse(/** @type {Error} */ (error).message);
-    }
-}
-
-/** @param {Values} values @param {string | undefined} strategy */
-function requestOf(values, strategy) {
-    /** @type {Record<string, unknown>} */
-    const request = strategy === undefined ? {} : { strategy };
-    if (values.model !== undefined) request.model = values.model;
-    if (values.faults !== undefined)
-        request.faults = String(values.faults)
-            .split(/[,\s]+/)
-            .filter((fault) => fault && fault !== 'none');
-    for (const name of numbers) {
-        if (values[name] === undefined) continue;
-        if (!/^\d+$/.test(String(values[name]))) {
-            throw new Misuse(`--${name} must be an integer from 0, not ${values[name]}`);
-        }
-        request[fieldOf(name)] = Number(values[name]);
-    }
-    return request;
-}
-
-/**
- * Each option once; but `--faults a --faults b` is `--faults a,b`.
- *
- * @param {string[]} args
- */
-function exploreValues(args) {
-    const named = ['model', 'faults', 'seed', 'svg', ...numbers, ...Object.keys(aliases)];
-    const options = Object.fromEntries(
-        named.map((name) => [name, { type: /** @type {const} */ ('string'), multiple: true }]),
-    );
-    const { values, positionals } = parsed(args, options);
-    /** @type {Values} */
-    const once = {};
-    for (const [option, given] of Object.entries(/** @type {Record<string, string[]>} */ (values))) {
-        const name = aliases[option] ?? option;
-        const twice = given.length > 1 || once[name] !== undefined;
-        if (twice && name !== 'faults') throw new Misuse(`--${name} is given twice`);
-        once[name] = given.join(',');
-    }
-    return { values: once, positionals };
-}
-
-/** @param {string[]} args @returns {Promise<number>} */
-async function runExplore(args) {
-    const { values, positionals } = exploreValues(args);
-    const { seed, svg, ...rest } = values;
-    if (positionals.length > 1 || (seed === undefined && positionals.length === 0)) {
-        throw new Misuse(`explore takes one strategy; choose one of: ${strategies.join(', ')}`);
-    }
-    const bound = seed !== undefined && bounds.find((name) => rest[name] !== undefined);
-    if (bound) throw new Misuse(`--${bound} bounds a search, but --seed replays one run`);
-    const request = requestOf(rest, positionals[0]);
-    const report =
-        seed === undefined
-            ? await explore(/** @type {any} */ (request))
-            : await replayed(String(seed), request);
-    console.log(lineOf(report));
-    if (report.trace && report.verdict === 'broken') console.log(`\n${report.trace}`);
-    if (svg !== undefined) draw(String(svg), report);
-    return report.verdict === 'broken' ? 1 : 0;
-}
-
-/**
- * @param {string} seed
- * @param {Record<string, unknown>} asked the options given beside the seed: they must be those of its run
- */
-async function replayed(seed, asked) {
-    const report = await replay(seed);
-    /** @type {Record<string, unknown>} */
-    const own = report.request;
-    const asText = (/** @type {unknown} */ value) =>
-        Array.isArray(value) ? [...value].sort().join(', ') || 'none' : String(value);
-    for (const name of ['strategy', 'model', 'faults', ...numbers]) {
-        const [given, is] = [asked[fieldOf(name)], own[fieldOf(name)]];
-        if (given === undefined || asText(given) === asText(is)) continue;
-        throw new Misuse(`the seed's run has ${name}: ${asText(is)}, not ${asText(given)}`);
-    }
-    return report;
-}
-
-/** @param {string} file @param {import('tabacus/lab').ExploreReport} report */
-function draw(file, { svg }) {
-    if (!svg) return console.error('Nothing broke: there is nothing to draw.');
-    try {
-        writeFileSync(file, svg);
-    } catch (error) {
-        throw new Misuse(`--svg: ${/** @type {Error} */ (error).message}`);
-    }
-}
-
-/** @param {import('tabacus/lab').ExploreReport} report */
-function lineOf({ request, verdict, bound, schedules, steps, seed, failure }) {
-    if (verdict === 'broken') return `broken ${seed}: ${failure}`;
-    const { strategy, model, tabs, adds, faults: chosen, faultBudget } = request;
-    const faulty = chosen.length > 0 ? `at most ${faultBudget} of ${chosen.join(', ')}` : 'no faults';
-    const far = `${schedules.toLocaleString('en')} schedules, ${steps.toLocaleString('en')} steps`;
-    const what = `${strategy}, ${model}, tabs: ${tabs}, adds: ${adds}, ${faulty}`;
-    if (verdict === 'proved') return `proved: ${bound || 'this run does not break'} (${far}; ${what})`;
-    return `proved up to the bound: ${bound} (${far}; ${what})`;
-}
 
 /** @param {import('tabacus/lab').MatrixCell} cell */
 function findingOf({ verdict, parts, contradicts, declared }) {
@@ -197,6 +94,28 @@ function runPreload(args) {
     return 0;
 }
 
+/**
+ * Explores the scenario of a file, or a strategy.
+ *
+ * @param {string[]} args
+ * @returns {Promise<number>} the exit code
+ */
+async function runExplore(args) {
+    const names = [...strategyOptions, ...scenarioOptions];
+    const { values, positionals } = parseArgs({
+        ...{ args, strict: false, allowPositionals: true },
+        options: Object.fromEntries(names.map((name) => [name, { type: /** @type {const} */ ('string') }])),
+    });
+    if (values.replay === undefined && !positionals.some(isFile)) return exploreStrategy(args);
+    const { exploreScenario } = await import('./scenario.js');
+    return exploreScenario(args);
+}
+
+function version() {
+    const { version: own } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+    return own;
+}
+
 /** @param {string[]} args @returns {Promise<number>} the exit code */
 async function run([command, ...args]) {
     if ([command, ...args].some((arg) => arg === '--help' || arg === '-h')) {
@@ -204,6 +123,10 @@ async function run([command, ...args]) {
         return 0;
     }
     switch (command) {
+        case '--version':
+        case '-v':
+            console.log(version());
+            return 0;
         case 'explore':
             return runExplore(args);
         case 'matrix':
@@ -223,8 +146,10 @@ process.stdout.on('error', ({ code }) => process.exit(code === 'EPIPE' ? process
 try {
     process.exitCode = await run(process.argv.slice(2));
 } catch (error) {
-    const { message, code } = /** @type {Error & { code?: string }} */ (error);
-    if (!(error instanceof Misuse) && code !== 'invalid-argument') throw error;
-    console.error(`tabacus: ${message}\n\n${HELP}`);
+    const { message, code, argument } = /** @type {Error & { code?: string, argument?: string }} */ (error);
+    if (!(error instanceof Misuse) && code !== 'invalid-argument' && code !== 'unavailable') throw error;
+    const help = code === 'unavailable' || argument === 'scenario' ? '' : `\n\n${HELP}`;
+    const cause = argument === 'scenario' && Object(Object(error).cause).stack;
+    console.error(`tabacus: ${message}${cause ? `\n\n${cause}` : ''}${help}`);
     process.exitCode = 2;
 }

@@ -14,7 +14,11 @@ import { checkWasm } from './core/module.js';
 import { loadRules } from './emulator/rules.js';
 import { exhaust, unaskedStepsMax } from './emulator/exhaust.js';
 import { warmUp } from './emulator/host/warm-up.js';
+import { unlimited, withoutLimit } from './emulator/common/listener-limit.web.js';
 import { decide, runOnce } from './emulator/explore.js';
+import { progressMeter } from './emulator/progress-line.web.js';
+import { importScenario, moduleAddress } from './emulator/scenario-module.js';
+import { checkThreads, outcomesOf } from './emulator/seeds/seed-outcomes.js';
 import { sameFailure } from './emulator/verdict/failure.js';
 import { Patience } from './emulator/verdict/patience.js';
 import { shrink } from './emulator/verdict/shrink.js';
@@ -140,8 +144,9 @@ function checkUrl(url) {
     throw invalid('url', url, 'an absolute URL of an origin that is not opaque');
 }
 
-/** @typedef {import('./emulator/explore.js').Scenario} Scenario */
-/** @typedef {import('./emulator/explore.js').InvariantContext} InvariantContext */
+/** @typedef {import('./emulator/scenario.js').Scenario} Scenario */
+/** @typedef {import('./emulator/scenario.js').InvariantContext} InvariantContext */
+/** @typedef {import('./emulator/scenario.js').SetupContext} SetupContext */
 
 /**
  * @typedef {object} ExploreOptions the options of {@link explore}, besides those of {@link createOrigin} without
@@ -150,6 +155,9 @@ function checkUrl(url) {
  * @property {number} [tabs] 1 to 64; 2 by default
  * @property {readonly (typeof faults[number])[]} [faults] the faults that may happen; none by default
  * @property {number} [faultBudget] how many faults may happen in one run, 0 to 64; 1 by default
+ * @property {(context: SetupContext) => unknown} [setup] is called before the scenario in each run, and may open tabs
+ *   and fill storages. What it does is over before the scenario begins, and is no choice of the schedule. An exception
+ *   is a failure of the run
  * @property {(context: InvariantContext) => unknown} [invariant] is called when no event can happen. False, a
  *   sentence or an exception is a failure
  * @property {number} [steps] the number of steps after which a run counts as endless, 1 to 10^6; 20,000 by default
@@ -160,7 +168,10 @@ function checkUrl(url) {
  * @property {number} [exhaust] the largest number of runs for running every schedule before the seeds, 0 (never) to
  *   10^6; by default a twentieth of the number of seeds, and 0 for a list of seeds
  * @property {AbortSignal} [signal] ends the exploration; the promise is rejected with its reason
- * @property {(seeds: number) => void} [progress] is called after each seed; never if the verdict is `proved`
+ * @property {((seeds: number) => void) | boolean} [progress] is called with the number of seeds after each seed, and
+ *   never if the verdict is `proved`; true shows it on stderr, if that is a terminal
+ * @property {number} [workers] the number of threads that share the seeds, 1 to 64. The scenario must be the URL of a
+ *   module then, which has `setup` and `invariant`, too. The report is that of one thread
  */
 
 /**
@@ -199,17 +210,31 @@ const failed = (failure) => ({
  * never ends, or the invariant does not hold. A run with an odd seed is a random walk over turns, deliveries, grants,
  * timers and faults. A run with an even seed goes by priorities that change at random (PCT).
  *
- * @param {Scenario | string} scenario a function that is called for each tab with the tab, or a script that runs in it
+ * @param {Scenario | string | URL} scenario a function that is called for each tab with the tab; a script that runs in
+ *   it; or the URL of a module (a text only with `file:`, `http:` or `https:`) that exports such a `scenario`, or has
+ *   it as its default export, and may export `setup` and `invariant`
  * @param {ExploreOptions & Omit<CreateOriginOptions, 'seed' | 'clock'>} [options]
  * @returns {Promise<ExploreReport>}
- * @throws {TabacusError} `invalid-argument`, `unavailable` without emulator.wasm
+ * @throws {TabacusError} `invalid-argument`; `unavailable` without emulator.wasm, or where there are no threads for
+ *   `workers`
  * @example
  * const report = await explore(async ({ window: { navigator, localStorage } }) => {
  *     await navigator.locks.request('n', () => { localStorage.n = Number(localStorage.n ?? 0) + 1; });
  * }, { tabs: 2, invariant: ({ origin }) => origin.openTab().window.localStorage.n === '2' });
  */
 export async function explore(scenario, options = {}) {
-    const { plan, seeds, signal, progress, attempt } = await planOf(scenario, options);
+    const limited = withoutLimit();
+    try {
+        const planned = await planOf(scenario, options);
+        const meter = progressMeter(planned.progress, planned.seeds.length);
+        return await explored({ ...planned, progress: meter.update }).finally(meter.end);
+    } finally {
+        limited();
+    }
+}
+
+/** @param {Awaited<ReturnType<typeof planOf>> & { progress: (seeds: number) => void }} planned */
+async function explored({ plan, seeds, progress, threads, attempt }) {
     const { schedule } = await decide(plan, { seed: 1, schedule: [] }, true);
     const { decided, bound } = await exhausted(plan, seeds[0] ?? 1, attempt);
     if (decided) return decided;
@@ -223,15 +248,13 @@ export async function explore(scenario, options = {}) {
     );
     /** What is added to the report of an exploration without a broken run. */
     let undecided = {};
-    for (const seed of seeds) {
-        signal?.throwIfAborted();
-        const outcome = await decide(plan, { seed, length });
+    for await (const { seed, outcome } of outcomesOf(plan, seeds, { length, threads })) {
         ++report.seeds;
         add(report, outcome);
         const found = await judged(plan, seed, outcome, 'verdict' in undecided);
         if (found?.verdict === 'broken') return { ...report, ...found };
         undecided = { ...found, ...undecided };
-        progress?.(report.seeds);
+        progress(report.seeds);
     }
     return { ...report, ...undecided };
 }
@@ -280,7 +303,7 @@ async function exhausted(plan, seed, { runsMax, stepsMax }) {
 /**
  * Repeats a broken run step by step.
  *
- * @param {Scenario | string} scenario the scenario of the broken run
+ * @param {Scenario | string | URL} scenario the scenario of the broken run
  * @param {ExploreReport | { seed: number, schedule: readonly number[] }} found the report of the broken run, or its
  *   seed and schedule
  * @param {ExploreOptions & Omit<CreateOriginOptions, 'seed' | 'clock'>} [options] the options of the broken run
@@ -290,8 +313,10 @@ async function exhausted(plan, seed, { runsMax, stepsMax }) {
  */
 export async function replay(scenario, found, options = {}) {
     const { seed, schedule } = checkFound(found);
-    const { plan } = await planOf(scenario, options);
-    const outcome = await decide(plan, { seed, schedule, traced: true }, true);
+    const limited = withoutLimit();
+    const outcome = await planOf(scenario, options)
+        .then(({ plan }) => decide(plan, { seed, schedule, traced: true }, true))
+        .finally(limited);
     const { steps, failure, waitsFor, story, trace, svg, hash } = outcome;
     const unbroken = /** @type {const} */ ({ verdict: 'unbroken within the bound', ...failed('') });
     return {
@@ -402,12 +427,14 @@ const exploreOptions = /** @type {const} */ ([
     'tabs',
     'faults',
     'faultBudget',
+    'setup',
     'invariant',
     'steps',
     'timerWindow',
     'exhaust',
     'signal',
     'progress',
+    'workers',
     ...originOptions.filter((name) => name !== 'seed' && name !== 'clock'),
 ]);
 
@@ -419,51 +446,63 @@ function checkWindow(window_ms) {
 
 /** @param {unknown} scenario @param {unknown} given */
 async function planOf(scenario, given) {
-    if (typeof scenario !== 'function' && typeof scenario !== 'string')
-        throw invalid('scenario', scenario, 'a function or a string');
+    const module = moduleAddress(scenario);
+    if (typeof scenario !== 'function' && typeof scenario !== 'string' && module === undefined)
+        throw invalid('scenario', scenario, 'a function, a string or the URL of a module');
     const {
         seeds = 1000,
-        tabs = 2,
-        faults: chosen = [],
-        faultBudget = 1,
-        invariant = () => {},
-        steps = 20_000,
-        timerWindow = 1000,
+        tabs,
+        faults: chosen,
+        faultBudget,
+        steps,
+        timerWindow,
         exhaust: runs,
-        signal,
-        progress,
-        ...rest
+        ...others
     } = checkOptions(given, exploreOptions);
+    const { setup, invariant, signal, progress, workers, ...rest } = others;
+    const count = checkThreads(workers, module, { scenario, ...others });
     const { checked, wasm, peer } = checkOrigin(rest);
+    const bounds = checkBounds({ tabs, faults: chosen, faultBudget, steps, timerWindow });
+    checkCalls({ setup, invariant }, progress);
+    const list = seedsOf(seeds);
+    const ending = checkSignal(signal);
+    ending?.throwIfAborted();
+    if (ending) unlimited(ending); // each of many explorations may have a listener
+    const [glue, found] = await load(wasm, peer);
+    const exported = /** @type {any} */ (module === undefined ? { scenario } : await importScenario(module));
+    const own = { setup: setup ?? exported.setup, invariant: invariant ?? exported.invariant ?? (() => {}) };
+    const plan = /** @type {import('./emulator/explore.js').Plan} */ ({
+        ...{ ...exported, ...own, glue, peer: found, origin: checked, signal: ending },
+        ...bounds,
+        patience: new Patience(),
+    });
+    await warmUp(plan);
+    const threads = count === undefined ? undefined : { count, module: String(module), wasm };
+    const attempt = attemptOf(runs, seeds, bounds.stepsMax);
+    return { plan, attempt, seeds: list, progress: /** @type {any} */ (progress), threads };
+}
+
+/** @param {Record<string, unknown>} given */
+function checkBounds(given) {
+    const { tabs = 2, faults: chosen = [], faultBudget = 1, steps = 20_000, timerWindow = 1000 } = given;
     if (!Array.isArray(chosen)) throw invalid('faults', chosen, 'an array');
     for (const fault of chosen) checkOneOf('faults', fault, faults);
-    checkCalls({ invariant, progress });
     const numbers = {
         tabs: checkInteger('tabs', tabs, 1, 64),
         faultBudget: Math.min(checkInteger('faultBudget', faultBudget, 0, 64), chosen.length > 0 ? 64 : 0),
         stepsMax: checkInteger('steps', steps, 1, 1e6),
         timerWindow_ms: checkWindow(timerWindow),
     };
-    const list = seedsOf(seeds);
-    const attempt = attemptOf(runs, seeds, numbers.stepsMax);
-    const ending = checkSignal(signal);
-    ending?.throwIfAborted();
-    const [glue, found] = await load(wasm, peer);
-    const plan = /** @type {import('./emulator/explore.js').Plan} */ ({
-        ...{ glue, peer: found, scenario, invariant, origin: checked, signal: ending },
-        patience: new Patience(),
-        faults: numbers.faultBudget === 0 ? [] : chosen,
-        ...numbers,
-    });
-    await warmUp(plan);
-    return { plan, attempt, seeds: list, signal: ending, progress: /** @type {any} */ (progress) };
+    return { ...numbers, faults: numbers.faultBudget === 0 ? [] : chosen };
 }
 
-/** @param {Record<string, unknown>} calls options by their names */
-function checkCalls(calls) {
+/** @param {Record<string, unknown>} calls @param {unknown} progress */
+function checkCalls(calls, progress) {
     for (const [name, call] of Object.entries(calls)) {
         if (call !== undefined && typeof call !== 'function') throw invalid(name, call, 'a function');
     }
+    if (progress !== undefined && typeof progress !== 'boolean' && typeof progress !== 'function')
+        throw invalid('progress', progress, 'a function, true or false');
 }
 
 /** @param {unknown} seeds */

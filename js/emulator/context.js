@@ -15,6 +15,7 @@ import { runFunction, runScript } from './scripts/run-script.js';
 import { checkOptions } from '../common/check-arguments.js';
 import { dispatched } from './dom/event-target.js';
 import { makeGlobal, originalOf } from './global/global-object.js';
+import { revokeUrls } from './global/object-urls.js';
 import { openWorker } from './worker.js';
 import { throwingLine } from './trace/source-line.js';
 
@@ -347,6 +348,7 @@ export class Context {
         this.timers.clearAll();
         this.channels.clear();
         this.tasks.clear();
+        revokeUrls(this);
         this.rules.calls.closeContext(this.id);
         this.origin.forgetContext(this);
         this.origin.wake();

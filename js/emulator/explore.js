@@ -14,32 +14,15 @@ import { Rejections, settle } from './verdict/rejections.js';
 
 /** @typedef {import('./emulated-tab.js').Tab} Tab */
 
-/**
- * What a scenario receives besides its tab.
- * @typedef {object} ScenarioContext
- * @property {number} index of the tab, from 0
- * @property {Origin} origin
- * @property {readonly Tab[]} tabs
- * @property {number} seed
- */
-
-/** @typedef {(tab: Tab, context: ScenarioContext) => unknown} Scenario */
-
-/**
- * What an invariant receives, once no event can happen.
- * @typedef {object} InvariantContext
- * @property {Origin} origin the origin, in which the invariant may open further tabs
- * @property {readonly Tab[]} tabs the tabs of the run; a killed one is `closed`
- * @property {unknown[]} results what the scenario returned in each tab; undefined if it did not end there
- * @property {number} seed
- */
+/** @typedef {import('./scenario.js').SetupContext} SetupContext */
 
 /**
  * @typedef {object} Plan the arguments of explore(), checked
  * @property {any} glue
  * @property {any} peer
- * @property {Scenario | string} scenario
- * @property {(context: InvariantContext) => unknown} invariant
+ * @property {import('./scenario.js').Scenario | string} scenario
+ * @property {((context: SetupContext) => unknown) | undefined} setup
+ * @property {(context: import('./scenario.js').InvariantContext) => unknown} invariant
  * @property {number} tabs
  * @property {readonly Fault[]} faults
  * @property {number} faultBudget
@@ -119,25 +102,20 @@ class ScenarioRun {
         const { rules } = this.origin;
         rules.setTracing(run.traced ?? false);
         this.tabs = Array.from({ length: plan.tabs }, () => this.origin.openTab());
-        const { calls } = rules;
-        calls.setTimerWindow(plan.timerWindow_ms);
-        if (run.search) rules.runBySearch(run.search);
-        else if (run.schedule) calls.runBy([...run.schedule]);
-        else calls.runBySeed(run.seed, plan.faultBudget, run.length ?? runLengthDefault, true);
-        calls.offerFaults(plan.faults.length * plan.tabs);
     }
 
     /** Notes the first failure of the run. @param {string} failure @param {FailureKind} kind */
     fail(failure, kind) {
         if (this.ended) return;
         if (this.#missed) return this.standsStill(this.#missed);
-        this.failure = failure;
+        this.failure = this.#during + failure;
         this.kind = kind;
     }
+    #during = '';
 
     /** Ends the run without a verdict. @param {string} what what it waits for */
     standsStill(what) {
-        if (!this.ended) this.waitsFor = what;
+        if (!this.ended) this.waitsFor = this.#during + what;
     }
 
     /** Whether the outcome is known. */
@@ -145,8 +123,50 @@ class ScenarioRun {
         return this.failure !== '' || this.waitsFor !== '';
     }
 
+    /**
+     * Runs the setup by the default schedule, until it has ended and no event can happen before time passes. None of
+     * its steps is a choice of the run's schedule.
+     *
+     * @param {(context: SetupContext) => unknown} setup
+     */
+    async setUp(setup) {
+        const { origin, plan, run } = this;
+        this.#during = 'setup: ';
+        Rejections.step(this.rejections);
+        origin.rules.calls.runDefaultSchedule();
+        this.release();
+        try {
+            const done = invoked(() => setup({ origin, seed: run.seed }));
+            await this.#settled(
+                done.then(() => this.#comeToRest()),
+                'the setup',
+            );
+            if (this.endless) this.fail('it waits for ever', 'setup');
+        } catch (error) {
+            plan.signal?.throwIfAborted();
+            this.fail(describeError(error) || 'it throws an empty text', 'setup');
+        }
+        this.release = origin.hold();
+        await this.look();
+        origin.rules.setTracing(run.traced ?? false);
+        this.#during = '';
+    }
+
+    /** Lets what is under way arrive. The trace leaves that out, since no tab of the scenario has begun. */
+    #comeToRest() {
+        this.origin.rules.setTracing(false);
+        return this.origin.settled();
+    }
+
+    /** Begins the scenario in each tab, under the schedule of the run. */
     begin() {
         const { origin, tabs, plan, run } = this;
+        const { calls } = origin.rules;
+        calls.setTimerWindow(plan.timerWindow_ms);
+        if (run.search) origin.rules.runBySearch(run.search);
+        else if (run.schedule) calls.runBy([...run.schedule]);
+        else calls.runBySeed(run.seed, plan.faultBudget, run.length ?? runLengthDefault, true);
+        calls.offerFaults(plan.faults.length * plan.tabs);
         for (const [index, tab] of tabs.entries()) {
             const given = this.searched.contextOf({ index, origin, tabs, seed: run.seed });
             this.unfinished.add(tab);
@@ -369,11 +389,12 @@ class ScenarioRun {
     endless = false;
 
     /**
-     * The result of the invariant. Fails if it waits for ever: because no event happens, or because events never end.
+     * The result of the invariant or of the setup. Fails if it waits for ever: because no event happens, or because events never end.
      *
      * @param {Promise<unknown>} verdict
+     * @param {string} whose
      */
-    async #settled(verdict) {
+    async #settled(verdict, whose = 'the invariant') {
         const { origin, plan, watch } = this;
         const start = origin.happened;
         let cancel = () => {};
@@ -385,9 +406,9 @@ class ScenarioRun {
                 const pending = idle ? watch?.pending : undefined;
                 plan.patience.watches ||= pending !== undefined;
                 if (pending && left_ms > 0) return later(happened, left_ms - idle_ms);
-                if (pending) this.standsStill(`the invariant waits for ${pending}`);
+                if (pending) this.standsStill(`${whose} waits for ${pending}`);
                 this.endless = idle || happened - start > plan.stepsMax;
-                if (this.endless) resolve('the invariant waits for ever');
+                if (this.endless) resolve(`${whose} waits for ever`);
                 else later(happened, left_ms);
             };
             const later = (/** @type {number} */ before, /** @type {number} */ left_ms) => {
@@ -462,7 +483,8 @@ const invoked = (call) => new Promise((resolve) => resolve(call()));
 async function runThrough(plan, run, watched) {
     const one = new ScenarioRun(plan, run, watched);
     const through = async () => {
-        one.begin();
+        if (plan.setup) await one.setUp(plan.setup);
+        if (!one.ended) one.begin();
         await one.toRest();
         one.rest();
         if (!one.searched.givenUp) await one.judge();

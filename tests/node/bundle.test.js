@@ -41,7 +41,9 @@ const IMPORTS = {
     'threads-tab-locks.js': [],
     'threads-worker.js': [],
     'tabacus-lab.js': [],
-    'tabacus-emulator.js': [],
+    'emulator-runs.js': [],
+    'emulator-worker.js': ['emulator-runs.js'],
+    'tabacus-emulator.js': ['emulator-runs.js'],
 };
 
 /**
@@ -91,6 +93,13 @@ for (const platform of PLATFORMS) {
             'threads-tab-locks.js',
             'threads-worker.js',
         ]);
+    });
+
+    test(`the Worker of an exploration does not load the file that starts it (${platform})`, () => {
+        assert.deepEqual(linksOf(read('tabacus-emulator.js')).asked, ['emulator-worker.js']);
+        for (const name of ['emulator-worker.js', 'emulator-runs.js'])
+            assert.deepEqual(linksOf(read(name)).asked, [], name);
+        assert.match(read('emulator-runs.js'), /import\([^()]*webpackIgnore[^()]*@vite-ignore[^()]*\)/);
     });
 
     test(`the glue has neither XMLHttpRequest nor advice of Emscripten's in it (${platform})`, () => {

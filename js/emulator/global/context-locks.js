@@ -1,5 +1,6 @@
 /** navigator.locks (W3C Web Locks API §3) over the rules' lock manager. */
 
+import { unlimited } from '../common/listener-limit.web.js';
 import { checkRequest, invoked, requestFrom, stolenMessage } from '../../platform/lock-request.js';
 import { internal } from '../../platform/web-idl.js';
 import { HandleTable } from '../common/handle-table.js';
@@ -85,6 +86,7 @@ export class ContextLocks {
             this.#context.origin.wake();
             request.reject(signal.reason);
         };
+        unlimited(signal);
         signal.addEventListener('abort', abort, { once: true });
         request.forget = () => signal.removeEventListener('abort', abort);
     }

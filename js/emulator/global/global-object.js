@@ -1,5 +1,6 @@
 /** The global object of a context, with the properties of a page or a worker of one origin. */
 
+import { urlOf } from './object-urls.js';
 import { storageOf } from './context-storage.js';
 import { HOSTED, HOSTED_OPERATIONS, languageProperties } from './host-properties.js';
 import { broadcastChannelInterface } from '../messages/broadcast-channel.js';
@@ -129,6 +130,7 @@ const COMMON = {
     crypto: (context) => cryptoOf(context, isSecure(context.url)),
     Crypto: (context) => context.original('crypto').constructor,
     AbortSignal: abortSignalOf,
+    URL: urlOf,
     Math: ({ random }) =>
         Object.create(Math, {
             random: { value: () => random.fraction(), writable: true, configurable: true },

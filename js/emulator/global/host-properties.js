@@ -112,7 +112,6 @@ export const HOSTED = [
     'TextEncoderStream',
     'TransformStream',
     'TransformStreamDefaultController',
-    'URL',
     'URLPattern',
     'URLSearchParams',
     'WebSocket',

@@ -3,6 +3,7 @@
 /**
  * The kind of a failure:
  *
+ * - `setup`: the setup throws, or waits for ever
  * - `scenario`: a scenario throws, or its promise is rejected
  * - `uncaught`: an error that no handler of a tab has handled
  * - `rejection`: a rejected promise that no code of a tab has handled
@@ -11,7 +12,7 @@
  * - `invariant`: the invariant does not hold, or throws
  * - `invariant-waits`: the invariant waits for ever
  *
- * @typedef {'scenario' | 'uncaught' | 'rejection' | 'waits' | 'endless' | 'invariant' | 'invariant-waits'} FailureKind
+ * @typedef {'setup' | 'scenario' | 'uncaught' | 'rejection' | 'waits' | 'endless' | 'invariant' | 'invariant-waits'} FailureKind
  */
 
 /**

@@ -426,6 +426,7 @@ void EmulatedOrigin::run_by_seed(std::uint64_t seed, const Sampling& sampling, b
     times_.restart(clock_.now_ms());
     random_choices_.emplace(seed, sampling);
     explored_ = explored;
+    choices_made_ = 0;
 }
 
 void EmulatedOrigin::run_by_search(ScheduleSearch& search) {
@@ -441,6 +442,7 @@ void EmulatedOrigin::run_by(Schedule schedule) {
     times_.restart(clock_.now_ms());
     schedule_ = std::move(schedule);
     explored_ = true;
+    choices_made_ = 0;
 }
 
 /// Begins a step. Events that are posted from here on are younger than all earlier ones.
