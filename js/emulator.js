@@ -10,7 +10,6 @@
  * await origin.settled();
  */
 
-import { checkWasm } from './core/module.js';
 import { loadRules } from './emulator/rules.js';
 import { exhaust, unaskedStepsMax } from './emulator/exhaust.js';
 import { warmUp } from './emulator/host/warm-up.js';
@@ -22,7 +21,8 @@ import { checkThreads, outcomesOf } from './emulator/seeds/seed-outcomes.js';
 import { sameFailure } from './emulator/verdict/failure.js';
 import { Patience } from './emulator/verdict/patience.js';
 import { shrink } from './emulator/verdict/shrink.js';
-import { checkPeer, loadPeer } from './emulator/database/indexed-db.js';
+import { loadPeer } from './emulator/database/indexed-db.js';
+import { checkOrigin, originOptions, quirks, storages } from './emulator/origin-options.js';
 import { Origin as EmulatedOrigin } from './emulator/origin.js';
 import { invalid } from './common/errors.js';
 import { faults } from './lab/faults.js';
@@ -30,27 +30,10 @@ import { checkInteger, checkOneOf, checkOptions } from './common/check-arguments
 import { checkSignal } from './common/check-waits.js';
 
 export { TabacusError } from './common/errors.js';
-export { faults };
+export { faults, quirks, storages };
 
 /** @typedef {import('./emulator/origin.js').Origin} Origin */
 /** @typedef {import('./emulator/emulated-tab.js').Tab} Tab */
-
-/**
- * The known differences of browsers from the specification, or from each other.
- *
- * - `no-wake-after-abort`: as in Chromium, a request behind an aborted lock request is not granted until a holder
- *   releases the lock, although Web Locks §4.3 requires it
- * - `equal-writes-dropped`: as in Firefox and WebKit, a write is not sent if the writer's copy has that value already
- */
-export const quirks = Object.freeze(/** @type {const} */ (['no-wake-after-abort', 'equal-writes-dropped']));
-
-/**
- * The models of localStorage, which differ in when a tab sees the writes of others. Browsers behave as the first:
- *
- * - `cached`: each process reads a copy, and a write reaches the other processes later
- * - `interleaved` and `mutexed`: every tab sees a write at once
- */
-export const storages = Object.freeze(/** @type {const} */ (['cached', 'interleaved', 'mutexed']));
 
 /**
  * @typedef {object} CreateOriginOptions
@@ -65,9 +48,6 @@ export const storages = Object.freeze(/** @type {const} */ (['cached', 'interlea
  * @property {import('./core/module.js').WasmSource} [wasm] emulator.wasm, if it is not beside the package's modules
  * @property {object} [fakeIndexedDB] the module `fake-indexeddb`, if `import('fake-indexeddb')` does not find it
  */
-
-/** HTML §12.2: "a mostly arbitrary limit of five megabytes per origin is suggested". */
-const quotaBytesDefault = 5 * 1024 * 1024;
 
 /** @type {Promise<import('./emulator/rules.js').EmulatorModule> | undefined} */
 let shared;
@@ -95,53 +75,6 @@ const loadShared = () =>
 function load(wasm, peer) {
     const glue = wasm === undefined ? (shared ??= loadShared()) : loadRules(wasm);
     return Promise.all([glue, peer ?? loadPeer()]);
-}
-
-/** The names of createOrigin()'s options. */
-const originOptions = /** @type {const} */ ([
-    'url',
-    'storage',
-    'seed',
-    'clock',
-    'quota_bytes',
-    'quirks',
-    'wasm',
-    'fakeIndexedDB',
-]);
-
-/** @param {unknown} given */
-function checkOrigin(given) {
-    const options = checkOptions(given, originOptions);
-    const { storage = 'cached', seed, clock = 'virtual', quota_bytes = quotaBytesDefault } = options;
-    const { quirks: chosen = [], url = 'https://example.test/' } = options;
-    if (!Array.isArray(chosen) || chosen.some((quirk) => !quirks.includes(quirk))) {
-        throw invalid('quirks', chosen, `an array of ${quirks.join(', ')}`);
-    }
-    const checked = {
-        url: checkUrl(url),
-        storage: /** @type {any} */ (checkOneOf('storage', storage, storages)),
-        seed: seed === undefined ? undefined : checkInteger('seed', seed, 0, Number.MAX_SAFE_INTEGER),
-        clock: /** @type {any} */ (checkOneOf('clock', clock, ['virtual', 'real'])),
-        quota_bytes: checkInteger('quota_bytes', quota_bytes, 0, 2 ** 31 - 1),
-        quirks: {
-            dropsEqualWrites: chosen.includes('equal-writes-dropped'),
-            wakesAfterAbort: !chosen.includes('no-wake-after-abort'),
-        },
-    };
-    return {
-        checked,
-        wasm: options.wasm === undefined ? undefined : checkWasm(options.wasm, 'wasm'),
-        peer: options.fakeIndexedDB === undefined ? undefined : checkPeer(options.fakeIndexedDB),
-    };
-}
-
-/** @param {unknown} url */
-function checkUrl(url) {
-    if ((typeof url === 'string' || url instanceof URL) && URL.canParse(url)) {
-        const { href, origin } = new URL(url);
-        if (origin !== 'null') return href;
-    }
-    throw invalid('url', url, 'an absolute URL of an origin that is not opaque');
 }
 
 /** @typedef {import('./emulator/scenario.js').Scenario} Scenario */

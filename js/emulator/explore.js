@@ -3,6 +3,7 @@
 import { hostTask, unyieldingMax } from './common/host-task.js';
 import { hostTimeout } from './common/host-timers.js';
 import { awaitsHost } from './host/host-work.js';
+import { FaultEffects } from './fault-effects.js';
 import { Origin } from './origin.js';
 import { runLengthDefault } from './rules.js';
 import { SearchedScenario } from './searched-scenario.js';
@@ -13,7 +14,6 @@ import { HostWatch, seesHost } from './verdict/host-watch.web.js';
 import { Rejections, settle } from './verdict/rejections.js';
 
 /** @typedef {import('./emulated-tab.js').Tab} Tab */
-
 /** @typedef {import('./scenario.js').SetupContext} SetupContext */
 
 /**
@@ -83,7 +83,7 @@ class ScenarioRun {
     /** @type {string[]} */
     faults = [];
     steps = 0;
-    #full = false;
+    #effects;
     /** @type {number | undefined} */
     #chosen;
 
@@ -94,6 +94,7 @@ class ScenarioRun {
         this.origin = new Origin(plan.glue, { ...plan.origin, seed: run.seed }, plan.peer);
         this.rejections = new Rejections(!watched, this.origin);
         if (watched) this.watch = new HostWatch(this.rejections);
+        this.#effects = new FaultEffects(this.origin, plan.origin.quota_bytes);
         this.searched = new SearchedScenario(this.origin, run.search !== undefined);
         this.release = this.origin.hold();
         this.origin.onLate = (what) => this.standsStill(`${what}, which the host does not complete`);
@@ -312,43 +313,7 @@ class ScenarioRun {
         this.faults.push(fault);
         this.#resume_ms = this.origin.clock.read() + stoppedMax_ms;
         if (this.faults.length >= this.plan.faultBudget) this.origin.rules.calls.offerFaults(0);
-        await this.#apply(fault, tab);
-    }
-
-    /** @param {Fault} fault @param {Tab} tab */
-    async #apply(fault, tab) {
-        const { origin } = this;
-        switch (fault) {
-            case 'kill':
-                return tab.kill();
-            case 'freeze':
-                return tab.frozen ? tab.thaw() : tab.freeze();
-            case 'throttle':
-                return tab.throttled ? tab.show() : tab.throttle();
-            case 'bfcache':
-                return tab.cached ? tab.thaw() : void (await tab.bfcache());
-            case 'lose-database':
-                return origin.loseDatabase();
-            case 'close-connection':
-                return origin.closeConnections(tab);
-            case 'quota':
-                this.#full = !this.#full;
-                return origin.setQuota(this.#full ? 0 : this.plan.origin.quota_bytes);
-            case 'clear-storage':
-                return origin.clearSiteData();
-            case 'corrupt':
-                return this.#corrupt(tab);
-            default:
-                for (const one of this.tabs) one.kill();
-        }
-    }
-
-    /** @param {Tab} tab */
-    #corrupt(tab) {
-        if (tab.closed) return;
-        const localStorage = tab.context.original('localStorage');
-        const { length } = localStorage;
-        if (length > 0) this.origin.corrupt(localStorage.key(this.origin.random.below(length)));
+        await this.#effects.apply(fault, tab);
     }
 
     async judge() {

@@ -1,0 +1,52 @@
+/** What the faults of an exploration do to a tab, or to what the tabs share. */
+
+/** @typedef {import('./origin.js').Origin} Origin */
+/** @typedef {import('./emulated-tab.js').Tab} Tab */
+
+export class FaultEffects {
+    #origin;
+    #quota_bytes;
+    #full = false;
+
+    /** @param {Origin} origin @param {number | undefined} quota_bytes the capacity while the storages are not full */
+    constructor(origin, quota_bytes) {
+        this.#origin = origin;
+        this.#quota_bytes = quota_bytes;
+    }
+
+    /** @param {import('../lab/faults.js').Fault} fault @param {Tab} tab */
+    async apply(fault, tab) {
+        const origin = this.#origin;
+        switch (fault) {
+            case 'kill':
+                return tab.kill();
+            case 'freeze':
+                return tab.frozen ? tab.thaw() : tab.freeze();
+            case 'throttle':
+                return tab.throttled ? tab.show() : tab.throttle();
+            case 'bfcache':
+                return tab.cached ? tab.thaw() : void (await tab.bfcache());
+            case 'lose-database':
+                return origin.loseDatabase();
+            case 'close-connection':
+                return origin.closeConnections(tab);
+            case 'quota':
+                this.#full = !this.#full;
+                return origin.setQuota(this.#full ? 0 : this.#quota_bytes);
+            case 'clear-storage':
+                return origin.clearSiteData();
+            case 'corrupt':
+                return this.#corrupt(tab);
+            default:
+                for (const one of [...origin.tabs]) one.kill();
+        }
+    }
+
+    /** @param {Tab} tab */
+    #corrupt(tab) {
+        if (tab.closed) return;
+        const localStorage = tab.context.original('localStorage');
+        const { length } = localStorage;
+        if (length > 0) this.#origin.corrupt(localStorage.key(this.#origin.random.below(length)));
+    }
+}
