@@ -1,6 +1,6 @@
 /** What a search of all schedules has to know about a run, besides what the rules note. */
 
-/** @typedef {import('./explore.js').ScenarioContext} ScenarioContext */
+/** @typedef {import('./scenario.js').ScenarioContext} ScenarioContext */
 
 /**
  * `givenUp`: the search has given the run up. `shared`: the scenario has asked for the origin or for other tabs, so that
