@@ -82,7 +82,7 @@ export async function warmUp(plan) {
     for (let run = 0; run < runsMax; ++run) {
         const before = work();
         const warming = { ...plan, invariant: () => {}, patience: new Patience() };
-        const { failure, waitsFor, hash } = await runOnce(warming, { seed: 1, schedule: [] });
+        const { failure, waitsFor, hash } = await runOnce(warming, { seed: 1, schedule: [] }, true);
         const waited = await rested(before);
         // A run that equals the one before it has loaded nothing that matters.
         if (hash === last || !(waited || failure || waitsFor)) return;
