@@ -79,7 +79,10 @@ describe('a reported failure', () => {
 
     it('a failure that does not repeat is inconclusive, and the other seeds are run', async () => {
         let runs = 0;
-        const once = await explore(() => void assert.notEqual(++runs, 9, 'the ninth'), { seeds: 20 });
+        const once = await explore(() => void assert.notEqual(++runs, 9, 'the ninth'), {
+            seeds: 20,
+            exhaust: 0,
+        });
         assert.deepEqual([once.verdict, once.seeds], ['inconclusive', 20]);
         assert.match(
             once.failure,
@@ -216,7 +219,10 @@ describe('a rejection that nothing handles', () => {
                 for (let at = 0; at < 5; ++at) await passes(window, 5);
                 if (rejects) void Promise.reject(new Error('of a tab'));
             };
-        const both = Promise.all([verdictOf(scenario(true)), verdictOf(scenario(false), { seeds: 50 })]);
+        const both = Promise.all([
+            verdictOf(scenario(true)),
+            verdictOf(scenario(false), { seeds: 50, exhaust: 0 }),
+        ]);
         setImmediate(() => void Promise.reject(new Error('of the host')));
         assert.deepEqual(await both, [['broken', 'uncaught (in promise): Error: of a tab'], unbroken]);
         await hostTimer(1);
