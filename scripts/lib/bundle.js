@@ -70,7 +70,7 @@ const FAMILIES = [
     {
         entries: { 'tabacus-emulator': 'emulator', 'emulator-worker': 'emulator/seeds/seed-worker' },
         chunks: [
-            ['emulator-runs', ['emulator/explore', 'emulator/rules', 'emulator/scenario-module']],
+            ['emulator-runs', ['emulator/host/warm-up', 'emulator/scenario-module']],
             ['emulator-worker', ['emulator/seeds/seed-worker']],
             ['tabacus-emulator', ['emulator']],
         ],
