@@ -218,15 +218,15 @@ function add(report, outcome) {
  *
  * @param {import('./emulator/explore.js').Plan} plan
  * @param {number} seed of the random numbers
- * @param {{ runsMax: number, stepsMax: number }} bounds
+ * @param {{ runsMax: number, stepsMax: number, oneSeed: boolean }} bounds
  * @returns {Promise<{ decided?: ExploreReport, bound: string }>} `decided`: the report, if all schedules were run or
  *   one is broken
  */
-async function exhausted(plan, seed, { runsMax, stepsMax }) {
+async function exhausted(plan, seed, { runsMax, ...bounds }) {
     if (runsMax === 0) return { bound: '' };
     const report = emptyReport('');
     const onRun = (/** @type {import('./emulator/explore.js').Outcome} */ outcome) => add(report, outcome);
-    const { proved, broken: failing, bound } = await exhaust(plan, { seed, runsMax, stepsMax, onRun });
+    const { proved, broken: failing, bound } = await exhaust(plan, { seed, runsMax, ...bounds, onRun });
     report.bound = bound;
     if (proved) return { decided: { ...report, verdict: 'proved' }, bound };
     const found = failing && (await judged(plan, seed, failing, false));
@@ -456,7 +456,8 @@ const seedsPerAttempt = 20;
  * @param {number} stepsMax
  */
 function attemptOf(asked, seeds, stepsMax) {
-    if (asked !== undefined) return { runsMax: checkInteger('exhaust', asked, 0, 1e6), stepsMax };
+    if (asked !== undefined)
+        return { runsMax: checkInteger('exhaust', asked, 0, 1e6), stepsMax, oneSeed: true };
     const runsMax = typeof seeds === 'number' ? Math.floor(seeds / seedsPerAttempt) : 0;
-    return { runsMax, stepsMax: Math.min(stepsMax, unaskedStepsMax) };
+    return { runsMax, stepsMax: Math.min(stepsMax, unaskedStepsMax), oneSeed: false };
 }

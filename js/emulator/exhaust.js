@@ -22,6 +22,7 @@ import { runOnce } from './explore.js';
  * @property {number} seed of the random numbers
  * @property {number} runsMax
  * @property {number} stepsMax the number of steps above which a run is too long, so that nothing is proved
+ * @property {boolean} [oneSeed] whether a proof for the random numbers of one seed is enough
  * @property {(outcome: Outcome) => void} onRun is called after each run
  * @property {boolean} [reduces] whether to leave out schedules that differ only in the order of steps that commute
  */
@@ -89,7 +90,7 @@ async function exhaustLevel(plan, attempt, total) {
             if (outcome.failure) return { missing: 'one fails', broken: outcome };
             if (outcome.shared && reduces)
                 return await exhaustLevel(plan, { ...attempt, reduces: false }, total);
-            const missing = obstacle(outcome, search, stepsMax);
+            const missing = obstacle(outcome, search, attempt);
             if (missing) return { missing };
         }
         return { missing: first && (await repeats(plan, seed, first)) ? '' : dependent };
@@ -106,10 +107,12 @@ const dependent = 'the scenario depends on more than its schedule';
  *
  * @param {Outcome} outcome
  * @param {{ cut: boolean, diverged: boolean }} search
- * @param {number} stepsMax
+ * @param {Attempt} attempt
  */
-function obstacle({ waitsFor, unscheduled }, { cut, diverged }, stepsMax) {
+function obstacle({ waitsFor, unscheduled, seeded, random }, { cut, diverged }, { stepsMax, oneSeed }) {
     if (waitsFor) return hosted;
+    if (seeded) return 'the scenario asks for its seed';
+    if (random && !oneSeed) return 'the scenario draws random numbers, which differ between seeds';
     if (unscheduled) return 'databases open in an order that no schedule chooses';
     if (cut) return `one has more than ${stepsMax} steps`;
     return diverged ? dependent : '';

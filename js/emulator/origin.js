@@ -47,6 +47,8 @@ export class Origin {
     #tabsOpened = 0;
     #pumping = false;
     #turns = 0;
+    /** Whether a tab has drawn random numbers. */
+    drawsRandom = false;
     /** How many events have happened. */
     happened = 0;
     #closed = false;

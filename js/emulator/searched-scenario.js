@@ -4,13 +4,16 @@
 
 /**
  * `givenUp`: the search has given the run up. `shared`: the scenario has asked for the origin or for other tabs, so that
- * the search cannot see what its tabs share. `unscheduled`: something has happened in an order that no schedule chooses.
+ * the search cannot see what its tabs share. `seeded`: the scenario has asked for its seed. `random`: a tab has drawn
+ * random numbers, which another seed chooses otherwise. `unscheduled`: something has happened in an order that no
+ * schedule chooses.
  *
- * @typedef {{ givenUp: boolean, shared: boolean, unscheduled: boolean }} Found
+ * @typedef {{ givenUp: boolean, shared: boolean, seeded: boolean, random: boolean, unscheduled: boolean }} Found
  */
 
 export class SearchedScenario {
     #shared = false;
+    #seeded = false;
     #givenUp = false;
     #origin;
     #searches;
@@ -32,9 +35,13 @@ export class SearchedScenario {
         if (!this.#searches) return given;
         const { index, origin, tabs, seed } = given;
         const share = () => (this.#shared = true);
+        const ask = () => (this.#seeded = true);
         return {
             index,
-            seed,
+            get seed() {
+                ask();
+                return seed;
+            },
             get origin() {
                 share();
                 return origin;
@@ -48,6 +55,7 @@ export class SearchedScenario {
 
     /** @returns {Found} */
     get found() {
-        return { givenUp: this.#givenUp, shared: this.#shared, unscheduled: this.#origin.unscheduled };
+        const { unscheduled, drawsRandom: random } = this.#origin;
+        return { givenUp: this.#givenUp, shared: this.#shared, seeded: this.#seeded, random, unscheduled };
     }
 }

@@ -131,7 +131,7 @@ describe('workers', () => {
         /** @type {Parameters<typeof explore>[1][]} */
         const all = [
             {},
-            { storage: 'interleaved', seeds: 70, ...faulty },
+            { storage: 'interleaved', seeds: 70, exhaust: 0, ...faulty },
             { seeds: [4, 12, 2, 10, 6, 8, 1, 7], tabs: 2 },
             { seeds: 0 },
         ];
@@ -163,7 +163,7 @@ describe('workers', () => {
         const endless = { seeds: 1e6, storage: /** @type {const} */ ('interleaved'), workers: 2 };
         const progress = (/** @type {number} */ seeds) => seeds === 20 && controller.abort(reason);
         const { signal } = controller;
-        await assert.rejects(explore(lostUpdate, { ...endless, signal, progress }), reason);
+        await assert.rejects(explore(lostUpdate, { ...endless, exhaust: 0, signal, progress }), reason);
         assert.deepEqual(getEventListeners(signal, 'abort'), []);
         const exits = moduleOf(`import { isMainThread } from 'node:worker_threads';
             export const scenario = () => { if (!isMainThread) process.exit(3); };`);

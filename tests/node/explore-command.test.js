@@ -84,7 +84,7 @@ test('the options of the command line take precedence, and reports go where they
         ...more,
     );
     assert.deepEqual([status, stderr], [0, '']);
-    assert.match(stdout, /^unbroken within the bound \(seeds: 5, steps: \d+, [^\n]*\)\n$/);
+    assert.match(stdout, /^unbroken within the bound: 5 seeds \(seeds: 5, steps: \d+, [^\n]*\)\n$/);
     assert.deepEqual(readdirSync(join(folder, 'out/here')), ['lost-update.report.json']);
     const { options } = JSON.parse(read('out/here/lost-update.report.json'));
     assert.deepEqual(options, {

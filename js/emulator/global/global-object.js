@@ -131,10 +131,13 @@ const COMMON = {
     Crypto: (context) => context.original('crypto').constructor,
     AbortSignal: abortSignalOf,
     URL: urlOf,
-    Math: ({ random }) =>
-        Object.create(Math, {
-            random: { value: () => random.fraction(), writable: true, configurable: true },
-        }),
+    Math: ({ random, origin }) => {
+        const draw = () => {
+            origin.drawsRandom = true;
+            return random.fraction();
+        };
+        return Object.create(Math, { random: { value: draw, writable: true, configurable: true } });
+    },
     Date: dateOf,
     performance: performanceOf,
     indexedDB: databaseOf,

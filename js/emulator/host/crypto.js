@@ -17,7 +17,7 @@ const randomBytesMax = 65_536;
  * @returns {any}
  */
 export function cryptoOf(context, secure) {
-    const { random } = context;
+    const { random, origin } = context;
     class Crypto {
         /** @type {any} */
         #subtle;
@@ -41,12 +41,14 @@ export function cryptoOf(context, secure) {
             if (array.byteLength > randomBytesMax)
                 throw new QuotaExceededError(`getRandomValues: more than ${randomBytesMax} bytes`);
             const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+            origin.drawsRandom = true;
             for (let i = 0; i < bytes.length; ++i) bytes[i] = random.below(256);
             return array;
         }
 
         randomUUID() {
             void this.#subtle; // throws if `this` is no Crypto
+            origin.drawsRandom = true;
             return random.uuid();
         }
     }

@@ -40,5 +40,5 @@ export function fetchOf(context) {
             work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
         });
     };
-    return Object.defineProperty(fetch, 'length', { value: 1 });
+    return Object.defineProperties(fetch, { name: { value: 'fetch' }, length: { value: 1 } });
 }
