@@ -111,7 +111,7 @@ const dependent = 'the scenario depends on more than its schedule';
  */
 function obstacle({ waitsFor, unscheduled, seeded, random }, { cut, diverged }, { stepsMax, oneSeed }) {
     if (waitsFor) return hosted;
-    if (seeded) return 'the scenario asks for its seed';
+    if (seeded && !oneSeed) return 'the scenario asks for its seed';
     if (random && !oneSeed) return 'the scenario draws random numbers, which differ between seeds';
     if (unscheduled) return 'databases open in an order that no schedule chooses';
     if (cut) return `one has more than ${stepsMax} steps`;

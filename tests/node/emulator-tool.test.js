@@ -130,7 +130,7 @@ describe('workers', () => {
         const faulty = /** @type {const} */ ({ faults: ['kill', 'freeze'], faultBudget: 2 });
         /** @type {Parameters<typeof explore>[1][]} */
         const all = [
-            {},
+            { exhaust: 0 },
             { storage: 'interleaved', seeds: 70, exhaust: 0, ...faulty },
             { seeds: [4, 12, 2, 10, 6, 8, 1, 7], tabs: 2 },
             { seeds: 0 },
@@ -167,11 +167,14 @@ describe('workers', () => {
         assert.deepEqual(getEventListeners(signal, 'abort'), []);
         const exits = moduleOf(`import { isMainThread } from 'node:worker_threads';
             export const scenario = () => { if (!isMainThread) process.exit(3); };`);
-        await assert.rejects(explore(exits, { workers: 2 }), { code: 'unavailable', message: /code 3/ });
+        await assert.rejects(explore(exits, { workers: 2, exhaust: 0 }), {
+            code: 'unavailable',
+            message: /code 3/,
+        });
         const throws = moduleOf(`import { isMainThread } from 'node:worker_threads';
             if (!isMainThread) throw new Error('not here');
             export const scenario = () => {};`);
-        await assert.rejects(explore(throws, { workers: 2 }), /not here/);
+        await assert.rejects(explore(throws, { workers: 2, exhaust: 0 }), /not here/);
     });
 
     it('what threads cannot share is refused beside `workers`', async () => {
