@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/common/wait_list.hpp"
 #include "protocol/replica/counter/counter_set.hpp"
 #include "protocol/replica/replica_news.hpp"
 #include "protocol/replica/replica_slot.hpp"
-#include "protocol/replica/wait_list.hpp"
 
 namespace tabacus::test {
 namespace {

@@ -133,21 +133,23 @@ void BrowserDatabase::emit(DatabaseEvent event) {
 // --- Web Locks ----------------------------------------------------------------------------------
 
 struct BrowserLocks::Held final : HeldLock {
-    Held(int request, Shared<AllHeld> all_held) : id(request), all(std::move(all_held)) {
-        all->locks.push_back(this);
-    }
+    Held(int request, Shared<AllHeld> all_held)
+        : id(request),
+          all(std::move(all_held)),
+          among_all(all->locks.insert(all->locks.end(), this)) {}
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
     Held(Held&&) = delete;
     Held& operator=(Held&&) = delete;
     ~Held() override {
-        std::erase(all->locks, this);
+        all->locks.erase(among_all);
         host::locks_release(id);
     }
     void on_lost(Function<void()> callback) override { when_lost = std::move(callback); }
 
     int id;
     Shared<AllHeld> all;
+    std::list<Held*>::iterator among_all;
     Function<void()> when_lost;
 };
 

@@ -25,6 +25,18 @@ bool is_line_of_some(std::string_view text) {
 
 }  // namespace
 
+LockEpochs::LockEpochs(World& world, const Names& names, std::string tab, NoticeHandler on_notice,
+                       Scope& scope)
+    : world_(world),
+      names_(names),
+      tab_(std::move(tab)),
+      on_notice_(std::move(on_notice)),
+      reads_(scope, Access::read,
+             [this] { return begin({Store::locks}, Access::read, Durability::relaxed); }),
+      tokens_(scope, Access::write, [this] {
+          return begin({Store::locks, Store::quarantine}, Access::write, Durability::relaxed);
+      }) {}
+
 Async<std::unique_ptr<Transaction>> LockEpochs::begin(Stores scope, Access access,
                                                       Durability durability) {
     return world_.database().begin(scope, access, durability, &transactions_);
@@ -53,14 +65,14 @@ Task<LockTokens> LockEpochs::raise(const std::string& key, LockClaim claim,
 
 Task<LockTokens> LockEpochs::raise_once(const std::string& key, LockClaim claim,
                                         Function<bool()> wanted) {
-    constexpr Stores scope{Store::locks, Store::quarantine};
-    const auto transaction = co_await begin(scope, Access::write, Durability::relaxed);
-    const auto row = co_await read_in(*transaction, key);
-    if (wanted && !wanted()) {
-        co_await fail(ErrorCode::lock_lost, "the lock was lost before it was granted");
-    }
-    auto tokens = co_await begin_epoch(*transaction, key, row, std::move(claim));
-    co_await transaction->commit();
+    LockTokens tokens;
+    co_await tokens_.run([&](Transaction& transaction) -> Task<void> {
+        const auto row = co_await read_in(transaction, key);
+        if (wanted && !wanted()) {
+            co_await fail(ErrorCode::lock_lost, "the lock was lost before it was granted");
+        }
+        tokens = co_await begin_epoch(transaction, key, row, claim);
+    });
     co_await save_backup(tokens.last);
     co_return tokens;
 }
@@ -73,20 +85,19 @@ Task<LockTokens> LockEpochs::raise_in(Transaction& transaction, const std::strin
 
 Task<LockTokens> LockEpochs::reserve(const std::string& key, LockClaim claim,
                                      std::shared_ptr<const bool> granted) {
-    auto tokens = co_await reserve_once(key, std::move(claim), std::move(granted));
+    LockTokens tokens;
+    co_await tokens_.run([&](Transaction& transaction) -> Task<void> {
+        tokens = co_await reserve_in(transaction, key, claim, granted);
+    });
     co_await save_backup(tokens.last);
     co_return tokens;
 }
 
-Task<LockTokens> LockEpochs::reserve_once(const std::string& key, LockClaim claim,
-                                          std::shared_ptr<const bool> granted) {
-    constexpr Stores scope{Store::locks, Store::quarantine};
-    const auto transaction = co_await begin(scope, Access::write, Durability::relaxed);
-    auto row = co_await read_in(*transaction, key);
+Task<LockTokens> LockEpochs::reserve_in(Transaction& transaction, const std::string& key,
+                                        LockClaim claim, std::shared_ptr<const bool> granted) {
+    auto row = co_await read_in(transaction, key);
     if (!row || *granted) {
-        auto tokens = co_await begin_epoch(*transaction, key, row, std::move(claim));
-        co_await transaction->commit();
-        co_return tokens;
+        co_return co_await begin_epoch(transaction, key, row, std::move(claim));
     }
     const auto base = co_await newest(key, row, claim.tokens);
     const LockTokens tokens{identifier_of(world_.random().bits()),
@@ -101,8 +112,7 @@ Task<LockTokens> LockEpochs::reserve_once(const std::string& key, LockClaim clai
         row->max_hold_ms = row->max_hold_ms > 0 ? std::min(row->max_hold_ms, claim.max_hold_ms)
                                                 : claim.max_hold_ms;
     }
-    transaction->put(Store::locks, key, format_lock_row(*row));
-    co_await transaction->commit();
+    transaction.put(Store::locks, key, format_lock_row(*row));
     co_return tokens;
 }
 
@@ -169,9 +179,10 @@ Task<void> LockEpochs::extend(const std::string& key, LockTokens& tokens, std::i
 
 Task<std::optional<LockRow>> LockEpochs::read(const std::string& key) {
     if (!fenced()) co_return std::nullopt;
-    constexpr Stores scope{Store::locks};
-    const auto transaction = co_await begin(scope, Access::read, Durability::relaxed);
-    const auto row = co_await transaction->get(Store::locks, key);
+    std::optional<Row> row;
+    co_await reads_.run([&](Transaction& transaction) -> Task<void> {
+        row = co_await transaction.get(Store::locks, key);
+    });
     co_return row ? parse_lock_row(row->value) : std::nullopt;
 }
 
@@ -221,10 +232,9 @@ Task<LockRow> LockEpochs::check(Transaction& transaction, const std::string& key
 }
 
 Task<void> LockEpochs::record(const std::string& key, LockTokens& tokens) {
-    constexpr Stores scope{Store::locks};
-    const auto transaction = co_await begin(scope, Access::write, Durability::relaxed);
-    co_await check(*transaction, key, tokens);
-    co_await transaction->commit();
+    co_await tokens_.run([&](Transaction& transaction) -> Task<void> {
+        (void)co_await check(transaction, key, tokens);
+    });
 }
 
 /// Reads the lock's row. A row that cannot be read is put into quarantine, and counts as vanished.

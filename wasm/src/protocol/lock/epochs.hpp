@@ -29,6 +29,7 @@
 
 #include "lock_record.hpp"
 #include "protocol/common/names.hpp"
+#include "protocol/common/shared_transactions.hpp"
 #include "tabacus/common/counter.hpp"
 #include "tabacus/common/world.hpp"
 
@@ -56,8 +57,9 @@ struct LockTokens {
 
 class LockEpochs {
   public:
-    LockEpochs(World& world, const Names& names, std::string tab, NoticeHandler on_notice)
-        : world_(world), names_(names), tab_(std::move(tab)), on_notice_(std::move(on_notice)) {}
+    /// The transactions that callers share are run in `scope`.
+    LockEpochs(World& world, const Names& names, std::string tab, NoticeHandler on_notice,
+               Scope& scope);
 
     /// Returns false without IndexedDB: then tokens rise in this page only, and nothing is fenced.
     [[nodiscard]] bool fenced() const { return world_.database().available(); }
@@ -96,8 +98,8 @@ class LockEpochs {
 
   private:
     Task<LockTokens> raise_once(const std::string& key, LockClaim claim, Function<bool()> wanted);
-    Task<LockTokens> reserve_once(const std::string& key, LockClaim claim,
-                                  std::shared_ptr<const bool> granted);
+    Task<LockTokens> reserve_in(Transaction& transaction, const std::string& key, LockClaim claim,
+                                std::shared_ptr<const bool> granted);
     Task<LockTokens> begin_epoch(Transaction& transaction, const std::string& key,
                                  const std::optional<LockRow>& row, LockClaim claim);
     Task<std::int64_t> newest(const std::string& key, const std::optional<LockRow>& row,
@@ -112,6 +114,8 @@ class LockEpochs {
     std::string tab_;
     NoticeHandler on_notice_;
     TransactionGroup transactions_;
+    SharedTransactions reads_;   // of read()
+    SharedTransactions tokens_;  // of raise(), reserve() and record(): many names need few
     std::map<std::string, std::int64_t> seen_;
 };
 

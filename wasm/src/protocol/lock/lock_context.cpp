@@ -10,7 +10,9 @@ namespace tabacus {
 LockContext::LockContext(World& of, std::string_view name_space, NoticeHandler handler)
     : world(of),
       names(name_space),
-      epochs(of, names, identifier_of(of.random().bits()), handler),
+      epochs(of, names, identifier_of(of.random().bits()), handler, scope),
+      queries(of.locks(), scope),
+      wakefulness(of.clock(), scope),
       on_notice(std::move(handler)),
       departures(of, names) {
     open_channel();

@@ -14,7 +14,9 @@
 
 #include "departures.hpp"
 #include "epochs.hpp"
+#include "lock_queries.hpp"
 #include "lock_record.hpp"
+#include "protocol/common/wakefulness.hpp"
 #include "tabacus/lock/lock.hpp"
 
 namespace tabacus {
@@ -30,6 +32,8 @@ struct LockContext {
     World& world;
     Names names;
     LockEpochs epochs;
+    LockQueries queries;
+    Wakefulness wakefulness;
     NoticeHandler on_notice;
     std::unique_ptr<Channel> channel;
     Subscription lifecycle;

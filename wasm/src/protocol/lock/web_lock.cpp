@@ -5,10 +5,6 @@
 namespace tabacus {
 namespace {
 
-/// How often a tab that waits checks whether it is awake, and how late that check may be. No holder
-/// is evicted sooner after its grant (lock_evictor.hpp).
-constexpr double awake_check_ms = 50;
-constexpr double late_ms = 100;
 /// A tab that waits for longer reserves new tokens, which costs it a transaction.
 constexpr double awake_for_ms = 2'000;
 
@@ -67,9 +63,8 @@ Task<std::shared_ptr<NativeHold>> WebLock::acquire_under_entry_lock(NativeReques
     const bool exclusive = request.mode == LockMode::exclusive;
     const bool needs_tokens = exclusive && request.claim.tokens > 0;
     if (needs_tokens && !request.if_available && context_.epochs.fenced()) {
-        reservation_ = std::make_shared<TokenReservation>();
+        reservation_ = std::make_shared<TokenReservation>(context_.wakefulness, awake_for_ms);
         context_.scope.spawn(reserve(reservation_, request.claim));
-        context_.scope.spawn(stay_awake(reservation_));
     }
     auto lock = co_await request_lock(context_.names.lock(key_), request);
     if (!lock || cancelled_ || (exclusive && entry_lock_lost_)) co_return nullptr;
@@ -135,7 +130,8 @@ Task<void> WebLock::assign_tokens(std::shared_ptr<NativeHold> hold, NativeReques
     entering_ = hold;
     if (const auto reservation = reservation_) {
         *reservation->granted = true;
-        reservation->trusted = reservation->trusted && awake(*reservation);
+        // A tab whose timers run late distrusts what it has reserved.
+        reservation->trusted = reservation->trusted && reservation->awake.in_time();
         co_await reservation->settled.async();
         if (reservation->trusted && reservation->tokens) {
             hold->tokens = *std::move(reservation->tokens);
@@ -161,24 +157,6 @@ Task<void> WebLock::reserve(std::shared_ptr<TokenReservation> reservation, LockC
     reservation->settled.complete({});
 }
 
-/// Distrusts what is reserved as soon as this tab's timers run late.
-Task<void> WebLock::stay_awake(std::shared_ptr<TokenReservation> reservation) {
-    auto& clock = context_.world.clock();
-    const auto began_ms = reservation->seen_ms = clock.now_ms();
-    while (reservation->trusted && !*reservation->granted && reservation.use_count() > 1) {
-        co_await clock.sleep(awake_check_ms);
-        const bool in_time = awake(*reservation);
-        reservation->seen_ms = clock.now_ms();
-        reservation->trusted =
-            reservation->trusted && in_time && reservation->seen_ms - began_ms < awake_for_ms;
-    }
-}
-
-bool WebLock::awake(const TokenReservation& reservation) const {
-    const auto age_ms = context_.world.clock().now_ms() - reservation.seen_ms;
-    return age_ms >= 0 && age_ms <= late_ms;  // negative: the clock was set back
-}
-
 /// Steals the entry lock first: its holder, which has reserved tokens, learns of the loss before it
 /// can be granted the lock. Both locks are requested in one turn, and the entry lock is held until
 /// the epoch has begun.
@@ -202,10 +180,9 @@ Task<std::shared_ptr<NativeHold>> WebLock::steal(NativeRequest request) {
 
 /// A writer whose own tab reads does not request the lock yet: it holds the entry lock exclusively.
 Task<OtherWaiters> WebLock::query_other_waiters(bool is_next) {
-    auto snapshot = co_await attempt(context_.world.locks().query());
-    if (!snapshot) co_return OtherWaiters::ahead_of_us;
-    const auto& held = snapshot.value().held;
-    const auto& pending = snapshot.value().pending;
+    auto answer = co_await attempt(context_.queries.query());
+    if (!answer) co_return OtherWaiters::ahead_of_us;
+    const auto& [held, pending] = answer.value()->snapshot;
     const auto entry_lock = context_.names.entry_lock(key_);
     const bool shut = std::any_of(held.begin(), held.end(), [&](const LockInfo& lock) {
         return lock.name == entry_lock && lock.mode == LockMode::exclusive;
@@ -223,7 +200,7 @@ Task<OtherWaiters> WebLock::query_other_waiters(bool is_next) {
 /// has not answered before a later question waits.
 Task<bool> WebLock::is_known_to_wait() {
     const auto asked = asked_;
-    if (answered_ || !co_await attempt(context_.world.locks().query())) co_return false;
+    if (answered_ || !co_await attempt(context_.queries.query())) co_return false;
     co_return !answered_ && asked_ == asked;
 }
 

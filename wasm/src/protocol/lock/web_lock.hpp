@@ -51,10 +51,11 @@ class WebLock final : public NativeLock {
   private:
     /// The tokens of the next holder.
     struct TokenReservation {
+        TokenReservation(Wakefulness& wakefulness, double most_ms) : awake(wakefulness, most_ms) {}
         std::optional<LockTokens> tokens;
         std::shared_ptr<bool> granted = std::make_shared<bool>(false);
         Completer<Unit> settled;
-        double seen_ms = 0;  // when this tab's timers last worked
+        Wakefulness::Watch awake;
         bool trusted = true;
     };
 
@@ -67,8 +68,6 @@ class WebLock final : public NativeLock {
     Task<std::shared_ptr<NativeHold>> steal(NativeRequest request);
     Task<void> assign_tokens(std::shared_ptr<NativeHold> hold, NativeRequest request);
     Task<void> reserve(std::shared_ptr<TokenReservation> reservation, LockClaim claim);
-    Task<void> stay_awake(std::shared_ptr<TokenReservation> reservation);
-    [[nodiscard]] bool awake(const TokenReservation& reservation) const;
 
     LockContext& context_;
     std::string key_;

@@ -8,8 +8,8 @@
 // one held, ends the former epoch, begins the replica's own, and commits what is dirty.
 #pragma once
 
+#include "protocol/common/wait_list.hpp"
 #include "tabacus/common/task.hpp"
-#include "wait_list.hpp"
 
 namespace tabacus {
 

@@ -24,7 +24,7 @@
 #include "counter/counter_set.hpp"
 #include "tabacus/common/task.hpp"
 #include "tabacus/common/world.hpp"
-#include "wait_list.hpp"
+#include "protocol/common/wait_list.hpp"
 
 namespace tabacus {
 

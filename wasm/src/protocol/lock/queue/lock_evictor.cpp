@@ -87,15 +87,14 @@ Task<void> LockEvictor::evict_if_unmoved(std::string state, std::uint64_t moves)
 /// lock and of the entry lock.
 Task<LockEvictor::Observation> LockEvictor::observe() {
     const auto row = co_await lock_.context.epochs.read(lock_.key);
-    const auto snapshot = co_await lock_.context.world.locks().query();
+    const auto answer = co_await lock_.context.queries.query();
     const auto& names = lock_.context.names;
     Observation observation;
     std::vector<std::string> holders;
-    for (const auto& lock : snapshot.held) {
-        const bool is_entry = lock.name == names.entry_lock(lock_.key);
-        if (!is_entry && lock.name != names.lock(lock_.key)) continue;
-        holders.push_back((is_entry ? "gate " : "lock ") + lock.client_id);
-    }
+    for (const auto& lock : answer->holders_of(names.entry_lock(lock_.key)))
+        holders.push_back("gate " + lock.client_id);
+    for (const auto& lock : answer->holders_of(names.lock(lock_.key)))
+        holders.push_back("lock " + lock.client_id);
     sort_stably(holders, std::less<>());
     observation.epoch = describe(row);
     if (row) observation.max_hold_ms = row->max_hold_ms;

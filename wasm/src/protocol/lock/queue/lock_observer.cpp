@@ -38,7 +38,8 @@ struct LockClients {
 Task<LockClients> clients_of(LockContext& context, const std::string& key) {
     LockClients clients;
     if (!context.world.locks().available()) co_return clients;
-    const auto snapshot = co_await context.world.locks().query();
+    const auto answer = co_await context.queries.query();
+    const auto& snapshot = answer->snapshot;
     const auto note = [&](const LockInfo& lock, bool held) {
         const bool is_entry = lock.name == context.names.entry_lock(key);
         if (!is_entry && lock.name != context.names.lock(key)) return;
