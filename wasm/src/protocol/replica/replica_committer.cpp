@@ -59,10 +59,10 @@ Task<void> commit_loop(Replica& replica) {
     }
     committer.stop();
     if (!replica.active()) co_return;
-    // The totals are announced once more when all is committed, so that a tab that missed or forgot
+    // The totals of what was committed are announced once more, so that a tab that missed or forgot
     // the announcement checks the store.
     for (auto& state : replica.counters) {
-        state.announceable = state.announceable || state.own_row.based();
+        if (std::exchange(state.committed, false)) state.announceable = true;
     }
     start_announcing(replica);
     rest_soon(replica);
@@ -72,7 +72,10 @@ Task<void> commit_loop(Replica& replica) {
 
 void ReplicaCommitter::committed(const std::list<CommitRow>& rows) {
     ++commits_;
-    for (const auto& row : rows) row.state->confirm(row.totals, row.through);
+    for (const auto& row : rows) {
+        row.state->committed = true;
+        row.state->confirm(row.totals, row.through);
+    }
 }
 
 void start_committing(Replica& replica) {

@@ -7,6 +7,8 @@
 //   announceable   when the own row grows, and once more        when the own row is announced
 //                  when all is committed; without a
 //                  store, when another tab asks
+//   committed      when the store holds the own row             when the next announcement of what was
+//                                                               committed is due
 //   unconfirmed    when an announcement is received             when a check of the store begins
 #pragma once
 
@@ -41,6 +43,7 @@ struct CounterState {
     bool unread = true;
     bool changed = false;
     bool announceable = false;
+    bool committed = false;
     bool unconfirmed = false;
 
     ChangeListeners change_listeners;
