@@ -414,6 +414,12 @@ export const records = {
         to: 'js',
         fields: { size: 'int64', unneeded: 'list<text>', reports: 'list<QueueReport>' },
     },
+    CounterValue: {
+        doc: 'The committed value of a counter.',
+        header: 'tabacus/replica/counter_transfer.hpp',
+        to: 'js',
+        fields: { counter: 'text', value: 'int64' },
+    },
     TransferredRow: {
         doc: 'The committed totals of one replica of a counter.',
         header: 'tabacus/replica/counter_transfer.hpp',

@@ -118,6 +118,13 @@ export const limits = [
         answers: 'list<TransferredRow>',
     },
     {
+        name: 'counter_values',
+        doc: 'Reads the committed values of all replicated counters whose names begin with the prefix.',
+        target: 'coordination.limits().values',
+        params: { prefix: 'text' },
+        answers: 'list<CounterValue>',
+    },
+    {
         name: 'counter_merge',
         doc: 'Merges rows into a replicated counter.',
         target: 'coordination.limits().merge',

@@ -1,5 +1,6 @@
 /** Sequences, budgets and rate limits of a tab. */
 
+import { checkName, checkOptions } from '../common/check-arguments.js';
 import { closedError, invalid, TabacusError } from '../common/errors.js';
 import { Budget, checkAmount, RateLimit, refusing, Sequence } from './handles.js';
 import { rowsFrom, stateFrom } from './transfer.js';
@@ -10,6 +11,7 @@ import {
     budgetRefresh,
     counterMerge,
     counterState,
+    counterValues,
     limitsClose,
     limitsDurable,
     rateAbort,
@@ -127,6 +129,23 @@ export class Limits {
     async stateOf(counter, allowWeaker) {
         this.#assertUsable(allowWeaker);
         return stateFrom(await counterState(this.#bridge, counter));
+    }
+
+    /**
+     * Reads the committed values of counters: implements Tab.readCounters().
+     *
+     * @param {() => Promise<void>} flush flushes the counters of the handle
+     * @param {unknown} options
+     * @param {boolean} allowWeaker
+     * @returns {Promise<Map<string, number>>}
+     */
+    async valuesOf(flush, options, allowWeaker) {
+        const { prefix = '' } = /** @type {any} */ (checkOptions(options, ['prefix']));
+        if (prefix !== '') checkName(prefix, 'prefix');
+        this.#assertUsable(allowWeaker);
+        await flush();
+        const values = await counterValues(this.#bridge, prefix);
+        return new Map(values.map(({ counter, value }) => [counter, value]));
     }
 
     /**

@@ -302,6 +302,24 @@ export class Tab extends TabEventTarget {
     }
 
     /**
+     * Reads all replicated counters of the namespace whose names begin with `prefix`, also those that no tab has
+     * open, in one transaction.
+     *
+     * @param {{ prefix?: string }} [options] `prefix`: a well-formed string of at most 128 UTF-16 units; empty by
+     *   default, so that all are read
+     * @returns {Promise<Map<string, number>>} the values by name: every flushed increment of all tabs, and all of
+     *   this handle's own, which are flushed first. A value beyond ±(2^53 − 1) is rounded. Rejects as `flush()` of a
+     *   counter does, with `invalid-argument`, and with `unavailable` or `weaker-guarantee` where there is no
+     *   IndexedDB
+     * @example
+     * for (const [name, visits] of await tab.readCounters({ prefix: 'visits/' })) console.log(name, visits);
+     */
+    readCounters(options = {}) {
+        const flush = () => flushAll([...this.#counters._all.values()]);
+        return this._ask('limits', 'valuesOf', flush, options, this._allowWeaker);
+    }
+
+    /**
      * Returns the rate limit of that name, which allows at most `limit` turns in any span of `interval`
      * milliseconds, over all tabs of the origin and namespace.
      *

@@ -11,6 +11,7 @@
 // is in the states that they export. Rows of this very database are not touched: their owners know better.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,12 @@ struct TransferredRow {
     std::string record;  // "1;epoch;plus;minus"
 };
 
+/// The value of a counter as the store has it.
+struct CounterValue {
+    std::string counter;
+    std::int64_t value = 0;
+};
+
 class CounterTransfer {
   public:
     /// Far more rows than any counter has.
@@ -38,6 +45,9 @@ class CounterTransfer {
     /// Returns the committed rows of a counter, without those that cannot be read. unavailable: there is
     /// no IndexedDB. Otherwise it fails as Database::begin() does.
     Task<std::vector<TransferredRow>> state(std::string counter);
+    /// Returns the committed values of all counters whose names begin with `prefix`, in the order of
+    /// their names' UTF-16 units. Rows that cannot be read do not count. Fails as state() does.
+    Task<std::vector<CounterValue>> values(std::string prefix);
     /// Joins `rows` with those of the store. invalid_argument: one of them is no row; out_of_range: with
     /// them the counter would leave ±(2^53 − 1). Otherwise it fails as Transaction::commit() does. If it
     /// fails, nothing is merged, unless the failure is unknown_commit.

@@ -44,6 +44,9 @@ class LimitsCore {
     void state(const std::string& counter, PromiseId promise) {
         settle(scope_, transfer_.state(counter), promise);
     }
+    void values(const std::string& prefix, PromiseId promise) {
+        settle(scope_, transfer_.values(prefix), promise);
+    }
     void merge(const std::string& counter, std::vector<TransferredRow> rows, PromiseId promise) {
         settle(scope_, transfer_.merge(counter, std::move(rows)), promise);
     }

@@ -1,7 +1,10 @@
 #include "tabacus/replica/counter_transfer.hpp"
 
 #include <map>
+#include <utility>
 
+#include "backup.hpp"
+#include "counter/row_cache.hpp"
 #include "protocol/common/concat.hpp"
 #include "protocol/common/names.hpp"
 #include "protocol/common/record.hpp"
@@ -30,6 +33,27 @@ Task<std::vector<TransferredRow>> CounterTransfer::state(std::string counter) {
         rows.push_back({std::move(node), std::move(row.value)});
     }
     co_return rows;
+}
+
+Task<std::vector<CounterValue>> CounterTransfer::values(std::string prefix) {
+    co_await require_database(world_);
+    constexpr Stores scope{Store::rows};
+    const auto transaction =
+        co_await world_.database().begin(scope, Access::read, Durability::relaxed);
+    std::vector<CounterValue> values;
+    for (const auto& row : co_await transaction->list(Store::rows, escaped(prefix))) {
+        const auto key = parse_row_key(row.key);
+        const auto record = parse_totals(row.value);  // the value of a foreign row is empty
+        auto name = key && record ? unescaped(key->counter) : std::nullopt;
+        if (!name) continue;
+        // The rows of one counter follow each other.
+        if (values.empty() || values.back().counter != *name) {
+            values.push_back({.counter = *std::move(name)});
+        }
+        auto& value = values.back().value;
+        value = saturating_add(value, record->totals.plus - record->totals.minus);
+    }
+    co_return values;
 }
 
 Task<void> CounterTransfer::merge(std::string counter, std::vector<TransferredRow> rows) {

@@ -22,9 +22,9 @@
 #include <string>
 
 #include "counter/counter_set.hpp"
+#include "protocol/common/wait_list.hpp"
 #include "tabacus/common/task.hpp"
 #include "tabacus/common/world.hpp"
-#include "protocol/common/wait_list.hpp"
 
 namespace tabacus {
 
