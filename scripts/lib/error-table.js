@@ -144,7 +144,8 @@ async function raisedInJavaScript() {
     /** @type {Raised[]} */
     const raised = [];
     // The emulator and the compatible locks raise the platform's errors in the platform's words.
-    for (const path of sources('js/**.js').filter((one) => !/^js\/(emulator\/(?!origin-options)|platform|compat)\//.test(one))) {
+    const other = /^js\/(?:emulator\/(?!origin-options)|(?:platform|compat)\/)/;
+    for (const path of sources('js/**.js').filter((one) => !other.test(one))) {
         full(parse(read(path), { ecmaVersion: 'latest', sourceType: 'module' }), (node) => {
             if (/^(New|Call)Expression$/.test(node.type)) raised.push(...raisedBy(node));
         });

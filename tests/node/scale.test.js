@@ -95,7 +95,9 @@ describe('growth', () => {
         counts.take('transaction');
         assert.equal((await tab.readCounters()).get('other'), 7);
         assert.equal(counts.take('transaction'), 1);
-        await assert.rejects(tab.readCounters(/** @type {any} */ ({ prefix: 7 })), { code: 'invalid-argument' });
+        await assert.rejects(tab.readCounters(/** @type {any} */ ({ prefix: 7 })), {
+            code: 'invalid-argument',
+        });
         await assert.rejects(tab.readCounters(/** @type {any} */ ({ name: 'x' })), {
             code: 'invalid-argument',
         });
