@@ -104,7 +104,10 @@ function asked(values) {
     if (values.faults !== undefined) options.faults = faultsOf(values.faults);
     if (values.seed !== undefined && values.seeds !== undefined)
         throw new Misuse('--seed runs one seed: leave out --seeds');
-    if (values.seed !== undefined) options.seeds = [integerOf('seed', values.seed)];
+    if (values.seed !== undefined) {
+        options.seeds = [integerOf('seed', values.seed)];
+        options.exhaust ??= 0;
+    }
     if (values.seeds !== undefined) options.seeds = seedsOf(String(values.seeds));
     if (values['timer-window'] !== undefined) options.timerWindow = windowOf(String(values['timer-window']));
     return options;

@@ -38,7 +38,7 @@ Options of explore <strategy>
   --work <n>             steps after which a search is given up (5000000)
   --svg <file>           draws the run that breaks it as a sequence diagram
 
-Options of explore ./scenario.js, a module that exports \`scenario\` (or a default) and, if it likes, \`setup\`, \`invariant\`
+Options of explore ./scenario.js, a module that exports \`scenario\` (or a default) and, optionally, \`setup\`, \`invariant\`
 and \`options\` (those of explore() in tabacus/emulator)
   --tabs <n>             1 to 64 (2)
   --seeds <n | a-b | a,b,c>

@@ -169,7 +169,7 @@ export async function explore(scenario, options = {}) {
 /** @param {Awaited<ReturnType<typeof planOf>> & { progress: (seeds: number) => void }} planned */
 async function explored({ plan, seeds, progress, threads, attempt }) {
     const { schedule } = await decide(plan, { seed: 1, schedule: [] }, true);
-    const { decided, bound } = await exhausted(plan, seeds[0] ?? 1, attempt);
+    const { decided, bound, undecided: tried } = await exhausted(plan, seeds[0] ?? 1, attempt);
     if (decided) return decided;
     const report = emptyReport(
         `${seeds.length} ${seeds.length === 1 ? 'seed' : 'seeds'}${bound && `; ${bound}`}`,
@@ -180,7 +180,7 @@ async function explored({ plan, seeds, progress, threads, attempt }) {
         10,
     );
     /** What is added to the report of an exploration without a broken run. */
-    let undecided = {};
+    let undecided = tried ?? {};
     for await (const { seed, outcome } of outcomesOf(plan, seeds, { length, threads })) {
         ++report.seeds;
         add(report, outcome);
@@ -216,11 +216,11 @@ function add(report, outcome) {
 /**
  * Tries to run every schedule.
  *
- * @param {import('./emulator/explore.js').Plan} plan
+ * @param {import('./emulator/plan.js').Plan} plan
  * @param {number} seed of the random numbers
  * @param {{ runsMax: number, stepsMax: number, oneSeed: boolean }} bounds
- * @returns {Promise<{ decided?: ExploreReport, bound: string }>} `decided`: the report, if all schedules were run or
- *   one is broken
+ * @returns {Promise<{ decided?: ExploreReport, bound: string, undecided?: object }>} `decided`: the report, if all
+ *   schedules were run or one is broken; `undecided`: what a report says about a failure that does not repeat
  */
 async function exhausted(plan, seed, { runsMax, ...bounds }) {
     if (runsMax === 0) return { bound: '' };
@@ -230,7 +230,8 @@ async function exhausted(plan, seed, { runsMax, ...bounds }) {
     report.bound = bound;
     if (proved) return { decided: { ...report, verdict: 'proved' }, bound };
     const found = failing && (await judged(plan, seed, failing, false));
-    return found?.verdict === 'broken' ? { decided: { ...report, ...found }, bound } : { bound };
+    if (found?.verdict === 'broken') return { decided: { ...report, ...found }, bound };
+    return { bound, undecided: found };
 }
 
 /**
@@ -290,7 +291,7 @@ function checkFound(found) {
 /** The largest number of runs for shrinking a schedule. */
 const shrinkRunsMax = 300;
 
-/** @typedef {import('./emulator/explore.js').Plan} Plan */
+/** @typedef {import('./emulator/plan.js').Plan} Plan */
 /** @typedef {import('./emulator/explore.js').Outcome} Outcome */
 
 /** @param {string} waitsFor what an inconclusive run last waited for */
@@ -401,17 +402,17 @@ async function planOf(scenario, given) {
     const ending = checkSignal(signal);
     ending?.throwIfAborted();
     if (ending) unlimited(ending); // each of many explorations may have a listener
+    const attempt = attemptOf(runs, seeds, bounds.stepsMax);
     const [glue, found] = await load(wasm, peer);
     const exported = /** @type {any} */ (module === undefined ? { scenario } : await importScenario(module));
     const own = { setup: setup ?? exported.setup, invariant: invariant ?? exported.invariant ?? (() => {}) };
-    const plan = /** @type {import('./emulator/explore.js').Plan} */ ({
+    const plan = /** @type {import('./emulator/plan.js').Plan} */ ({
         ...{ ...exported, ...own, glue, peer: found, origin: checked, signal: ending },
         ...bounds,
         patience: new Patience(),
     });
     await warmUp(plan);
     const threads = count === undefined ? undefined : { count, module: String(module), wasm };
-    const attempt = attemptOf(runs, seeds, bounds.stepsMax);
     return { plan, attempt, seeds: list, progress: /** @type {any} */ (progress), threads };
 }
 

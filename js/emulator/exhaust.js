@@ -4,8 +4,9 @@
  */
 
 import { runOnce } from './explore.js';
+import { seesHost } from './verdict/host-watch.web.js';
 
-/** @typedef {import('./explore.js').Plan} Plan */
+/** @typedef {import('./plan.js').Plan} Plan */
 /** @typedef {import('./explore.js').Outcome} Outcome */
 
 /**
@@ -80,7 +81,7 @@ async function exhaustLevel(plan, attempt, total) {
     let first;
     try {
         while (search.begin()) {
-            if (plan.patience.watches) return { missing: hosted };
+            if (plan.patience.watches) return { missing: seesHost ? hosted : unseen };
             if (total.runs + 1 + search.planned > runsMax)
                 return { missing: `they take more than ${runsMax} runs` };
             const outcome = await runOnce(plan, { seed, search });
@@ -99,6 +100,7 @@ async function exhaustLevel(plan, attempt, total) {
     }
 }
 
+const unseen = 'a browser does not show whether the host works for the scenario';
 const hosted = 'the host works for the scenario outside of the schedule';
 const dependent = 'the scenario depends on more than its schedule';
 

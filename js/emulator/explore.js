@@ -16,22 +16,7 @@ import { Rejections, settle } from './verdict/rejections.js';
 /** @typedef {import('./emulated-tab.js').Tab} Tab */
 /** @typedef {import('./scenario.js').SetupContext} SetupContext */
 
-/**
- * @typedef {object} Plan the arguments of explore(), checked
- * @property {any} glue
- * @property {any} peer
- * @property {import('./scenario.js').Scenario | string} scenario
- * @property {((context: SetupContext) => unknown) | undefined} setup
- * @property {(context: import('./scenario.js').InvariantContext) => unknown} invariant
- * @property {number} tabs
- * @property {readonly Fault[]} faults
- * @property {number} faultBudget
- * @property {number} stepsMax
- * @property {number} timerWindow_ms
- * @property {import('./origin.js').OriginOptions} origin
- * @property {AbortSignal | undefined} signal
- * @property {import('./verdict/patience.js').Patience} patience
- */
+/** @typedef {import('./plan.js').Plan} Plan */
 
 /**
  * One run: `search`: the search that chooses its schedule.
@@ -57,6 +42,9 @@ const turn = (yields) =>
 
 /** How many turns of the host may pass without a step, since a run may wait for something outside of the emulator. */
 const idleTurnsMax = 20;
+
+/** The number of events after which a setup counts as endless. Its steps count for no bound of the exploration. */
+const setupEventsMax = 1_000_000;
 
 /** The time without an event after which a pending invariant counts as waiting for ever. */
 const idle_ms = 1000;
@@ -137,10 +125,11 @@ class ScenarioRun {
         origin.rules.calls.runDefaultSchedule();
         this.release();
         try {
-            const done = invoked(() => setup({ origin, seed: run.seed }));
+            const done = invoked(() => setup(this.searched.noticing({ origin, seed: run.seed })));
             await this.#settled(
                 done.then(() => this.#comeToRest()),
                 'the setup',
+                setupEventsMax,
             );
             if (this.endless) this.fail('it waits for ever', 'setup');
         } catch (error) {
@@ -252,7 +241,9 @@ class ScenarioRun {
             return true;
         }
         plan.patience.spend(pending);
-        this.#missed = pending ?? (seesHost || this.#certain ? '' : 'something outside of the emulator');
+        this.#missed =
+            pending ??
+            (this.#missed || (seesHost || this.#certain ? '' : 'something outside of the emulator'));
         return false;
     }
 
@@ -332,7 +323,9 @@ class ScenarioRun {
         this.release();
         try {
             const verdict = await this.#settled(
-                invoked(() => plan.invariant({ origin, tabs, results, seed: run.seed })),
+                invoked(() =>
+                    plan.invariant(this.searched.noticing({ origin, tabs, results, seed: run.seed })),
+                ),
             );
             const kind = this.endless ? 'invariant-waits' : 'invariant';
             if (verdict === false) this.fail('the invariant does not hold', kind);
@@ -359,7 +352,7 @@ class ScenarioRun {
      * @param {Promise<unknown>} verdict
      * @param {string} whose
      */
-    async #settled(verdict, whose = 'the invariant') {
+    async #settled(verdict, whose = 'the invariant', eventsMax = this.plan.stepsMax) {
         const { origin, plan, watch } = this;
         const start = origin.happened;
         let cancel = () => {};
@@ -372,7 +365,7 @@ class ScenarioRun {
                 plan.patience.watches ||= pending !== undefined;
                 if (pending && left_ms > 0) return later(happened, left_ms - idle_ms);
                 if (pending) this.standsStill(`${whose} waits for ${pending}`);
-                this.endless = idle || happened - start > plan.stepsMax;
+                this.endless = idle || happened - start > eventsMax;
                 if (this.endless) resolve(`${whose} waits for ever`);
                 else later(happened, left_ms);
             };
@@ -393,6 +386,11 @@ class ScenarioRun {
         }
     }
 
+    /** The last sentence of the story of an inconclusive run. */
+    get #inconclusiveLine() {
+        return this.waitsFor && !this.failure ? `the run is inconclusive: ${oneLine(this.waitsFor)}\n` : '';
+    }
+
     /** Ends the run. @returns {Outcome} */
     end() {
         const { origin, failure, kind, steps, faults: happened, run, taken } = this;
@@ -410,7 +408,7 @@ class ScenarioRun {
             schedule: taken,
             faults: happened,
             trace: traced ? rules.calls.traceText(oneLine(found)) : '',
-            story: traced ? rules.calls.storyText(oneLine(found)) : '',
+            story: traced ? rules.calls.storyText(oneLine(failure)) + this.#inconclusiveLine : '',
             svg: traced ? rules.calls.sequenceDiagram(found, title) : '',
             ...this.searched.found,
         };

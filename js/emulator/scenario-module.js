@@ -3,7 +3,7 @@
 import { invalid, TabacusError } from '../common/errors.js';
 import { describe } from './common/describe.js';
 
-/** @typedef {import('./explore.js').Plan} Plan */
+/** @typedef {import('./plan.js').Plan} Plan */
 
 /** @typedef {Pick<Plan, 'scenario'> & Partial<Pick<Plan, 'setup' | 'invariant'>>} Exports what its module exports */
 

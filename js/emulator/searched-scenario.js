@@ -53,6 +53,23 @@ export class SearchedScenario {
         };
     }
 
+    /**
+     * What a setup or an invariant receives, from which a search learns whether it asks for the seed.
+     *
+     * @template {{ seed: number }} Given
+     * @param {Given} given
+     * @returns {Given}
+     */
+    noticing(given) {
+        if (!this.#searches) return given;
+        const { seed } = given;
+        const get = () => {
+            this.#seeded = true;
+            return seed;
+        };
+        return Object.defineProperty({ ...given }, 'seed', { get, enumerable: true });
+    }
+
     /** @returns {Found} */
     get found() {
         const { unscheduled, drawsRandom: random } = this.#origin;

@@ -293,6 +293,11 @@ describe('a proof', () => {
         assert.equal((await replay(marks, report, options)).failure, report.failure);
     });
 
+    it('an invariant that reads the seed is not proved by one seed', async () => {
+        const report = await explore(() => {}, { seeds: 40, invariant: ({ seed }) => seed !== 7 });
+        assert.deepEqual([report.verdict, report.seed], ['broken', 7]);
+    });
+
     it('the random numbers of a proof are those of the first seed', async () => {
         /** @type {Set<number>} */
         const seeds = new Set();

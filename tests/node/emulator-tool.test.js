@@ -157,6 +157,15 @@ describe('workers', () => {
         assert.deepEqual(report, await explore(late, { seeds: 40, tabs: 1 }));
     });
 
+    it('failures of two blocks that do not repeat keep no block from being run', async () => {
+        const once = moduleOf(`import { isMainThread } from 'node:worker_threads';
+            export const scenario = (tab, { seed }) => {
+                if (!isMainThread && (seed === 3 || seed === 20)) throw new Error('only here');
+            };`);
+        const report = await explore(once, { workers: 2, seeds: 60, tabs: 1, exhaust: 0 });
+        assert.deepEqual([report.verdict, report.seeds], ['inconclusive', 60]);
+    });
+
     it('a signal ends the threads, and the failure of a thread is that of the exploration', async () => {
         const controller = new AbortController();
         const reason = new Error('enough');

@@ -8,7 +8,7 @@ import { runOnce } from '../explore.js';
 import { Patience } from '../verdict/patience.js';
 import { inTime } from './in-time.js';
 
-/** @typedef {import('../explore.js').Plan} Plan */
+/** @typedef {import('../plan.js').Plan} Plan */
 
 /** How often a scenario runs at most: modules that are loaded one after the other may need a run each. */
 const runsMax = 5;

@@ -6,7 +6,7 @@ import { compile } from '../../core/module.js';
 import { decide } from '../explore.js';
 import { SeedThreads } from './seed-threads.js';
 
-/** @typedef {import('../explore.js').Plan} Plan */
+/** @typedef {import('../plan.js').Plan} Plan */
 /** @typedef {import('../explore.js').Outcome} Outcome */
 
 /** @typedef {{ count: number, module: string, wasm: import('../../core/module.js').WasmSource | undefined }} Threads */
@@ -32,7 +32,7 @@ export function checkThreads(workers, module, given) {
             throw invalid(
                 name,
                 given[name],
-                'left out beside workers, which import the module of the scenario',
+                'undefined: with workers, export it from the module of the scenario',
             );
     }
     return count;

@@ -97,9 +97,11 @@ export class SeedThreads {
         if (this.#outcomes.has(this.#asked)) this.#wake();
     }
 
-    /** Whether a seed fails that the exploration has not taken. */
-    #fails() {
-        return [...this.#outcomes.values()].some(({ failure }) => failure);
+    /** The index of the first seed that fails and that the exploration has not taken; Infinity if there is none. */
+    #firstFailing() {
+        let first = Infinity;
+        for (const [at, { failure }] of this.#outcomes) if (failure && at < first) first = at;
+        return first;
     }
 
     #handOut() {
@@ -112,11 +114,13 @@ export class SeedThreads {
 
     /** @returns {Block | undefined} */
     #takeBlock() {
+        if (this.#held) return undefined;
         const threads = this.#threads.length;
-        const ahead = this.#next - this.#asked;
-        if (this.#held || ahead > threads * aheadMax * blockMax || this.#fails()) return undefined;
-        const rest = this.#rests.sort((a, b) => a.from - b.from).shift();
-        if (rest) return rest;
+        const failing = this.#firstFailing();
+        // The exploration asks for these seeds before the one that fails.
+        const [rest] = this.#rests.sort((a, b) => a.from - b.from);
+        if (rest && rest.from < failing) return this.#rests.shift();
+        if (failing < Infinity || this.#next - this.#asked > threads * aheadMax * blockMax) return undefined;
         const left = this.#seeds.length - this.#next;
         if (left === 0) return undefined;
         const from = this.#next;

@@ -12,7 +12,7 @@ import { importScenario } from '../scenario-module.js';
 import { Patience } from '../verdict/patience.js';
 import { onParent, postToParent } from './parent.web.js';
 
-/** @typedef {import('../explore.js').Plan} Plan */
+/** @typedef {import('../plan.js').Plan} Plan */
 /** @typedef {import('../explore.js').Outcome} Outcome */
 
 /**

@@ -3,7 +3,7 @@
 import { runOnce } from '../explore.js';
 import { sameFailure } from './failure.js';
 
-/** @typedef {import('../explore.js').Plan} Plan */
+/** @typedef {import('../plan.js').Plan} Plan */
 /** @typedef {import('../explore.js').Outcome} Outcome */
 
 /**

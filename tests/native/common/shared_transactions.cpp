@@ -65,7 +65,7 @@ struct Caller {
 struct Callers {
     Task<void> call(std::size_t number, std::string key, bool fails) {
         const auto outcome = co_await attempt(
-            transactions.run([&key, fails](Transaction& transaction) -> Task<void> {
+            transactions.run(key, [&key, fails](Transaction& transaction) -> Task<void> {
                 if (fails) co_await fail(ErrorCode::lock_lost, "not wanted any more");
                 transaction.put(Store::locks, key, "");
             }));
@@ -112,7 +112,7 @@ TEST_CASE("shared transactions: those that call while one is under way share the
     CHECK(callers.scope.idle());
 }
 
-TEST_CASE("shared transactions: a body that fails fails its own caller alone") {
+TEST_CASE("shared transactions: a failing body fails only its own caller") {
     Callers callers;
     callers.add("a");
     callers.add("b", true);
@@ -151,9 +151,20 @@ TEST_CASE(
     CHECK_FALSE(callers.callers.at(1).failure);
 }
 
+TEST_CASE("shared transactions: callers with one key follow each other in transactions of their own") {
+    Callers callers;
+    for (const auto* const key : {"a", "b", "b", "c"}) callers.add(key);
+    callers.commit(0);
+    CHECK(callers.database.written == std::vector<std::string>{"a", "b"});
+    callers.commit(1);
+    CHECK(callers.database.written == std::vector<std::string>{"a", "b", "b", "c"});
+    callers.commit(2);
+    CHECK(callers.scope.idle());
+}
+
 TEST_CASE("shared transactions: no transaction has more than 256 callers") {
     Callers callers;
-    for (int i = 0; i < 1 + 256 + 1; ++i) callers.add("k");
+    for (int i = 0; i < 1 + 256 + 1; ++i) callers.add(std::to_string(i));
     callers.commit(0);
     CHECK(callers.database.written.size() == 1 + 256);
     callers.commit(1);

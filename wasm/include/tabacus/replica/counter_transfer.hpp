@@ -46,7 +46,7 @@ class CounterTransfer {
     /// no IndexedDB. Otherwise it fails as Database::begin() does.
     Task<std::vector<TransferredRow>> state(std::string counter);
     /// Returns the committed values of all counters whose names begin with `prefix`, in the order of
-    /// their names' UTF-16 units. Rows that cannot be read do not count. Fails as state() does.
+    /// their rows' keys. Rows that cannot be read do not count. Fails as state() does.
     Task<std::vector<CounterValue>> values(std::string prefix);
     /// Joins `rows` with those of the store. invalid_argument: one of them is no row; out_of_range: with
     /// them the counter would leave ±(2^53 − 1). Otherwise it fails as Transaction::commit() does. If it

@@ -1,13 +1,19 @@
 #include "shared_transactions.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace tabacus {
 
-Task<void> SharedTransactions::run(Body body) {
-    if (gathering_.empty() || gathering_.back()->joined == users_max) {
+Task<void> SharedTransactions::run(std::string key, Body body) {
+    const auto joinable = [&](const std::vector<std::string>& keys) {
+        return keys.size() < users_max && std::find(keys.begin(), keys.end(), key) == keys.end();
+    };
+    if (gathering_.empty() || !joinable(gathering_.back()->keys)) {
         gathering_.emplace_back(std::make_unique<Batch>());
     }
     const auto batch = gathering_.back();
-    ++batch->joined;
+    batch->keys.push_back(std::move(key));
     ++batch->users;
     if (!running_) scope_.spawn(loop());
     if (!batch->transaction && !batch->failure) co_await batch->begin.wait();

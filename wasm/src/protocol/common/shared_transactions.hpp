@@ -1,6 +1,6 @@
 // SharedTransactions: callers that need the same kind of transaction at the same time share one, as
-// databases do for commits ("group commit", DeWitt et al., SIGMOD 1984). One is under way; those who
-// call meanwhile share the next. A caller that is alone waits for nobody.
+// databases do for commits ("group commit", DeWitt et al., SIGMOD 1984). One is under way; calls that
+// begin meanwhile share the next one. A call that is alone does not wait for others.
 //
 //   state of a transaction   meaning                           what ends the state
 //   gathering                callers join it                   the one under way has ended
@@ -11,6 +11,8 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "tabacus/common/function.hpp"
 #include "tabacus/common/shared.hpp"
@@ -31,20 +33,22 @@ class SharedTransactions {
         : scope_(scope), access_(access), begin_(std::move(begin)) {}
 
     /// Runs `body` in a transaction, and returns once it is done and, if it writes, committed. Fails
-    /// as begin(), `body` and Transaction::commit() do. Requires that `body` awaits nothing but the transaction and what is
-    /// ready in the same turn, and that a body that fails has written nothing that must not be
-    /// kept: the other callers' transaction commits all the same.
-    Task<void> run(Body body);
+    /// as begin(), `body` and Transaction::commit() do. Bodies of one transaction interleave at
+    /// their reads; those with equal keys never share one, as if each had its own. Requires that
+    /// `body` awaits nothing but the transaction and what is ready in the same turn, and that a body
+    /// that fails has written nothing that must not be kept: the other callers' transaction commits
+    /// all the same.
+    Task<void> run(std::string key, Body body);
 
   private:
     /// The most callers of one transaction: more would make a task that a user notices.
-    static constexpr int users_max = 256;
+    static constexpr std::size_t users_max = 256;
 
     struct Batch : Counted {
         std::unique_ptr<Transaction> transaction;
         std::optional<Error> failure;
-        int joined = 0;
-        int users = 0;  // those that are not done
+        std::vector<std::string> keys;  // of all callers
+        int users = 0;                  // those that are not done
         bool ended = false;
         WaitList begin;
         WaitList release;

@@ -66,7 +66,7 @@ Task<LockTokens> LockEpochs::raise(const std::string& key, LockClaim claim,
 Task<LockTokens> LockEpochs::raise_once(const std::string& key, LockClaim claim,
                                         Function<bool()> wanted) {
     LockTokens tokens;
-    co_await tokens_.run([&](Transaction& transaction) -> Task<void> {
+    co_await tokens_.run(key, [&](Transaction& transaction) -> Task<void> {
         const auto row = co_await read_in(transaction, key);
         if (wanted && !wanted()) {
             co_await fail(ErrorCode::lock_lost, "the lock was lost before it was granted");
@@ -86,7 +86,7 @@ Task<LockTokens> LockEpochs::raise_in(Transaction& transaction, const std::strin
 Task<LockTokens> LockEpochs::reserve(const std::string& key, LockClaim claim,
                                      std::shared_ptr<const bool> granted) {
     LockTokens tokens;
-    co_await tokens_.run([&](Transaction& transaction) -> Task<void> {
+    co_await tokens_.run(key, [&](Transaction& transaction) -> Task<void> {
         tokens = co_await reserve_in(transaction, key, claim, granted);
     });
     co_await save_backup(tokens.last);
@@ -180,7 +180,7 @@ Task<void> LockEpochs::extend(const std::string& key, LockTokens& tokens, std::i
 Task<std::optional<LockRow>> LockEpochs::read(const std::string& key) {
     if (!fenced()) co_return std::nullopt;
     std::optional<Row> row;
-    co_await reads_.run([&](Transaction& transaction) -> Task<void> {
+    co_await reads_.run(key, [&](Transaction& transaction) -> Task<void> {
         row = co_await transaction.get(Store::locks, key);
     });
     co_return row ? parse_lock_row(row->value) : std::nullopt;
@@ -232,7 +232,7 @@ Task<LockRow> LockEpochs::check(Transaction& transaction, const std::string& key
 }
 
 Task<void> LockEpochs::record(const std::string& key, LockTokens& tokens) {
-    co_await tokens_.run([&](Transaction& transaction) -> Task<void> {
+    co_await tokens_.run(key, [&](Transaction& transaction) -> Task<void> {
         (void)co_await check(transaction, key, tokens);
     });
 }

@@ -115,7 +115,7 @@ class LockEpochs {
     NoticeHandler on_notice_;
     TransactionGroup transactions_;
     SharedTransactions reads_;   // of read()
-    SharedTransactions tokens_;  // of raise(), reserve() and record(): many names need few
+    SharedTransactions tokens_;  // used by raise(), reserve() and record(): many locks need few
     std::map<std::string, std::int64_t> seen_;
 };
 

@@ -1,6 +1,6 @@
 // LockQueries: the queries of the lock manager by this tab. A snapshot holds all locks of the origin,
-// so callers that ask at the same time share one: one query is under way, and those who call
-// meanwhile share the next, which begins after their calls.
+// so callers that ask at the same time share one: one query is under way, and calls that begin
+// meanwhile share the next one.
 #pragma once
 
 #include <memory>

@@ -5,7 +5,7 @@
 //                  first read has failed
 //   changed        when the value changes                       when the subscribers are called
 //   announceable   when the own row grows, and once more        when the own row is announced
-//                  when all is committed; without a
+//                  when it is committed; without a
 //                  store, when another tab asks
 //   committed      when the store holds the own row             when the next announcement of what was
 //                                                               committed is due
