@@ -151,7 +151,8 @@ TEST_CASE(
     CHECK_FALSE(callers.callers.at(1).failure);
 }
 
-TEST_CASE("shared transactions: callers with one key follow each other in transactions of their own") {
+TEST_CASE(
+    "shared transactions: callers with one key follow each other in transactions of their own") {
     Callers callers;
     for (const auto* const key : {"a", "b", "b", "c"}) callers.add(key);
     callers.commit(0);

@@ -47,7 +47,7 @@ inline std::string name_of(const TabNames& names, std::uint32_t tab) {
 struct Trace {
     std::vector<Step> steps;
     std::string failure;
-    TabNames names = {};
+    TabNames names = {};  // NOLINT(readability-redundant-member-init)
 };
 
 /// Runs the program with the choices of `choose(choices, step)`, which returns an index of

@@ -42,7 +42,8 @@ class LockManager {
         LockMode mode = LockMode::exclusive;
         bool if_available = false;
         bool steal = false;
-        std::string details{};  // for traces: how and where the tab asks
+        // For traces: how and where the tab asks.
+        std::string details = {};  // NOLINT(readability-redundant-member-init)
     };
 
     LockManager(LockListener& listener, FootprintRecorder& recorder)

@@ -23,9 +23,9 @@ class Wakefulness {
     class Watch {
       public:
         Watch(Wakefulness& of, double most_ms)
-            : of_(of), end_ms_(of.clock_.monotonic_ms() + most_ms) {
-            late_before_ = of.begin(end_ms_);
-        }
+            : of_(of),
+              end_ms_(of.clock_.monotonic_ms() + most_ms),
+              late_before_(of.begin(end_ms_)) {}
         Watch(const Watch&) = delete;
         Watch& operator=(const Watch&) = delete;
         Watch(Watch&&) = delete;
@@ -41,7 +41,7 @@ class Wakefulness {
       private:
         Wakefulness& of_;
         double end_ms_;
-        std::uint64_t late_before_ = 0;
+        std::uint64_t late_before_;
     };
 
   private:
