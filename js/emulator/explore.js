@@ -205,7 +205,7 @@ class ScenarioRun {
                 ++idle;
             }
             const { delivery } = this.origin;
-            await delivery;
+            if (delivery) await delivery;
             await turn(
                 idle > 0 ||
                     Boolean(delivery) ||

@@ -32,42 +32,39 @@ export class SearchedScenario {
 
     /** What the scenario receives, from which a search learns what it asks for. @param {ScenarioContext} given */
     contextOf(given) {
-        if (!this.#searches) return given;
-        const { index, origin, tabs, seed } = given;
         const share = () => (this.#shared = true);
-        const ask = () => (this.#seeded = true);
-        return {
-            index,
-            get seed() {
-                ask();
-                return seed;
-            },
-            get origin() {
-                share();
-                return origin;
-            },
-            get tabs() {
-                share();
-                return tabs;
-            },
-        };
+        return this.#noting(given, { seed: this.#ask, origin: share, tabs: share });
     }
 
     /**
      * What a setup or an invariant receives, from which a search learns whether it asks for the seed.
      *
-     * @template {{ seed: number }} Given
+     * @template {object} Given
      * @param {Given} given
-     * @returns {Given}
      */
     noticing(given) {
+        return this.#noting(given, { seed: this.#ask });
+    }
+
+    #ask = () => (this.#seeded = true);
+
+    /**
+     * A copy of an object that calls a function when one of these properties is read.
+     *
+     * @template {object} Given
+     * @param {Given} given
+     * @param {Record<string, () => void>} notes
+     * @returns {Given}
+     */
+    #noting(given, notes) {
         if (!this.#searches) return given;
-        const { seed } = given;
-        const get = () => {
-            this.#seeded = true;
-            return seed;
-        };
-        return Object.defineProperty({ ...given }, 'seed', { get, enumerable: true });
+        const copy = { ...given };
+        for (const [name, note] of Object.entries(notes)) {
+            const value = Reflect.get(given, name);
+            const get = () => (note(), value);
+            Object.defineProperty(copy, name, { get, enumerable: true });
+        }
+        return copy;
     }
 
     /** @returns {Found} */

@@ -5,6 +5,16 @@
 
 import events, { setMaxListeners } from 'node:events';
 
+/**
+ * Lets a target that is being made have any number of listeners. While an exploration is under way, targets are made
+ * without a limit.
+ *
+ * @param {EventTarget} target
+ */
+export function madeUnlimited(target) {
+    if (events.defaultMaxListeners !== 0) unlimited(target);
+}
+
 /** Lets a target have any number of listeners. @param {EventTarget} target */
 export function unlimited(target) {
     try {

@@ -1,5 +1,8 @@
 /** The number of listeners above which the host warns of a leak. Browsers have no such limit. */
 
+/** Lets a target that is being made have any number of listeners. @param {EventTarget} _target */
+export const madeUnlimited = (_target) => {};
+
 /** Lets a target have any number of listeners. @param {EventTarget} _target */
 export const unlimited = (_target) => {};
 

@@ -1,6 +1,6 @@
 /** Event targets that report listeners' errors to their global object (DOM §2.10, "inner invoke"). */
 
-import { unlimited } from '../common/listener-limit.web.js';
+import { madeUnlimited } from '../common/listener-limit.web.js';
 
 /** @typedef {import('../context.js').Context} Context */
 
@@ -175,7 +175,7 @@ function having(event, properties, call) {
 /** @template {EventTarget} Target @param {Target} target @param {Context} context */
 export function belongsTo(target, context) {
     contexts.set(target, context);
-    unlimited(target);
+    madeUnlimited(target);
     return target;
 }
 

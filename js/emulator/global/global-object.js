@@ -244,6 +244,13 @@ function globalInterface(name, handlers, secure) {
         prototype,
         Object.fromEntries(DATABASES.map((key) => [key, ({ origin }) => origin.database?.interfaces[key]])),
     );
+    Object.defineProperty(prototype, trackKey, {
+        /** @this {any} */
+        get() {
+            return (/** @type {Promise<unknown>} */ work, /** @type {string} */ what) =>
+                tracked(contextOf(this), work, what);
+        },
+    });
     defineHandlers(prototype, handlers, PARTICULAR);
     const shape = { inherited: Object.keys(Object.getOwnPropertyDescriptors(prototype)) };
     return exposed(idlInterface(Global, name, shape), prototype);
@@ -379,10 +386,6 @@ export function makeGlobal(context) {
     const global = Object.defineProperties(new Global(internal), ownOf(Shared));
     exposed(idlInterface(Global, NAMES[context.kind]), global);
     belongsTo(Object.defineProperty(global, behind, { value: context }), context);
-    Object.defineProperty(global, trackKey, {
-        value: (/** @type {Promise<unknown>} */ work, /** @type {string} */ what) =>
-            tracked(context, work, what),
-    });
     for (const name of EARLY) void (/** @type {any} */ (global)[name]);
     return global;
 }

@@ -74,7 +74,7 @@ Task<std::vector<std::string>> LockTable::names() {
         if (queue->in_use()) found.insert(queue->name());
     }
     if (context.world.locks().available()) {
-        const auto snapshot = co_await context.world.locks().query();
+        const auto answer = co_await context.queries.query();
         const auto note = [&](const LockInfo& lock) {
             for (const auto& prefix : {context.names.lock(""), context.names.entry_lock("")}) {
                 if (!lock.name.starts_with(prefix)) continue;
@@ -82,8 +82,8 @@ Task<std::vector<std::string>> LockTable::names() {
                 if (name) found.insert(*name);
             }
         };
-        for (const auto& lock : snapshot.held) note(lock);
-        for (const auto& lock : snapshot.pending) note(lock);
+        for (const auto& lock : answer->snapshot.held) note(lock);
+        for (const auto& lock : answer->snapshot.pending) note(lock);
     } else if (fenced()) {
         // A request that waits is listed too: it waits for a holder of the same lock.
         for (auto& name : co_await context.epochs.leased()) found.insert(std::move(name));

@@ -39,17 +39,17 @@ Task<LockClients> clients_of(LockContext& context, const std::string& key) {
     LockClients clients;
     if (!context.world.locks().available()) co_return clients;
     const auto answer = co_await context.queries.query();
-    const auto& snapshot = answer->snapshot;
-    const auto note = [&](const LockInfo& lock, bool held) {
-        const bool is_entry = lock.name == context.names.entry_lock(key);
-        if (!is_entry && lock.name != context.names.lock(key)) return;
+    const auto entry_lock = context.names.entry_lock(key);
+    const auto own_lock = context.names.lock(key);
+    for (const auto& lock : answer->holders_of(entry_lock)) clients.ids.push_back(lock.client_id);
+    for (const auto& lock : answer->holders_of(own_lock)) {
         clients.ids.push_back(lock.client_id);
-        if (is_entry || !held) return;
         clients.held = true;
         if (lock.mode == LockMode::exclusive) clients.held_exclusively = true;
-    };
-    for (const auto& lock : snapshot.held) note(lock, true);
-    for (const auto& lock : snapshot.pending) note(lock, false);
+    }
+    for (const auto& lock : answer->snapshot.pending) {
+        if (lock.name == entry_lock || lock.name == own_lock) clients.ids.push_back(lock.client_id);
+    }
     sort_stably(clients.ids, std::less<>());
     clients.ids.erase(std::unique(clients.ids.begin(), clients.ids.end()), clients.ids.end());
     co_return clients;
