@@ -7,36 +7,22 @@
 #include <string>
 #include <vector>
 
+#include "empty_transaction.hpp"
+
 namespace tabacus::test {
 namespace {
 
 /// A database whose transactions begin at once, and commit when a test says so.
 struct FakeDatabase {
-    struct FakeTransaction final : Transaction {
+    struct FakeTransaction final : EmptyTransaction {
         explicit FakeTransaction(FakeDatabase& of) : database(of) {}
-        Async<std::optional<Row>> get(Store /*store*/, std::string_view /*key*/) override {
-            return std::optional<Row>();
-        }
-        Async<std::vector<Row>> list(Store /*store*/, std::string_view /*prefix*/,
-                                     std::uint32_t /*limit*/, std::string_view /*from*/) override {
-            return std::vector<Row>();
-        }
         void put(Store /*store*/, std::string_view key, std::string_view /*value*/) override {
             database.written.emplace_back(key);
         }
-        void remove(Store /*store*/, std::string_view /*key*/) override {}
-        void remove_range(Store /*store*/, std::string_view /*first*/,
-                          std::string_view /*last*/) override {}
-        Async<std::optional<std::string>> holder(std::string_view /*subject*/) override {
-            return std::optional<std::string>();
-        }
-        void claim(std::string_view /*subject*/, std::string_view /*holder*/) override {}
-        void release(std::string_view /*holder*/) override {}
         Async<Unit> commit() override {
             database.commits.emplace_back();
             return database.commits.back().async();
         }
-        void abort() override {}
 
         FakeDatabase& database;
     };

@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "empty_transaction.hpp"
 #include "limits_scene.hpp"
 #include "protocol/common/names.hpp"
 #include "protocol/limit/limit_record.hpp"
@@ -12,28 +13,15 @@ namespace tabacus::test {
 namespace {
 
 /// A transaction that keeps what is written to one row.
-class RowTransaction final : public Transaction {
+class RowTransaction final : public EmptyTransaction {
   public:
     Async<std::optional<Row>> get(Store /*store*/, std::string_view key) override {
         return value ? std::optional(Row{std::string(key), *value, false}) : std::nullopt;
-    }
-    Async<std::vector<Row>> list(Store /*store*/, std::string_view /*prefix*/,
-                                 std::uint32_t /*limit*/, std::string_view /*from*/) override {
-        return std::vector<Row>();
     }
     void put(Store /*store*/, std::string_view /*key*/, std::string_view text) override {
         value = std::string(text);
     }
     void remove(Store /*store*/, std::string_view /*key*/) override { value.reset(); }
-    void remove_range(Store /*store*/, std::string_view /*first*/,
-                      std::string_view /*last*/) override {}
-    Async<std::optional<std::string>> holder(std::string_view /*subject*/) override {
-        return std::optional<std::string>();
-    }
-    void claim(std::string_view /*subject*/, std::string_view /*holder*/) override {}
-    void release(std::string_view /*holder*/) override {}
-    void abort() override {}
-    Async<Unit> commit() override { return Unit{}; }
 
     [[nodiscard]] std::optional<Row> row() const {
         return value ? std::optional(Row{"budget/b/a", *value, false}) : std::nullopt;
