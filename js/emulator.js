@@ -19,9 +19,9 @@ import { progressMeter } from './emulator/progress-line.web.js';
 import { importScenario, moduleAddress } from './emulator/scenario-module.js';
 import { checkThreads, outcomesOf } from './emulator/seeds/seed-outcomes.js';
 import { sameFailure } from './emulator/verdict/failure.js';
-import { Patience } from './emulator/verdict/patience.js';
+import { HostWaits } from './emulator/verdict/host-waits.js';
 import { shrink } from './emulator/verdict/shrink.js';
-import { loadPeer } from './emulator/database/indexed-db.js';
+import { loadFakeIndexedDB } from './emulator/database/indexed-db.js';
 import { checkOrigin, originOptions, quirks, storages } from './emulator/origin-options.js';
 import { Origin as EmulatedOrigin } from './emulator/origin.js';
 import { invalid } from './common/errors.js';
@@ -59,8 +59,8 @@ let shared;
  * @returns {Promise<Origin>} rejects with `invalid-argument`, or with `unavailable` if emulator.wasm cannot be loaded
  */
 export async function createOrigin(options = {}) {
-    const { checked, wasm, peer } = checkOrigin(options);
-    const [glue, found] = await load(wasm, peer);
+    const { checked, wasm, fakeIndexedDB } = checkOrigin(options);
+    const [glue, found] = await load(wasm, fakeIndexedDB);
     return new EmulatedOrigin(glue, checked, found);
 }
 
@@ -71,10 +71,10 @@ const loadShared = () =>
         throw error;
     });
 
-/** @param {import('./core/module.js').WasmSource | undefined} wasm @param {unknown} peer */
-function load(wasm, peer) {
+/** @param {import('./core/module.js').WasmSource | undefined} wasm @param {unknown} fakeIndexedDB */
+function load(wasm, fakeIndexedDB) {
     const glue = wasm === undefined ? (shared ??= loadShared()) : loadRules(wasm);
-    return Promise.all([glue, peer ?? loadPeer()]);
+    return Promise.all([glue, fakeIndexedDB ?? loadFakeIndexedDB()]);
 }
 
 /** @typedef {import('./emulator/scenario.js').Scenario} Scenario */
@@ -395,7 +395,7 @@ async function planOf(scenario, given) {
     } = checkOptions(given, exploreOptions);
     const { setup, invariant, signal, progress, workers, ...rest } = others;
     const count = checkThreads(workers, module, { scenario, ...others });
-    const { checked, wasm, peer } = checkOrigin(rest);
+    const { checked, wasm, fakeIndexedDB } = checkOrigin(rest);
     const bounds = checkBounds({ tabs, faults: chosen, faultBudget, steps, timerWindow });
     checkCalls({ setup, invariant }, progress);
     const list = seedsOf(seeds);
@@ -403,13 +403,13 @@ async function planOf(scenario, given) {
     ending?.throwIfAborted();
     if (ending) unlimited(ending); // each of many explorations may have a listener
     const attempt = attemptOf(runs, seeds, bounds.stepsMax);
-    const [glue, found] = await load(wasm, peer);
+    const [glue, found] = await load(wasm, fakeIndexedDB);
     const exported = /** @type {any} */ (module === undefined ? { scenario } : await importScenario(module));
     const own = { setup: setup ?? exported.setup, invariant: invariant ?? exported.invariant ?? (() => {}) };
     const plan = /** @type {import('./emulator/plan.js').Plan} */ ({
-        ...{ ...exported, ...own, glue, peer: found, origin: checked, signal: ending },
+        ...{ ...exported, ...own, glue, fakeIndexedDB: found, origin: checked, signal: ending },
         ...bounds,
-        patience: new Patience(),
+        hostWaits: new HostWaits(),
     });
     await warmUp(plan);
     const threads = count === undefined ? undefined : { count, module: String(module), wasm };

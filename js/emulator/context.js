@@ -229,7 +229,7 @@ export class Context {
     traceThrow(error) {
         const { rules } = this;
         if (rules.tracing)
-            rules.trace(this.id, 'turn', () => `throws ${describe(error)}`, { place: throwingLine(error) });
+            rules.trace(this.id, 'turn', () => `throws ${describe(error)}`, { line: throwingLine(error) });
     }
 
     /** Passes on an error that no handler has handled; a worker passes it to its owner. @param {Uncaught} uncaught */

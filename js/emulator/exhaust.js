@@ -81,7 +81,7 @@ async function exhaustLevel(plan, attempt, total) {
     let first;
     try {
         while (search.begin()) {
-            if (plan.patience.watches) return { missing: seesHost ? hosted : unseen };
+            if (plan.hostWaits.watches) return { missing: seesHost ? hosted : unseen };
             if (total.runs + 1 + search.planned > runsMax)
                 return { missing: `they take more than ${runsMax} runs` };
             const outcome = await runOnce(plan, { seed, search });

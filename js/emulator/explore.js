@@ -8,8 +8,8 @@ import { Origin } from './origin.js';
 import { runLengthDefault } from './rules.js';
 import { SearchedScenario } from './searched-scenario.js';
 import { describeError, oneLine } from './common/describe.js';
-import { patienceMax_ms } from './verdict/patience.js';
-import { databasesAtRest } from './database/at-rest.js';
+import { hostWaitMax_ms } from './verdict/host-waits.js';
+import { awaitQuiescence } from './database/quiescence.js';
 import { HostWatch, seesHost } from './verdict/host-watch.web.js';
 import { Rejections, settle } from './verdict/rejections.js';
 
@@ -79,7 +79,7 @@ class ScenarioRun {
     constructor(plan, run, watched) {
         this.plan = plan;
         this.run = run;
-        this.origin = new Origin(plan.glue, { ...plan.origin, seed: run.seed }, plan.peer);
+        this.origin = new Origin(plan.glue, { ...plan.origin, seed: run.seed }, plan.fakeIndexedDB);
         this.rejections = new Rejections(!watched, this.origin);
         if (watched) this.watch = new HostWatch(this.rejections);
         this.#effects = new FaultEffects(this.origin, plan.origin.quota_bytes);
@@ -187,7 +187,8 @@ class ScenarioRun {
             if (this.steps > this.plan.stepsMax)
                 return this.fail(`it does not come to rest within ${this.plan.stepsMax} steps`, 'endless');
             const { database, working } = this.origin;
-            if (database && (working || database.steps !== database.rested)) await databasesAtRest(database);
+            if (database && (working || database.steps !== database.quiescentAt))
+                await awaitQuiescence(database);
             const open = this.#open();
             Rejections.step(this.rejections);
             if (this.origin.step(open)) {
@@ -236,11 +237,11 @@ class ScenarioRun {
         const { watch, plan } = this;
         if (!watch) return false;
         const { pending } = watch;
-        if (this.#waited_ms < this.#patience_ms(watch)) {
-            this.#waited_ms += await plan.patience.pause(watch);
+        if (this.#waited_ms < this.#waitMax_ms(watch)) {
+            this.#waited_ms += await plan.hostWaits.pause(watch);
             return true;
         }
-        plan.patience.spend(pending);
+        plan.hostWaits.spend(pending);
         this.#missed =
             pending ??
             (this.#missed || (seesHost || this.#certain ? '' : 'something outside of the emulator'));
@@ -248,8 +249,8 @@ class ScenarioRun {
     }
 
     /** How long the run may stand still, in milliseconds of real time. @param {HostWatch} watch */
-    #patience_ms({ pending, pending_ms }) {
-        const { left_ms, unseen_ms } = this.plan.patience;
+    #waitMax_ms({ pending, pending_ms }) {
+        const { left_ms, unseen_ms } = this.plan.hostWaits;
         if (pending !== undefined) return pending_ms > left_ms ? 0 : left_ms;
         if (seesHost) return unseen_ms;
         return this.#certain ? 0 : left_ms;
@@ -265,15 +266,15 @@ class ScenarioRun {
 
     /** Notes that the run goes on, because of work of the host if it stood still. */
     #goesOn() {
-        if (this.#waited_ms > 0) this.plan.patience.watches = true;
+        if (this.#waited_ms > 0) this.plan.hostWaits.watches = true;
         this.#waited_ms = 0;
     }
 
     /** @param {HostWatch} watch */
     async #awaitHost(watch) {
-        const { patience, signal } = this.plan;
+        const { hostWaits, signal } = this.plan;
         if (this.#missed || watch.pending === undefined || !this.#open()) return;
-        this.#missed = await patience.await(watch, signal);
+        this.#missed = await hostWaits.await(watch, signal);
     }
 
     /** When the stopped tabs are resumed, on the clock of the origin. */
@@ -362,7 +363,7 @@ class ScenarioRun {
                 const { happened } = origin;
                 const idle = happened === before;
                 const pending = idle ? watch?.pending : undefined;
-                plan.patience.watches ||= pending !== undefined;
+                plan.hostWaits.watches ||= pending !== undefined;
                 if (pending && left_ms > 0) return later(happened, left_ms - idle_ms);
                 if (pending) this.standsStill(`${whose} waits for ${pending}`);
                 this.endless = idle || happened - start > eventsMax;
@@ -374,7 +375,7 @@ class ScenarioRun {
                 if (watch) watch.outside(begin);
                 else begin();
             };
-            later(start, patienceMax_ms);
+            later(start, hostWaitMax_ms);
             abort = () => reject(plan.signal?.reason);
         });
         plan.signal?.addEventListener('abort', abort);
@@ -454,7 +455,7 @@ async function runThrough(plan, run, watched) {
     };
     try {
         await (one.watch ? one.watch.during(through) : through());
-        if (watched && one.rejections.seen.size > 0) plan.patience.watches = true;
+        if (watched && one.rejections.seen.size > 0) plan.hostWaits.watches = true;
         return { outcome: one.end(), rejections: one.rejections };
     } catch (reason) {
         await one.look();
@@ -472,7 +473,7 @@ async function runThrough(plan, run, watched) {
  * @param {boolean} [watched]
  * @returns {Promise<Outcome>}
  */
-export async function runOnce(plan, run, watched = plan.patience.watches) {
+export async function runOnce(plan, run, watched = plan.hostWaits.watches) {
     const { outcome, rejections } = await runThrough(plan, run, watched);
     const { suspicions } = rejections;
     if (suspicions.length === 0) return outcome;
@@ -490,9 +491,9 @@ export async function runOnce(plan, run, watched = plan.patience.watches) {
  * @param {boolean} [watched] whether the first run is watched already
  * @returns {Promise<Outcome>}
  */
-export async function decide(plan, run, watched = plan.patience.watches) {
+export async function decide(plan, run, watched = plan.hostWaits.watches) {
     const outcome = await runOnce(plan, run, watched);
-    if (!outcome.failure || watched || plan.patience.watches) return outcome;
+    if (!outcome.failure || watched || plan.hostWaits.watches) return outcome;
     const again = await runOnce(plan, run, true);
-    return plan.patience.watches ? again : outcome;
+    return plan.hostWaits.watches ? again : outcome;
 }

@@ -3,7 +3,7 @@
 import { checkWasm } from '../core/module.js';
 import { checkInteger, checkOneOf, checkOptions } from '../common/check-arguments.js';
 import { invalid } from '../common/errors.js';
-import { checkPeer } from './database/indexed-db.js';
+import { checkFakeIndexedDB } from './database/indexed-db.js';
 
 /**
  * The known differences of browsers from the specification, or from each other.
@@ -64,7 +64,8 @@ export function checkOrigin(given) {
     return {
         checked,
         wasm: options.wasm === undefined ? undefined : checkWasm(options.wasm, 'wasm'),
-        peer: options.fakeIndexedDB === undefined ? undefined : checkPeer(options.fakeIndexedDB),
+        fakeIndexedDB:
+            options.fakeIndexedDB === undefined ? undefined : checkFakeIndexedDB(options.fakeIndexedDB),
     };
 }
 

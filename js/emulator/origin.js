@@ -65,10 +65,10 @@ export class Origin {
     /**
      * @param {import('./rules.js').EmulatorModule} module
      * @param {OriginOptions} options
-     * @param {any} peer
+     * @param {any} fakeIndexedDB
      * @internal
      */
-    constructor(module, options, peer) {
+    constructor(module, options, fakeIndexedDB) {
         this.url = options.url;
         this.seed = options.seed ?? 1;
         this.rules = new Rules(module, {
@@ -82,7 +82,7 @@ export class Origin {
         if (options.quota_bytes !== undefined) calls.setQuota(options.quota_bytes);
         this.random = new SeededRandom(this.seed);
         this.clock = new OriginClock(this.rules, options.clock);
-        this.database = databasesOf(peer);
+        this.database = databasesOf(fakeIndexedDB);
     }
 
     /**

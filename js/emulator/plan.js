@@ -3,7 +3,7 @@
 /**
  * @typedef {object} Plan the arguments of explore(), checked
  * @property {any} glue
- * @property {any} peer
+ * @property {any} fakeIndexedDB
  * @property {import('./scenario.js').Scenario | string} scenario
  * @property {((context: import('./scenario.js').SetupContext) => unknown) | undefined} setup
  * @property {(context: import('./scenario.js').InvariantContext) => unknown} invariant
@@ -14,7 +14,7 @@
  * @property {number} timerWindow_ms
  * @property {import('./origin.js').OriginOptions} origin
  * @property {AbortSignal | undefined} signal
- * @property {import('./verdict/patience.js').Patience} patience
+ * @property {import('./verdict/host-waits.js').HostWaits} hostWaits
  */
 
 export {};

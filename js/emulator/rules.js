@@ -2,7 +2,7 @@
 
 import { compile, instantiated, notStarted } from '../core/module.js';
 import { compileBeside, start } from './load.web.js';
-import { listens } from './dom/listens.web.js';
+import { hasListener } from './dom/event-listeners.web.js';
 import { oneLine } from './common/describe.js';
 import { callerLine, SourceNames } from './trace/source-line.js';
 
@@ -220,7 +220,7 @@ export class Rules {
      * @param {import('./context.js').Context} context
      */
     noteStorageEvent({ id, window }) {
-        if (this.#searched && listens(window, 'storage')) this.calls.noteMemory(id);
+        if (this.#searched && hasListener(window, 'storage')) this.calls.noteMemory(id);
     }
     /**
      * Notes for a search which contexts the current step has made listen, or not listen, for `storage` events.
@@ -230,7 +230,7 @@ export class Rules {
     noteListeners(contexts) {
         if (!this.#searched) return;
         for (const context of contexts) {
-            const listening = listens(context.window, 'storage');
+            const listening = hasListener(context.window, 'storage');
             if (listening === context.listening) continue;
             context.listening = listening;
             this.calls.noteListener(context.id);
@@ -257,7 +257,7 @@ export class Rules {
     reads = new Map();
 
     /** The line of a tab's source that calls, if tracing is on and it is known. */
-    place() {
+    sourceLine() {
         return this.tracing ? callerLine() : '';
     }
     /** Notes the line of a tab's source for the trace of the next call, if tracing is on. */
@@ -270,12 +270,12 @@ export class Rules {
      * @param {number} context 0 for the browser
      * @param {import('./emulator.js').Subject} subject
      * @param {() => string} text
-     * @param {{ story?: string, place?: string }} [more] `story`: what a story says instead, empty for nothing;
-     *   `place`: the line of a tab's source, that of the caller by default
+     * @param {{ story?: string, line?: string }} [more] `story`: what a story says instead, empty for nothing;
+     *   `line`: the line of a tab's source, that of the caller by default
      */
-    trace(context, subject, text, { story, place = this.place() } = {}) {
+    trace(context, subject, text, { story, line = this.sourceLine() } = {}) {
         if (!this.tracing) return;
-        const placed = (/** @type {string} */ one) => oneLine(place && one ? `${one} (${place})` : one);
+        const placed = (/** @type {string} */ one) => oneLine(line && one ? `${one} (${line})` : one);
         const told = story === undefined ? undefined : placed(story);
         this.calls.addLine(context, subject, placed(text()), told);
     }

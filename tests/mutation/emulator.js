@@ -272,7 +272,7 @@ export const PLANTED = [
     ),
     of('host/host-work', 'host')(
         'a result is delivered while databases advance',
-        'if (origin.database?.steps) await databasesAtRest(origin.database);',
+        'if (origin.database?.steps) await awaitQuiescence(origin.database);',
         '',
     ),
     of('host/compression-streams', 'host')(
@@ -313,7 +313,7 @@ export const PLANTED = [
     ),
     of('host/host-work', 'own')(
         'databases go on while a run waits for the host',
-        'if (origin.database?.steps) await databasesAtRest(origin.database);',
+        'if (origin.database?.steps) await awaitQuiescence(origin.database);',
         '',
     ),
     of('explore', 'own')('a stopped tab stays stopped while timers go on', 'this.#resumeInTime();', ''),

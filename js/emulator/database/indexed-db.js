@@ -4,7 +4,7 @@
  */
 
 import { invalid, TabacusError } from '../../common/errors.js';
-import { ConnectionQueues, inPeer, wrapConnection } from './peer-tasks.js';
+import { ConnectionQueues, inFakeIndexedDB, wrapConnection } from './fake-indexeddb-tasks.js';
 import {
     abandon,
     countStep,
@@ -27,53 +27,55 @@ import {
  * @property {Map<Context, Set<any>>} connections the open connections of each context
  * @property {Map<Context, Set<any>>} transactions the unfinished transactions of each context
  * @property {number} steps how many steps of openings and of transactions the emulator has seen; 0 before the first use
- * @property {number} rested what `steps` was when the databases were last at rest
+ * @property {number} quiescentAt what `steps` was when the databases were last at rest
  * @property {Map<Context, Set<any>>} events the events that are being dispatched in each context
  */
 
-/** The methods of the peer's transactions that the emulator wraps. Not every version of the peer has them. */
+/** The methods of transactions that the emulator wraps. Not every version of fake-indexeddb has them. */
 const steps = ['_start', '_abort', '_markFinished', '_execRequestAsync'];
 
 /**
- * Returns the peer if the emulator can use it.
+ * Returns fake-indexeddb if the emulator can use it.
  *
- * @param {any} peer
+ * @param {any} fakeIndexedDB
  * @returns {any}
  * @throws {TabacusError} `invalid-argument`; `unavailable`
  */
-export function checkPeer(peer) {
-    const { IDBFactory, IDBTransaction, forceCloseDatabase } = Object(peer);
+export function checkFakeIndexedDB(fakeIndexedDB) {
+    const { IDBFactory, IDBTransaction, forceCloseDatabase } = Object(fakeIndexedDB);
     if (typeof IDBFactory !== 'function' || typeof IDBTransaction !== 'function')
-        throw invalid('fakeIndexedDB', peer, 'the module fake-indexeddb');
+        throw invalid('fakeIndexedDB', fakeIndexedDB, 'the module fake-indexeddb');
     if (
         typeof forceCloseDatabase === 'function' &&
         steps.every((step) => typeof IDBTransaction.prototype[step] === 'function')
     )
-        return peer;
+        return fakeIndexedDB;
     throw new TabacusError(
         'unavailable',
         'the emulator cannot work with this version of fake-indexeddb: install one from 6.2.6 on, and below 7',
     );
 }
 
-/** Imports the peer. @returns {Promise<any>} resolves to undefined if the peer is not installed */
-export async function loadPeer() {
-    const peer = await import('fake-indexeddb').catch(() => undefined);
-    return peer && checkPeer(peer);
+/** Imports fake-indexeddb. @returns {Promise<any>} resolves to undefined if it is not installed */
+export async function loadFakeIndexedDB() {
+    const fakeIndexedDB = await import('fake-indexeddb').catch(() => undefined);
+    return fakeIndexedDB && checkFakeIndexedDB(fakeIndexedDB);
 }
 
-/** @param {any} peer @returns {Databases | undefined} */
-export function databasesOf(peer) {
-    if (!peer) return undefined;
-    const interfaces = Object.fromEntries(Object.entries(peer).filter(([name]) => /^IDB[A-Z]/.test(name)));
+/** @param {any} fakeIndexedDB @returns {Databases | undefined} */
+export function databasesOf(fakeIndexedDB) {
+    if (!fakeIndexedDB) return undefined;
+    const interfaces = Object.fromEntries(
+        Object.entries(fakeIndexedDB).filter(([name]) => /^IDB[A-Z]/.test(name)),
+    );
     return {
         interfaces,
-        shared: Object.assign(new peer.IDBFactory(), { _connectionQueues: new ConnectionQueues() }),
-        forceClose: (connection) => inPeer(() => peer.forceCloseDatabase(connection)),
+        shared: Object.assign(new fakeIndexedDB.IDBFactory(), { _connectionQueues: new ConnectionQueues() }),
+        forceClose: (connection) => inFakeIndexedDB(() => fakeIndexedDB.forceCloseDatabase(connection)),
         connections: new Map(),
         transactions: new Map(),
         steps: 0,
-        rested: 0,
+        quiescentAt: 0,
         events: new Map(),
     };
 }
@@ -92,7 +94,7 @@ export function databaseOf(context) {
             if (!context.active) return new database.interfaces.IDBOpenDBRequest();
             return watched(
                 context,
-                inPeer(() => begin(...given)),
+                inFakeIndexedDB(() => begin(...given)),
             );
         };
     }

@@ -1,9 +1,9 @@
 /**
- * Puts the requests, connections and transactions of the peer on a tab's schedule, so that they stop when the tab
+ * Puts the requests, connections and transactions of fake-indexeddb on a tab's schedule, so that they stop when the tab
  * does.
  */
 
-import { outsideOfPeer, wrapTransaction } from './peer-tasks.js';
+import { outsideOfFakeIndexedDB, wrapTransaction } from './fake-indexeddb-tasks.js';
 
 /** @typedef {import('../context.js').Context} Context */
 
@@ -48,7 +48,7 @@ export function reportingDispatch(context, target) {
         const events = setOf(/** @type {import('./indexed-db.js').Databases} */ (database).events, context);
         events.add(event);
         try {
-            return outsideOfPeer(() => dispatch(event));
+            return outsideOfFakeIndexedDB(() => dispatch(event));
         } catch (error) {
             const errors = error instanceof AggregateError ? error.errors : [error];
             errors.forEach((one) => context.report(one));
@@ -119,7 +119,7 @@ function watchEnd(context, transaction, done) {
     const { database, rules } = context.origin;
     const open = setOf(/** @type {import('./indexed-db.js').Databases} */ (database).transactions, context);
     const finish = transaction._markFinished.bind(transaction);
-    const place = rules.place();
+    const line = rules.sourceLine();
     open.add(transaction);
     transaction._markFinished = () => {
         open.delete(transaction);
@@ -129,7 +129,7 @@ function watchEnd(context, transaction, done) {
             context.id,
             'transaction',
             () => `${transaction.error ? 'aborts' : 'ends'} a transaction over ${names}`,
-            { place },
+            { line },
         );
         finish();
     };

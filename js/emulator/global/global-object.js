@@ -197,7 +197,7 @@ const CHANGING = {
 /** The attributes above that an assignment replaces (Web IDL §3.3.12, `[Replaceable]`). */
 const REPLACEABLE = new Set(['parent', 'opener', 'length', 'event']);
 
-/** The interfaces of IndexedDB, which exist if the peer is installed. */
+/** The interfaces of IndexedDB, which exist if fake-indexeddb is installed. */
 const DATABASES = [
     'IDBCursor',
     'IDBCursorWithValue',

@@ -2,7 +2,7 @@
 
 import { requireArguments } from '../../platform/web-idl.js';
 import { tracked } from './host-work.js';
-import { adopted } from './reading.js';
+import { adopted } from './body-interfaces.js';
 
 /** @typedef {import('../context.js').Context} Context */
 

@@ -3,14 +3,14 @@
 import { compressionInterface } from './compression-streams.js';
 import { fetchOf } from './fetch.js';
 import { tracked } from './host-work.js';
-import { READING } from './reading.js';
+import { BODY_INTERFACES } from './body-interfaces.js';
 import { webAssemblyOf } from './web-assembly.js';
 
 /** @typedef {import('../context.js').Context} Context */
 
 /** @type {Record<string, (context: Context) => unknown>} */
 const INTERFACES = {
-    ...READING,
+    ...BODY_INTERFACES,
     CompressionStream: compressionInterface('CompressionStream'),
     DecompressionStream: compressionInterface('DecompressionStream'),
     WebAssembly: webAssemblyOf,

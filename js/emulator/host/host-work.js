@@ -4,8 +4,8 @@
  * it, so that the order of events does not depend on how fast the host is.
  */
 
-import { databasesAtRest } from '../database/at-rest.js';
-import { inTime } from './in-time.js';
+import { awaitQuiescence } from '../database/quiescence.js';
+import { withTimeLimit } from './time-limit.js';
 
 /** @typedef {import('../context.js').Context} Context */
 
@@ -53,9 +53,9 @@ export const awaitsHost = ({ contexts }) =>
 export async function delivered(context, { what, outcome, peer }) {
     const { origin } = context;
     const release = origin.hold();
-    const settle = await inTime(outcome, hostWorkMax_ms);
+    const settle = await withTimeLimit(outcome, hostWorkMax_ms);
     ++context.hostWorksDone;
-    if (origin.database?.steps) await databasesAtRest(origin.database);
+    if (origin.database?.steps) await awaitQuiescence(origin.database);
     const deliver = (/** @type {() => void} */ call) => {
         if (!context.active) return;
         const task = () => {

@@ -5,8 +5,8 @@
 
 import { hostTask } from '../common/host-task.js';
 import { runOnce } from '../explore.js';
-import { Patience } from '../verdict/patience.js';
-import { inTime } from './in-time.js';
+import { HostWaits } from '../verdict/host-waits.js';
+import { withTimeLimit } from './time-limit.js';
 
 /** @typedef {import('../plan.js').Plan} Plan */
 
@@ -32,7 +32,7 @@ const unseen_ms = 50;
 const blind_ms = 250;
 
 /** @param {number} time_ms in real time */
-const pause = (time_ms) => inTime(new Promise(() => {}), time_ms);
+const pause = (time_ms) => withTimeLimit(new Promise(() => {}), time_ms);
 
 /**
  * What the host does at the moment.
@@ -81,7 +81,7 @@ export async function warmUp(plan) {
     let last = '';
     for (let run = 0; run < runsMax; ++run) {
         const before = work();
-        const warming = { ...plan, invariant: () => {}, patience: new Patience() };
+        const warming = { ...plan, invariant: () => {}, hostWaits: new HostWaits() };
         // The watch knows whose a rejection is that comes after the end of the run.
         const { failure, waitsFor, hash } = await runOnce(warming, { seed: 1, schedule: [] }, true);
         const waited = await rested(before);

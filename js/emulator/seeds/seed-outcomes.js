@@ -39,7 +39,7 @@ export function checkThreads(workers, module, given) {
 }
 
 /** The members of a plan that are made in each thread. */
-const own = new Set(['glue', 'peer', 'scenario', 'setup', 'invariant', 'signal', 'patience']);
+const own = new Set(['glue', 'fakeIndexedDB', 'scenario', 'setup', 'invariant', 'signal', 'hostWaits']);
 
 /**
  * Runs seeds until the caller stops.

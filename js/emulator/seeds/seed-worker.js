@@ -4,12 +4,12 @@
  */
 
 import { withoutLimit } from '../common/listener-limit.web.js';
-import { loadPeer } from '../database/indexed-db.js';
+import { loadFakeIndexedDB } from '../database/indexed-db.js';
 import { decide } from '../explore.js';
 import { warmUp } from '../host/warm-up.js';
 import { loadRules } from '../rules.js';
 import { importScenario } from '../scenario-module.js';
-import { Patience } from '../verdict/patience.js';
+import { HostWaits } from '../verdict/host-waits.js';
 import { onParent, postToParent } from './parent.web.js';
 
 /** @typedef {import('../plan.js').Plan} Plan */
@@ -25,15 +25,19 @@ import { onParent, postToParent } from './parent.web.js';
 
 /** @param {Task} task @returns {Promise<(seed: number) => Promise<Outcome>>} */
 async function begun({ module, plan, length, wasm }) {
-    const [glue, peer, exported] = await Promise.all([loadRules(wasm), loadPeer(), importScenario(module)]);
+    const [glue, fakeIndexedDB, exported] = await Promise.all([
+        loadRules(wasm),
+        loadFakeIndexedDB(),
+        importScenario(module),
+    ]);
     withoutLimit();
     const given = {
         invariant: () => {},
         ...exported,
         glue,
-        peer,
+        fakeIndexedDB,
         signal: undefined,
-        patience: new Patience(),
+        hostWaits: new HostWaits(),
     };
     const whole = /** @type {Plan} */ ({ ...plan, ...given });
     await warmUp(whole);

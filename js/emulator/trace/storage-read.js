@@ -35,12 +35,12 @@ export function traceRead(context, area, key, value) {
     if (!rules.tracing) return;
     const seen = shorten(value ?? 'nothing');
     const story = `reads ${shorten(key)} and sees ${seen}${area === 0 ? unseen(context, key) : ''}`;
-    const place = rules.place();
-    const read = JSON.stringify([context.id, area, key, place]);
+    const line = rules.sourceLine();
+    const read = JSON.stringify([context.id, area, key, line]);
     const repeats = rules.reads.get(read) === story;
     rules.reads.set(read, story);
     rules.trace(context.id, 'item', () => `reads ${shorten(key)}: ${seen}`, {
         story: repeats ? '' : story,
-        place,
+        line,
     });
 }

@@ -5,4 +5,4 @@ import { getEventListeners } from 'node:events';
  *
  * @type {(target: EventTarget, type: string) => boolean}
  */
-export const listens = (target, type) => getEventListeners(target, type).length > 0;
+export const hasListener = (target, type) => getEventListeners(target, type).length > 0;

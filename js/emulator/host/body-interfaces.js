@@ -21,9 +21,9 @@ const streamed = new WeakSet();
  * @param {string} name
  * @returns {any}
  */
-function readingInterface(context, name) {
+function bodyInterface(context, name) {
     const Host = /** @type {any} */ (globalThis)[name];
-    class Reading extends Host {
+    class Adapted extends Host {
         /** @param {any[]} given */
         constructor(...given) {
             super(...given);
@@ -33,12 +33,12 @@ function readingInterface(context, name) {
 
         /** @param {any} value */
         static [Symbol.hasInstance](value) {
-            return this === Reading
+            return this === Adapted
                 ? value instanceof Host
                 : Function.prototype[Symbol.hasInstance].call(this, value);
         }
     }
-    const { prototype } = Reading;
+    const { prototype } = Adapted;
     for (const reader of readers.filter((one) => one in Host.prototype)) {
         const { [reader]: value } = {
             /** @this {any} */
@@ -53,7 +53,7 @@ function readingInterface(context, name) {
     if ('stream' in Host.prototype) defineStream(context, prototype, Host);
     for (const key of Object.keys(Object.getOwnPropertyDescriptors(prototype)))
         Object.defineProperty(prototype, key, { enumerable: key !== 'constructor' });
-    return Object.defineProperties(Reading, { name: { value: name }, length: { value: Host.length } });
+    return Object.defineProperties(Adapted, { name: { value: name }, length: { value: Host.length } });
 }
 
 /** Defines the operations that return another blob or body. @param {Context} context @param {any} prototype @param {any} Host */
@@ -98,10 +98,10 @@ function defineStream(context, prototype, Host) {
 }
 
 /** @type {Record<string, (context: Context) => unknown>} */
-export const READING = Object.fromEntries(
+export const BODY_INTERFACES = Object.fromEntries(
     ['Blob', 'File', 'Request', 'Response'].map((name) => [
         name,
-        (/** @type {Context} */ context) => readingInterface(context, name),
+        (/** @type {Context} */ context) => bodyInterface(context, name),
     ]),
 );
 

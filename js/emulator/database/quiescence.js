@@ -1,8 +1,8 @@
-/** Waits for the work of the peer that goes on beside the schedule, such as the opening of a database. */
+/** Waits for the work of fake-indexeddb that goes on beside the schedule, such as the opening of a database. */
 
 import { hostTask } from '../common/host-task.js';
 
-/** The peer (6.2) queues at most three tasks of the host between two steps that the emulator sees. */
+/** fake-indexeddb (6.2) queues at most three tasks of the host between two steps that the emulator sees. */
 const quietTasks = 5;
 
 /** The bound for an upgrade that never ends. */
@@ -15,7 +15,7 @@ const tasksMax = 10_000;
  *
  * @param {import('./indexed-db.js').Databases} database
  */
-export async function databasesAtRest(database) {
+export async function awaitQuiescence(database) {
     let seen = database.steps;
     for (let quiet = 0, tasks = 0; quiet < quietTasks && tasks < tasksMax; ++quiet, ++tasks) {
         await new Promise((resolve) => hostTask(() => resolve(undefined), true));
@@ -23,5 +23,5 @@ export async function databasesAtRest(database) {
         seen = database.steps;
         quiet = 0;
     }
-    database.rested = seen;
+    database.quiescentAt = seen;
 }

@@ -3,4 +3,4 @@
  *
  * @type {(target: EventTarget, type: string) => boolean}
  */
-export const listens = () => true;
+export const hasListener = () => true;

@@ -12,10 +12,10 @@ import { seesHost } from './host-watch.web.js';
  * The longest time that a run waits for the host, in milliseconds of real time: what a scenario may await (a file, a
  * timer, a module) takes less on a busy machine, and a test's time-out is rarely shorter.
  */
-export const patienceMax_ms = 5000;
+export const hostWaitMax_ms = 5000;
 
 /** The shortest time, after many runs have waited in vain. */
-const patienceMin_ms = 20;
+const hostWaitMin_ms = 20;
 
 /**
  * How long the first run that stands still waits for work that no watch sees, because it was begun before the
@@ -27,11 +27,11 @@ const unseenMax_ms = 500;
 const look_ms = 1;
 
 /** What one exploration knows about the host's work in its runs, and how long it waits for it. */
-export class Patience {
+export class HostWaits {
     /** Whether runs are watched. */
     watches = !seesHost;
     /** How long a run waits for work that its watch sees, in milliseconds of real time. */
-    left_ms = patienceMax_ms;
+    left_ms = hostWaitMax_ms;
     /** How long a run that stands still waits for work that no watch sees, in milliseconds of real time. */
     unseen_ms = unseenMax_ms;
 
@@ -60,7 +60,7 @@ export class Patience {
      */
     spend(pending) {
         if (pending === undefined) this.unseen_ms = 0;
-        if (pending !== undefined || !seesHost) this.left_ms = Math.max(this.left_ms / 2, patienceMin_ms);
+        if (pending !== undefined || !seesHost) this.left_ms = Math.max(this.left_ms / 2, hostWaitMin_ms);
     }
 
     /**

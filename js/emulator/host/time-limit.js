@@ -10,7 +10,7 @@ import { hostTimeout } from '../common/host-timers.js';
  * @param {number} max_ms in real time
  * @returns {Promise<Value | undefined>} resolves to undefined if the promise does not settle in time
  */
-export function inTime(promise, max_ms) {
+export function withTimeLimit(promise, max_ms) {
     return new Promise((resolve) => {
         const cancel = hostTimeout(() => resolve(undefined), max_ms);
         promise.then((value) => {
