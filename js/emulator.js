@@ -184,10 +184,10 @@ async function explored({ plan, seeds, progress, threads, attempt }) {
     for await (const { seed, outcome } of outcomesOf(plan, seeds, { length, threads })) {
         ++report.seeds;
         add(report, outcome);
+        progress(report.seeds);
         const found = await judged(plan, seed, outcome, 'verdict' in undecided);
         if (found?.verdict === 'broken') return { ...report, ...found };
         undecided = { ...found, ...undecided };
-        progress(report.seeds);
     }
     return { ...report, ...undecided };
 }

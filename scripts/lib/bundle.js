@@ -70,7 +70,10 @@ const FAMILIES = [
     {
         entries: { 'tabacus-emulator': 'emulator', 'emulator-worker': 'emulator/seeds/seed-worker' },
         chunks: [
-            ['emulator-runs', ['emulator/host/warm-up', 'emulator/scenario-module']],
+            [
+                'emulator-runs',
+                ['emulator/host/warm-up', 'emulator/scenario-module', 'emulator/seeds/thread-errors'],
+            ],
             ['emulator-worker', ['emulator/seeds/seed-worker']],
             ['tabacus-emulator', ['emulator']],
         ],

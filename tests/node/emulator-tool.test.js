@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createOrigin, explore, replay } from 'tabacus/emulator';
+import { createOrigin, explore, replay, TabacusError } from 'tabacus/emulator';
 
 /** @typedef {import('tabacus/emulator').Scenario} Scenario */
 /** @typedef {import('tabacus/emulator').ExploreOptions} ExploreOptions */
@@ -154,7 +154,10 @@ describe('workers', () => {
         };`);
         const report = await explore(late, { workers: 4, seeds: 40, tabs: 1 });
         assert.deepEqual([report.seed, report.seeds, report.failure], [3, 3, 'tab 1: Error: of seed 3']);
-        assert.deepEqual(report, await explore(late, { seeds: 40, tabs: 1 }));
+        const seen = /** @type {number[]} */ ([]);
+        const progress = (/** @type {number} */ seeds) => seen.push(seeds);
+        assert.deepEqual(report, await explore(late, { seeds: 40, tabs: 1, progress }));
+        assert.deepEqual(seen, [1, 2, 3], 'the progress counts the broken seed, too');
     });
 
     it('failures of two blocks that do not repeat keep no block from being run', async () => {
@@ -183,7 +186,17 @@ describe('workers', () => {
         const throws = moduleOf(`import { isMainThread } from 'node:worker_threads';
             if (!isMainThread) throw new Error('not here');
             export const scenario = () => {};`);
-        await assert.rejects(explore(throws, { workers: 2, exhaust: 0 }), /not here/);
+        await assert.rejects(explore(throws, { workers: 2, exhaust: 0 }), (/** @type {any} */ error) => {
+            assert.ok(error instanceof TabacusError);
+            assert.deepEqual([error.code, error.argument], ['invalid-argument', 'scenario']);
+            assert.match(error.message, /not here/);
+            return true;
+        });
+        const lists = moduleOf(`import { isMainThread } from 'node:worker_threads';
+            const error = Object.assign(new Error('no list'), { code: 'OF_THE_THREAD', call() {} });
+            if (!isMainThread) Error.prototype.toString = () => { throw error; };
+            export const scenario = (tab) => { if (!isMainThread) tab.origin.step = () => { throw error; }; };`);
+        await assert.rejects(explore(lists, { workers: 2, exhaust: 0 }), { code: 'OF_THE_THREAD' });
     });
 
     it('what threads cannot share is refused beside `workers`', async () => {

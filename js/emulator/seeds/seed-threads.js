@@ -7,6 +7,7 @@
  */
 
 import { openThread } from './seed-thread.web.js';
+import { receivedError } from './thread-errors.js';
 
 /** @typedef {import('../explore.js').Outcome} Outcome */
 /** @typedef {{ from: number, to: number }} Block the seeds with these indices */
@@ -71,7 +72,7 @@ export class SeedThreads {
         let block = { from: 0, to: 0 };
         const thread = openThread(
             ({ outcomes, failure }) => {
-                if (!outcomes) return this.#fail(failure);
+                if (!outcomes) return this.#fail(receivedError(failure));
                 this.#receive(block, outcomes);
                 this.#idle.push(thread);
                 return this.#handOut();

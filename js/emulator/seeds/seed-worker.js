@@ -1,6 +1,6 @@
 /**
  * The program of a thread that runs seeds of an exploration. Its first message is a `Task`, and each further one a list
- * of seeds, to which it answers with `{ outcomes }`, or with `{ failure }` if it cannot run them.
+ * of seeds, to which it answers with `{ outcomes }`, or with `{ failure }`, a `SentError`, if it cannot run them.
  */
 
 import { withoutLimit } from '../common/listener-limit.web.js';
@@ -10,6 +10,7 @@ import { warmUp } from '../host/warm-up.js';
 import { loadRules } from '../rules.js';
 import { importScenario } from '../scenario-module.js';
 import { HostWaits } from '../verdict/host-waits.js';
+import { sentError } from './thread-errors.js';
 import { onParent, postToParent } from './parent.web.js';
 
 /** @typedef {import('../plan.js').Plan} Plan */
@@ -68,7 +69,7 @@ onParent(async (/** @type {Task | number[]} */ message) => {
         running ??= begun(/** @type {Task} */ (message));
         const run = await running;
         if (Array.isArray(message)) postToParent({ outcomes: await runAll(run, message) });
-    } catch (failure) {
-        postToParent({ failure });
+    } catch (error) {
+        postToParent({ failure: sentError(error) });
     }
 });
