@@ -76,12 +76,13 @@ function describeLevel({ tabs, faults, faultBudget }) {
  */
 async function exhaustLevel(plan, attempt, total) {
     const { seed, runsMax, stepsMax, onRun, reduces = true } = attempt;
+    if (!seesHost && typeof plan.scenario !== 'string') return { missing: unseen };
     const search = new plan.glue.ScheduleSearch(stepsMax, reduces);
     /** @type {Outcome | undefined} */
     let first;
     try {
         while (search.begin()) {
-            if (plan.hostWaits.watches) return { missing: seesHost ? hosted : unseen };
+            if (plan.hostWaits.hosted) return { missing: hosted };
             if (total.runs + 1 + search.planned > runsMax)
                 return { missing: `they take more than ${runsMax} runs` };
             const outcome = await runOnce(plan, { seed, search });

@@ -266,7 +266,7 @@ class ScenarioRun {
 
     /** Notes that the run goes on, because of work of the host if it stood still. */
     #goesOn() {
-        if (this.#waited_ms > 0) this.plan.hostWaits.watches = true;
+        if (this.#waited_ms > 0) this.plan.hostWaits.noteHosted();
         this.#waited_ms = 0;
     }
 
@@ -363,7 +363,7 @@ class ScenarioRun {
                 const { happened } = origin;
                 const idle = happened === before;
                 const pending = idle ? watch?.pending : undefined;
-                plan.hostWaits.watches ||= pending !== undefined;
+                if (pending !== undefined) plan.hostWaits.noteHosted();
                 if (pending && left_ms > 0) return later(happened, left_ms - idle_ms);
                 if (pending) this.standsStill(`${whose} waits for ${pending}`);
                 this.endless = idle || happened - start > eventsMax;

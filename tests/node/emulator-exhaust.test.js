@@ -309,6 +309,21 @@ describe('a proof', () => {
     });
 });
 
+describe('a proof of what a run rejects', () => {
+    it('a rejection that is handled late is no work of the host', async () => {
+        /** @type {Scenario} */
+        const scenario = async ({ window }) => {
+            const rejected = Promise.reject(new Error('late'));
+            await turn(window);
+            await turn(window);
+            return outcome(rejected);
+        };
+        const report = await explore(scenario, { ...shared, exhaust: ENOUGH });
+        assert.equal(report.verdict, 'proved', report.bound);
+        assert.deepEqual(await explore(scenario, { ...shared, exhaust: ENOUGH }), report);
+    });
+});
+
 describe('an exploration that proves nothing', () => {
     it('runs seeds if `exhaust` is 0, or if its seeds are a list', async () => {
         for (const options of [{ seeds: 30, exhaust: 0 }, { seeds: [1, 2, 3] }]) {

@@ -30,10 +30,22 @@ const look_ms = 1;
 export class HostWaits {
     /** Whether runs are watched. */
     watches = !seesHost;
+    /** Whether the host has worked for a run outside of the schedule. */
+    #hosted = false;
     /** How long a run waits for work that its watch sees, in milliseconds of real time. */
     left_ms = hostWaitMax_ms;
     /** How long a run that stands still waits for work that no watch sees, in milliseconds of real time. */
     unseen_ms = unseenMax_ms;
+
+    get hosted() {
+        return this.#hosted;
+    }
+
+    /** Notes that the host works for a run outside of the schedule. Runs are watched from then on. */
+    noteHosted() {
+        this.#hosted = true;
+        this.watches = true;
+    }
 
     /**
      * Waits until the host has completed what it does for the run.
@@ -43,7 +55,7 @@ export class HostWaits {
      * @returns {Promise<string>} resolves to what was not complete in time, or to an empty text
      */
     async await(watch, signal) {
-        this.watches = true;
+        this.noteHosted();
         const max_ms = this.left_ms;
         if (watch.pending_ms > max_ms) return watch.pending ?? '';
         for (let waited_ms = 0; waited_ms < max_ms; waited_ms += await this.pause(watch)) {
