@@ -54,6 +54,15 @@ const scenarios = {
             await Promise.all([load(text(1), 1), load('node:zlib', 2), load(text(3), 3),
                 navigator.locks.request('l', () => note('l'))]);
         })()`,
+    'keys of RSA': `${order} ${bytes}
+        (async () => {
+            const algorithm = { name: 'RSA-OAEP', modulusLength: 1024, publicExponent: new Uint8Array([1, 0, 1]), hash: 'SHA-256' };
+            await Promise.all([
+                crypto.subtle.generateKey(algorithm, false, ['encrypt', 'decrypt']).then(() => note('k')),
+                crypto.subtle.digest('SHA-1', bytes).then(() => note('d')),
+                navigator.locks.request('l', () => note('l')),
+            ]);
+        })()`,
     'databases beside a hash': `${order} ${bytes}
         (async () => {
             const opening = indexedDB.open('d', 1);
@@ -81,6 +90,9 @@ const scenarios = {
         })()`,
 };
 
+/** How many seeds the scenarios run that need long. @type {Record<string, number>} */
+const fewSeeds = { 'keys of RSA': 2 };
+
 describe('work of the host', () => {
     /** @type {Worker} */
     let busy;
@@ -93,7 +105,7 @@ describe('work of the host', () => {
             const orders = [];
             const run = () =>
                 explore(scenario, {
-                    seeds: 20,
+                    seeds: fewSeeds[name] ?? 20,
                     storage: 'mutexed',
                     invariant: ({ origin }) => void orders.push(origin.openTab().window.localStorage.order),
                 });
@@ -106,15 +118,20 @@ describe('work of the host', () => {
     }
 
     it('the trace shows the beginning and the completion of works', async () => {
-        const { trace = '' } = await explore(scenarios['workers and frames by the URLs of blobs'] ?? '', {
-            tabs: 1,
-            seeds: 1,
-            invariant: () => false,
-        });
+        const { trace = '', story = '' } = await explore(
+            scenarios['workers and frames by the URLs of blobs'] ?? '',
+            {
+                tabs: 1,
+                seeds: 1,
+                invariant: () => false,
+            },
+        );
         for (const work of ['crypto.subtle.digest()', 'the script of a worker', 'the document of a frame']) {
             assert.ok(trace.includes(`begins ${work}`), trace);
             assert.ok(trace.includes(`${work} completes`), trace);
         }
+        for (const work of ["'s crypto.subtle.digest() completes", ' receives the script of a worker'])
+            assert.ok(story.includes(`tab 1${work}`), story);
     });
 
     it('import() of a scenario that is a closure: the first exploration equals the second', async () => {
@@ -266,6 +283,38 @@ describe('interfaces of the host in a tab', () => {
         assert.deepEqual(await inTab(script), [
             ...['data:text/plain,hi', 'hi', 'hi', 'blob', 'enough', 'TypeError', 'TypeError'],
         ]);
+    });
+
+    it('a copy of a request is read on the schedule unless its body is a stream of the tab', async () => {
+        const script = `(async () => {
+            const url = 'https://shop.example/';
+            const request = new Request(url, { method: 'POST', body: 'text' });
+            const feed = new ReadableStream({
+                start(controller) {
+                    setTimeout(() => { controller.enqueue(new Uint8Array([104, 105])); controller.close(); }, 1000);
+                },
+            });
+            const streamed = new Request(url, { method: 'POST', body: feed, duplex: 'half' });
+            return [
+                await new Request(request.clone()).text(),
+                await new Request(url, request.clone()).text(),
+                await new Request(new Request(request, { body: 'other' })).text(),
+                await new Request(streamed).text(),
+            ];
+        })()`;
+        const seen = /** @type {string[][]} */ ([]);
+        const {
+            verdict,
+            failure,
+            trace = '',
+        } = await explore(script, {
+            tabs: 1,
+            seeds: 1,
+            invariant: ({ results }) => (seen.push(/** @type {any} */ (results[0])), false),
+        });
+        assert.deepEqual([verdict, failure], ['broken', 'the invariant does not hold']);
+        assert.deepEqual(seen[0], ['text', 'text', 'other', 'hi']);
+        assert.equal(trace.match(/begins Request\.text\(\)/g)?.length, 3, trace);
     });
 
     it('import() resolves as in the package, and other uses of the word stay', async () => {

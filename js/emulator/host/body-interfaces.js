@@ -14,6 +14,18 @@ const readers = ['arrayBuffer', 'blob', 'bytes', 'formData', 'json', 'text'];
 const streamed = new WeakSet();
 
 /**
+ * Whether what is made with these arguments has a body that is a stream of a script.
+ *
+ * @param {any[]} given a body, or a request, and the members that replace its own
+ */
+function isStreamed([source, init]) {
+    const { body } = Object(init);
+    if (source instanceof ReadableStream || streamed.has(init)) return true;
+    if (body === undefined || body === null) return streamed.has(source);
+    return body instanceof ReadableStream && !(init instanceof Request);
+}
+
+/**
  * Makes an interface that inherits from that of the host. Objects of the host are its instances, too, since a
  * structured clone makes them.
  *
@@ -27,8 +39,7 @@ function bodyInterface(context, name) {
         /** @param {any[]} given */
         constructor(...given) {
             super(...given);
-            if (given.some((one) => one instanceof ReadableStream || one?.body instanceof ReadableStream))
-                streamed.add(this);
+            if (isStreamed(given)) streamed.add(this);
         }
 
         /** @param {any} value */

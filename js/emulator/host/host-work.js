@@ -59,7 +59,8 @@ export async function delivered(context, { what, outcome, peer }) {
     const deliver = (/** @type {() => void} */ call) => {
         if (!context.active) return;
         const task = () => {
-            origin.rules.trace(context.id, 'host', () => `${what} completes`);
+            const story = what.endsWith(')') ? {} : { story: `receives ${what}` };
+            origin.rules.trace(context.id, 'host', () => `${what} completes`, story);
             context.beginTask();
             call();
         };
