@@ -1,6 +1,6 @@
 /** The files of a scenario's report: JSON, the trace as text, and the diagram. */
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Misuse } from './arguments.js';
@@ -33,7 +33,7 @@ function addressFrom(from, to) {
 }
 
 /**
- * Writes the report, and the trace and the diagram if it has them.
+ * Writes the report, and the trace and the diagram if it has them. If it has none, those of an earlier run are removed.
  *
  * @param {ExploreReport} report
  * @param {{ url: URL, options: Record<string, unknown>, out?: string, svg?: string }} of `url`: the scenario's module;
@@ -52,9 +52,13 @@ export function writeReport(report, { url, options, out, svg }) {
         [svg === undefined ? `${name}.svg` : resolve(svg), report.svg],
     ];
     const written = files.filter(([, text]) => text);
+    const kept = new Set(written.map(([file]) => file));
     try {
         mkdirSync(folder, { recursive: true });
         for (const [file, text] of written) writeFileSync(file, String(text));
+        for (const file of [`${name}.trace.txt`, `${name}.svg`]) {
+            if (!kept.has(file)) rmSync(file, { force: true });
+        }
     } catch (error) {
         throw new Misuse(`the report cannot be written: ${/** @type {Error} */ (error).message}`);
     }

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { explore } from 'tabacus/emulator';
+import { explore, replay } from 'tabacus/emulator';
 
 const program = fileURLToPath(new URL('../../bin/tabacus.js', import.meta.url));
 
@@ -63,6 +63,43 @@ test('a broken scenario is printed, is written beside its file, and is replayed 
         assert.ok(again.stdout.includes(String(found.trace)));
     }
     assert.equal(read('lost update.report.json'), `${JSON.stringify(report, undefined, 4)}\n`, 'it stays');
+});
+
+test('a failure beside cryptography and streams is replayed by another process and by replay()', async () => {
+    copyFileSync(
+        fileURLToPath(new URL('scenarios/packed-token.js', import.meta.url)),
+        join(folder, 'packed.js'),
+    );
+    const url = pathToFileURL(join(folder, 'packed.js'));
+    const { status, stdout, stderr } = command('explore', './packed.js');
+    assert.equal(status, 1, stderr);
+    assert.match(stdout, /^broken by seed \d+: the token of refresh 1 is not the latest one/);
+    const { scenario: module, options, ...report } = JSON.parse(read('packed.report.json'));
+    assert.equal(module, './packed.js');
+    assert.match(
+        report.trace,
+        /begins crypto\.subtle\.encrypt\(\)[^]*a chunk of CompressionStream completes/,
+    );
+    const again = command('explore', '--replay', 'packed.report.json');
+    assert.equal(again.status, 1, again.stderr);
+    assert.ok(again.stdout.includes(report.trace));
+    const here = await replay(url, report, options);
+    assert.deepEqual([here.failure, here.trace, here.story], [report.failure, report.trace, report.story]);
+    assert.deepEqual(await explore(url, options), report);
+});
+
+test('the trace and the diagram of an earlier run do not stay beside a scenario that holds', () => {
+    const source = `export const scenario = () => { if (process.env.BREAKS) throw new Error('broken'); };`;
+    writeFileSync(join(folder, 'mended.js'), source);
+    process.env.BREAKS = 'yes';
+    const broken = command('explore', './mended.js', '--seeds', '1');
+    delete process.env.BREAKS;
+    assert.equal(broken.status, 1, broken.stderr);
+    const names = () => readdirSync(folder).filter((name) => name.startsWith('mended.'));
+    assert.deepEqual(names(), ['mended.js', 'mended.report.json', 'mended.svg', 'mended.trace.txt']);
+    assert.equal(command('explore', './mended.js', '--seeds', '1').status, 0);
+    assert.deepEqual(names(), ['mended.js', 'mended.report.json']);
+    assert.equal(JSON.parse(read('mended.report.json')).failure, '');
 });
 
 test('the options of the command line take precedence, and reports go where they are asked for', () => {
