@@ -389,8 +389,8 @@ export class Origin {
         this.wake();
     }
 
-    /** Whether anything has happened in an order that no schedule chooses. @internal */
-    unscheduled = false;
+    /** Whether a tab has opened or deleted a database. @internal */
+    opensDatabases = false;
 
     /**
      * Begins work beside the schedule, during which time stands still.

@@ -5,10 +5,11 @@
 /**
  * `givenUp`: the search has given the run up. `shared`: the scenario has asked for the origin or for other tabs, so that
  * the search cannot see what its tabs share. `seeded`: the scenario has asked for its seed. `random`: a tab has drawn
- * random numbers, which another seed chooses otherwise. `unscheduled`: something has happened in an order that no
- * schedule chooses.
+ * random numbers, which another seed chooses otherwise. `opensDatabases`: a tab has opened or
+ * deleted one.
  *
- * @typedef {{ givenUp: boolean, shared: boolean, seeded: boolean, random: boolean, unscheduled: boolean }} Found
+ * @typedef {{ givenUp: boolean, shared: boolean, seeded: boolean, random: boolean,
+ *   opensDatabases: boolean }} Found
  */
 
 export class SearchedScenario {
@@ -69,7 +70,7 @@ export class SearchedScenario {
 
     /** @returns {Found} */
     get found() {
-        const { unscheduled, drawsRandom: random } = this.#origin;
-        return { givenUp: this.#givenUp, shared: this.#shared, seeded: this.#seeded, random, unscheduled };
+        const { opensDatabases, drawsRandom: random } = this.#origin;
+        return { givenUp: this.#givenUp, shared: this.#shared, seeded: this.#seeded, random, opensDatabases };
     }
 }

@@ -42,6 +42,45 @@ const outcome = (promise) =>
         (error) => error.name,
     );
 
+/** Opens a database, and makes its store if it is new. @param {any} window @returns {Promise<any>} */
+const opened = (window) =>
+    new Promise((resolve) => {
+        const request = window.indexedDB.open('d', 1);
+        request.onupgradeneeded = () => request.result.createObjectStore('s');
+        request.onsuccess = () => resolve(request.result);
+    });
+
+/** The result of a request of a database. @param {any} request */
+const answer = (request) => new Promise((resolve) => (request.onsuccess = () => resolve(request.result)));
+
+/** @param {any} transaction */
+const completed = (transaction) => new Promise((resolve) => (transaction.oncomplete = resolve));
+
+/** Adds 1 to a record, in one transaction. @type {Scenario} */
+const addsInDatabase = async ({ window }) => {
+    const transaction = (await opened(window)).transaction('s', 'readwrite');
+    const store = transaction.objectStore('s');
+    const end = completed(transaction);
+    store.put(((await answer(store.get('n'))) ?? 0) + 1, 'n');
+    await end;
+};
+
+/** Adds 1 to a record, which it reads in a transaction of its own. @type {Scenario} */
+const losesInDatabase = async ({ window }) => {
+    const database = await opened(window);
+    const n = (await answer(database.transaction('s').objectStore('s').get('n'))) ?? 0;
+    const transaction = database.transaction('s', 'readwrite');
+    transaction.objectStore('s').put(n + 1, 'n');
+    await completed(transaction);
+    return n;
+};
+
+/** @param {InvariantContext} context */
+const isTwoInDatabase = async ({ origin }) => {
+    const database = await opened(origin.openTab().window);
+    return (await answer(database.transaction('s').objectStore('s').get('n'))) === 2;
+};
+
 /** Small scenarios, each of which ends in several states. @type {Record<string, [Scenario, Options?]>} */
 const SCENARIOS = {
     'stale reads': [
@@ -182,6 +221,18 @@ const SCENARIOS = {
         },
         shared,
     ],
+    'transactions of two tabs': [losesInDatabase, shared],
+    'a database that one tab deletes': [
+        async ({ window }, { index }) => {
+            if (index === 1) return (await opened(window)).close();
+            await turn(window);
+            const known = await window.indexedDB.databases();
+            const request = window.indexedDB.deleteDatabase('d');
+            await new Promise((resolve) => (request.onsuccess = resolve));
+            return known.length;
+        },
+        shared,
+    ],
     'a window that is opened and written to': [
         async ({ window }, { index }) => {
             if (index === 0) return void (window.localStorage.k = 'yes');
@@ -309,6 +360,30 @@ describe('a proof', () => {
     });
 });
 
+describe('a proof of a scenario with a database', () => {
+    it('a transaction in each of two tabs is proved, and its report says how databases open', async () => {
+        const options = { invariant: isTwoInDatabase };
+        const report = await explore(addsInDatabase, options);
+        assert.deepEqual([report.verdict, report.failure, report.seeds], ['proved', '', 0], report.bound);
+        assert.match(report.bound, /: \d+ runs; .*, if a database opens in the step that asks for it$/);
+        assert.deepEqual(await explore(addsInDatabase, options), report);
+    });
+
+    it('a transaction that reads and another one that writes are broken by a schedule, which repeats', async () => {
+        const options = { invariant: isTwoInDatabase };
+        const report = await explore(losesInDatabase, options);
+        assert.deepEqual([report.verdict, report.seeds], ['broken', 0]);
+        const again = await replay(losesInDatabase, report, options);
+        assert.deepEqual([again.failure, again.trace], [report.failure, report.trace]);
+    });
+
+    it('a proof with a kill has a kill at each step of a transaction', async () => {
+        const report = await explore(addsInDatabase, { tabs: 1, faults: ['kill'], exhaust: ENOUGH });
+        assert.equal(report.verdict, 'proved', report.bound);
+        assert.ok(Number(report.faults.kill) >= 4, report.bound);
+    });
+});
+
 describe('a proof of what a run rejects', () => {
     it('a rejection that is handled late is no work of the host', async () => {
         /** @type {Scenario} */
@@ -352,18 +427,6 @@ describe('an exploration that proves nothing', () => {
         );
         assert.match(report.failure, /does not come to rest/);
         assert.equal(report.seeds, 1);
-    });
-
-    it('runs seeds if the scenario opens a database, which no schedule orders', async () => {
-        const report = await explore(
-            ({ window }) =>
-                new Promise((resolve) => {
-                    window.indexedDB.open('d').onsuccess = resolve;
-                }),
-            { seeds: 2, exhaust: 1000 },
-        );
-        assert.deepEqual([report.verdict, report.seeds], ['unbroken within the bound', 2]);
-        assert.match(report.bound, /databases open/);
     });
 
     it('runs seeds if the scenario depends on more than its schedule', async () => {

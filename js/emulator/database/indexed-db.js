@@ -101,7 +101,6 @@ export function databaseOf(context) {
     const databases = factory.databases.bind(factory);
     factory.databases = async () => {
         context.checkStorable('indexedDB');
-        context.origin.unscheduled = true;
         const found = await databases();
         return new Promise((resolve) => context.queueTask(() => resolve(found), 'database'));
     };
@@ -115,7 +114,7 @@ export function databaseOf(context) {
  * @param {any} request
  */
 function watched(context, request) {
-    context.origin.unscheduled = true;
+    context.origin.opensDatabases = true;
     countStep(context);
     const work = workOf(context.origin);
     const dispatch = reportingDispatch(context, request);
