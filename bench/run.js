@@ -26,6 +26,7 @@ import { payload } from './rows/payload.js';
 import { queue } from './rows/queue.js';
 import { scaleContenders } from './rows/scale-contenders.js';
 import { scaleCounters } from './rows/scale-counters.js';
+import { scaleMemory } from './rows/scale-memory.js';
 import { scaleNames } from './rows/scale-names.js';
 import { scaleQueue } from './rows/scale-queue.js';
 import { scaleWriters } from './rows/scale-writers.js';
@@ -49,6 +50,7 @@ const ROWS = {
     'scale-writers': scaleWriters,
     'scale-counters': scaleCounters,
     'scale-queue': scaleQueue,
+    'scale-memory': scaleMemory,
 };
 
 /**

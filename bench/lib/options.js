@@ -26,6 +26,7 @@ export const SCALE_NAMES = /** @type {const} */ ([
     'scale-writers',
     'scale-counters',
     'scale-queue',
+    'scale-memory',
 ]);
 
 const KNOWN = [...NAMES, ...SCALE_NAMES];
