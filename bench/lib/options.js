@@ -1,7 +1,10 @@
 /** The options of the benchmarks. They are read before anything is built. */
 
-import { optionsOf, refuse } from '../../scripts/lib/options.js';
+import { parseArgs } from 'node:util';
 
+import { refuse } from '../../scripts/lib/options.js';
+
+/** The rows that a run without names measures. */
 export const NAMES = /** @type {const} */ ([
     'add',
     'throughput',
@@ -16,23 +19,55 @@ export const NAMES = /** @type {const} */ ([
     'emulator',
 ]);
 
-/** @typedef {typeof NAMES[number]} Name */
+/** The rows that take minutes. They are measured only if they, or `scale`, which is all of them, are named. */
+export const SCALE_NAMES = /** @type {const} */ ([
+    'scale-contenders',
+    'scale-names',
+    'scale-writers',
+    'scale-counters',
+    'scale-queue',
+    'scale-memory',
+]);
 
-const { only, json, strict } = optionsOf({
-    only: { type: 'string', multiple: true, default: [...NAMES] },
-    // npm treats the --json of `npm run bench --json` as its own option, and sets this variable.
-    json: { type: 'boolean', default: process.env.npm_config_json === 'true' },
-    strict: { type: 'boolean', default: false },
-});
+const KNOWN = [...NAMES, ...SCALE_NAMES];
 
-/** @param {string} name @returns {name is Name} */
-const isName = (name) => NAMES.some((known) => known === name);
+/** @typedef {typeof KNOWN[number]} Name */
 
-/** @type {Name[]} */
-const chosen = [];
-for (const name of only) {
-    if (!isName(name)) refuse(`unknown row "${name}"; choose one of: ${NAMES.join(', ')}`);
-    chosen.push(name);
+function readOptions() {
+    try {
+        return parseArgs({
+            allowPositionals: true,
+            options: {
+                only: { type: 'string', multiple: true, default: [] },
+                // npm treats the --json of `npm run bench --json` as its own option, and sets this variable.
+                json: { type: 'boolean', default: process.env.npm_config_json === 'true' },
+                strict: { type: 'boolean', default: false },
+                short: { type: 'boolean', default: false },
+            },
+        });
+    } catch (error) {
+        refuse(/** @type {Error} */ (error).message);
+    }
 }
 
-export const options = { only: chosen, json, strict };
+const { values, positionals } = readOptions();
+
+/** @param {string} name @returns {name is Name} */
+const isName = (name) => KNOWN.some((known) => known === name);
+
+/** The rows that a name on the command line stands for. @param {string} name @returns {readonly Name[]} */
+function rowsOf(name) {
+    if (name === 'scale') return SCALE_NAMES;
+    if (!isName(name)) refuse(`unknown row "${name}"; choose one of: ${[...KNOWN, 'scale'].join(', ')}`);
+    return [name];
+}
+
+const named = [...values.only, ...positionals];
+
+export const options = {
+    only: named.length > 0 ? named.flatMap(rowsOf) : [...NAMES],
+    json: values.json,
+    strict: values.strict,
+    /** Whether the rows of `scale` measure fewer sizes, once each. */
+    short: values.short,
+};

@@ -1,4 +1,11 @@
 /**
+ * Where a row stands in docs/scale.svg: the title of the panel, what its figures grow along, and how much of that
+ * there was.
+ *
+ * @typedef {{ panel: string, along: string, x: number }} Plot
+ */
+
+/**
  * One result of a benchmark: samples of tabacus and of a peer from the same run, and the target of the ratio of their
  * medians. The table shows the medians; the JSON has the samples too.
  *
@@ -10,6 +17,7 @@
  * @property {{ most: number } | { least: number }} target  of the ratio ours / peer
  * @property {string} [broken]  why the target is missed whatever the ratio is
  * @property {string} [note]
+ * @property {Plot} [plot]
  */
 
 /** @param {number[]} samples */

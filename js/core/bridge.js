@@ -14,6 +14,8 @@ import { version } from '../common/version.js';
 
 /** @typedef {import('./generated/host-calls.js').Notice} Notice */
 
+/** What the program reports the changes of a counter to. @typedef {{ _changed(): void }} ChangeListener */
+
 /**
  * Receives what concerns the program as a whole.
  *
@@ -47,8 +49,15 @@ export class Bridge {
 
     promises = new Promises();
 
-    /** The listeners of each counter, by its address. @type {Map<number, Set<() => void>>} */
+    /** The objects of each counter, by its address. @type {Map<number, Set<WeakRef<ChangeListener>>>} */
     #counterListeners = new Map();
+
+    /**
+     * The counters and tabs that have listeners of the application. The bridge and the engine refer to others weakly,
+     * so that those which the application drops without closing them can be collected.
+     * @type {Set<object>}
+     */
+    kept = new Set();
 
     /** The addresses of counters, by the options with which they were made. @type {Map<string, number>} */
     #counters = new Map();
@@ -126,7 +135,12 @@ export class Bridge {
 
     /** Calls the listeners of a counter. @param {number} counter its address */
     counterChanged(counter) {
-        for (const listener of [...(this.#counterListeners.get(counter) ?? [])]) listener();
+        const listeners = this.#counterListeners.get(counter) ?? new Set();
+        for (const listener of [...listeners]) {
+            const alive = listener.deref();
+            if (alive) alive._changed();
+            else listeners.delete(listener);
+        }
     }
 
     /**
@@ -134,7 +148,7 @@ export class Bridge {
      *
      * @param {string} asked the options, as text
      * @param {() => number} make makes the counter, and returns its address
-     * @param {() => void} changed called when the value may have changed
+     * @param {ChangeListener} changed called when the value may have changed
      * @returns {{ address: number, end: () => void }} `end` ends the calls of `changed`
      */
     counter(asked, make, changed) {
@@ -146,8 +160,9 @@ export class Bridge {
         }
         const listeners = this.#counterListeners.get(address) ?? new Set();
         this.#counterListeners.set(address, listeners);
-        listeners.add(changed);
-        return { address, end: () => void listeners.delete(changed) };
+        const listener = new WeakRef(changed);
+        listeners.add(listener);
+        return { address, end: () => void listeners.delete(listener) };
     }
 
     /**

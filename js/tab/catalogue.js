@@ -21,7 +21,7 @@ export class Catalogue {
         const { address, end } = this.#bridge.counter(
             JSON.stringify([name, options]),
             () => catalogueCounter(this.#bridge, name, options),
-            () => counter._changed(),
+            counter,
         );
         counter._attach(this.#bridge, address, end);
     }

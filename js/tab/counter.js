@@ -189,8 +189,12 @@ class TabCounter {
             subscriber(latest);
         };
         this.#subscribers.add(call);
+        this._owner._kept.add(this);
         this.#call(call, value);
-        return () => void this.#subscribers.delete(call);
+        return () => {
+            this.#subscribers.delete(call);
+            if (this.#subscribers.size === 0) this._owner._kept.delete(this);
+        };
     }
 
     /**
@@ -233,6 +237,7 @@ class TabCounter {
         this._core = closed;
         this._end();
         this.#subscribers.clear();
+        this._owner._kept.delete(this);
         for (const iteration of this.#iterations) iteration.end();
     }
 
@@ -297,12 +302,13 @@ export class ReplicatedCounter extends TabCounter {
      * @param {Tab} owner
      */
     constructor(name, bridge, durability, guarantee, owner) {
+        super(name, bridge.glue, bridge.promises, 0, guarantee, owner);
         const { address, end } = bridge.counter(
             JSON.stringify([name, durability]),
             () => tabCounter(bridge, name, durability),
-            () => this._changed(),
+            this,
         );
-        super(name, bridge.glue, bridge.promises, address, guarantee, owner);
+        this._address = address;
         this._end = end;
     }
 

@@ -60,8 +60,8 @@ const featureParts = {
 export { modules };
 
 export class Engine {
-    /** @type {Set<EngineUser>} */
-    #users = new Set();
+    /** The handles that are not closed. @type {WeakRef<EngineUser>[]} */
+    #users = [];
 
     /**
      * Notices that came before the first user joined, which gets them.
@@ -188,14 +188,15 @@ export class Engine {
      * @param {EngineUser} user
      */
     join(user) {
-        this.#users.add(user);
+        this.remove(); // drops those that have been collected
+        this.#users.push(new WeakRef(user));
         for (const notice of this.#early.splice(0)) user._notice(notice);
         if (this.#failure) user._fail(this.#failure);
     }
 
-    /** Removes a handle. @param {EngineUser} user */
+    /** Removes a handle. @param {EngineUser} [user] */
     remove(user) {
-        this.#users.delete(user);
+        this.#users = this.#users.filter((one) => one.deref() && one.deref() !== user);
     }
 
     /**
@@ -321,7 +322,7 @@ export class Engine {
         this.#failure = error;
         this.failed();
         this.#end(error);
-        for (const user of [...this.#users]) user._fail(error);
+        for (const user of this.#users) user.deref()?._fail(error);
         this.queues.value?._fail(error);
         this.limits.value?._fail();
     }
@@ -345,8 +346,8 @@ export class Engine {
             if (this.#lost.has(notice.subject)) return;
             this.#lost.add(notice.subject);
         }
-        if (this.#users.size === 0) this.#early.push(notice);
-        for (const user of [...this.#users]) user._notice(notice);
+        if (this.#users.length === 0) this.#early.push(notice);
+        for (const user of this.#users) user.deref()?._notice(notice);
     }
 }
 

@@ -21,6 +21,9 @@ export class TabEventTarget extends EventTarget {
      */
     #listened = new Set();
 
+    /** The objects that have listeners (js/core/bridge.js). @type {Set<object>} @internal */
+    _kept = new Set();
+
     /**
      * Adds a listener of `warning` or `storelost` events. Events that happened before a type had a listener
      * are kept, up to 64 of them, and the first listener of the type gets them.
@@ -52,6 +55,7 @@ export class TabEventTarget extends EventTarget {
      */
     addEventListener(type, listener, options) {
         super.addEventListener(type, listener, options);
+        this._kept.add(this);
         if (!listener || this.#listened.has(type)) return;
         this.#listened.add(type);
         const kept = this.#undelivered.filter((event) => event.type === type);

@@ -89,6 +89,7 @@ export class Tab extends TabEventTarget {
         this.#engine = engine;
         this._allowWeaker = allowWeaker;
         this.#leave = leave;
+        this._kept = engine.bridge.kept;
         this.#found = tabCapabilities(engine.bridge);
         this.#counters = new TabCounters(
             engine,
@@ -446,6 +447,7 @@ export class Tab extends TabEventTarget {
     async #close() {
         const last = this.#leave();
         this.#engine.remove(this);
+        this._kept.delete(this);
         const counters = [...this.#counters._all.values()];
         const stored = counters.filter((counter) => counter instanceof StoredCounter);
         const handles = [...this.#handles.values()];

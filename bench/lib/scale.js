@@ -1,0 +1,62 @@
+/** What the rows of `scale` share: many tabs, calls that take minutes, and the processor time of a browser. */
+
+import { until } from '../../tests/browser/harness/waiting.js';
+import { call } from './context.js';
+
+/** @typedef {import('./context.js').Context} Context */
+/** @typedef {import('./context.js').Tab} Tab */
+
+/** The longest time that one call in a page may take. */
+const LIMIT_MS = 600_000;
+
+/** How long before the beginning of a common measurement the tabs are told of it. */
+const NOTICE_MS = 500;
+
+/**
+ * Opens tabs that count as visible, as in windows side by side.
+ *
+ * @param {Context} context @param {number} count @returns {Promise<Tab[]>}
+ */
+export async function openTabs({ openTab }, count) {
+    const tabs = [];
+    for (let at = 0; at < count; at++) {
+        const tab = await openTab('scale.html');
+        await tab.send('Emulation.setFocusEmulationEnabled', { enabled: true });
+        tabs.push(tab);
+    }
+    return tabs;
+}
+
+/**
+ * Calls a function of the page, which may take minutes.
+ *
+ * @param {Tab} tab @param {string} name @param {unknown[]} args
+ * @returns {Promise<any>}
+ */
+export async function callLong(tab, name, ...args) {
+    await call(tab, 'begin', name, args);
+    const { value, error } = await until(() => call(tab, 'outcome'), `the end of ${name}()`, LIMIT_MS);
+    if (error) throw new Error(`${name}(): ${error}`);
+    return value;
+}
+
+/**
+ * Measures in several tabs during the same time.
+ *
+ * @template T
+ * @param {number} duration_ms
+ * @param {(from_ms: number, until_ms: number) => Promise<T>} measure gets times of the wall clock
+ */
+export function inStep(duration_ms, measure) {
+    const from_ms = Date.now() + NOTICE_MS;
+    return measure(from_ms, from_ms + duration_ms);
+}
+
+/** The processor time of all processes of a browser so far. @param {Context} context @returns {Promise<number>} milliseconds */
+export async function processorTime({ browser }) {
+    const { processInfo } = await browser.cdp.send('SystemInfo.getProcessInfo');
+    return processInfo.reduce(
+        (/** @type {number} */ sum, /** @type {any} */ { cpuTime }) => sum + cpuTime * 1_000,
+        0,
+    );
+}
