@@ -101,8 +101,8 @@ function load(wasm, fakeIndexedDB) {
  * @property {number} [exhaust] the largest number of runs for running every schedule before the seeds, 0 (never) to
  *   10^6; by default a twentieth of the number of seeds, and 0 for a list of seeds
  * @property {AbortSignal} [signal] ends the exploration; the promise is rejected with its reason
- * @property {((seeds: number) => void) | boolean} [progress] is called with the number of seeds after each seed, and
- *   never if the verdict is `proved`; true shows it on stderr, if that is a terminal
+ * @property {((seeds: number) => void) | boolean} [progress] is called with the number of seeds after each seed, the
+ *   broken one, too, and never if the verdict is `proved`; true shows it on stderr, if that is a terminal
  * @property {number} [workers] the number of threads that share the seeds, 1 to 64. The scenario must be the URL of a
  *   module then, which has `setup` and `invariant`, too. The report is that of one thread
  */

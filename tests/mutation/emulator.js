@@ -327,6 +327,31 @@ export const PLANTED = [
         "${area === 0 ? unseen(context, key) : ''}",
         '',
     ),
+    of('rules', 'exhaust')(
+        'a proof does not see the code that handles a storage event',
+        "if (this.#searched && hasListener(window, 'storage')) this.calls.noteMemory(id);",
+        '',
+    ),
+    of('rules', 'exhaust')(
+        'a proof does not see which contexts listen',
+        'this.calls.noteListener(context.id);',
+        '',
+    ),
+    of('rules', 'exhaust')(
+        'a proof does not see transactions of databases',
+        'if (this.#searched) this.calls.setBeside(beside);',
+        '',
+    ),
+    of('searched-scenario', 'exhaust')(
+        'a proof does not see what tabs share',
+        'const share = () => (this.#shared = true);',
+        'const share = () => {};',
+    ),
+    of('host/body-interfaces', 'host')(
+        'a copy of a request counts as a stream',
+        'return streamed.has(source);',
+        'return source instanceof Request;',
+    ),
     of('trace/storage-read', 'trace')('a story repeats its reads', "story: repeats ? '' : story", 'story'),
     of('trace/source-line', 'trace')(
         'a function from its text has the lines of another one in a trace',

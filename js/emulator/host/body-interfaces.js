@@ -26,6 +26,25 @@ function isStreamed([source, init]) {
 }
 
 /**
+ * Reads a body that is a stream of a script. That may wait for the tab, and needs nothing of the host.
+ *
+ * @param {any} given a request or a response
+ * @returns {Promise<any>} resolves to a response of the host with its bytes and headers
+ */
+async function loadedBody(given) {
+    if (given.bodyUsed) throw new TypeError('the body has been read already');
+    const reader = given.body.getReader();
+    const chunks = [];
+    for (;;) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        if (!(value instanceof Uint8Array)) throw new TypeError('a chunk of the body is no Uint8Array');
+        chunks.push(value.slice());
+    }
+    return new Response(new Blob(chunks), { headers: given.headers });
+}
+
+/**
  * Makes an interface that inherits from that of the host. Objects of the host are its instances, too, since a
  * structured clone makes them.
  *
@@ -54,8 +73,9 @@ function bodyInterface(context, name) {
         const { [reader]: value } = {
             /** @this {any} */
             async [reader]() {
-                const work = Host.prototype[reader].call(this);
-                return streamed.has(this) ? work : tracked(context, work, `${name}.${reader}()`);
+                const loaded = streamed.has(this) ? await loadedBody(this) : undefined;
+                const work = loaded ? loaded[reader]() : Host.prototype[reader].call(this);
+                return tracked(context, work, `${name}.${reader}()`);
             },
         };
         Object.defineProperty(prototype, reader, { value, writable: true, configurable: true });
