@@ -27,12 +27,15 @@ function resident(pid) {
     return Number(found?.[1]) / 1_024;
 }
 
+/** The memory of a page as the browser accounts for it; runs in the page. @returns {Promise<number>} bytes */
+const ownBytes = async () => (await /** @type {any} */ (performance).measureUserAgentSpecificMemory()).bytes;
+
 /**
- * Opens pages, each in a process of its own, and measures their processes.
+ * Opens pages, each in a process of its own, and measures their processes and the last page.
  *
  * @param {import('../lib/context.js').Context} context @param {string} page
  * @param {(tab: import('../lib/context.js').Tab) => Promise<unknown>} use
- * @returns {Promise<number[]>} MB
+ * @returns {Promise<{ sizes: number[], own: number }>} MB
  */
 async function residentIn(context, page, use) {
     const before = new Set(renderers(context));
@@ -46,8 +49,9 @@ async function residentIn(context, page, use) {
     const sizes = renderers(context)
         .filter((pid) => !before.has(pid))
         .map(resident);
+    const own = ((await tabs.at(-1)?.evaluate(ownBytes)) ?? NaN) / 2 ** 20;
     await Promise.all(tabs.map((tab) => tab.close()));
-    return sizes;
+    return { sizes, own };
 }
 
 /** @param {import('../lib/context.js').Context} context @returns {Promise<import('../lib/rows.js').Row[]>} */
@@ -58,15 +62,22 @@ export async function scaleMemory(context) {
         await call(tab, 'flushCounters', 100);
         await call(tab, 'holdNames', 'ours', ['a', 'b', 'c'], 'exclusive');
     });
-    const bare = median(empty);
+    const bare = median(empty.sizes);
     return [
         {
             name: 'resident memory of a tab with counters and locks, above an empty page',
             unit: 'MB',
             peer: 'the target',
-            samples: { ours: used.map((one) => one - bare), peer: [MOST_MB] },
+            samples: { ours: used.sizes.map((one) => one - bare), peer: [MOST_MB] },
             target: { most: 1 },
-            note: `empty pages ${empty.map((one) => one.toFixed(1)).join(', ')} MB`,
+            note: `empty pages ${empty.sizes.map((one) => one.toFixed(1)).join(', ')} MB`,
+        },
+        {
+            name: 'the same as the browser accounts for it: JavaScript and WebAssembly',
+            unit: 'MB',
+            peer: 'the target',
+            samples: { ours: [used.own - empty.own], peer: [MOST_MB] },
+            target: { most: 1 },
         },
     ];
 }

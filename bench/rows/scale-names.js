@@ -42,7 +42,7 @@ export async function scaleNames(context) {
             const more = ours.map(({ more_ms }) => more_ms);
             fewest_ms ??= median(more);
             const samples = { ours: each(ours), peer: each(parts) };
-            const panel = `Holding many ${mode} locks, each, in µs`;
+            const panel = `Holding ${mode} locks, each, in µs`;
             rows.push(
                 {
                     name: `${size.toLocaleString('en')} ${mode} locks held by one tab, each`,

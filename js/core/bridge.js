@@ -49,7 +49,7 @@ export class Bridge {
 
     promises = new Promises();
 
-    /** The objects of each counter, by its address. @type {Map<number, Set<WeakRef<ChangeListener>>>} */
+    /** The objects of each counter, by its address. @type {Map<number, WeakRef<ChangeListener>[]>} */
     #counterListeners = new Map();
 
     /**
@@ -135,12 +135,10 @@ export class Bridge {
 
     /** Calls the listeners of a counter. @param {number} counter its address */
     counterChanged(counter) {
-        const listeners = this.#counterListeners.get(counter) ?? new Set();
-        for (const listener of [...listeners]) {
-            const alive = listener.deref();
-            if (alive) alive._changed();
-            else listeners.delete(listener);
-        }
+        const listeners = this.#counterListeners.get(counter) ?? [];
+        const alive = listeners.filter((one) => one.deref());
+        this.#counterListeners.set(counter, alive);
+        for (const listener of alive) listener.deref()?._changed();
     }
 
     /**
@@ -148,21 +146,19 @@ export class Bridge {
      *
      * @param {string} asked the options, as text
      * @param {() => number} make makes the counter, and returns its address
-     * @param {ChangeListener} changed called when the value may have changed
-     * @returns {{ address: number, end: () => void }} `end` ends the calls of `changed`
+     * @param {ChangeListener} listener called when the value may have changed, until it is collected
+     * @returns {number} its address
      */
-    counter(asked, make, changed) {
+    counter(asked, make, listener) {
         let address = this.#counters.get(asked);
         if (address === undefined) {
             this.admit(`counter/${asked}`);
             address = make();
             this.#counters.set(asked, address);
         }
-        const listeners = this.#counterListeners.get(address) ?? new Set();
-        this.#counterListeners.set(address, listeners);
-        const listener = new WeakRef(changed);
-        listeners.add(listener);
-        return { address, end: () => void listeners.delete(listener) };
+        const listeners = this.#counterListeners.get(address) ?? [];
+        this.#counterListeners.set(address, [...listeners, new WeakRef(listener)]);
+        return address;
     }
 
     /**

@@ -18,12 +18,12 @@ export class Catalogue {
      * @param {import('../core/generated/coordination.js').CounterOptions} options
      */
     attach(counter, name, options) {
-        const { address, end } = this.#bridge.counter(
+        const address = this.#bridge.counter(
             JSON.stringify([name, options]),
             () => catalogueCounter(this.#bridge, name, options),
             counter,
         );
-        counter._attach(this.#bridge, address, end);
+        counter._attach(this.#bridge, address);
     }
 
     /** Flushes every counter and then releases its locks, even if a last commit fails. */

@@ -73,9 +73,6 @@ class TabCounter {
     /** The tab of this counter. @protected */
     _owner;
 
-    /** Stops the core from calling _changed(). @protected */
-    _end = () => {};
-
     /** @type {Set<(value: number) => void>} */
     #subscribers = new Set();
 
@@ -235,7 +232,6 @@ class TabCounter {
      */
     _fail() {
         this._core = closed;
-        this._end();
         this.#subscribers.clear();
         this._owner._kept.delete(this);
         for (const iteration of this.#iterations) iteration.end();
@@ -303,13 +299,11 @@ export class ReplicatedCounter extends TabCounter {
      */
     constructor(name, bridge, durability, guarantee, owner) {
         super(name, bridge.glue, bridge.promises, 0, guarantee, owner);
-        const { address, end } = bridge.counter(
+        this._address = bridge.counter(
             JSON.stringify([name, durability]),
             () => tabCounter(bridge, name, durability),
             this,
         );
-        this._address = address;
-        this._end = end;
     }
 
     /**
@@ -472,12 +466,9 @@ export class StoredCounter extends TabCounter {
      *
      * @param {import('../core/bridge.js').Bridge} bridge
      * @param {number} address
-     * @param {() => void} end stops the core from calling _changed()
      * @internal
      */
-    _attach(bridge, address, end) {
-        if (this._core !== loading) return end();
-        this._end = end;
-        this._use(bridge.glue, bridge.promises, address);
+    _attach(bridge, address) {
+        if (this._core === loading) this._use(bridge.glue, bridge.promises, address);
     }
 }
