@@ -74,6 +74,7 @@ struct LockCast {
     bool stolen = false;
     bool limited = true;       // whether requests have a maxHold
     bool hangs = false;        // whether a holder hangs for longer, so that it is evicted
+    bool sweeps = false;       // whether a tab removes the rows of unused locks meanwhile
     LockEnds* ends = nullptr;  // where each run adds how it ended
 };
 
@@ -93,6 +94,7 @@ class LockWorkload final : public lab::Workload {
                 });
             }
         }
+        if (cast_.sweeps) begin_sweep(origin);
         if (!cast_.stolen) return;
         auto& stealer = open(origin);
         members_.back().tab->post([this, &stealer] {
@@ -126,6 +128,7 @@ class LockWorkload final : public lab::Workload {
             if (!member.tab->alive()) ++unreported;
             for (const auto& request : member.requests) {
                 if (member.tab->alive() && !request->ended) return "a request never ends";
+                if (cast_.sweeps && request->loss == "fenced") return "a sweep fenced a holder";
             }
         }
         const auto stored = count_of(origin);
@@ -146,6 +149,20 @@ class LockWorkload final : public lab::Workload {
         auto& tab = origin.open_tab();
         members_.push_back({&tab, {}});
         return tab.run<LockPage>(tab, judge_, last_request_);
+    }
+    /// The rows of the lock and of the last sweep are old, so that a tab that uses another lock
+    /// sweeps.
+    void begin_sweep(Origin& origin) {
+        const LockRow old{
+            .last = 1, .fence = 1, .born = "b", .grant = "g", .tab = "t", .label = ""};
+        origin.database().overwrite(Store::locks, "/swept", lab::StoredValue{"0", false});
+        origin.database().overwrite(Store::locks, "l",
+                                    lab::StoredValue{format_lock_row(old), false});
+        auto& sweeper = open(origin);
+        members_.back().tab->post([this, &sweeper] {
+            members_.back().requests.push_back(sweeper.hold({}, "m"));
+            members_.back().requests.back()->let_go.complete({});
+        });
     }
     static int count_of(Origin& origin) {
         const auto& rows = origin.database().rows(Store::data);
@@ -185,7 +202,8 @@ class LockWorkload final : public lab::Workload {
 
 Exploring locks(LockCast cast, lab::Faults faults = {}) {
     const bool keeps_outside = cast.ends != nullptr;
-    return {.faults = faults, .alike = !cast.stolen, .rewinds = !keeps_outside, .workload = [cast] {
+    const bool alike = !cast.stolen && !cast.sweeps;
+    return {.faults = faults, .alike = alike, .rewinds = !keeps_outside, .workload = [cast] {
                 return std::make_unique<LockWorkload>(cast);
             }};
 }
@@ -292,6 +310,14 @@ TEST_CASE("lock: every request ends when the lock is stolen at any moment, even 
 
 TEST_CASE("lock: every request ends when a holder hangs for longer than maxHold, by seeds") {
     locks({.hangs = true}, lock_faults).sample(explored_seeds);
+}
+
+TEST_CASE("lock: a sweep of unused locks fences no holder, and lets every request end") {
+    const LockCast cast{.tabs = 1, .requests = 1, .limited = false, .sweeps = true};
+    locks(cast).exhaust({.preemptions = 0});
+    locks(cast).sample(explored_seeds);
+    locks(cast, lock_faults).sample(explored_seeds);
+    locks({.limited = false, .sweeps = true}).sample(explored_seeds);
 }
 
 TEST_CASE("leader: terms rise, and each call of three tabs is committed once and ends") {

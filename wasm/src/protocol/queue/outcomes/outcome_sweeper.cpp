@@ -8,8 +8,8 @@ bool remove_old(Transaction& transaction, const std::vector<Row>& outcomes, doub
     bool removed = false;
     for (const auto& row : outcomes) {
         const auto outcome = parse_outcome_row(row.value);
-        const bool keeps = outcome && now_ms - static_cast<double>(outcome->settled_ms) <
-                                          OutcomeSweeper::kept_ms;
+        const bool keeps =
+            outcome && now_ms - static_cast<double>(outcome->settled_ms) < OutcomeSweeper::kept_ms;
         if (keeps) continue;
         transaction.remove(Store::jobs, row.key);
         transaction.remove(Store::data, queue_value_key(row.key));
