@@ -22,7 +22,7 @@ export const leader = [
         name: 'once_settle',
         doc: 'Keeps the outcome of a run, and releases its lock.',
         target: 'coordination.locks().settle_once',
-        params: { key: 'text', held: 'int', outcome: 'OnceOutcome' },
+        params: { key: 'text', held: 'int', outcome: 'OnceOutcome', ttl_ms: 'number' },
         answers: 'nothing',
     },
     {

@@ -51,10 +51,10 @@ export async function runOnce(locks, key, make, given, called_ms) {
             throw error;
         }
         outcome = { succeeded: false, result: cloneError(error) };
-        await settle(locks, key, held, outcome);
+        await settle(locks, key, held, outcome, ttl);
         throw error;
     }
-    await settle(locks, key, held, outcome);
+    await settle(locks, key, held, outcome, ttl);
     return outcome.result.value;
 }
 
@@ -65,14 +65,15 @@ export async function runOnce(locks, key, make, given, called_ms) {
  * @param {string} key
  * @param {import('./held.js').Held} held
  * @param {{ succeeded: boolean, result: object }} outcome
+ * @param {number} ttl how long the outcome is kept at least, in milliseconds
  */
-async function settle(locks, key, held, { succeeded, result }) {
+async function settle(locks, key, held, { succeeded, result }, ttl) {
     locks._forget(held._id);
     const { _bridge: bridge } = locks;
     const { values } = bridge.host;
     const text = values.keep(result);
     try {
-        await onceSettle(bridge, coreName(key), held._id, { succeeded, text });
+        await onceSettle(bridge, coreName(key), held._id, { succeeded, text }, ttl);
     } finally {
         values.take(text);
     }

@@ -74,6 +74,7 @@ struct LockCast {
     bool stolen = false;
     bool limited = true;       // whether requests have a maxHold
     bool hangs = false;        // whether a holder hangs for longer, so that it is evicted
+    bool sweeps = false;       // whether a tab removes the rows of unused locks meanwhile
     LockEnds* ends = nullptr;  // where each run adds how it ended
 };
 
@@ -88,11 +89,13 @@ class LockWorkload final : public lab::Workload {
         for (std::size_t i = 0; i < cast_.tabs; ++i) {
             auto& page = open(origin);
             for (std::size_t n = 0; n < cast_.requests; ++n) {
-                members_.back().tab->post([this, i, max_hold_ms, &page] {
+                const int turns = cast_.sweeps ? static_cast<int>(5 * n + 5) : 0;
+                after_turns(*members_.back().tab, turns, [this, i, max_hold_ms, &page] {
                     members_[i].requests.push_back(page.count({.max_hold_ms = max_hold_ms}));
                 });
             }
         }
+        if (cast_.sweeps) begin_sweep(origin);
         if (!cast_.stolen) return;
         auto& stealer = open(origin);
         members_.back().tab->post([this, &stealer] {
@@ -126,6 +129,7 @@ class LockWorkload final : public lab::Workload {
             if (!member.tab->alive()) ++unreported;
             for (const auto& request : member.requests) {
                 if (member.tab->alive() && !request->ended) return "a request never ends";
+                if (cast_.sweeps && request->loss == "fenced") return "a sweep fenced a holder";
             }
         }
         const auto stored = count_of(origin);
@@ -142,10 +146,32 @@ class LockWorkload final : public lab::Workload {
         LabTab* tab;
         std::vector<LockPage::RequestPtr> requests;
     };
+    /// Calls `then` after so many more turns of the tab, during which a sweep goes on.
+    static void after_turns(LabTab& tab, int turns, Function<void()> then) {
+        tab.post([&tab, turns, then] {
+            if (turns == 0) return then();
+            after_turns(tab, turns - 1, then);
+        });
+    }
     LockPage& open(Origin& origin) {
         auto& tab = origin.open_tab();
         members_.push_back({&tab, {}});
         return tab.run<LockPage>(tab, judge_, last_request_);
+    }
+    /// The lock's last grant and the last sweep are long ago, by a clock that was set back since, so
+    /// that a tab that uses another lock sweeps.
+    void begin_sweep(Origin& origin) {
+        constexpr std::int64_t day_ms = 86'400'000;
+        LockRow old{.last = 1, .fence = 1, .born = "b", .grant = "g", .tab = "t", .label = ""};
+        old.since_ms = day_ms;
+        auto& database = origin.database();
+        database.overwrite(Store::locks, "/swept", lab::StoredValue{std::to_string(day_ms), false});
+        database.overwrite(Store::locks, "l", lab::StoredValue{format_lock_row(old), false});
+        auto& sweeper = open(origin);
+        members_.back().tab->post([this, &sweeper] {
+            members_.back().requests.push_back(sweeper.hold({}, "m"));
+            members_.back().requests.back()->let_go.complete({});
+        });
     }
     static int count_of(Origin& origin) {
         const auto& rows = origin.database().rows(Store::data);
@@ -185,7 +211,8 @@ class LockWorkload final : public lab::Workload {
 
 Exploring locks(LockCast cast, lab::Faults faults = {}) {
     const bool keeps_outside = cast.ends != nullptr;
-    return {.faults = faults, .alike = !cast.stolen, .rewinds = !keeps_outside, .workload = [cast] {
+    const bool alike = !cast.stolen && !cast.sweeps;
+    return {.faults = faults, .alike = alike, .rewinds = !keeps_outside, .workload = [cast] {
                 return std::make_unique<LockWorkload>(cast);
             }};
 }
@@ -292,6 +319,13 @@ TEST_CASE("lock: every request ends when the lock is stolen at any moment, even 
 
 TEST_CASE("lock: every request ends when a holder hangs for longer than maxHold, by seeds") {
     locks({.hangs = true}, lock_faults).sample(explored_seeds);
+}
+
+TEST_CASE("lock: a sweep of unused locks fences no holder, and lets every request end") {
+    locks({.tabs = 1, .requests = 1, .limited = false, .sweeps = true}).exhaust({.preemptions = 0});
+    const LockCast cast{.tabs = 2, .limited = false, .sweeps = true};
+    locks(cast).sample(4 * explored_seeds);
+    locks(cast, lock_faults).sample(explored_seeds);
 }
 
 TEST_CASE("leader: terms rise, and each call of three tabs is committed once and ends") {

@@ -159,6 +159,25 @@ TEST_CASE("limits: rights come back from tabs that pause, close, freeze, are cac
     }
 }
 
+TEST_CASE("limits: the first use of a budget removes the rows of tabs that have ended") {
+    LimitScene scene(1, std::make_unique<TimeLastChooser>(1));
+    scene.judge.limit = 1000;
+    const auto rows = [&] { return scene.origin.database().rows(Store::limits).size(); };
+    for (int i = 0; i < 12; ++i) {
+        auto& member = scene.open();
+        for (int n = 0; n < 20; ++n) member.page->spend(1);
+        scene.origin.run_until([&] { return member.page->running == 0; });
+        CHECK(rows() == 2);  // the budget's, and that of this tab
+        if (i % 2 == 0) CHECK(scene.origin.page_hide(*member.tab));
+        if (i % 2 == 0) scene.origin.run();  // it gives its rights up
+        CHECK(rows() == 2);
+        scene.origin.kill(*member.tab);
+        scene.origin.run();
+    }
+    CHECK(scene.judge.failure.empty());
+    CHECK(scene.judge.refused == 0);
+}
+
 TEST_CASE("limits: connections dropped at any moment overspend no budget") {
     for (std::uint64_t seed = 0; seed < limit_seeds / 4; ++seed) {
         CAPTURE(seed);

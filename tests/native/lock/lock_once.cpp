@@ -2,6 +2,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "lock_scene.hpp"
+#include "protocol/lock/sweep/lock_sweeper.hpp"
 #include "seeds.hpp"
 #include "tabacus/lock/once.hpp"
 
@@ -44,7 +45,7 @@ class Client {
         co_await page_.world().clock().sleep(1);
         const int token = provider_.refresh(provider_.newest);
         co_await page_.world().clock().sleep(1);
-        co_await once_.settle("token", std::move(turn.held), {true, std::to_string(token)});
+        co_await once_.settle("token", std::move(turn.held), {true, std::to_string(token)}, 0);
         co_return token;
     }
     LockPage& page_;
@@ -122,7 +123,7 @@ TEST_CASE("once: a caller from before a run's end takes its outcome, however lat
             Once once(page.world(), page.table());
             auto turn = co_await once.enter("k", {}, {});
             co_await page.world().clock().sleep(5);
-            co_await once.settle("k", std::move(turn.held), {false, "refused"});
+            co_await once.settle("k", std::move(turn.held), {false, "refused"}, 0);
         }(first),
         [&] { settled = true; }, [](const Failure&) {});
     scene.until([&] { return settled; });
@@ -141,6 +142,43 @@ TEST_CASE("once: a caller from before a run's end takes its outcome, however lat
     enter(called_ms);
     enter(late.world().clock().now_ms());
     CHECK(outcomes == std::vector<std::string>{"refused", "runs"});
+}
+
+TEST_CASE("once: a sweep removes old runs, but those that shall be kept for longer") {
+    constexpr double hour_ms = LockSweeper::kept_ms;
+    LockScene scene(1, StorageModel::mutexed, std::make_unique<TimeLastChooser>(1));
+    const auto one = scene.open();
+    Once once(one.page->world(), one.page->table());
+    const auto run = [&](const std::string& key, double ttl_ms) {
+        bool done = false;
+        run_in(
+            one.page->scope(),
+            [](Once& flights, std::string name, double kept_ms) -> Task<void> {
+                auto turn = co_await flights.enter(name, {}, {});
+                co_await flights.settle(name, std::move(turn.held), {true, name}, kept_ms);
+            }(once, key, ttl_ms),
+            [&] { done = true; }, [](const Failure&) {});
+        scene.until([&] { return done; });
+    };
+    const auto kept = [&](const std::string& key) {
+        return scene.origin.database().rows(Store::data).contains("tabacus%2Fonce/" + key);
+    };
+    run("short", 0);
+    run("long", 3 * hour_ms);
+    run("used", 0);
+    const auto user = one.page->hold({}, "once/used");
+    scene.until([&] { return user->granted; });
+    wait_ms(scene, *one.page, 1'000);  // no grace period goes on
+    // Another tab has not looked for the time of the last sweep yet.
+    const auto two = scene.open();
+    two.tab->set_wall_clock(2 * hour_ms);
+    const auto sweeper = two.page->hold({}, "m");
+    scene.until([&] { return sweeper->granted && !kept("short"); });
+    CHECK(kept("long"));
+    CHECK(kept("used"));
+    for (const auto& [key, value] : scene.origin.database().rows(Store::locks)) {
+        CHECK_FALSE(key.starts_with("once%2Fshort"));
+    }
 }
 
 }  // namespace tabacus::test

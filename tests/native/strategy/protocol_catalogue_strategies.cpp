@@ -316,6 +316,21 @@ TEST_CASE("deltas folds its rows", "[catalogue]") {
     }
 }
 
+TEST_CASE("deltas: a tab's first count folds what tabs have left", "[catalogue]") {
+    for (const auto strategy : {Strategy::deltas, Strategy::batched}) {
+        CatalogueScene scene(CounterOptions{strategy}, StorageModel::cached, 6);
+        for (int i = 0; i < 5; ++i) {
+            const auto member = scene.open();
+            scene.count(member, 3);
+            scene.origin.run();
+            scene.origin.kill(*member.tab);
+            CHECK(scene.origin.database().rows(Store::deltas).size() <= 3);
+        }
+        CHECK(scene.settled() == 15);
+        CHECK(scene.origin.database().rows(Store::deltas).empty());
+    }
+}
+
 TEST_CASE("deltas without a threshold reads exactly", "[catalogue]") {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         CounterOptions options{Strategy::deltas};

@@ -21,7 +21,8 @@
 //  - It puts back what is left of the window when no call has come for `pause_ms`, when another tab
 //    needs rights, and when the page is frozen, left or closed.
 // If a tab dies within a burst, the rights of its window are lost. All other unspent rights return
-// to the budget.
+// to the budget. The row of a tab that dies, or that gives its rights up and does not come back, is
+// removed in the transaction of the first use by another tab.
 //
 // A budget has three parts in each tab: Holding, the rights that the tab may spend and its row;
 // Burst, which decides how many rights the tab takes out in advance; and Recall, which asks other
@@ -37,6 +38,7 @@
 
 #include <cstdint>
 #include <list>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -130,6 +132,10 @@ class Budget {
     std::int64_t limit_;
     std::int64_t used_ = 0;  // how much all tabs have taken, as last known
     bool worst_ = false;     // whether the row vanished, so that the whole budget counts as used
+    /// Whether this tab has not used the budget yet. Its first use removes the rows that tabs have
+    /// left behind.
+    bool fresh_ = true;
+    std::optional<std::set<std::string>> live_tabs_;  // with the first use, if they are known
     Holding holding_;
     Burst burst_;
     Recall recall_;

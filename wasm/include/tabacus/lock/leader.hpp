@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -58,8 +59,7 @@ class Leader {
     /// database, or may have been kept; with closed if the table was closed.
     Task<LeaderAnswer> call(std::string name, std::string request, LeaderCallOptions options);
 
-    /// The first act of a term, which next() repeats from time to time while there is nothing to
-    /// answer: clears away old answers, and reports rows that cannot be read, once.
+    /// The first act of a term: clears away old answers, and reports rows that cannot be read, once.
     /// `term`: Held::grant() of the leader's lock, here and below.
     Task<void> begin_term(std::string name, std::shared_ptr<Grant> term);
     /// Returns the first call that is not answered, and waits for one. Returns nothing if the term
@@ -70,7 +70,8 @@ class Leader {
     /// ended.
     Task<std::optional<FencedTransaction>> answering(std::string name, std::string id,
                                                      std::shared_ptr<Grant> term);
-    /// Commits the answer, with all that was written in the transaction.
+    /// Commits the answer, with all that was written in the transaction, and clears away old answers
+    /// with it.
     Task<void> answer(std::string name, std::string id, FencedTransaction transaction,
                       LeaderAnswer answer);
 
@@ -98,7 +99,7 @@ class Leader {
     NoticeHandler on_notice_;
     std::multimap<std::string, std::weak_ptr<Wait>> waiting_;   // own callers, by their call's id
     std::map<std::string, Subscription> answer_subscriptions_;  // by the leader's name
-    std::map<std::string, double> cleared_ms_;                  // when this tab did it last
+    std::set<std::string> reported_;  // the names of which unreadable rows were reported
     Scope scope_;
 };
 

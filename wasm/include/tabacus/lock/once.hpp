@@ -46,9 +46,9 @@ class Once {
     /// Waits for an outcome or the lock, with the options and the errors of LockTable::acquire() of
     /// an exclusive lock.
     Task<OnceTurn> enter(std::string key, LockOptions options, OnceAge age);
-    /// Keeps the outcome for the callers that wait, and releases the lock. Fails as Held::begin()
-    /// and commit() do.
-    Task<void> settle(std::string key, Held held, OnceOutcome outcome);
+    /// Keeps the outcome for the callers that wait, and releases the lock. The outcome is kept for
+    /// `ttl_ms`, and for at least LockSweeper::kept_ms. Fails as Held::begin() and commit() do.
+    Task<void> settle(std::string key, Held held, OnceOutcome outcome, double ttl_ms);
 
   private:
     struct Finished {

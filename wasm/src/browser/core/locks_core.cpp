@@ -52,9 +52,9 @@ void LocksCore::enter(const std::string& key, LockOptions options, OnceAge age, 
                   });
 }
 
-void LocksCore::settle_once(const std::string& key, int held, OnceOutcome outcome,
+void LocksCore::settle_once(const std::string& key, int held, OnceOutcome outcome, double ttl_ms,
                             PromiseId promise) {
-    settle(scope_, once_.settle(key, held_.take(held), std::move(outcome)), promise);
+    settle(scope_, once_.settle(key, held_.take(held), std::move(outcome), ttl_ms), promise);
 }
 
 void LocksCore::release(int held) {

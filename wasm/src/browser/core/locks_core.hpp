@@ -58,7 +58,8 @@ class LocksCore {
     // Single flight.
     void enter(const std::string& key, LockOptions options, OnceAge age, int request,
                PromiseId promise);
-    void settle_once(const std::string& key, int held, OnceOutcome outcome, PromiseId promise);
+    void settle_once(const std::string& key, int held, OnceOutcome outcome, double ttl_ms,
+                     PromiseId promise);
 
   private:
     using Numbers = std::vector<int>;

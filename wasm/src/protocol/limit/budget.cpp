@@ -72,6 +72,10 @@ void Budget::refuse() {
 }
 
 Task<void> Budget::take_out() {
+    if (fresh_) {
+        auto live = co_await attempt(owner_.live_tabs());
+        if (live) live_tabs_ = std::move(live.value());
+    }
     auto taken = co_await attempt(owner_.store.persist<Round>(
         key_,
         [this]() -> Task<Round> {
@@ -79,6 +83,8 @@ Task<void> Budget::take_out() {
             co_return co_await take_out_once();
         },
         true));
+    fresh_ = false;
+    live_tabs_.reset();
     if (!taken) {
         for (const auto& waiter : std::exchange(waiters_, {})) {
             waiter.done.fail(failure_of(taken.error()));
@@ -108,23 +114,26 @@ Task<Budget::Round> Budget::take_out_once() {
     const auto least = waiters_.front().n - holding_.left();
     if (least <= 0) co_return Round{};
     const auto before = used;
-    if (holding_.may_give()) {
+    Round round;
+    if (fresh_) {
+        round = co_await collect(*transaction, used);
+    } else if (holding_.may_give()) {
         // This transaction overwrites the tab's row, so it puts back the rights that the row gives
         // up.
         const auto row = co_await transaction->get(Store::limits, holding_.key());
         used -= std::min(used, Holding::given_by(row));
     }
-    Round round;
-    if (limit_ - used < least) {
+    if (limit_ - used < least && !fresh_) {
         used = before;
         round = co_await collect(*transaction, used);
-        if (limit_ - used < least) {
-            round.short_of = true;
-            if (used != before || worst_) co_await commit(*transaction, used, holding_.keep());
-            used_ = used;
-            co_return round;
+    }
+    if (limit_ - used < least) {
+        round.short_of = true;
+        if (used != before || worst_ || fresh_) {
+            co_await commit(*transaction, used, holding_.keep());
         }
-        round = {};
+        used_ = used;
+        co_return round;
     }
     const auto free = limit_ - used;
     auto amount = least;
@@ -152,8 +161,10 @@ Task<void> Budget::commit(Transaction& transaction, std::int64_t used, Holding::
     owner_.broadcast(false, used);
 }
 
-/// Puts back what other tabs have given up. Returns the tabs that hold rights if they hold enough
-/// for the first call that waits.
+/// Puts back what other tabs have given up, and removes the rows of tabs that are known to be dead.
+/// The rights that those held stay used, because no tab can know whether they were spent; so a row
+/// that is removed although its tab lives overspends nothing. Returns the tabs that hold rights if
+/// they hold enough for the first call that waits.
 Task<Budget::Round> Budget::collect(Transaction& transaction, std::int64_t& used) {
     const auto prefix = concat({key_, "/"});
     std::int64_t held = 0;
@@ -167,6 +178,8 @@ Task<Budget::Round> Budget::collect(Transaction& transaction, std::int64_t& used
             transaction.remove(Store::limits, row.key);
         } else if (holding->state == HoldingRow::State::given) {
             used -= std::min(used, holding->amount);
+            transaction.remove(Store::limits, row.key);
+        } else if (live_tabs_ && tab != owner_.tab && !live_tabs_->contains(tab)) {
             transaction.remove(Store::limits, row.key);
         } else if (tab != owner_.tab && !recall_.is_silent(tab)) {
             held = std::min(held + holding->amount, value_max);

@@ -31,6 +31,7 @@ LockEpochs::LockEpochs(World& world, const Names& names, std::string tab, Notice
       names_(names),
       tab_(std::move(tab)),
       on_notice_(std::move(on_notice)),
+      sweeper_(world, names, transactions_, scope),
       reads_(scope, Access::read,
              [this] { return begin({Store::locks}, Access::read, Durability::relaxed); }),
       tokens_(scope, Access::write, [this] {
@@ -72,6 +73,7 @@ Task<LockTokens> LockEpochs::raise_once(const std::string& key, LockClaim claim,
             co_await fail(ErrorCode::lock_lost, "the lock was lost before it was granted");
         }
         tokens = co_await begin_epoch(transaction, key, row, claim);
+        co_await sweeper_.sweep_if_due(transaction);
     });
     co_await save_backup(tokens.last);
     co_return tokens;
@@ -88,6 +90,7 @@ Task<LockTokens> LockEpochs::reserve(const std::string& key, LockClaim claim,
     LockTokens tokens;
     co_await tokens_.run(key, [&](Transaction& transaction) -> Task<void> {
         tokens = co_await reserve_in(transaction, key, claim, granted);
+        co_await sweeper_.sweep_if_due(transaction);
     });
     co_await save_backup(tokens.last);
     co_return tokens;

@@ -11,10 +11,11 @@
 // enough, because a holder that released the lock writes nothing any more. A holder from which it
 // was stolen may try to; therefore a stealer raises the epoch before it is granted the lock.
 //
-// A database can vanish (docs/decisions/0007). The row is then begun anew above the backup in
+// The row of a lock that no tab uses is removed (lock_sweeper.hpp), and a database can vanish
+// (docs/decisions/0007). The row is then begun anew above the backup in
 // localStorage, the largest token of all locks, above what this tab has seen, and above the
 // microseconds since 1970: tokens are reserved more slowly than that grows, so that they rise even
-// where everything was cleared. Only a vanished database, a stale or cleared backup and a clock set
+// where everything was cleared. Only a row that is gone, a stale or cleared backup and a clock set
 // back, all together, could repeat one.
 #pragma once
 
@@ -30,6 +31,7 @@
 #include "lock_record.hpp"
 #include "protocol/common/names.hpp"
 #include "protocol/common/shared_transactions.hpp"
+#include "sweep/lock_sweeper.hpp"
 #include "tabacus/common/counter.hpp"
 #include "tabacus/common/world.hpp"
 
@@ -114,6 +116,7 @@ class LockEpochs {
     std::string tab_;
     NoticeHandler on_notice_;
     TransactionGroup transactions_;
+    LockSweeper sweeper_;
     SharedTransactions reads_;   // of read()
     SharedTransactions tokens_;  // used by raise(), reserve() and record(): many locks need few
     std::map<std::string, std::int64_t> seen_;

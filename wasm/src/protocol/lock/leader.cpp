@@ -23,10 +23,8 @@ constexpr double call_again_ms = 1'000;
 /// tried again.
 constexpr int call_attempts_max = 4;
 constexpr std::size_t number_digits = 16;
-/// How often a leader clears away old answers.
-constexpr double clear_again_ms = Leader::kept_ms / 6;
-/// How many rows of calls are read at once: one of them can be parsed, unless another script wrote
-/// them all.
+/// How many rows of calls or answers are read at once: one of them can be parsed, unless another
+/// script wrote them all.
 constexpr std::uint32_t rows_read = 16;
 
 /// Returns the store of the requests and answers. No application has it: js/lock/lock-options.js
@@ -79,6 +77,19 @@ void forget_call(Transaction& transaction, const std::string& name, const std::s
     transaction.remove(Store::locks, (open ? call_prefix(name) : answer_prefix(name)) + id);
     transaction.remove(Store::data, data_key(calls_of(name), id));
     if (call.key) transaction.remove(Store::locks, key_key(name, *call.key));
+}
+
+/// Forgets answers that need not be kept. Reads the oldest answers alone, so that the work stays the
+/// same however many there are. Each answer adds one row and removes up to rows_read, so that the
+/// rows do not grow with the term.
+Task<void> forget_outdated(Transaction& transaction, std::string name, double now_ms) {
+    const auto prefix = answer_prefix(name);
+    for (const auto& row : co_await transaction.list(Store::locks, prefix, rows_read)) {
+        const auto call = call_of(row);
+        if (call && outdated(*call, now_ms)) {
+            forget_call(transaction, name, row.key.substr(prefix.size()), *call);
+        }
+    }
 }
 
 /// Returns the row of the call, open or answered, or nothing if there is none.
@@ -304,7 +315,6 @@ Task<std::optional<LeaderAnswer>> Leader::fetch(const std::string& name, const s
 // --- The leader ---------------------------------------------------------------------------------
 
 Task<void> Leader::begin_term(std::string name, std::shared_ptr<Grant> term) {
-    const bool first = !cleared_ms_.contains(name);
     auto own = co_await begin_in_term(std::move(term), Durability::relaxed);
     auto& transaction = own.transaction();
     int unreadable = 0;
@@ -319,8 +329,7 @@ Task<void> Leader::begin_term(std::string name, std::shared_ptr<Grant> term) {
         }
     }
     co_await own.commit();
-    cleared_ms_[name] = world_.clock().monotonic_ms();
-    if (unreadable == 0 || !first) co_return;
+    if (unreadable == 0 || !reported_.insert(name).second) co_return;
     on_notice_({Notice::Kind::warning, "corrupt-record",
                 std::to_string(unreadable) +
                     " rows among the calls to a leader cannot be read; all others are answered.",
@@ -342,10 +351,6 @@ Task<std::optional<LeaderCall>> Leader::next(std::string name, std::shared_ptr<G
         if (failures > 0 && term->held &&
             (failures == call_attempts_max || !may_pass(found.error()))) {
             co_await fail(found.error());
-        }
-        if (failures == 0 && term->held &&
-            world_.clock().monotonic_ms() - cleared_ms_[name] >= clear_again_ms) {
-            (void)co_await attempt(begin_term(name, term));
         }
         if (term->held) co_await await_wake(wait);
     }
@@ -392,8 +397,10 @@ Task<void> Leader::answer(std::string name, std::string id, FencedTransaction tr
     const auto where = call_prefix(name) + id;
     auto call = call_of(co_await own.transaction().get(Store::locks, where));
     if (!call) co_await fail(call_gone());
+    const auto now_ms = std::max(world_.clock().now_ms(), 0.0);
+    co_await forget_outdated(own.transaction(), name, now_ms);
     call->state = answer.succeeded ? CallRow::State::succeeded : CallRow::State::failed;
-    call->at_ms = static_cast<std::int64_t>(std::max(world_.clock().now_ms(), 0.0));
+    call->at_ms = static_cast<std::int64_t>(now_ms);
     own.transaction().remove(Store::locks, where);
     own.transaction().put(Store::locks, answer_prefix(name) + id, format_call_row(*call));
     own.transaction().put(Store::data, data_key(calls_of(name), id), answer.text);

@@ -52,6 +52,11 @@ inline std::string note_key(std::string_view escaped_name) {
     return std::string(escaped_name) + "/note";
 }
 
+/// Returns the key of the claim of a tab that evicts a hung holder (EvictionRow).
+inline std::string eviction_key(std::string_view escaped_name) {
+    return std::string(escaped_name) + "/rescue";
+}
+
 /// A call to a leader, Store::locks under "<its lock>/call/<id>" until it is answered, and then
 /// under "<its lock>/answer/<id>": "1;state;at" and, of a call with a key, ";key".
 struct CallRow {

@@ -2,19 +2,18 @@
 
 #include "lock_record.hpp"
 #include "protocol/common/abortable_transactions.hpp"
-#include "protocol/common/names.hpp"
 #include "protocol/common/record.hpp"
+#include "sweep/lock_sweeper.hpp"
+#include "sweep/once_rows.hpp"
 #include "tabacus/lock/once.hpp"
 
 namespace tabacus {
 namespace {
 
-/// No application has this store: js/lock/lock-options.js refuses names of stores that begin so.
-constexpr std::string_view store = "tabacus/once";
 constexpr std::string_view success = "1;s;";
 constexpr std::string_view failure = "1;f;";
 
-std::string lock_name(std::string_view key) { return "once/" + std::string(key); }
+std::string lock_name(std::string_view key) { return concat({once_lock_prefix, key}); }
 
 }  // namespace
 
@@ -44,7 +43,7 @@ Task<Once::Seen> Once::read_outcome(std::string key, OnceAge age) {
     const bool young = succeeded && age_ms < age.ttl_ms;
     const bool later = finished_ms > age.called_ms;
     if (age_ms < 0 || (!young && !later)) co_return seen;
-    auto value = co_await transaction->get(Store::data, escaped(store) + "/" + key);
+    auto value = co_await transaction->get(Store::data, once_value_key(key));
     if (value) seen.outcome = OnceOutcome{succeeded, std::move(value->value)};
     co_return seen;
 }
@@ -68,7 +67,7 @@ Task<OnceTurn> Once::enter_once(std::string key, LockOptions options, OnceAge ag
         const auto note = co_await transaction.note();
         const auto finished = note ? parse(*note) : std::nullopt;
         if (finished && (!before.finished || finished->flight != before.finished->flight)) {
-            auto text = co_await transaction.get(std::string(store), key);
+            auto text = co_await transaction.get(std::string(once_store), key);
             if (text) {
                 co_return OnceTurn{OnceOutcome{finished->succeeded, std::move(*text)}, Held()};
             }
@@ -77,13 +76,18 @@ Task<OnceTurn> Once::enter_once(std::string key, LockOptions options, OnceAge ag
     co_return OnceTurn{std::nullopt, std::move(held)};
 }
 
-Task<void> Once::settle(std::string key, Held held, OnceOutcome outcome) {
+Task<void> Once::settle(std::string key, Held held, OnceOutcome outcome, double ttl_ms) {
     auto own = std::move(held);  // a parameter would live as long as the frame
     auto transaction = co_await own.begin();
     const auto now_ms = static_cast<std::int64_t>(std::max(world_.clock().now_ms(), 0.0));
     transaction.set_note(std::string(outcome.succeeded ? success : failure) +
                          std::to_string(own.token().value_or(0)) + ";" + std::to_string(now_ms));
-    transaction.put(store, key, outcome.text);
+    transaction.put(once_store, key, outcome.text);
+    if (ttl_ms > LockSweeper::kept_ms) {
+        const auto until_ms = std::min(static_cast<double>(now_ms) + ttl_ms, double{value_max});
+        transaction.transaction().put(Store::locks, once_until_key(escaped(lock_name(key))),
+                                      format_decimal(static_cast<std::int64_t>(until_ms)));
+    }
     co_await transaction.commit();
 }
 

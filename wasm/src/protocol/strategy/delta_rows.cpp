@@ -1,13 +1,15 @@
 #include "delta_rows.hpp"
 
+#include <utility>
+
 #include "checked_add.hpp"
 #include "stored_record.hpp"
 
 namespace tabacus {
 namespace {
 
-/// The number of rows from which folding is worth while: to read fewer rows costs less than the
-/// transaction that folds them.
+/// The number of rows from which folding is worth while: to read fewer rows again and again costs
+/// less than the transaction that folds them.
 constexpr std::size_t fold_rows_min = 32;
 
 }  // namespace
@@ -21,18 +23,20 @@ Task<void> DeltaRows::append(std::int64_t n) {
     co_await transaction->commit();
 }
 
-bool DeltaRows::Found::worth_folding() const {
+bool DeltaRows::Found::worth_folding(std::size_t rows_min) const {
     if (count.sum > value_max || count.sum < -value_max) return false;
-    return rows.size() >= fold_rows_min || !unreadable.empty() || unreadable_sum;
+    return rows.size() >= rows_min || !unreadable.empty() || unreadable_sum;
 }
 
 Task<DeltaRows::Count> DeltaRows::count() {
-    const auto found = co_await scan(Access::read);
-    if (!found.worth_folding()) co_return found.count;
-    co_return (co_await scan(Access::write)).count;
+    // Tabs that come and go leave rows that no other count may ever fold.
+    const auto rows_min = std::exchange(counted_, true) ? fold_rows_min : 1;
+    const auto found = co_await scan(Access::read, rows_min);
+    if (!found.worth_folding(rows_min)) co_return found.count;
+    co_return (co_await scan(Access::write, rows_min)).count;
 }
 
-Task<DeltaRows::Found> DeltaRows::scan(Access access) {
+Task<DeltaRows::Found> DeltaRows::scan(Access access, std::size_t rows_min) {
     constexpr Stores scope{Store::counters, Store::deltas, Store::quarantine};
     Found found;
     found.count.after = appends_;
@@ -52,7 +56,7 @@ Task<DeltaRows::Found> DeltaRows::scan(Access access) {
             found.unreadable.push_back(std::move(row));
         }
     }
-    if (access == Access::write && found.worth_folding()) {
+    if (access == Access::write && found.worth_folding(rows_min)) {
         fold(*transaction, found);
         co_await transaction->commit();
         for (const auto& row : found.unreadable) warn_(row.key);

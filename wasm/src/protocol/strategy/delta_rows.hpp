@@ -30,7 +30,8 @@ class DeltaRows {
         /// creation (Indexed Database API 3.0 §2.7.2).
         std::uint64_t after = 0;
     };
-    /// Returns the sum of all rows. Folds the deltas if there are enough of them.
+    /// Returns the sum of all rows. Folds the deltas if there are enough of them; the first count
+    /// folds what it finds.
     Task<Count> count();
 
     /// Returns the number of appends that this tab has begun.
@@ -43,9 +44,9 @@ class DeltaRows {
         std::vector<std::string> rows;
         std::vector<Row> unreadable;
         std::optional<Row> unreadable_sum;
-        [[nodiscard]] bool worth_folding() const;
+        [[nodiscard]] bool worth_folding(std::size_t rows_min) const;
     };
-    Task<Found> scan(Access access);
+    Task<Found> scan(Access access, std::size_t rows_min);
     void fold(Transaction& transaction, const Found& found);
 
     World& world_;
@@ -53,6 +54,7 @@ class DeltaRows {
     Durability durability_;
     Function<void(std::string_view)> warn_;
     std::uint64_t appends_ = 0;
+    bool counted_ = false;  // whether this tab has counted
 };
 
 }  // namespace tabacus

@@ -126,7 +126,7 @@ Task<bool> LockEvictor::channel_echoes() {
 Task<bool> LockEvictor::claim_eviction(Observation seen) {
     const auto& state = seen.state;
     constexpr Stores scope{Store::locks, Store::quarantine};
-    const auto where = lock_.key + "/rescue";
+    const auto where = eviction_key(lock_.key);
     auto& epochs = lock_.context.epochs;
     const auto transaction = co_await epochs.begin(scope, Access::write, Durability::relaxed);
     if (describe(co_await epochs.read_in(*transaction, lock_.key)) != seen.epoch) {

@@ -9,25 +9,10 @@
 namespace tabacus {
 namespace {
 
-/// How long an outcome is kept for a tab that does not fetch it, and how many a sweep reads.
-constexpr std::int64_t outcome_kept_ms = 3'600'000;
-constexpr std::uint32_t swept_max = 64;
-
 std::optional<SlotRow> own_row(const std::string& key, const std::vector<Row>& slots) {
     const auto row = std::find_if(slots.begin(), slots.end(),
                                   [&](const Row& other) { return other.key == key; });
     return row == slots.end() ? std::nullopt : parse_slot_row(row->value);
-}
-
-/// Removes outcomes that no tab has fetched: the tabs that waited for them are gone.
-void sweep(QueueRows& rows, const std::vector<Row>& outcomes) {
-    for (const auto& row : outcomes) {
-        const auto outcome = parse_outcome_row(row.value);
-        if (outcome && rows.now_ms() - outcome->settled_ms < outcome_kept_ms) continue;
-        rows.transaction.remove(Store::jobs, row.key);
-        rows.transaction.remove(Store::data, queue_value_key(row.key));
-        rows.touched = true;
-    }
 }
 
 }  // namespace
@@ -64,8 +49,8 @@ Task<bool> TurnTaker::act(Transaction& transaction, HeldSlot& held_slot, bool cl
     // The reads are requested together: their answers come faster than those of single requests.
     auto slots_read = transaction.list(Store::jobs, rows.key("s/"));
     std::optional<Async<std::vector<Row>>> outcomes_read;
-    if (held_slot.fresh && held_slot.slot == 0) {
-        outcomes_read = transaction.list(Store::jobs, rows.key("o/"), swept_max);
+    if (held_slot.slot == 0 && sweeper_.due(held_slot.fresh)) {
+        outcomes_read = transaction.list(Store::jobs, rows.key("o/"), OutcomeSweeper::read_max);
     }
     co_await rows.read_head();
     const auto slots = co_await std::move(slots_read);
@@ -76,7 +61,7 @@ Task<bool> TurnTaker::act(Transaction& transaction, HeldSlot& held_slot, bool cl
         co_await fail(ErrorCode::fenced, "another worker has the slot; nothing was kept");
     }
     if (held_slot.fresh && own) co_await recover(rows, held_slot, *own, exit);
-    if (outcomes_read) sweep(rows, co_await std::move(*outcomes_read));
+    if (outcomes_read) sweeper_.sweep(rows, co_await std::move(*outcomes_read));
     const auto refusal = co_await ClaimSettlement(rows, held_slot, turn).settle();
     if (refusal) co_await fail(*refusal);
     turn.paused = rows.head.paused != QueueHead::Paused::no;

@@ -17,13 +17,14 @@
 #include <string>
 
 #include "job_selector.hpp"
+#include "protocol/queue/outcomes/outcome_sweeper.hpp"
 
 namespace tabacus {
 
 class TurnTaker {
   public:
     TurnTaker(OpenQueue& open, const HandledKinds& kinds)
-        : open_(open), kinds_(kinds), selector_(open, kinds) {}
+        : open_(open), kinds_(kinds), selector_(open, kinds), sweeper_(open) {}
 
     /// `exit`: what the former holder has recorded of its exit. `turn` says what was done.
     Task<void> take(HeldSlot& held_slot, bool claiming, std::string exit, SlotTurn& turn);
@@ -37,6 +38,7 @@ class TurnTaker {
     OpenQueue& open_;
     const HandledKinds& kinds_;
     JobSelector selector_;
+    OutcomeSweeper sweeper_;
 };
 
 /// Returns the key of the row of what a slot has claimed.

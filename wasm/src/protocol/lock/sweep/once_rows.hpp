@@ -1,0 +1,27 @@
+// The rows of once(): beside its lock, the note of the last run that ended (Once::parse()), and the
+// time until which the value is kept at least; in Store::data, the value.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "protocol/common/concat.hpp"
+#include "protocol/common/names.hpp"
+
+namespace tabacus {
+
+/// No application has this store: js/lock/lock-options.js refuses names of stores that begin so.
+constexpr std::string_view once_store = "tabacus/once";
+constexpr std::string_view once_lock_prefix = "once/";
+
+/// Returns the key of the value that a run of once(key) has stored, in Store::data.
+inline std::string once_value_key(std::string_view key) {
+    return concat({escaped(once_store), "/", key});
+}
+/// Returns the key of the time until which the value is kept, in Store::locks. There is no such row
+/// if that is LockSweeper::kept_ms after the run. `lock_key`: the escaped name of the lock.
+inline std::string once_until_key(std::string_view lock_key) {
+    return concat({lock_key, "/until"});
+}
+
+}  // namespace tabacus
