@@ -1,4 +1,5 @@
-// Jobs with keys that were enqueued together: the rows that they share, and the pages of their keys.
+// Jobs with keys that were enqueued together: the rows that they share, and the pages of their
+// keys.
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <set>
@@ -43,7 +44,8 @@ std::vector<std::string> scattered_names(std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("queue: many jobs with keys have few rows, and all of these are gone when they are done") {
+TEST_CASE(
+    "queue: many jobs with keys have few rows, and all of these are gone when they are done") {
     QueueScene scene(1, {}, {.longest_ms = 0, .effects = 0});
     auto& page = *scene.open().page;
     const auto names = scattered_names(400);

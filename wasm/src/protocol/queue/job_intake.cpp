@@ -49,8 +49,9 @@ Task<void> JobIntake::find_positions(std::vector<std::string> keys) {
     // Stores order texts that are not ASCII otherwise than C++ does.
     const bool ordered = std::all_of(keys.begin(), keys.end(), is_ascii);
     const auto limit = ordered ? single_keys_read : 0;
-    const auto rows = limit == 0 ? std::vector<Row>()
-                                 : co_await rows_.transaction.list(Store::jobs, prefix, limit, from);
+    const auto rows = limit == 0
+                          ? std::vector<Row>()
+                          : co_await rows_.transaction.list(Store::jobs, prefix, limit, from);
     std::map<std::string_view, std::string_view> listed;
     for (const auto& row : rows) listed.emplace(row.key, row.value);
     const bool all = ordered && rows.size() < limit;
@@ -63,7 +64,7 @@ Task<void> JobIntake::find_positions(std::vector<std::string> keys) {
         if (found != listed.end() && is_job_position(found->second)) position = found->second;
         if (all || found != listed.end()) continue;
         if (ordered && !listed.empty() && index < listed.rbegin()->first) continue;
-        // The reads are requested together: their answers come faster than those of single requests.
+        // The reads are requested together: answers come faster so than one by one.
         reads.emplace_back(&position, rows_.transaction.get(Store::jobs, index));
     }
     for (auto& [position, read] : reads) {

@@ -17,6 +17,8 @@ constexpr std::string_view last_bound = "\x7f";
 /// How many pages are read first, and the most that are read by one request.
 constexpr std::uint32_t first_read = 4;
 constexpr std::uint32_t read_max = 256;
+/// So many pages tell whether names are far apart.
+constexpr std::size_t read_before_giving_up = 16;
 
 /// Returns the key as pages spell it: all of it is ASCII, which stores and C++ order alike.
 std::string name_of(std::string_view key) {
@@ -82,21 +84,22 @@ Task<void> KeyPages::read(std::vector<std::string> keys) {
     co_await read_pages(std::move(names));
 }
 
-/// Reads pages one after another while most of them have some of the names. If the names are far
+/// Reads pages one after another while they have at least a name each. If the names are farther
 /// apart, each is requested by itself, all at once.
 Task<void> KeyPages::read_pages(std::set<std::string> names) {
     auto known = [this](const std::string& name) { return page_of(name) != pages_.end(); };
     std::erase_if(names, known);
-    for (auto limit = first_read; !names.empty(); limit = std::min(4 * limit, read_max)) {
+    std::size_t pages = 0;
+    std::size_t found = 0;
+    for (auto limit = first_read; !names.empty();) {
         const auto from = *names.begin();
         const auto rows = co_await request(from, limit);
         admit(from, rows, rows.size() < limit);
-        std::set<std::string> used;
-        std::erase_if(names, [&](const auto& name) {
-            const auto page = page_of(name);
-            return page != pages_.end() && (used.insert(page->first), true);
-        });
-        if (2 * used.size() < rows.size()) break;
+        const auto found_here = std::erase_if(names, known);
+        limit = found_here < rows.size() ? first_read : std::min(4 * limit, read_max);
+        pages += rows.size();
+        found += found_here;
+        if (pages >= read_before_giving_up && found < pages) break;
     }
     std::vector<std::pair<std::string, Async<std::vector<Row>>>> reads;
     for (const auto& name : names) reads.emplace_back(name, request(name, 1));
@@ -120,7 +123,8 @@ void KeyPages::admit(std::string from, const std::vector<Row>& rows, bool last) 
         if (!is_new) continue;
         auto positions = parse_page(row.value);
         if (!positions) unreadable_.push_back(row);
-        page->second.positions = std::move(positions).value_or(std::map<std::string, std::string>());
+        page->second.positions =
+            std::move(positions).value_or(std::map<std::string, std::string>());
     }
     if (!last) return;
     auto& page = pages_.try_emplace(std::string(last_bound), Page{from, {}}).first->second;

@@ -415,7 +415,7 @@ std::string format_queue_event(const std::string& queue, const QueueEvent& event
     return format.take();
 }
 
-std::optional<QueueMessage> parse_queue_event(std::string_view text) {
+std::optional<QueueMessage> parse_queue_event(std::string_view text, bool with_fields) {
     QueueFields fields(text);
     QueueMessage message;
     message.queue = fields.next();
@@ -423,8 +423,9 @@ std::optional<QueueMessage> parse_queue_event(std::string_view text) {
     message.event.tab = fields.identifier();
     message.event.version = fields.count();
     message.event.count = fields.count();
-    message.event.fields = fields.texts();
-    if (!fields.good() || !fields.ended() || !unescaped(message.queue)) return std::nullopt;
+    if (with_fields) message.event.fields = fields.texts();
+    if (!fields.good() || (with_fields && !fields.ended()) || !unescaped(message.queue))
+        return std::nullopt;
     return message;
 }
 

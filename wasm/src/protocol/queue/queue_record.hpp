@@ -156,7 +156,9 @@ struct QueueMessage {
     std::string queue;  // escaped
     QueueEvent event;
 };
-std::optional<QueueMessage> parse_queue_event(std::string_view text);
+/// `fields`: whether the event's fields are wanted. Without them it takes no longer, however many
+/// jobs the event names.
+std::optional<QueueMessage> parse_queue_event(std::string_view text, bool fields = true);
 
 /// The rows of jobs that may run begin so, after "q/", and those of all jobs.
 constexpr std::array<std::string_view, 2> runnable_parts{"r/", "b/"};

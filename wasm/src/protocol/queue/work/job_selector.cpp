@@ -52,9 +52,9 @@ Task<JobSelector::OrderedRows> JobSelector::first_rows(QueueRows& rows, std::siz
         for (const auto part : runnable_parts) {
             const auto prefix = rows.key(kind_prefix(part, kind.name));
             const auto from = concat({prefix, kind.first});
-            reads.emplace_back(&kind,
-                               rows.transaction.list(Store::jobs, prefix,
-                                                     static_cast<std::uint32_t>(limit), from));
+            reads.emplace_back(
+                &kind, rows.transaction.list(Store::jobs, prefix, static_cast<std::uint32_t>(limit),
+                                             from));
         }
     }
     OrderedRows found;
@@ -102,8 +102,8 @@ Task<void> JobSelector::select(QueueRows& rows, const std::vector<Row>& slots,
         if (jobs.front().lost_workers > 0) most = std::min(most, suspects_max);
         if (turn.claim.jobs.size() >= most) break;
         // A tab of version 0.1.0 cannot read a slot's row that records batches with keys.
-        const bool other_part = !turn.claim.jobs.empty() &&
-                                jobs.front().paged != turn.claim.jobs.front().paged;
+        const bool other_part =
+            !turn.claim.jobs.empty() && jobs.front().paged != turn.claim.jobs.front().paged;
         if (other_part) break;
         const bool single = alone(jobs.front());
         const auto count = single ? 1 : std::min(jobs.size(), most - turn.claim.jobs.size());
