@@ -90,7 +90,7 @@ function run(queue, count) {
 }
 
 describe('growth of queues', () => {
-    it('jobs with keys are enqueued in at most twice the requests of others, and done in 1.5 times as many', async () => {
+    it('jobs with keys are enqueued in at most twice the requests of others, and done in few for each job', async () => {
         const origin = await createOrigin();
         const { tab, store } = await openTab(origin);
         const requests = async (/** @type {() => Promise<unknown>} */ act) => {
@@ -118,9 +118,9 @@ describe('growth of queues', () => {
             assert.equal(queue.size, 0);
         }
         assert.ok(Number(of.rising?.filled) <= 2 * Number(of.none?.filled), JSON.stringify(of));
-        assert.ok(Number(of.rising?.done) <= 1.5 * Number(of.none?.done) + 50, JSON.stringify(of));
+        assert.ok(Number(of.rising?.done) <= count / 8, JSON.stringify(of));
         assert.ok(Number(of.scattered?.filled) <= count / 10, JSON.stringify(of));
-        assert.ok(Number(of.scattered?.done) <= count / 4, JSON.stringify(of));
+        assert.ok(Number(of.scattered?.done) <= count / 6, JSON.stringify(of));
         await tab.close();
         origin.close();
     });

@@ -86,6 +86,23 @@ TEST_CASE("queue: each key of many has one job, and cancel() and retry() find it
     CHECK(rows_of(scene, "k/").empty());
 }
 
+TEST_CASE("queue: keys that are far apart have rows of their own, and are found beside pages") {
+    QueueScene scene(1, {}, {.longest_ms = 0, .effects = 0});
+    auto& page = *scene.open().page;
+    const auto names = scattered_names(1'000);
+    enqueue_keyed(scene, page, {names.begin(), names.begin() + 960});
+    CHECK(rows_of(scene, "k/").empty());
+    enqueue_keyed(scene, page, {names.begin() + 960, names.end()});
+    CHECK(rows_of(scene, "k/").size() == 40);
+    enqueue_keyed(scene, page, names);
+    CHECK(page.queue().count() == 1'000);
+    page.work();
+    scene.until([&] { return scene.all_settled(); });
+    CHECK(scene.judge.order.size() == 1'000);
+    CHECK(rows_of(scene, "i/").empty());
+    CHECK(rows_of(scene, "k/").empty());
+}
+
 TEST_CASE("queue: a page of keys that cannot be read is quarantined, and its jobs are done") {
     QueueScene scene(1, {}, {.longest_ms = 0, .effects = 0});
     auto& page = *scene.open().page;

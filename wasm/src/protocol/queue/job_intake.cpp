@@ -114,7 +114,7 @@ Task<void> JobIntake::enqueue_one(QueueRequest& request) {
 void JobIntake::put_fresh() {
     auto jobs = std::exchange(fresh_, {});
     const auto keys = std::exchange(fresh_keys_, {});
-    const bool many = keys.size() >= rows_.options.paged_keys_min;
+    const bool many = keys.size() >= rows_.options.paged_keys_min && rows_.pages.are_close(keys);
     for (auto& job : jobs) {
         if (job.key.empty()) continue;
         job.paged = many && job.due_ms == 0 && !job.payload.by_value;

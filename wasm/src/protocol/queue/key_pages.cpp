@@ -14,6 +14,8 @@ namespace {
 
 /// The bound of the last page: behind all names.
 constexpr std::string_view last_bound = "\x7f";
+/// So many keys of each page are close to each other.
+constexpr std::size_t close_keys_min = 8;
 /// How many pages are read first, and the most that are read by one request.
 constexpr std::uint32_t first_read = 4;
 constexpr std::uint32_t read_max = 256;
@@ -65,6 +67,15 @@ std::string KeyPages::find(std::string_view key) const {
     if (page == pages_.end()) return {};
     const auto found = page->second.positions.find(name);
     return found == page->second.positions.end() ? std::string() : found->second;
+}
+
+bool KeyPages::are_close(const std::set<std::string>& keys) const {
+    std::set<std::string_view> bounds;
+    for (const auto& key : keys) {
+        const auto page = pages_.lower_bound(name_of(key));
+        if (page != pages_.end()) bounds.insert(page->first);
+    }
+    return bounds.size() < 2 || keys.size() >= close_keys_min * bounds.size();
 }
 
 void KeyPages::set(std::string_view key, std::string position) {

@@ -37,6 +37,9 @@ class KeyPages {
     Task<void> read(std::vector<std::string> keys);
     /// Returns the position of the job with that key, or an empty text. Requires read().
     [[nodiscard]] std::string find(std::string_view key) const;
+    /// Whether these keys are on few pages, so that pages cost less than a row for each key.
+    /// Requires read().
+    [[nodiscard]] bool are_close(const std::set<std::string>& keys) const;
     /// Records the position of the job with that key.
     void set(std::string_view key, std::string position);
     void erase(std::string_view key) {
