@@ -339,6 +339,12 @@ export const records = {
         to: 'js',
         fields: { id: 'text', joined: 'bool', count: 'int64' },
     },
+    JobRange: {
+        doc: 'Which jobs of a list are returned: those after the job of that id, if one is named, and at most `limit`, unless it is 0.',
+        header: 'tabacus/queue/queue.hpp',
+        to: 'cpp',
+        fields: { after: 'text', limit: 'int64' },
+    },
     JobInfo: {
         doc: 'A job of a queue. `attempts` is the number of failed attempts.',
         header: 'tabacus/queue/queue.hpp',

@@ -134,7 +134,7 @@ export const queues = [
         name: 'queue_list',
         doc: 'Lists jobs, in the order in which they will run.',
         target: 'coordination.queues().list',
-        params: { queue: 'int', which: 'JobList' },
+        params: { queue: 'int', which: 'JobList', range: 'JobRange' },
         answers: 'list<JobInfo>',
     },
 ];

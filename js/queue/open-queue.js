@@ -23,6 +23,7 @@ import { checkJobKey, jobSpec } from './job-spec.js';
 import { jobFrom } from './job.js';
 import { unpacked } from './payloads.js';
 import { QueueListeners } from './queue-listeners.js';
+import { checkRange } from './queue-options.js';
 import { reportFrom, stateFrom } from './queue-state.js';
 import { Runs } from './runs.js';
 
@@ -147,15 +148,18 @@ export class OpenQueue {
         return queueIdle(this.#bridge, this.#queue.number);
     }
 
-    /** @returns {Promise<Job[]>} */
-    jobs() {
-        return this.#list('jobs');
+    /** @param {import('./queue-options.js').ListOptions} [options] @returns {Promise<Job[]>} */
+    async jobs(options) {
+        return this.#list('jobs', options);
     }
 
-    /** @returns {Promise<import('./job.js').DeadLetter[]>} */
-    async deadLetters() {
+    /**
+     * @param {import('./queue-options.js').ListOptions} [options]
+     * @returns {Promise<import('./job.js').DeadLetter[]>}
+     */
+    async deadLetters(options) {
         const { number } = this.#queue;
-        return (await this.#list('deadLetters')).map((job) => ({
+        return (await this.#list('deadLetters', options)).map((job) => ({
             ...job,
             retry: () => this.#write(() => queueRetry(this.#bridge, number, job.id)),
             discard: () => this.#write(() => queueDiscard(this.#bridge, number, job.id)),
@@ -225,10 +229,15 @@ export class OpenQueue {
         return queueHandle(this.#bridge, number, kinds);
     }
 
-    /** @param {import('../core/generated/enums/job-list.js').JobListName} which @returns {Promise<Job[]>} */
-    async #list(which) {
+    /**
+     * @param {import('../core/generated/enums/job-list.js').JobListName} which
+     * @param {import('./queue-options.js').ListOptions} [options]
+     * @returns {Promise<Job[]>}
+     */
+    async #list(which, options) {
         const { values } = this.#bridge.host;
-        return (await queueList(this.#bridge, this.#queue.number, which)).map((info) => {
+        const range = checkRange(options);
+        return (await queueList(this.#bridge, this.#queue.number, which, range)).map((info) => {
             const job = jobFrom(info);
             try {
                 job.payload = unpacked(info.payload, values);

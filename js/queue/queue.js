@@ -11,6 +11,7 @@ import { addHandler } from './queue-options.js';
 /** @typedef {import('./job.js').Job} Job */
 /** @typedef {import('./job.js').DeadLetter} DeadLetter */
 /** @typedef {import('./queue-state.js').QueueState} QueueState */
+/** @typedef {import('./queue-options.js').ListOptions} ListOptions */
 
 /**
  * A queue of jobs. Any tab or Worker of the origin may enqueue jobs and handle them; at most `concurrency`
@@ -134,17 +135,25 @@ export class Queue extends Successor {
 
     /**
      * Lists the jobs in the order in which they run: the running ones, then those that wait, then the delayed
-     * ones.
+     * ones. Without a `limit` all of them are in memory at once: read a long queue in parts, each `after` the
+     * last job of the part before.
      *
-     * @returns {Promise<Job[]>}
+     * @param {ListOptions} [options]
+     * @returns {Promise<Job[]>} rejects with `invalid-argument`, also if no job has the id `after`; with `closed`
+     *   or an error of the store
      */
-    async jobs() {
-        return this.#openQueue().jobs();
+    async jobs(options) {
+        return this.#openQueue().jobs(options);
     }
 
-    /** Lists the jobs that have failed for good, the oldest first. @returns {Promise<DeadLetter[]>} */
-    async deadLetters() {
-        return this.#openQueue().deadLetters();
+    /**
+     * Lists the jobs that have failed for good, the oldest first.
+     *
+     * @param {ListOptions} [options]
+     * @returns {Promise<DeadLetter[]>} rejects as that of jobs()
+     */
+    async deadLetters(options) {
+        return this.#openQueue().deadLetters(options);
     }
 
     /** Resolves when no job is queued or running in any tab. @returns {Promise<void>} */

@@ -49,6 +49,9 @@ struct QueueOptions {
     bool pause_on_failure = false;  // instead of backing off
     std::int64_t limit = 0;         // jobs in the queue; 0: no limit
     Durability durability = Durability::relaxed;
+    /// So many jobs with keys that are enqueued together share rows, which tabs of version 0.1.0 do
+    /// not see. Fewer have rows of their own.
+    std::size_t paged_keys_min = 16;
 };
 
 /// A value as a text, or, `by_value`, what the world puts into Store::data for the text.
@@ -100,6 +103,13 @@ struct JobInfo {
     double due_ms = 0;       // delayed: until when; dead: since when
     std::string error;       // of the last attempt
     std::string tab;         // running: where
+};
+
+/// Which jobs of a list are returned.
+struct JobRange {
+    std::string after =
+        {};  // NOLINT(readability-redundant-member-init): the id of a job; empty: all
+    std::int64_t limit = 0;  // the most; 0: no limit
 };
 
 /// What has happened to jobs, in any tab.
@@ -213,17 +223,25 @@ class Queue {
     /// Reads the number of jobs in the queue from the store.
     Task<std::int64_t> read_count();
     /// Returns the jobs in the order in which they will run, running ones first. What a slot has
-    /// claimed runs one after another: all but its first job are queued.
-    Task<std::vector<JobInfo>> jobs();
+    /// claimed runs one after another: all but its first job are queued. Fails with
+    /// invalid_argument if the job that the range names is not in the queue, unless a list of this
+    /// tab has ended with it.
+    Task<std::vector<JobInfo>> jobs(JobRange range);
+    Task<std::vector<JobInfo>> jobs() { return jobs({}); }
     /// Returns the running jobs only.
     Task<std::vector<JobInfo>> running();
-    Task<std::vector<JobInfo>> dead_letters();
+    /// Returns the dead letters, the oldest first. Fails as jobs() does.
+    Task<std::vector<JobInfo>> dead_letters(JobRange range);
+    Task<std::vector<JobInfo>> dead_letters() { return dead_letters({}); }
     /// Makes a dead letter a job at the front. Returns false if no dead letter has that id.
     Task<bool> retry(std::string id);
     Task<bool> discard(std::string id);
     /// Returns once nothing is queued or running.
     Task<void> idle();
     [[nodiscard]] bool paused() const;
+    /// Whether events of other tabs are to name their jobs, as they do at first. If nobody asks for
+    /// the jobs, reading their names is most of what such an event costs.
+    void follow_jobs(bool follows);
 
   private:
     friend class Queues;

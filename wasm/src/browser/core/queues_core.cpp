@@ -6,6 +6,7 @@ int QueuesCore::open(const std::string& name, const QueueOptions& options) {
     auto& opened = *opened_.emplace_back(std::make_unique<Opened>(options.concurrency));
     opened.number = static_cast<int>(opened_.size()) - 1;
     opened.queue = &queues_.queue(name, options, callbacks_of(opened));
+    opened.follow_jobs();
     return opened.number;
 }
 
@@ -23,6 +24,7 @@ QueueCallbacks QueuesCore::callbacks_of(Opened& opened) {
     };
     callbacks.event = [&opened](const QueueEvent& event) {
         opened.report(opened.claims.receive(event));
+        opened.follow_jobs();
     };
     return callbacks;
 }
@@ -37,6 +39,7 @@ void QueuesCore::finish(int queue, int run, const std::string& job, bool succeed
     auto& opened = *opened_[static_cast<std::size_t>(queue)];
     for (const auto& spec : next) opened.claims.keep_value(job, spec.payload);
     opened.claims.keep_value(job, value);
+    opened.follow_jobs();
     JobOutcome outcome;
     outcome.kind = succeeded ? JobOutcome::Kind::done : JobOutcome::Kind::failed;
     outcome.value = std::move(value);
@@ -52,15 +55,19 @@ void QueuesCore::state(int queue, bool returned, PromiseId promise) {
 }
 
 Task<void> QueuesCore::refresh(Opened& opened, bool returned) {
-    const auto mark = returned ? opened.claims.mark() : 0;
+    const bool missed = opened.claims.watched() && std::exchange(opened.missed, false);
+    const auto mark = returned || missed ? opened.claims.mark() : 0;
     const auto count = co_await opened.queue->read_count();
     opened.claims.learn(count, opened.queue->paused());
     opened.report({});
     opened.claims.refresh(co_await opened.queue->running(), mark);
 }
 
-void QueuesCore::list(int queue, JobList which, PromiseId promise) {
-    settle(scope_, which == JobList::jobs ? at(queue).jobs() : at(queue).dead_letters(), promise);
+void QueuesCore::list(int queue, JobList which, JobRange range, PromiseId promise) {
+    auto& of = at(queue);
+    settle(scope_,
+           which == JobList::jobs ? of.jobs(std::move(range)) : of.dead_letters(std::move(range)),
+           promise);
 }
 
 }  // namespace tabacus::browser

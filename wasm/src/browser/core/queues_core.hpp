@@ -46,13 +46,15 @@ class QueuesCore {
     void discard(int queue, const std::string& id, PromiseId promise) {
         settle(scope_, at(queue).discard(id), promise);
     }
-    void list(int queue, JobList which, PromiseId promise);
+    void list(int queue, JobList which, JobRange range, PromiseId promise);
     /// Answers the state as the store has it. `returned`: events were lost, so that jobs which ran and do not run have
     /// ended.
     void state(int queue, bool returned, PromiseId promise);
     /// Reports what happens in the queue from here on, or does not.
     void watch(int queue, bool watched) {
-        opened_[static_cast<std::size_t>(queue)]->claims.watch(watched);
+        auto& opened = *opened_[static_cast<std::size_t>(queue)];
+        opened.claims.watch(watched);
+        opened.follow_jobs();
     }
 
     void online() { queues_.online(); }
@@ -64,7 +66,15 @@ class QueuesCore {
         int number = 0;
         Queue* queue = nullptr;
         ClaimTracker claims;
+        bool missed = false;  // events of other tabs named no jobs
 
+        /// Other tabs' events need not name jobs while nobody watches, unless a value waits for
+        /// the news that its job is settled.
+        void follow_jobs() {
+            const bool follows = claims.watched() || claims.keeps_values();
+            missed = missed || !follows;
+            queue->follow_jobs(follows);
+        }
         /// Notifies JavaScript of what has happened.
         void report(std::vector<QueueReport> reports);
     };

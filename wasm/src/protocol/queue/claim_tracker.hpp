@@ -77,9 +77,11 @@ class ClaimTracker {
     [[nodiscard]] std::int64_t size() const { return size_; }
     [[nodiscard]] QueueState state() const;
     void watch(bool watched) { watched_ = watched; }
+    [[nodiscard]] bool watched() const { return watched_; }
 
     /// A run of the job has given this value. A value that is itself a text is not kept.
     void keep_value(const std::string& id, const QueueValue& value);
+    [[nodiscard]] bool keeps_values() const { return !values_.empty(); }
     /// Returns the texts of the values that are not needed any more: the run that gave each of them
     /// is settled, or counts for nothing.
     std::vector<std::string> take_unneeded_values();

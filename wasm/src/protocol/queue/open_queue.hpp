@@ -28,6 +28,7 @@ struct OpenQueue {
     QueueOptions options;
     QueueCallbacks callbacks;
     bool closed = false;
+    bool follows_jobs = true;  // as Queue::follow_jobs()
 
     Task<std::unique_ptr<Transaction>> begin(Stores scope, Access access, Durability durability) {
         return context.transactions.begin(scope, access, durability);

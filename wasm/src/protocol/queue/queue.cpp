@@ -43,15 +43,21 @@ Task<bool> Queue::discard(std::string id) { return parts_->control.discard(std::
 
 std::int64_t Queue::count() const { return parts_->status.count; }
 
+void Queue::follow_jobs(bool follows) { parts_->open.follows_jobs = follows; }
+
 bool Queue::paused() const { return parts_->status.paused; }
 
 Task<std::int64_t> Queue::read_count() { return parts_->lists.read_count(); }
 
-Task<std::vector<JobInfo>> Queue::jobs() { return parts_->lists.jobs(); }
+Task<std::vector<JobInfo>> Queue::jobs(JobRange range) {
+    return parts_->lists.jobs(std::move(range));
+}
 
 Task<std::vector<JobInfo>> Queue::running() { return parts_->lists.running(); }
 
-Task<std::vector<JobInfo>> Queue::dead_letters() { return parts_->lists.dead_letters(); }
+Task<std::vector<JobInfo>> Queue::dead_letters(JobRange range) {
+    return parts_->lists.dead_letters(std::move(range));
+}
 
 Task<void> Queue::idle() {
     co_await read_count();

@@ -42,10 +42,14 @@ void Queues::Parts::open_channel() {
     context.channel = context.world.channel(context.names.queues_channel());
     if (!context.channel) return;
     context.channel->on_message([this](std::string_view text) {
-        const auto message = parse_queue_event(text);
+        auto message = parse_queue_event(text, false);
         if (!message || closed) return;  // another version's, or a stranger's
         const auto found = queues.find(message->queue);
-        if (found != queues.end()) found->second->parts_->news.receive(message->event);
+        if (found == queues.end()) return;
+        auto& parts = *found->second->parts_;
+        const bool named = parts.open.follows_jobs || parts.news.needs_jobs(message->event);
+        if (named) message = parse_queue_event(text);
+        if (message) parts.news.receive(message->event);
     });
 }
 

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "key_pages.hpp"
 #include "queue_context.hpp"
 #include "queue_record.hpp"
 #include "tabacus/common/world.hpp"
@@ -47,6 +48,13 @@ struct QueueChanges {
 /// itself may be what ends them.
 constexpr int lost_workers_max = 10;
 
+/// The jobs of a row, and which of them was looked for.
+struct FoundJob {
+    std::vector<Job> row;
+    std::size_t at = 0;
+    [[nodiscard]] const Job& job() const { return row[at]; }
+};
+
 struct QueueRows {
     Transaction& transaction;
     QueueContext& context;
@@ -57,6 +65,7 @@ struct QueueRows {
     bool touched = false;       // the head, or what it counts, has changed
     bool spoilt = false;        // what the head counts is unknown
     std::int64_t began_ms = 0;  // now_ms(), after its first call
+    KeyPages pages = KeyPages(transaction, queue);
 
     [[nodiscard]] std::string key(std::string_view rest) const;
     /// Returns the time, which stays the same for the whole transaction.
@@ -70,8 +79,15 @@ struct QueueRows {
     void stamp_events();
     /// Returns nothing if the row cannot be read; it is then moved to Store::quarantine.
     std::vector<Job> jobs_of(const Row& row);
+    /// Reads the rows whose keys begin with this, piece by piece, so that they need not fit into
+    /// memory together.
+    Task<void> each_row(std::string_view part, Function<void(const Row&)> visit) const;
     /// Reads a row of one job, which is in no batch.
     std::optional<Job> job_of(const Row& row);
+    /// Returns where the job of the key is, or an empty text if there is none.
+    Task<std::string> position_of(std::string key);
+    /// Returns the job with that key if it is at `position`.
+    Task<std::optional<FoundJob>> find(std::string key, std::string position);
     /// Reads the value of a payload that is no text.
     Task<void> read_value(Job& job);
 
@@ -95,6 +111,9 @@ struct QueueRows {
     void put_all(std::span<const Job> jobs);
     /// Removes the row. One call of the following for each of its jobs decides what becomes of it.
     void take(std::string_view position);
+    /// Removes the row of a job, and writes its other jobs anew. A slot that has claimed the row
+    /// has claimed the rows of the others then.
+    Task<void> extract(FoundJob found);
     void move(const Job& from, const Job& to);
     void done(const Job& job, const JobOutcome& outcome);
     void make_dead_letter(Job job, std::string_view error);
@@ -109,10 +128,11 @@ struct QueueRows {
     /// or nothing if none is left.
     Task<std::optional<double>> promote();
     Task<std::vector<SlotRow>> read_slots();
+    /// Returns the head with what it counts counted anew.
+    Task<QueueHead> counted(QueueHead of) const;
 
   private:
     Task<void> make_head(const Row* unreadable);
-    Task<QueueHead> counted(QueueHead of);
     void quarantine(const Row& row);
     void forget(const Job& job, bool keep_payload);
     void report_outcome(const Job& job, const JobOutcome& outcome);

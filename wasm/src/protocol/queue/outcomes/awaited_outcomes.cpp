@@ -32,11 +32,14 @@ void AwaitedOutcomes::keep_unknown(const QueueChanges& changes) {
 
 Task<JobOutcomes> AwaitedOutcomes::resolve_unknown(Transaction& transaction, std::string born) {
     std::set<std::string> there;
-    for (const std::string_view part : {"r/", "w/"}) {
-        const auto rows = co_await transaction.list(Store::jobs, open_.row_key(part));
-        for (const auto& row : rows) {
-            for (const auto& job : parse_jobs(row.value)) there.insert(job.id);
-        }
+    QueueChanges changes;
+    const auto rows = open_.rows(transaction, changes);
+    for (const auto part : job_parts) {
+        co_await rows.each_row(part, [&](const Row& row) {
+            for (const auto& job : parse_jobs(row.value)) {
+                if (unknown_.contains(job.id)) there.insert(job.id);
+            }
+        });
     }
     const auto prefix = open_.outcomes_prefix();
     const auto reported = co_await transaction.list(Store::jobs, prefix);

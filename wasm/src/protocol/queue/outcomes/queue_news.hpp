@@ -38,6 +38,10 @@ class QueueNews {
     void note(std::int64_t version, std::int64_t count);
     /// The queue may have become idle with no change of its head.
     void note_again() { note(parts_.status.version, parts_.status.count); }
+    /// Whether it matters here which jobs the event names, though the application does not ask.
+    [[nodiscard]] bool needs_jobs(const QueueEvent& event) const {
+        return event.kind == QueueEvent::Kind::cancelled && !parts_.runs.empty();
+    }
     /// An event of any tab, this one among them.
     void receive(const QueueEvent& event);
     /// Notifies all tabs, this one among them, of what a transaction has done, and delivers the

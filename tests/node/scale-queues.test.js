@@ -1,0 +1,265 @@
+/**
+ * What jobs of a queue cost however many there are, with keys and without: requests to the store, and rows that are
+ * read, which the emulator counts exactly.
+ */
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createOrigin } from 'tabacus/emulator';
+import { open } from 'tabacus';
+
+/** @typedef {{ requests: number, rows: number, transactions: number }} Counts */
+
+/**
+ * Counts what a tab asks of IndexedDB.
+ *
+ * @param {any} window
+ */
+function countedStore(window) {
+    /** @type {Counts} */
+    const counts = { requests: 0, rows: 0, transactions: 0 };
+    /** @param {any} prototype @param {string} name @param {(request: any) => void} count */
+    const wrap = (prototype, name, count) => {
+        const method = prototype[name];
+        /** @this {unknown} @param {...unknown} given */
+        const counting = function (...given) {
+            const request = method.apply(this, given);
+            count(request);
+            return request;
+        };
+        Object.defineProperty(prototype, name, { value: counting, configurable: true, writable: true });
+    };
+    const { IDBDatabase, IDBObjectStore } = window;
+    wrap(IDBDatabase.prototype, 'transaction', () => ++counts.transactions);
+    for (const name of ['get', 'put', 'delete', 'getAllKeys'])
+        wrap(IDBObjectStore.prototype, name, () => ++counts.requests);
+    wrap(IDBObjectStore.prototype, 'getAll', (request) => {
+        ++counts.requests;
+        request.addEventListener('success', () => (counts.rows += request.result.length));
+    });
+    return {
+        /** The counts since the last call of this function. @returns {Counts} */
+        take() {
+            const taken = { ...counts };
+            counts.requests = counts.rows = counts.transactions = 0;
+            return taken;
+        },
+    };
+}
+
+/**
+ * Opens the namespace in a new tab of an origin. The tabs of an origin share the classes of IndexedDB, so that `store`
+ * of one tab counts what all of them ask.
+ *
+ * @param {import('tabacus/emulator').Origin} origin
+ */
+async function openTab(origin) {
+    const { window } = origin.openTab();
+    const store = countedStore(window);
+    return { store, tab: await open({ window, preload: ['locks', 'queue'] }) };
+}
+
+/** A scattered order, so that neighbours are not enqueued together. @param {number} at @param {number} count */
+const scattered = (at, count) => String((at * 7919) % count);
+
+/**
+ * Enqueues so many jobs, a thousand in each turn.
+ *
+ * @param {import('tabacus').Queue} queue
+ * @param {number} count
+ * @param {((at: number) => string)} [keyOf]
+ */
+async function fill(queue, count, keyOf) {
+    const options = (/** @type {number} */ at) => (keyOf ? { key: keyOf(at) } : {});
+    for (let from = 0; from < count; from += 1_000) {
+        const turn = Array.from({ length: Math.min(1_000, count - from) }, (_, at) => from + at);
+        await Promise.all(turn.map((at) => queue.enqueue(at, options(at))));
+    }
+}
+
+/** Runs jobs until so many have begun. @param {import('tabacus').Queue} queue @param {number} count */
+function run(queue, count) {
+    return new Promise((resolve) => {
+        let begun = 0;
+        const stop = queue.handle(() => {
+            if (++begun < count) return;
+            stop();
+            resolve(undefined);
+        });
+    });
+}
+
+describe('growth of queues', () => {
+    it('jobs with keys are enqueued in at most twice the requests of others, and done in few for each job', async () => {
+        const origin = await createOrigin();
+        const { tab, store } = await openTab(origin);
+        const requests = async (/** @type {() => Promise<unknown>} */ act) => {
+            store.take();
+            await act();
+            return store.take().requests;
+        };
+        const count = 2_000;
+        /** @type {Record<string, { filled: number, done: number }>} */
+        const of = {};
+        for (const name of ['none', 'rising', 'scattered']) {
+            const queue = tab.queue(name);
+            const keys = {
+                none: undefined,
+                rising: String,
+                scattered: (/** @type {number} */ at) => scattered(at, count),
+            };
+            const keyOf = keys[/** @type {keyof typeof keys} */ (name)];
+            const filled = await requests(() => fill(queue, count, keyOf));
+            const done = await requests(async () => {
+                await run(queue, count);
+                await queue.onIdle();
+            });
+            of[name] = { filled, done };
+            assert.equal(queue.size, 0);
+        }
+        assert.ok(Number(of.rising?.filled) <= 2 * Number(of.none?.filled), JSON.stringify(of));
+        assert.ok(Number(of.rising?.done) <= count / 8, JSON.stringify(of));
+        assert.ok(Number(of.scattered?.filled) <= count / 10, JSON.stringify(of));
+        assert.ok(Number(of.scattered?.done) <= count / 6, JSON.stringify(of));
+        await tab.close();
+        origin.close();
+    });
+
+    it('one more job, and a claim, ask as much of a queue of 20,000 jobs as of one of 2,000', async () => {
+        const origin = await createOrigin();
+        const { tab, store } = await openTab(origin);
+        const measured = [];
+        for (const count of [2_000, 20_000]) {
+            const queue = tab.queue(`of ${count}`);
+            await fill(queue, count, count === 20_000 ? String : undefined);
+            store.take();
+            await queue.enqueue('one more', { key: 'one more' });
+            const enqueued = store.take();
+            await run(queue, 10);
+            measured.push({ enqueued, claimed: store.take() });
+        }
+        const [few, many] = measured;
+        assert.ok(
+            Number(many?.enqueued.requests) <= Number(few?.enqueued.requests) + 4,
+            JSON.stringify(measured),
+        );
+        assert.ok(Number(many?.enqueued.rows) <= Number(few?.enqueued.rows) + 8, JSON.stringify(measured));
+        assert.ok(Number(many?.claimed.rows) <= Number(few?.claimed.rows) + 40, JSON.stringify(measured));
+        await tab.close();
+        origin.close();
+    });
+
+    it('a part of a list reads as much of a long queue as of a short one, and the parts make the list', async () => {
+        const origin = await createOrigin();
+        const { tab, store } = await openTab(origin);
+        const queue = tab.queue('long');
+        await fill(queue, 3_000, String);
+        await queue.enqueue('first', { priority: 1 });
+        await queue.enqueue('late', { delay: 1_000_000 });
+        await queue.enqueue('other', { kind: 'other' });
+        const all = await queue.jobs();
+        assert.equal(all.length, 3_003);
+        assert.deepEqual([all[0]?.payload, all[1]?.payload, all.at(-1)?.payload], ['first', 0, 'late']);
+        /** @type {string[]} */
+        const ids = [];
+        let after;
+        for (;;) {
+            store.take();
+            const part = await queue.jobs({ after, limit: 500 });
+            assert.ok(store.take().rows <= 250);
+            if (part.length === 0) break;
+            ids.push(...part.map(({ id }) => id));
+            after = ids.at(-1);
+        }
+        assert.deepEqual(
+            ids,
+            all.map(({ id }) => id),
+        );
+        await tab.close();
+        origin.close();
+    });
+
+    it('a list goes on behind a job that is gone since, and behind any job of the queue', async () => {
+        const origin = await createOrigin();
+        const { tab } = await openTab(origin);
+        const other = await openTab(origin);
+        const queue = tab.queue('q');
+        for (const key of ['a', 'b', 'c', 'd']) await queue.enqueue(key, { key });
+        const [, last] = await queue.jobs({ limit: 2 });
+        await queue.cancel('b');
+        const rest = await queue.jobs({ after: last?.id });
+        assert.deepEqual(
+            rest.map(({ payload }) => payload),
+            ['c', 'd'],
+        );
+        const [next] = await other.tab.queue('q').jobs({ after: rest[0]?.id, limit: 1 });
+        assert.equal(next?.payload, 'd');
+        await assert.rejects(other.tab.queue('q').jobs({ after: last?.id }), { code: 'invalid-argument' });
+        for (const wrong of [{ limit: 0 }, { limit: 1.5 }, { after: '' }, { after: 7 }, { from: 'a' }])
+            await assert.rejects(queue.jobs(/** @type {any} */ (wrong)), { code: 'invalid-argument' });
+        await other.tab.close();
+        await tab.close();
+        origin.close();
+    });
+
+    it('dead letters are listed in parts, the oldest first, also if a part is retried meanwhile', async () => {
+        const origin = await createOrigin();
+        const { tab } = await openTab(origin);
+        const queue = tab.queue('q', { attempts: 1 });
+        await fill(queue, 25);
+        const stop = queue.handle(() => {
+            throw new Error('fails');
+        });
+        await queue.onIdle();
+        stop();
+        const all = (await queue.deadLetters()).map(({ id }) => id);
+        assert.equal(all.length, 25);
+        const first = await queue.deadLetters({ limit: 10 });
+        for (const letter of first) assert.equal(await letter.discard(), true);
+        const rest = await queue.deadLetters({ after: first.at(-1)?.id });
+        assert.deepEqual(
+            [...first, ...rest].map(({ id }) => id),
+            all,
+        );
+        await assert.rejects(queue.deadLetters({ after: 'none' }), { code: 'invalid-argument' });
+        await tab.close();
+        origin.close();
+    });
+
+    it('clear() removes many jobs with keys, and leaves no row of a key', async () => {
+        const origin = await createOrigin();
+        const { tab } = await openTab(origin);
+        const queue = tab.queue('q');
+        await fill(queue, 1_000, String);
+        assert.equal(await queue.clear(), 1_000);
+        assert.equal((await queue.enqueue('again', { key: '7' })).joined, false);
+        assert.equal((await queue.jobs()).length, 1);
+        await tab.close();
+        origin.close();
+    });
+
+    it('sixteen tabs that share sixteen slots ask no more of the store than one tab that has all of them', async () => {
+        const asked = [];
+        for (const count of [1, 16]) {
+            const origin = await createOrigin();
+            const { tab, store } = await openTab(origin);
+            const tabs = [tab];
+            while (tabs.length < count) tabs.push(await open({ window: origin.openTab().window }));
+            const queues = tabs.map((of) => of.queue('q', { concurrency: 16 }));
+            await fill(/** @type {import('tabacus').Queue} */ (queues[0]), 2_000);
+            store.take();
+            let done = 0;
+            const ended = new Promise((resolve) => {
+                for (const queue of queues) queue.handle(() => void (++done === 2_000 && resolve(undefined)));
+            });
+            await ended;
+            await queues[0]?.onIdle();
+            asked.push(store.take());
+            await Promise.all(tabs.map((of) => of.close()));
+            origin.close();
+        }
+        const [one, many] = asked;
+        assert.ok(Number(many?.requests) <= 1.5 * Number(one?.requests), JSON.stringify(asked));
+        assert.ok(Number(many?.transactions) <= 1.5 * Number(one?.transactions) + 32, JSON.stringify(asked));
+    });
+});
