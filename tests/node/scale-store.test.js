@@ -110,7 +110,11 @@ describe('growth of counters', () => {
             second.take();
             await wait(60_000);
             const idle = second.take();
-            assert.deepEqual(Object.values(idle), [0, 0, 0, 0, 1, 0], 'an idle minute has no timer but this one');
+            assert.deepEqual(
+                Object.values(idle),
+                [0, 0, 0, 0, 1, 0],
+                'an idle minute has no timer but this one',
+            );
             origin.close();
         });
     }
@@ -149,7 +153,8 @@ describe('growth of counters', () => {
             await origin.settled();
             const survivor = await openTab(origin);
             const values = await survivor.tab.readCounters();
-            for (const name of flushed) assert.equal(values.get(name), 1, `${name} after ${last} transactions`);
+            for (const name of flushed)
+                assert.equal(values.get(name), 1, `${name} after ${last} transactions`);
             assert.ok([...values.values()].every((value) => value === 1));
             origin.close();
         }
@@ -172,8 +177,14 @@ describe('growth of counters', () => {
         const keys = Object.keys(localStorage).filter((key) => key.includes('/mirror/counter '));
         assert.ok(keys.length > 100 && keys.length < 900, `${keys.length} rows`);
         const values = keys.map((key) => localStorage.getItem(key));
-        assert.ok(values.every((value) => value?.endsWith(';2;0')), 'a row that is kept is kept up to date');
-        const size = Object.entries(localStorage).reduce((sum, [key, value]) => sum + key.length + value.length, 0);
+        assert.ok(
+            values.every((value) => value?.endsWith(';2;0')),
+            'a row that is kept is kept up to date',
+        );
+        const size = Object.entries(localStorage).reduce(
+            (sum, [key, value]) => sum + key.length + value.length,
+            0,
+        );
         assert.ok(size <= 2_000_000 && size > 1_900_000, `${size} bytes`);
         assert.deepEqual(warnings, ['backup-incomplete']);
         origin.close();

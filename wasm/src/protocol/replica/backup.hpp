@@ -5,9 +5,9 @@
 // are read when a slot is adopted, and are only ever merged by taking the larger totals. A failure
 // makes it incomplete, no more: a backup is a hint.
 //
-// The backup of a namespace may have backup_max bytes, since the origin's other scripts need the rest
-// of localStorage. A tab measures it when it adopts its first slot, and adds rows while there is
-// room. Rows that the backup has are replaced for ever.
+// The backup of a namespace may have backup_max bytes, since the origin's other scripts need the
+// rest of localStorage. A tab measures it when it adopts its first slot, and adds rows while there
+// is room. Rows that the backup has are always replaced.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ class Backup {
   public:
     Backup(World& world, const Names& names) : storage_(world.storage()), names_(names) {}
 
-    /// Returns every readable row of the backup that is not of `generation`, and measures the backup.
+    /// Measures the backup. Returns every readable row of it that is not of `generation`.
     Task<std::list<BackupRow>> rows_of_others(std::string_view generation);
     /// Takes the room that a further row needs. Returns false if there is not enough.
     bool take_room(const std::string& row);

@@ -17,8 +17,8 @@ constexpr int rounds_max = 3;
 
 /// The most rows that are read at once: more would make a task that a user notices.
 constexpr std::uint32_t page_rows = 512;
-/// The most rows of other counters that are read for each counter that is wanted. To read them takes
-/// as long as a request for that counter alone.
+/// The most rows of other counters that are read for each counter that is wanted. To read them
+/// takes as long as a request for that counter alone.
 constexpr std::size_t strange_rows_max = 4;
 
 Task<void> load_all(Replica& replica, const std::list<ReadRequest>& requests) {
@@ -50,9 +50,10 @@ Task<void> read_loop(Replica& replica) {
     reader.set_running(false);
 }
 
-/// Reads the rows of the counters that are read, and merges them. Those of several counters are read
-/// page by page with all rows of the store, unless too many others lie there; then, and if there is
-/// only one, each counter is read by a request of its own. Returns false if merge_row() does.
+/// Reads the rows of the counters that are read, and merges them. Those of several counters are
+/// read page by page with all rows of the store, unless too many others lie there; then, and if
+/// there is only one, each counter is read by a request of its own. Returns false if merge_row()
+/// does.
 Task<bool> read_rows(Replica& replica, Transaction& transaction,
                      const std::list<ReadRequest>& requests) {
     bool ours = true;
@@ -65,9 +66,9 @@ Task<bool> read_rows(Replica& replica, Transaction& transaction,
             ++request;
             continue;
         }
-        const auto rows = co_await transaction.list(
-            Store::rows, paged ? "" : concat({request->state->key, "/"}),
-            paged ? page_rows : Transaction::rows_max, from);
+        const auto rows =
+            co_await transaction.list(Store::rows, paged ? "" : concat({request->state->key, "/"}),
+                                      paged ? page_rows : Transaction::rows_max, from);
         for (const auto& row : rows) {
             const auto key = std::string_view(row.key);
             const auto end = key.find('/');

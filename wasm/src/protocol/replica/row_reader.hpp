@@ -1,5 +1,5 @@
-// RowReader: reads of the store. Its rows are validated one by one, and merged into the row cache of
-// their counter.
+// RowReader: reads of the store. Its rows are validated one by one, and merged into the row cache
+// of their counter.
 //
 //   a row that is read                    what follows
 //   cannot be parsed                      one warning

@@ -11,8 +11,8 @@
 //                                                               committed is due
 //   unconfirmed    when an announcement is received             when a check of the store begins
 //   reading        when a read of its rows begins               when that read ends
-//   backed_up      when the backup has, or gets, the own row    when the next epoch's own row is
-//                                                               based, if the backup does not have it
+//   backed_up      when the backup has the own row, or has      when the own row of another epoch
+//                  room for it                                  is based that has no backup
 //   busy           by CounterSet::touch()                       by CounterSet::settle()
 #pragma once
 
