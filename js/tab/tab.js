@@ -21,7 +21,8 @@ import { flushAll, TabCounters } from './tab-counters.js';
  * @property {import('./tab-options.js').Durability} durability the strongest durability that counters can
  *   have
  * @property {boolean} mirror whether the totals of counters are also kept in localStorage, from which they
- *   are recovered if the database is lost
+ *   are recovered if the database is lost. It has room for 2 MB of them; the warning `backup-incomplete` says
+ *   that there are more
  * @property {boolean} channel whether there is a BroadcastChannel, by which other tabs learn of an increment
  *   at once
  */

@@ -5,6 +5,8 @@
  * @property {string} code identifies the problem, for programs:
  *   - `corrupt-record`: a record that cannot be read was moved to quarantine; all other records still count
  *   - `degraded`: the tab uses a weaker store than the browser has
+ *   - `backup-incomplete`: the backup in localStorage does not hold all counters, since it may have 2 MB, or since
+ *     localStorage is full
  *   - `slot-lost`: another script stole the lock of this tab's slot; the tab takes another slot
  *   - `unknown-commit`: a commit was cut off, and it is not known whether it happened
  *   - `out-of-range`: the records of a counter add up to a value beyond ±(2^53 − 1)

@@ -194,7 +194,7 @@ const PROTOCOLS = [
         ...of('replica/row_reader.cpp'),
         name: 'read-an-unknown-adoption',
         fault: 'the row reader merges rows while it is not known whether one of them is the own one',
-        find: 'if (state.adoption_unknown()) co_return false;',
+        find: 'if (state.adoption_unknown()) return false;',
         replace: '',
         test: 'replicated: an adoption of unknown outcome is never taken for another of the same slot',
     },

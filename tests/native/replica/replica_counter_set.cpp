@@ -1,5 +1,6 @@
 // The counters of a replica: which of them a commit takes, and what the end of an epoch does to them.
 #include <catch2/catch_test_macros.hpp>
+#include <string>
 
 #include "protocol/replica/counter/counter_set.hpp"
 #include "watched_wait.hpp"
@@ -16,6 +17,48 @@ TEST_CASE("counter set: a counter is found by its key, and stays where it is") {
     CHECK(counters.find("a") == &first);
     CHECK(counters.find("d")->key == "d");
     CHECK(counters.find("") == nullptr);
+}
+
+TEST_CASE("counter set: each of ten thousand counters is found, and no other") {
+    CounterSet counters;
+    for (int i = 0; i < 10'000; ++i) {
+        counters.add(std::to_string(i), Durability::relaxed, false);
+    }
+    for (int i = 0; i < 10'000; ++i) {
+        const auto* const found = counters.find(std::to_string(i));
+        REQUIRE(found != nullptr);
+        REQUIRE(found->key == std::to_string(i));
+    }
+    CHECK(counters.find("10000") == nullptr);
+}
+
+TEST_CASE("counter set: a counter is busy from its first use until nothing is to be done for it") {
+    CounterSet counters;
+    auto& state = counters.add("c", Durability::relaxed, true);
+    auto& other = counters.add("other", Durability::relaxed, true);
+    CHECK(counters.busy().size() == 2);  // both are unread
+    state.unread = other.unread = false;
+    counters.settle();
+    CHECK(counters.busy().empty());
+
+    state.add(1);
+    counters.touch(state);
+    counters.touch(state);
+    CHECK(counters.busy().size() == 1);
+    counters.settle();
+    CHECK(counters.busy().size() == 1);  // it is dirty
+    state.confirm(state.own_row.attempted(), 0);
+    counters.settle();
+    CHECK(counters.busy().empty());
+}
+
+TEST_CASE("counter set: a commit takes at most as many rows as it may") {
+    CounterSet counters;
+    for (const auto* const key : {"a", "b", "c"}) {
+        counters.add(key, Durability::relaxed, true).add(1);
+    }
+    CHECK(counters.gather(Durability::relaxed, 2).size() == 2);
+    CHECK(counters.gather(Durability::relaxed).size() == 3);
 }
 
 TEST_CASE("counter set: a commit takes the dirty rows that its durability is enough for") {

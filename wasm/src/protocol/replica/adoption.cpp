@@ -71,9 +71,7 @@ void forget_first_rows(const std::list<CommitRow>& rows) {
 Task<void> commit_adoption(Replica& replica, Transaction& transaction, const HolderRecord& holder,
                            std::list<CommitRow>& rows) {
     for (auto& row : rows) {
-        row.base =
-            co_await stored_base(transaction, row_key(row.state->key, ReplicaSlot::row_of(holder)),
-                                 replica.backup, replica.notices);
+        row.base = co_await stored_base(replica, transaction, *row.state, holder);
     }
     put_first_rows(transaction, holder, rows);
     const auto outcome = co_await attempt(transaction.commit());
@@ -113,7 +111,7 @@ Task<void> adopt(Replica& replica) {
     // Nothing is committed with a generation made here. If the outcome of that remained unknown, a
     // database that vanished would look like one that never had that generation.
     std::list<CommitRow> rows;
-    if (!made) rows = replica.counters.gather(durability);
+    if (!made) rows = replica.counters.gather(durability, single_bases_max);
     co_await commit_adoption(replica, *transaction, holder, rows);
 
     replica.generation.adopt(generation);
@@ -127,7 +125,7 @@ Task<void> adopt(Replica& replica) {
     // The generation first, so that once a flush has resolved, a loss of the database is noticed.
     (void)co_await attempt(replica.backup.set_generation(generation));
     replica.committer.committed(rows);
-    co_await back_up(replica.backup, slot, rows);
+    co_await back_up(replica, rows);
     const bool other = loss.kind == Notice::Kind::store_lost;
     if (other) replica.notices.report(loss);
     if (loss.recovered > 0) replica.news.post({Message::Kind::recovered, "", "", {}});

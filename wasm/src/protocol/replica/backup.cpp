@@ -1,5 +1,7 @@
 #include "backup.hpp"
 
+#include <utility>
+
 namespace tabacus {
 
 std::optional<RowKey> parse_row_key(std::string_view key) {
@@ -10,18 +12,31 @@ std::optional<RowKey> parse_row_key(std::string_view key) {
     return RowKey{key.substr(0, counter_end), row, row.substr(0, row.find('/'))};
 }
 
-Task<std::list<BackupRow>> Backup::rows(std::string_view prefix) {
+Task<std::list<BackupRow>> Backup::rows_of_others(std::string_view generation) {
     std::list<BackupRow> rows;
     if (!storage_.available()) co_return rows;
     const auto root = names_.stored_row("");
-    auto keys = co_await attempt(storage_.keys(names_.stored_row(prefix)));
+    auto keys = co_await attempt(storage_.keys(root));
     if (!keys) co_return rows;
+    std::size_t size = 0;
     for (const auto& key : keys.value()) {
+        size += key.size() + backup_value_size;
         const auto row = std::string_view(key).substr(root.size());
+        const auto parts = parse_row_key(row);
+        if (!parts || parts->generation == generation) continue;
         const auto record = parsed(co_await attempt(get(row)));
-        if (parse_row_key(row) && record) rows.push_back({std::string(row), *record});
+        if (record) rows.push_back({std::string(row), *record});
     }
+    room_ = size < backup_max ? backup_max - size : 0;
     co_return rows;
+}
+
+bool Backup::take_room(const std::string& row) {
+    if (!storage_.available()) return true;
+    const auto size = names_.stored_row(row).size() + backup_value_size;
+    if (room_ < size) return false;
+    room_ -= size;
+    return true;
 }
 
 Async<Backup::Text> Backup::get(std::string_view row) { return read(names_.stored_row(row)); }

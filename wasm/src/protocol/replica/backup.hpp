@@ -2,20 +2,31 @@
 //
 // Each row has one writer and only grows, which is all that localStorage can be trusted with
 // (docs/decisions/0001): a stale read or a lost write makes the backup older, never wrong. Its rows
-// are read when a slot is adopted, and are only ever merged by taking the larger totals. Failures
-// are ignored: a backup is a hint.
+// are read when a slot is adopted, and are only ever merged by taking the larger totals. A failure
+// makes it incomplete, no more: a backup is a hint.
+//
+// The backup of a namespace may have backup_max bytes, since the origin's other scripts need the
+// rest of localStorage. A tab measures it when it adopts its first slot, and adds rows while there
+// is room. Rows that the backup has are always replaced.
 #pragma once
 
+#include <cstddef>
 #include <list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "protocol/common/names.hpp"
 #include "protocol/common/record.hpp"
 #include "tabacus/common/world.hpp"
 
 namespace tabacus {
+
+/// The most bytes of a backup: keys and values in UTF-8.
+constexpr std::size_t backup_max = 2'000'000;
+/// What a value is taken to weigh. It is longer than most: "1;epoch;plus;minus".
+constexpr std::size_t backup_value_size = 32;
 
 /// A readable row of the backup.
 struct BackupRow {
@@ -27,8 +38,12 @@ class Backup {
   public:
     Backup(World& world, const Names& names) : storage_(world.storage()), names_(names) {}
 
-    /// Returns every readable row of the backup whose key begins with `prefix`.
-    Task<std::list<BackupRow>> rows(std::string_view prefix);
+    /// Measures the backup. Returns every readable row of it that is not of `generation`.
+    Task<std::list<BackupRow>> rows_of_others(std::string_view generation);
+    /// Takes the room that a further row needs. Returns false if there is not enough.
+    bool take_room(const std::string& row);
+    /// True for the first caller, which warns that the backup is incomplete.
+    bool take_warning() { return !std::exchange(incomplete_, true); }
 
     // Texts of the backup as they are stored. The caller attempts these operations, and parses the
     // outcome by the functions below.
@@ -50,6 +65,8 @@ class Backup {
 
     Storage& storage_;
     const Names& names_;
+    std::size_t room_ = backup_max;
+    bool incomplete_ = false;
 };
 
 /// The parts of a row's key, "counter/generation/slot". They live as long as its text.

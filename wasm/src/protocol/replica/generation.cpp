@@ -1,6 +1,5 @@
 #include "generation.hpp"
 
-#include <algorithm>
 #include <list>
 
 #include "backup.hpp"
@@ -13,16 +12,6 @@ namespace tabacus {
 namespace {
 
 constexpr std::string_view generation_key = "generation";
-
-void add_saved(std::list<BackupRow>& saved, BackupRow row) {
-    const auto same = std::find_if(saved.begin(), saved.end(),
-                                   [&](const auto& other) { return other.row == row.row; });
-    if (same == saved.end()) {
-        saved.push_back(std::move(row));
-    } else {
-        outgrows(same->record, row.record);
-    }
-}
 
 }  // namespace
 
@@ -66,21 +55,21 @@ Task<std::string> Generation::settle(Transaction& transaction, Backup& backup,
 
 Task<std::int32_t> recover(Transaction& transaction, std::string_view generation, Backup& backup,
                            CounterSet& counters, const ReplicaSlot& slot) {
-    std::list<BackupRow> saved = co_await backup.rows("");
+    // Rows of this very generation have a living owner, or are based on the backup when adopted.
+    const auto current = concat({generation, "/"});
+    std::list<BackupRow> saved;
+    const auto add = [&](const CounterState& state, const std::string& row, TotalsRecord record) {
+        if (!row.starts_with(current)) saved.push_back({row_key(state.key, row), record});
+    };
     for (auto& state : counters) {
-        for (const auto& cached : state.row_cache.rows()) {
-            add_saved(saved, {row_key(state.key, cached.id), cached.committed});
-        }
+        for (const auto& cached : state.row_cache.rows()) add(state, cached.id, cached.committed);
         if (state.own_row.based()) {
-            add_saved(saved,
-                      {row_key(state.key, slot.row()), {slot.epoch(), state.own_row.committed()}});
+            add(state, slot.row(), {slot.epoch(), state.own_row.committed()});
         }
     }
+    saved.splice(saved.end(), co_await backup.rows_of_others(generation));
     std::int32_t recovered = 0;
     for (const auto& entry : saved) {
-        // Rows of this very generation have a living owner, or are based on the backup when
-        // adopted.
-        if (parse_row_key(entry.row)->generation == generation) continue;
         const auto row = co_await transaction.get(Store::rows, entry.row);
         auto record = row ? parse_totals(row->value).value_or(TotalsRecord{}) : TotalsRecord{};
         if (entry.record.totals.empty() || !outgrows(record, entry.record)) continue;

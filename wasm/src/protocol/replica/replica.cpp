@@ -44,6 +44,7 @@ void Replica::revalue(CounterState& state) {
     if (value == state.value) return;
     state.value = value;
     state.changed = true;
+    counters.touch(state);
     schedule_turn();
 }
 
@@ -56,18 +57,19 @@ void Replica::schedule_turn() {
 Task<void> Replica::turn() {
     co_await world.clock().end_of_turn();
     turn_scheduled_ = false;
-    for (auto& state : counters) {
-        if (std::exchange(state.changed, false)) state.change_listeners.call();
+    for (auto* state : counters.busy()) {
+        if (std::exchange(state->changed, false)) state->change_listeners.call();
     }
     if (closed()) co_return;
     // The store is not read when the counter is made: its caller adds to it next, and need not wait
     // for a transaction to be begun.
-    for (auto& state : counters) {
-        if (state.unread) scope.spawn(reload(*this, state));
+    for (auto* state : counters.busy()) {
+        if (state->unread) scope.spawn(reload(*this, *state));
     }
     // News first: what other tabs see need not wait for the disk.
     start_announcing(*this);
     start_committing(*this);
+    counters.settle();
 }
 
 Task<std::int64_t> Replica::read(CounterState& state) {
@@ -81,6 +83,7 @@ Task<void> Replica::flush(CounterState& state) {
     if (state.flushes.take_unknown()) co_await fail(CounterFlushes::unknown_outcome());
     if (state.flushes.all_committed()) co_return;
     auto committed = state.flushes.wait();
+    counters.touch(state);
     committer.retry_now();
     schedule_turn();
     co_await committed;
@@ -101,8 +104,10 @@ Task<void> Replica::close() {
     if (failure) co_await fail(*failure);
 }
 
-Task<bool> Replica::load_rows(CounterState& state) { return load_from_database(*this, state); }
-Task<void> Replica::commit_rows() { return commit_to_database(*this); }
+Task<bool> Replica::load_rows(const std::list<ReadRequest>& requests) {
+    return load_from_database(*this, requests);
+}
+Task<void> Replica::commit_rows(std::size_t most) { return commit_to_database(*this, most); }
 
 void Replica::on_lifecycle(LifecycleEvent event) {
     if (closed()) return;
@@ -150,7 +155,7 @@ void Replica::commit_before_sleep() {
     if (medium != Medium::database || !slot.adopted() || !counters.dirty()) return;
     scope.spawn([](Replica& self) -> Task<void> {
         // If it fails, the increments stay pending.
-        (void)co_await attempt(self.commit_rows());
+        (void)co_await attempt(self.commit_rows(SIZE_MAX));
         rest_soon(self);
     }(*this));
 }

@@ -38,6 +38,7 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -83,6 +84,7 @@ class Replica {
         state.flushes.count_increment();
         state.announceable = true;
         state.changed = true;
+        if (!state.busy) counters.touch(state);
         if (!turn_scheduled_) schedule_turn();
         return state.value;
     }
@@ -102,11 +104,11 @@ class Replica {
     [[nodiscard]] bool active() const { return phase_ == Phase::active; }
     [[nodiscard]] bool closed() const { return phase_ == Phase::closed; }
 
-    /// Reads the stored rows of a counter into its row cache. Returns false if a slot must be
-    /// adopted before they are read again.
-    virtual Task<bool> load_rows(CounterState& state);
-    /// Commits the dirty rows.
-    virtual Task<void> commit_rows();
+    /// Reads the stored rows of counters into their row caches. Requires that their flag `reading`
+    /// is set. Returns false if a slot must be adopted before the rows are read again.
+    virtual Task<bool> load_rows(const std::list<ReadRequest>& requests);
+    /// Commits the dirty rows, and at most `most` of them.
+    virtual Task<void> commit_rows(std::size_t most);
 
     /// Computes the value of a counter anew.
     void revalue(CounterState& state);
@@ -124,6 +126,7 @@ class Replica {
     Generation generation;
     ReplicaCommitter committer;
     ReplicaNews news;
+    RowReader reader;
 
   private:
     enum class Phase : std::uint8_t { active, suspended, closed };

@@ -28,10 +28,11 @@ Task<void> commit_batch(Replica& replica) {
         replica.committer.committed(replica.counters.gather(Durability::strict));
         co_return;
     }
-    if (replica.medium == Medium::database && (!replica.slot.adopted() || resting(replica))) {
-        co_await ensure_adopted(replica);
+    if (replica.medium == Medium::database) {
+        if (!replica.slot.adopted() || resting(replica)) co_await ensure_adopted(replica);
+        (void)co_await attempt(read_bases(replica));
     }
-    if (replica.counters.dirty()) co_await replica.commit_rows();
+    if (replica.counters.dirty()) co_await replica.commit_rows(commit_rows_max);
 }
 
 Task<void> commit_loop(Replica& replica) {
@@ -61,8 +62,8 @@ Task<void> commit_loop(Replica& replica) {
     if (!replica.active()) co_return;
     // The totals of what was committed are announced once more, so that a tab that missed or forgot
     // the announcement checks the store.
-    for (auto& state : replica.counters) {
-        if (std::exchange(state.committed, false)) state.announceable = true;
+    for (auto* state : replica.counters.busy()) {
+        if (std::exchange(state->committed, false)) state->announceable = true;
     }
     start_announcing(replica);
     rest_soon(replica);
@@ -87,7 +88,7 @@ void start_committing(Replica& replica) {
 /// What a transaction writes is what was attempted when it was begun, even if it waited for a base
 /// since. The browser runs transactions in the order in which they were begun, and another may have
 /// been begun and filled meanwhile (Replica::commit_before_sleep), so that a row never goes back.
-Task<void> commit_to_database(Replica& replica) {
+Task<void> commit_to_database(Replica& replica, std::size_t most) {
     auto& slot = replica.slot;
     const auto durability = replica.counters.durability_of_dirty();
     constexpr Stores scope{Store::claims, Store::rows, Store::quarantine};
@@ -95,13 +96,12 @@ Task<void> commit_to_database(Replica& replica) {
         co_await replica.world.database().begin(scope, Access::write, durability);
     if (!slot.adopted()) co_await fail_slot_lost();
     transaction->claim(subject_of_slot(slot.name()), format_holder(slot.holder()));
-    auto rows = replica.counters.gather(durability);
+    auto rows = replica.counters.gather(durability, most);
     for (auto& row : rows) {
         if (row.based) continue;
         auto& state = *row.state;
         const auto epoch = slot.epoch();
-        const auto base = co_await stored_base(*transaction, row_key(state.key, slot.row()),
-                                               replica.backup, replica.notices);
+        const auto base = co_await stored_base(replica, *transaction, state, slot.holder());
         // The page may have been hidden meanwhile.
         if (!slot.adopted() || slot.epoch() != epoch) co_await fail_slot_lost();
         // Another commit may have been quicker.
@@ -118,7 +118,7 @@ Task<void> commit_to_database(Replica& replica) {
     replica.committer.report();
     if (outcome) {
         replica.committer.committed(rows);
-        co_await back_up(replica.backup, slot, rows);
+        co_await back_up(replica, rows);
     } else if (outcome.error().code() == ErrorCode::unknown_commit) {
         for (const auto& row : rows) {
             row.state->unknown.push_back({slot.row(), {slot.epoch(), row.totals}, row.through, {}});
@@ -128,20 +128,25 @@ Task<void> commit_to_database(Replica& replica) {
     if (!outcome) co_await fail(outcome.error());
 }
 
-Task<Totals> stored_base(Transaction& transaction, std::string key, Backup& backup,
-                         ReplicaNotices& notices) {
+Task<Totals> stored_base(Replica& replica, Transaction& transaction, CounterState& state,
+                         const HolderRecord& holder) {
+    const auto row_id = ReplicaSlot::row_of(holder);
+    const auto key = row_key(state.key, row_id);
     Totals base;
-    const auto row = co_await transaction.get(Store::rows, key);
-    if (row) {
+    if (state.read_epoch == holder.epoch) {
+        // No other tab has written the row since the epoch began.
+        base = state.row_cache.committed(row_id);
+    } else if (const auto row = co_await transaction.get(Store::rows, key)) {
         const auto record = row->foreign ? std::nullopt : parse_totals(row->value);
         if (record) {
             base = record->totals;
         } else {
             transaction.put(Store::quarantine, concat({"rows/", key}), row->text());
-            notices.warn_unreadable("rows", key);
+            replica.notices.warn_unreadable("rows", key);
         }
     }
-    const auto saved = Backup::parsed(co_await attempt(backup.get(key)));
+    const auto saved = Backup::parsed(co_await attempt(replica.backup.get(key)));
+    state.backed_up = saved.has_value();
     if (saved) base = larger(base, saved->totals);
     co_return base;
 }
@@ -152,10 +157,17 @@ void set_base(Replica& replica, CounterState& state, Totals base) {
     replica.revalue(state);
 }
 
-Task<void> back_up(Backup& backup, const ReplicaSlot& slot, const std::list<CommitRow>& rows) {
+Task<void> back_up(Replica& replica, const std::list<CommitRow>& rows) {
+    auto& backup = replica.backup;
+    const auto& slot = replica.slot;
     for (const auto& row : rows) {
-        (void)co_await attempt(
-            backup.put(row_key(row.state->key, slot.row()), {slot.epoch(), row.totals}));
+        auto& backed_up = row.state->backed_up;
+        const auto key = row_key(row.state->key, slot.row());
+        backed_up = backed_up || backup.take_room(key);
+        if (backed_up && co_await attempt(backup.put(key, {slot.epoch(), row.totals}))) continue;
+        if (backup.take_warning()) {
+            replica.notices.warn("backup-incomplete", "The backup does not hold all counters.", "");
+        }
     }
 }
 

@@ -13,8 +13,9 @@
 // the loop (Replica::commit_before_sleep).
 //
 // A commit writes whole rows of cumulative totals, so that repeating it does no harm, and knows its
-// rows beforehand, so that it is issued without waiting for a read. What is dirty when a slot is
-// adopted is committed by the transaction that adopts it (adoption.hpp).
+// rows beforehand, so that it is issued without waiting for a read. The first rows that are dirty
+// when a slot is adopted are committed by the transaction that adopts it (adoption.hpp). Many dirty
+// rows are committed in parts, each by a transaction of its own.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +29,8 @@
 
 namespace tabacus {
 
-class Backup;
 class Replica;
-class ReplicaNotices;
-class ReplicaSlot;
+class Transaction;
 
 class ReplicaCommitter {
   public:
@@ -78,19 +77,23 @@ class ReplicaCommitter {
 /// Commits until nothing is dirty, unless a loop does so already or nothing is dirty.
 void start_committing(Replica& replica);
 
-/// Commits the dirty rows of an adopted slot in one transaction. Fails with fenced if the slot is
-/// not this replica's any more, and as Transaction::commit() does.
-Task<void> commit_to_database(Replica& replica);
+/// The most rows of one commit: more would make a task that a user notices.
+constexpr std::size_t commit_rows_max = 512;
 
-/// What the first commit of a counter in an epoch goes on from: what the slot's row holds, or its
-/// backup where that is larger, since a crash may lose a relaxed commit and leave the backup.
-Task<Totals> stored_base(Transaction& transaction, std::string key, Backup& backup,
-                         ReplicaNotices& notices);
+/// Commits the dirty rows of an adopted slot, and at most `most` of them, in one transaction. Fails
+/// with fenced if the slot is not this replica's any more, and as Transaction::commit() does.
+Task<void> commit_to_database(Replica& replica, std::size_t most);
+
+/// What the first commit of a counter in the epoch of `holder` goes on from: what the slot's row
+/// holds, or its backup where that is larger, since a crash may lose a relaxed commit and leave the
+/// backup. Notes whether there is a backup.
+Task<Totals> stored_base(Replica& replica, Transaction& transaction, CounterState& state,
+                         const HolderRecord& holder);
 
 /// The row of the slot, which holds `base`, is this replica's own from here on.
 void set_base(Replica& replica, CounterState& state, Totals base);
 
-/// Copies committed rows to the backup. Failures are ignored: a backup is a hint.
-Task<void> back_up(Backup& backup, const ReplicaSlot& slot, const std::list<CommitRow>& rows);
+/// Copies committed rows to the backup. A warning reports the first that it does not hold.
+Task<void> back_up(Replica& replica, const std::list<CommitRow>& rows);
 
 }  // namespace tabacus

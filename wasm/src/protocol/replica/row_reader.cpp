@@ -1,5 +1,10 @@
 #include "row_reader.hpp"
 
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "protocol/common/concat.hpp"
 #include "replica.hpp"
 
@@ -10,49 +15,137 @@ namespace {
 /// is followed by an adoption, and that may happen twice.
 constexpr int rounds_max = 3;
 
-}  // namespace
+/// The most rows that are read at once: more would make a task that a user notices.
+constexpr std::uint32_t page_rows = 512;
+/// The most rows of other counters that are read for each counter that is wanted. To read them
+/// takes as long as a request for that counter alone.
+constexpr std::size_t strange_rows_max = 4;
 
-Task<void> load(Replica& replica, CounterState& state) {
-    if (replica.medium == Medium::memory) {
-        replica.news.post({Message::Kind::ask, state.key, "", {}});
-    } else {
-        for (int round = 0; round < rounds_max; ++round) {
-            if (co_await replica.load_rows(state)) break;
-            replica.slot.lose();
-            co_await ensure_adopted(replica);
-        }
+Task<void> load_all(Replica& replica, const std::list<ReadRequest>& requests) {
+    for (int round = 0; round < rounds_max; ++round) {
+        for (const auto& request : requests) request.state->reading = true;
+        if (co_await replica.load_rows(requests)) break;
+        replica.slot.lose();
+        co_await ensure_adopted(replica);
     }
-    replica.revalue(state);
 }
 
-Task<bool> load_from_database(Replica& replica, CounterState& state) {
+Task<void> read_loop(Replica& replica) {
+    auto& reader = replica.reader;
+    reader.set_running(true);
+    co_await replica.world.clock().end_of_turn();
+    while (reader.requested()) {
+        const auto requests = reader.take();
+        const auto outcome = co_await attempt(load_all(replica, requests));
+        for (const auto& request : requests) {
+            request.state->reading = false;
+            replica.revalue(*request.state);
+            if (outcome) {
+                request.done.complete({});
+            } else {
+                request.done.fail(failure_of(outcome.error()));
+            }
+        }
+    }
+    reader.set_running(false);
+}
+
+/// Reads the rows of the counters that are read, and merges them. Those of several counters are
+/// read page by page with all rows of the store, unless too many others lie there; then, and if
+/// there is only one, each counter is read by a request of its own. Returns false if merge_row()
+/// does.
+Task<bool> read_rows(Replica& replica, Transaction& transaction,
+                     const std::list<ReadRequest>& requests) {
+    bool ours = true;
+    bool paged = requests.size() > 1;
+    std::size_t strange_rows = 0;
+    std::string from;
+    for (auto request = requests.begin(); request != requests.end();) {
+        // Several callers may wait for one counter.
+        if (!request->state->reading) {
+            ++request;
+            continue;
+        }
+        const auto rows =
+            co_await transaction.list(Store::rows, paged ? "" : concat({request->state->key, "/"}),
+                                      paged ? page_rows : Transaction::rows_max, from);
+        for (const auto& row : rows) {
+            const auto key = std::string_view(row.key);
+            const auto end = key.find('/');
+            auto* const state = replica.counters.find(key.substr(0, end));
+            if (end < key.size() && state != nullptr && state->reading) {
+                ours &= merge_row(replica, *state, key.substr(end + 1), row.value, row.foreign);
+            } else {
+                ++strange_rows;
+            }
+        }
+        if (!paged) {
+            request->state->reading = false;
+        } else if (rows.empty()) {
+            break;
+        } else {
+            paged = strange_rows <= strange_rows_max * requests.size();
+            from = paged ? concat({rows.back().key, std::string_view("\0", 1)}) : "";
+        }
+    }
+    co_return ours;
+}
+
+}  // namespace
+
+Async<Unit> load(Replica& replica, CounterState& state) {
+    if (replica.medium == Medium::memory) {
+        replica.news.post({Message::Kind::ask, state.key, "", {}});
+        return Unit{};
+    }
+    auto read = replica.reader.add(state);
+    if (!replica.reader.running()) replica.scope.spawn(read_loop(replica));
+    return read;
+}
+
+Async<Unit> read_bases(Replica& replica) {
+    CounterList unknown;
+    for (auto* state : replica.counters.busy()) {
+        if (state->own_row.dirty() && !state->own_row.based() &&
+            state->read_epoch != replica.slot.epoch()) {
+            unknown.push_back(state);
+        }
+    }
+    Async<Unit> read = Unit{};
+    if (unknown.size() > single_bases_max) {
+        // One transaction reads all of them, so the end of the last read is the end of all.
+        for (auto* state : unknown) read = load(replica, *state);
+    }
+    return read;
+}
+
+Task<bool> load_from_database(Replica& replica, const std::list<ReadRequest>& requests) {
+    const auto epoch = replica.slot.adopted() ? replica.slot.epoch() : 0;
     constexpr Stores scope{Store::meta, Store::rows};
     std::optional<Row> generation;
-    std::vector<Row> rows;
+    bool ours = true;
     {
         const auto transaction =
             co_await replica.world.database().begin(scope, Access::read, Durability::relaxed);
         generation = co_await transaction->get(Store::meta, "generation");
-        rows = co_await transaction->list(Store::rows, concat({state.key, "/"}));
+        ours = co_await read_rows(replica, *transaction, requests);
     }
     auto expected = replica.generation.id();
     if (expected.empty()) {
         expected = Backup::parsed_generation(co_await attempt(replica.backup.generation()));
     }
-    if (state.adoption_unknown()) co_return false;
-    const auto prefix = state.key.size() + 1;
-    bool ours = true;
-    for (const auto& row : rows) {
-        const auto id = std::string_view(row.key).substr(prefix);
-        if (!merge_row(replica, state, id, row.value, row.foreign)) ours = false;
-    }
     if (!Generation::readable(generation)) co_return false;
     if (!expected.empty() && expected != generation->value) co_return false;
-    co_return ours && !replica.generation.loss_reported();
+    if (!ours || replica.generation.loss_reported()) co_return false;
+    // An unreadable row must be set aside before it is overwritten: the commit reads it again.
+    if (replica.notices.unreadable()) co_return true;
+    for (const auto& request : requests) request.state->read_epoch = epoch;
+    co_return true;
 }
 
 bool merge_row(Replica& replica, CounterState& state, std::string_view row, std::string_view value,
                bool foreign) {
+    if (state.adoption_unknown()) return false;
     const auto record = foreign ? std::nullopt : parse_totals(value);
     if (!is_row_id(row) || !record) {
         replica.notices.warn_unreadable("rows", concat({state.key, "/", row}));
@@ -69,7 +162,9 @@ bool merge_row(Replica& replica, CounterState& state, std::string_view row, std:
 Task<void> reload(Replica& replica, CounterState& state) {
     const bool first = std::exchange(state.unread, false);
     const auto loaded = co_await attempt(load(replica, state));
-    if (first && !loaded) state.unread = true;  // read() and flush() report it to their callers
+    if (!first || loaded) co_return;
+    state.unread = true;  // read() and flush() report it to their callers
+    replica.counters.touch(state);
 }
 
 void reload_all(Replica& replica) {

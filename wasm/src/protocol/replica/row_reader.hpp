@@ -1,5 +1,5 @@
-// Reading the store: its rows are validated one by one, and merged into the row cache of their
-// counter.
+// RowReader: reads of the store. Its rows are validated one by one, and merged into the row cache
+// of their counter.
 //
 //   a row that is read                    what follows
 //   cannot be parsed                      one warning
@@ -8,20 +8,54 @@
 //   is the replica's own                  nothing: the replica knows it better
 //   was adopted by another replica        a replica that rests gives it up; any other adopts a
 //                                         slot, and reads again
+//
+// The counters of all reads that begin in one turn, or while a transaction reads, share the next
+// transaction.
+//
+//   running   meaning                                     what ends the state
+//   no        nothing is to be read                       load()
+//   yes       counters are read, or the turn's end is     the loop, when no read has begun
+//             awaited                                     meanwhile
 #pragma once
 
+#include <list>
 #include <string_view>
 
+#include "counter/counter_set.hpp"
+#include "protocol/common/taken.hpp"
 #include "tabacus/common/task.hpp"
 
 namespace tabacus {
 
 class Replica;
-struct CounterState;
+class Transaction;
+
+/// A caller that waits until the rows of a counter have been read.
+struct ReadRequest {
+    CounterState* state = nullptr;
+    Completer<Unit> done;
+};
+
+class RowReader {
+  public:
+    [[nodiscard]] bool running() const { return running_; }
+    void set_running(bool running) { running_ = running; }
+
+    Async<Unit> add(CounterState& state) {
+        requests_.push_back({&state, {}});
+        return requests_.back().done.async();
+    }
+    [[nodiscard]] bool requested() const { return !requests_.empty(); }
+    std::list<ReadRequest> take() { return taken(requests_); }
+
+  private:
+    std::list<ReadRequest> requests_;
+    bool running_ = false;
+};
 
 /// Reads what the store holds of a counter, and adopts a slot if that is necessary to count it
 /// once.
-Task<void> load(Replica& replica, CounterState& state);
+Async<Unit> load(Replica& replica, CounterState& state);
 
 /// Does what load() does for a caller that does not wait. A failure is ignored: the known rows
 /// stay, and the next wake-up, message or read() reads again. After a failed first read, the next
@@ -29,11 +63,17 @@ Task<void> load(Replica& replica, CounterState& state);
 Task<void> reload(Replica& replica, CounterState& state);
 void reload_all(Replica& replica);
 
-/// Reads the rows of a counter from the database. Returns false if they cannot be counted as they
-/// are: this is not the database that was expected, or the own row has another owner, or it is not
-/// known whether it is the own one. The caller then adopts a slot, which reports and recovers,
-/// settles that and gives the row to the others, and tries again.
-Task<bool> load_from_database(Replica& replica, CounterState& state);
+/// The most bases that a commit reads one after another.
+constexpr std::size_t single_bases_max = 16;
+/// Reads the rows of the dirty counters whose own rows have no base yet, if they are more than
+/// single_bases_max, so that their commits need not read the bases.
+Async<Unit> read_bases(Replica& replica);
+
+/// Implements Replica::load_rows() for the database. Rows cannot be counted as they are if this is
+/// not the database that was expected, or the own row has another owner, or it is not known whether
+/// it is the own one. The caller then adopts a slot, which reports and recovers, settles that and
+/// gives the row to the others, and tries again.
+Task<bool> load_from_database(Replica& replica, const std::list<ReadRequest>& requests);
 
 /// Merges a row that was read. Returns false if another replica adopted this one's row (while the
 /// page slept in the back/forward cache, say): what it holds beyond the replica's own totals can

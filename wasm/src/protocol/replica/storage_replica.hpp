@@ -19,8 +19,8 @@ class StorageReplica final : public Replica {
     StorageReplica(World& world, const Names& names, NoticeHandler on_notice, std::string data_loss)
         : Replica(world, names, Medium::storage, std::move(on_notice), std::move(data_loss)) {}
 
-    Task<bool> load_rows(CounterState& state) override;
-    Task<void> commit_rows() override;
+    Task<bool> load_rows(const std::list<ReadRequest>& requests) override;
+    Task<void> commit_rows(std::size_t most) override;
 };
 
 }  // namespace tabacus

@@ -1,9 +1,6 @@
 #include "tabacus/replica/tab.hpp"
 
-#include <algorithm>
-#include <list>
 #include <utility>
-#include <vector>
 
 #include "protocol/common/names.hpp"
 #include "replica.hpp"
@@ -15,18 +12,11 @@ namespace tabacus {
 using namespace std::string_view_literals;
 
 struct Tab::Parts {
-    struct Opened {
-        std::string name;
-        Durability durability;
-        std::unique_ptr<ReplicatedCounter> counter;
-    };
-
     World& world;
     Names names;
     NoticeHandler on_notice;
     Medium medium = Medium::memory;
     std::unique_ptr<Replica> replica;
-    std::list<Opened> opened;
     std::string data_loss;  // what the browser reported when it made the database, before open()
     Subscription database_events;
 };
@@ -36,7 +26,6 @@ Tab::Tab(World& world, std::string name_space, NoticeHandler on_notice)
                        .names = Names(name_space),
                        .on_notice = std::move(on_notice),
                        .replica = nullptr,
-                       .opened = {},
                        .data_loss = {},
                        .database_events = {}}) {
     parts_->database_events =
@@ -95,16 +84,10 @@ Capabilities Tab::capabilities() const {
 }
 
 ReplicatedCounter& Tab::replicated(std::string_view name, Durability durability) {
-    auto& opened = parts_->opened;
-    const auto found = std::find_if(opened.begin(), opened.end(), [&](const auto& other) {
-        return other.name == name && other.durability == durability;
-    });
-    if (found != opened.end()) return *found->counter;
     auto& replica = *parts_->replica;
-    opened.push_back(
-        {std::string(name), durability,
-         std::make_unique<ReplicatedCounter>(replica, replica.counter(name, durability))});
-    return *opened.back().counter;
+    auto& state = replica.counter(name, durability);
+    if (!state.handle) state.handle = std::make_unique<ReplicatedCounter>(replica, state);
+    return static_cast<ReplicatedCounter&>(*state.handle);
 }
 
 bool Tab::idle() { return parts_->replica->idle(); }

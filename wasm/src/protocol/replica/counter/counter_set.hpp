@@ -1,5 +1,6 @@
 // CounterSet: the counters of one replica. It only grows, and a counter stays where it is in
-// memory.
+// memory. What follows an increment or a commit looks only at the busy counters, so that its cost
+// does not grow with the number of the others.
 //
 //   state of the set   meaning                                        what ends the state
 //   clean              the store holds all that was counted           CounterState::add()
@@ -7,6 +8,8 @@
 //   dirty, awaited     a flush waits for that commit                  the same, or fail_flushes()
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <list>
 #include <string>
@@ -27,16 +30,23 @@ struct CommitRow {
     Totals base;                // what the slot's row held, if this commit adopts the slot
 };
 
+using CounterList = std::list<CounterState*>;
+
 class CounterSet {
   public:
     /// Returns null if there is no counter of that escaped name.
     CounterState* find(std::string_view key);
     /// Requires that there is no counter of that escaped name.
-    CounterState& add(std::string&& key, Durability durability, bool based) {
-        return counters_.emplace_back(std::move(key), durability, based);
-    }
+    CounterState& add(std::string&& key, Durability durability, bool based);
     [[nodiscard]] auto begin() { return counters_.begin(); }
     [[nodiscard]] auto end() { return counters_.end(); }
+
+    /// Counts a counter as busy until settle() finds nothing to do for it.
+    void touch(CounterState& state);
+    /// The counters for which there may be anything to do.
+    [[nodiscard]] const CounterList& busy() const { return busy_; }
+    /// Forgets the busy counters for which there is nothing to do.
+    void settle();
 
     [[nodiscard]] bool dirty() const;
     /// True while a flush waits for a commit.
@@ -46,16 +56,23 @@ class CounterSet {
     /// The strictest durability of the dirty counters.
     [[nodiscard]] Durability durability_of_dirty() const;
 
-    /// Returns the dirty rows that a transaction of this durability may commit. A counter that
-    /// became dirty after the transaction was asked for, and needs more, waits for the next one.
-    std::list<CommitRow> gather(Durability durability);
+    /// Returns the dirty rows that a transaction of this durability may commit, and at most `most`.
+    /// A counter that became dirty after the transaction was asked for, and needs more, waits for
+    /// the next one.
+    std::list<CommitRow> gather(Durability durability, std::size_t most = SIZE_MAX);
     void fail_flushes(const Error& error);
     /// Puts the own rows, which are called `row`, among the others. What was not committed waits
     /// for a row of the next epoch.
     void end_epoch(std::string_view row, std::int64_t epoch);
 
   private:
+    /// A tab has at most 131,072 names, so the longest bucket stays short.
+    static constexpr std::size_t bucket_count = 4096;
+    [[nodiscard]] CounterState*& bucket_of(std::string_view key);
+
     std::list<CounterState> counters_;
+    std::array<CounterState*, bucket_count> buckets_{};
+    CounterList busy_;
 };
 
 }  // namespace tabacus

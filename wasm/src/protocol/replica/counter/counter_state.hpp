@@ -10,10 +10,15 @@
 //   committed      when the store holds the own row             when the next announcement of what was
 //                                                               committed is due
 //   unconfirmed    when an announcement is received             when a check of the store begins
+//   reading        when a read of its rows begins               when that read ends
+//   backed_up      when the backup has the own row, or has      when the own row of another epoch
+//                  room for it                                  is based that has no backup
+//   busy           by CounterSet::touch()                       by CounterSet::settle()
 #pragma once
 
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -45,7 +50,18 @@ struct CounterState {
     bool announceable = false;
     bool committed = false;
     bool unconfirmed = false;
+    bool reading = false;
+    bool backed_up = false;
+    bool busy = false;
 
+    /// The epoch of the slot in which a read of all rows of the counter was begun last. In that
+    /// epoch the row cache knows the own row's base. 0 if there is none.
+    std::int64_t read_epoch = 0;
+
+    /// The next counter of the same bucket of CounterSet's hash table.
+    CounterState* next = nullptr;
+    /// What the application uses of the counter. It is made by the first use.
+    std::unique_ptr<Counter> handle;
     ChangeListeners change_listeners;
 
     /// Adds `n` to the value and to the own row. Returns false, and changes nothing, if either

@@ -17,16 +17,22 @@ Totals CachedRow::believed() const {
     return larger(announced.totals, committed.totals);
 }
 
-bool RowCache::contains(std::string_view id) const {
-    return std::any_of(rows_.begin(), rows_.end(),
-                       [id](const CachedRow& row) { return row.id == id; });
+const CachedRow* RowCache::find(std::string_view id) const {
+    for (const auto& row : rows_) {
+        if (row.id == id) return &row;
+    }
+    return nullptr;
 }
 
 CachedRow& RowCache::row_of(std::string_view id) {
-    const auto found = std::find_if(rows_.begin(), rows_.end(),
-                                    [id](const CachedRow& row) { return row.id == id; });
-    if (found != rows_.end()) return *found;
+    const auto* const found = find(id);
+    if (found != nullptr) return const_cast<CachedRow&>(*found);  // a row of this very list
     return rows_.emplace_back(CachedRow{std::string(id), {}, {}});
+}
+
+Totals RowCache::committed(std::string_view id) const {
+    const auto* const row = find(id);
+    return row == nullptr ? Totals{} : row->committed.totals;
 }
 
 namespace {
@@ -45,7 +51,7 @@ void RowCache::merge_committed(std::string_view id, TotalsRecord record) {
 
 void RowCache::merge_announced(std::string_view id, TotalsRecord record) {
     // Announcements of known rows are always merged; those of unknown rows may not fill the memory.
-    if (rows_.size() >= cached_rows_max && !contains(id)) return;
+    if (rows_.size() >= cached_rows_max && find(id) == nullptr) return;
     auto& row = row_of(id);
     const auto before = row.announced;
     merge(row.announced, record);

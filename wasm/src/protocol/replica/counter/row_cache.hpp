@@ -51,13 +51,15 @@ class RowCache {
     void remove(std::string_view id);
 
     [[nodiscard]] const std::list<CachedRow>& rows() const { return rows_; }
+    /// What the store held in a row; nothing if it is not known to have the row.
+    [[nodiscard]] Totals committed(std::string_view id) const;
     /// The sum over the rows, with announcements (sum) or without them. Saturates at ±total_max,
     /// far beyond any value that may be shown.
     [[nodiscard]] std::int64_t sum() const;
     [[nodiscard]] std::int64_t committed_sum() const;
 
   private:
-    [[nodiscard]] bool contains(std::string_view id) const;
+    [[nodiscard]] const CachedRow* find(std::string_view id) const;
     CachedRow& row_of(std::string_view id);
     std::list<CachedRow> rows_;
 };
