@@ -14,7 +14,7 @@ constexpr int rounds_max = 3;
 
 Task<void> load(Replica& replica, CounterState& state) {
     if (replica.medium == Medium::memory) {
-        replica.news.post({Message::Kind::ask, state.key, "", {}});
+        post(replica, {format_message({Message::Kind::ask, state.key, "", {}})});
     } else {
         for (int round = 0; round < rounds_max; ++round) {
             if (co_await replica.load_rows(state)) break;
