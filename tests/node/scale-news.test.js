@@ -66,7 +66,7 @@ async function openTabs(
 
 describe('announcements of counters', () => {
     for (const count of [5, 20, 60]) {
-        it(`of ${count} tabs that add and flush each tab that watches receives at most two messages an add, and no other tab one`, async () => {
+        it(`each of ${count} tabs that add and flush receives at most two messages an add if it follows, and else none`, async () => {
             for (const watching of [0, 1, count]) {
                 const origin = await createOrigin();
                 const tabs = await openTabs(origin, count, watching);
@@ -89,7 +89,7 @@ describe('announcements of counters', () => {
             }
         });
 
-        it(`of ${count} tabs that flush at once each begins one transaction, and requests no lock`, async () => {
+        it(`each of ${count} tabs that flush at once begins one transaction, and requests no lock`, async () => {
             const origin = await createOrigin();
             const tabs = await openTabs(origin, count, 0);
             await Promise.all(tabs.map(({ counter }) => (counter.add(), counter.flush())));
