@@ -3,8 +3,11 @@
 // @ts-ignore: served by the benchmarks' server
 import { open } from '/dist/web/tabacus.js';
 
-/** The pause between two rounds of either kind, in which the work that a round leaves is done. */
-const PAUSE_MS = 10;
+/**
+ * The pause between two rounds of either kind, in which the work that a round leaves is done. It is longer than the
+ * frame of 16 ms in which a tab announces its increments together: only the first one of a frame is sent at once.
+ */
+const PAUSE_MS = 25;
 
 /** @type {import('tabacus').ReplicatedCounter} */
 let ping;

@@ -120,6 +120,10 @@ class TabCounter {
      * of the store begins when the counter is made; until it ends, the value consists of this tab's own
      * increments only.
      *
+     * A tab receives the announcements for a counter from its first `value`, `subscribe()` or `read()` on, so
+     * that a tab that only adds need not work through them. If that first use is a later one than the turn in
+     * which the counter was made, it begins another read of the store: the value is current when that ends.
+     *
      * @returns {number} an integer within ±(2^53 − 1)
      * @throws {TabacusRangeError} if the sum is beyond ±(2^53 − 1)
      * @throws {TabacusError} `closed`
@@ -221,7 +225,8 @@ class TabCounter {
      * @internal
      */
     _close() {
-        this._changed(); // the core would report this change only at the end of this turn
+        // The core would report this change only at the end of this turn.
+        if (this.#subscribers.size > 0) this._changed();
         this._fail();
     }
 
@@ -311,7 +316,8 @@ export class ReplicatedCounter extends TabCounter {
      * tabs by itself; `flush()` resolves when it is committed.
      *
      * @param {number} [n] an integer within ±(2^53 − 1); 1 by default
-     * @returns {number} the best-known value after it, as `value` returns it
+     * @returns {number} the best-known value after it. In a tab that has not used `value`, `subscribe()` or
+     *   `read()` of this counter, it lacks what other tabs have added since the counter was made
      * @throws {TabacusRangeError} if the value would leave ±(2^53 − 1); nothing is added then
      * @throws {TabacusError} `invalid-argument` if `n` is no such integer, `closed`
      * @example

@@ -311,6 +311,14 @@ const PROTOCOLS = [
         test: 'hostile messages never cause a lasting wrong value, and are never stored',
     },
     {
+        ...of('replica/replica_news.cpp'),
+        name: 'follow-without-reading',
+        fault: 'a tab that begins to follow a counter does not read what was announced before',
+        find: 'state.unread = true;',
+        replace: '',
+        test: 'replicated: a tab that follows a counter late reads what it missed before',
+    },
+    {
         ...of('replica/generation.cpp'),
         name: 'silent-loss',
         fault: 'the generation of a vanished database is not compared, so that the loss is not reported',

@@ -42,6 +42,29 @@ TEST_CASE("replicated: opening, one add and its flush take two transactions") {
     }
 }
 
+TEST_CASE("replicated: a tab that follows a counter late reads what it missed before") {
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        CAPTURE(seed);
+        Scene scene(seed, model_of(seed));
+        const auto late = scene.open();
+        late.page->open();
+        scene.origin.run_until([&] { return late.page->opened; });
+        late.page->counter();
+        scene.origin.run();
+        const auto writer = scene.ready();
+        scene.add_and_flush(writer, 5);
+        scene.origin.run();
+        CHECK(late.page->counter().value() == 0);  // it receives nothing
+        late.page->follow();
+        if (seed % 2 == 1) writer.page->add(2);
+        scene.origin.run();
+        CHECK(late.page->counter().value() == (seed % 2 == 1 ? 7 : 5));
+        scene.add_and_flush(writer, 10);
+        scene.origin.run();
+        CHECK(late.page->counter().value() == (seed % 2 == 1 ? 17 : 15));
+    }
+}
+
 TEST_CASE("replicated: three tabs that count at once lose nothing") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);

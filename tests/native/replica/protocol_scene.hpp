@@ -59,6 +59,10 @@ class Page {
             self.opened = true;
         }(*this));
     }
+    /// Subscribes to the counter, as a page does that shows it.
+    void follow() {
+        changes_ = counter().on_change([] {});
+    }
     ReplicatedCounter& counter(const std::string& name = "c",
                                Durability durability = Durability::relaxed) {
         return tab_.replicated(name, durability);
@@ -166,6 +170,7 @@ class Page {
 
     Task<void> live_replicated(Plan plan) {
         counter("c", plan.durability);
+        follow();
         for (int i = 0; i < plan.adds; ++i) {
             add(plan.decrements && random_.coin() ? -1 : 1);
             switch (random_.below(5)) {
@@ -218,6 +223,7 @@ class Page {
     Catalogue catalogue_;
     CounterJudge::Sum unflushed_;  // all increments of this page
     CounterJudge::Sum acknowledged_;
+    Subscription changes_;
     Scope scope_;  // declared last: its coroutines use all members above
 };
 
@@ -249,6 +255,7 @@ class Scene {
         member.page->open();
         origin.run_until([&] { return member.page->opened; });
         member.page->counter();
+        member.page->follow();
         return member;
     }
     void count(const Member& member, const Plan& plan) const {

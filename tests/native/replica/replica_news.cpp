@@ -1,9 +1,5 @@
 // The channel of a replica's news.
 #include <catch2/catch_test_macros.hpp>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "protocol/common/wait_list.hpp"
 #include "protocol/replica/counter/counter_set.hpp"
@@ -11,44 +7,8 @@
 #include "protocol/replica/replica_slot.hpp"
 
 namespace tabacus::test {
-namespace {
-
-class FakeChannel final : public Channel {
-  public:
-    explicit FakeChannel(std::vector<std::string>& posted) : posted_(posted) {}
-    void post(std::string_view message) override { posted_.emplace_back(message); }
-    void on_message(Function<void(std::string_view)> /*callback*/) override {}
-
-  private:
-    std::vector<std::string>& posted_;
-};
-
-}  // namespace
-
-TEST_CASE("news: they are posted while there is a channel, in the format of messages") {
-    const Message message{Message::Kind::totals, "c", "g/0", {3, {5, 1}}};
-    std::vector<std::string> posted;
-    ReplicaNews news;
-    CHECK_FALSE(news.has_channel());
-    news.post(message);
-    CHECK(posted.empty());
-
-    news.set_channel(std::make_unique<FakeChannel>(posted));
-    CHECK(news.has_channel());
-    news.post(message);
-    REQUIRE(posted.size() == 1);
-    CHECK(parse_message(posted.front()) == message);
-
-    news.close_channel();
-    CHECK_FALSE(news.has_channel());
-    news.post(message);
-    CHECK(posted.size() == 1);
-}
 
 TEST_CASE("news: a row is announced once, under its slot and epoch, and only once it is based") {
-    std::vector<std::string> posted;
-    ReplicaNews news;
-    news.set_channel(std::make_unique<FakeChannel>(posted));
     ReplicaSlot slot;
     slot.begin_epoch({"g", "0", 3});
     CounterSet counters;
@@ -57,16 +17,14 @@ TEST_CASE("news: a row is announced once, under its slot and epoch, and only onc
     based.own_row.set_base({10, 0});
     based.add(-2);
     unbased.add(1);
-    news.announce(counters, slot);
-    CHECK(posted.empty());  // nothing is to be announced
+    CHECK(take_announcements(counters, slot).empty());  // nothing is to be announced
 
     based.announceable = unbased.announceable = true;
-    news.announce(counters, slot);
-    REQUIRE(posted.size() == 1);
-    CHECK(parse_message(posted.front()) ==
+    const auto messages = take_announcements(counters, slot);
+    REQUIRE(messages.size() == 1);
+    CHECK(parse_message(messages.front()) ==
           Message{Message::Kind::totals, "based", "g/0", {3, {10, 2}}});
-    news.announce(counters, slot);
-    CHECK(posted.size() == 1);
+    CHECK(take_announcements(counters, slot).empty());
 }
 
 TEST_CASE("wait list: a coroutine that waits again while it is released waits for the next time") {

@@ -9,11 +9,14 @@ void Reject::operator()(const Failure& failure) const {
 
 void notify(const Notice& notice) { host::notice(notice); }
 
-CounterCore::CounterCore(Scope& scope, Counter& counter) : scope_(scope), counter_(counter) {
-    subscription_ = counter.on_change([this] {
-        const auto address = reinterpret_cast<std::uintptr_t>(this);
-        host::counter_changed(static_cast<int>(address));
-    });
+double CounterCore::value() {
+    if (!std::exchange(followed_, true)) {
+        subscription_ = counter_.on_change([this] {
+            const auto address = reinterpret_cast<std::uintptr_t>(this);
+            host::counter_changed(static_cast<int>(address));
+        });
+    }
+    return static_cast<double>(counter_.value());
 }
 
 void CounterCore::add(double n, PromiseId promise) {

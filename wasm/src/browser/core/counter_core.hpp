@@ -49,18 +49,20 @@ void notify(const Notice& notice);
 
 class CounterCore {
   public:
-    CounterCore(Scope& scope, Counter& counter);
+    CounterCore(Scope& scope, Counter& counter) : scope_(scope), counter_(counter) {}
 
     void add(double n, PromiseId promise);
     void read(PromiseId promise);
     void flush(PromiseId promise);
     /// Returns the value as a number. A value beyond ±(2^53 − 1) is rounded, and stays beyond it.
-    [[nodiscard]] double value() const { return static_cast<double>(counter_.value()); }
+    /// From the first call on, the host learns of each change.
+    [[nodiscard]] double value();
     void guarantee(PromiseId promise) const { Resolve{promise}(counter_.guarantee()); }
 
   private:
     Scope& scope_;
     Counter& counter_;
+    bool followed_ = false;
     Subscription subscription_;
 };
 

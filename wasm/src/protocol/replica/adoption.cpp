@@ -128,7 +128,9 @@ Task<void> adopt(Replica& replica) {
     co_await back_up(replica, rows);
     const bool other = loss.kind == Notice::Kind::store_lost;
     if (other) replica.notices.report(loss);
-    if (loss.recovered > 0) replica.news.post({Message::Kind::recovered, "", "", {}});
+    if (loss.recovered > 0) {
+        post(replica, {format_message({Message::Kind::recovered, "", "", {}})});
+    }
     if (replica.active() && (made || other || loss.recovered > 0)) reload_all(replica);
     if (lost) co_await fail_slot_lost();
 }

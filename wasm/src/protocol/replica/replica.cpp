@@ -19,7 +19,7 @@ Replica::Replica(World& its_world, const Names& its_names, Medium its_medium,
         slot.begin_private_epoch(concat({medium == Medium::storage ? "local/" : "memory/",
                                          identifier_of(world.random().bits())}));
     }
-    open_channel(*this);
+    if (medium != Medium::database) listen(*this);
     subscriptions_.lifecycle =
         world.lifecycle().on_event([this](LifecycleEvent event) { on_lifecycle(event); });
     subscriptions_.database =
@@ -73,6 +73,9 @@ Task<void> Replica::turn() {
 }
 
 Task<std::int64_t> Replica::read(CounterState& state) {
+    const bool unread = state.unread;
+    follow(*this, state);
+    state.unread = unread;  // this very call reads what was announced before
     co_await load(*this, state);
     if (medium == Medium::memory) co_return state.value;
     co_return saturating_add(state.row_cache.committed_sum(), state.own_row.value());
@@ -96,6 +99,7 @@ Task<void> Replica::close() {
         const auto flushed = co_await attempt(flush(state));
         if (!flushed) failure = flushed.error();
     }
+    if (active()) announce_at_once(*this);
     phase_ = Phase::closed;
     counters.fail_flushes(Error(ErrorCode::closed, "the tab was closed before the commit"));
     release();
@@ -124,7 +128,7 @@ void Replica::on_lifecycle(LifecycleEvent event) {
             break;
         case LifecycleEvent::page_show:
             phase_ = Phase::active;
-            open_channel(*this);
+            if (news.listening()) listen(*this);
             reload_all(*this);
             if (counters.dirty()) schedule_turn();
             break;
@@ -149,9 +153,7 @@ void Replica::on_database(const DatabaseEvent& event) {
 /// Issues the last commit without waiting for anything: no callback will run in a page that is
 /// left.
 void Replica::commit_before_sleep() {
-    // What was committed within the last pause of the announcing loop is announced here, or not at
-    // all.
-    news.announce(counters, slot);
+    announce_at_once(*this);
     if (medium != Medium::database || !slot.adopted() || !counters.dirty()) return;
     scope.spawn([](Replica& self) -> Task<void> {
         // If it fails, the increments stay pending.

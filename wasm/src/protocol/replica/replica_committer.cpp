@@ -60,12 +60,8 @@ Task<void> commit_loop(Replica& replica) {
     }
     committer.stop();
     if (!replica.active()) co_return;
-    // The totals of what was committed are announced once more, so that a tab that missed or forgot
-    // the announcement checks the store.
-    for (auto* state : replica.counters.busy()) {
-        if (std::exchange(state->committed, false)) state->announceable = true;
-    }
-    start_announcing(replica);
+    start_announcing(replica);  // rows that were based
+    start_reminding(replica);
     rest_soon(replica);
 }
 
@@ -154,6 +150,7 @@ Task<Totals> stored_base(Replica& replica, Transaction& transaction, CounterStat
 void set_base(Replica& replica, CounterState& state, Totals base) {
     state.row_cache.remove(replica.slot.row());
     state.own_row.set_base(base);
+    state.announceable = true;
     replica.revalue(state);
 }
 

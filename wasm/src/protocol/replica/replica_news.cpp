@@ -7,44 +7,70 @@
 namespace tabacus {
 namespace {
 
-/// The pause between two announcements of one tab. It is longer than a channel needs for one of
-/// them, and too short for an eye to see.
-constexpr double announce_pause_ms = 4;
+/// The pause between two announcements of one tab: a frame of a screen, in which an eye sees one
+/// value only. However often the tab adds, another tab works through one announcement in a frame.
+constexpr double announce_pause_ms = 16;
 
-/// An owner commits within milliseconds. What was received and is not stored after one second is
-/// checked; by a second check, twice as late, the owner is gone or its store is full.
-constexpr double confirm_first_ms = 1000;
+/// What was committed is announced once more after this time. It is longer than some frames, so
+/// that an increment that follows a commit is seldom announced late because of it.
+constexpr double remind_after_ms = 100;
+
+/// An owner commits within milliseconds. What was received is checked against the store after this
+/// time; by the second check the owner is gone, or its store is full.
+constexpr double confirm_after_ms = 1500;
 constexpr int confirm_checks_max = 2;
 
 Task<void> announce_loop(Replica& replica) {
     replica.news.set_announcing(true);
-    while (replica.active() && std::any_of(replica.counters.begin(), replica.counters.end(),
-                                           [](const auto& state) { return state.announceable; })) {
-        replica.news.announce(replica.counters, replica.slot);
+    const auto waits = [](const auto* state) { return state->announceable; };
+    const auto& busy = replica.counters.busy();
+    while (replica.active() && std::any_of(busy.begin(), busy.end(), waits)) {
+        post(replica, take_announcements(replica.counters, replica.slot));
         co_await replica.world.clock().sleep(announce_pause_ms);
     }
     replica.news.set_announcing(false);
 }
 
-/// Checks what was received against the store, and forgets what the store does not confirm.
-Task<void> confirm_loop(Replica& replica) {
-    replica.news.set_confirming(true);
-    double pause_ms = confirm_first_ms;
-    const auto waiting = [](const auto& state) { return state.unconfirmed; };
-    while (!replica.closed() &&
-           std::any_of(replica.counters.begin(), replica.counters.end(), waiting)) {
-        co_await replica.world.clock().sleep(pause_ms);
-        bool again = false;
-        for (auto& state : replica.counters) {
-            if (!std::exchange(state.unconfirmed, false) || !replica.active()) continue;
-            co_await reload(replica, state);
-            if (state.row_cache.age_announcements(confirm_checks_max))
-                state.unconfirmed = again = true;
-            replica.revalue(state);
-        }
-        pause_ms = again ? pause_ms * 2 : confirm_first_ms;
+void mark_committed(const CounterSet& counters) {
+    for (auto* state : counters.busy()) {
+        if (std::exchange(state->committed, false)) state->announceable = true;
     }
+}
+
+Task<void> remind(Replica& replica) {
+    replica.news.set_reminding(true);
+    co_await replica.world.clock().sleep(remind_after_ms);
+    replica.news.set_reminding(false);
+    if (!replica.active()) co_return;
+    mark_committed(replica.counters);
+    start_announcing(replica);
+}
+
+void expect_confirmation(Replica& replica, CounterState& state);
+
+/// Checks what was received of a counter against the store, and forgets what the store does not
+/// confirm.
+Task<void> confirm(Replica& replica, CounterState& state) {
+    co_await reload(replica, state);
+    if (state.row_cache.age_announcements(confirm_checks_max)) expect_confirmation(replica, state);
+    replica.revalue(state);
+}
+
+/// Checks all counters of which totals were received. The reads begin in one turn.
+Task<void> confirm_all(Replica& replica) {
+    co_await replica.world.clock().sleep(confirm_after_ms);
     replica.news.set_confirming(false);
+    if (!replica.active()) co_return;
+    for (auto& state : replica.counters) {
+        if (std::exchange(state.unconfirmed, false)) replica.scope.spawn(confirm(replica, state));
+    }
+}
+
+void expect_confirmation(Replica& replica, CounterState& state) {
+    state.unconfirmed = true;
+    if (replica.news.confirming()) return;
+    replica.news.set_confirming(true);
+    replica.scope.spawn(confirm_all(replica));
 }
 
 void on_totals(Replica& replica, CounterState& state, const Message& message) {
@@ -53,9 +79,9 @@ void on_totals(Replica& replica, CounterState& state, const Message& message) {
     if (own && !give_up_row(replica, message.record.epoch)) return;
     state.row_cache.merge_announced(message.row, message.record);
     replica.revalue(state);
-    if (replica.medium == Medium::memory) return;
-    state.unconfirmed = true;
-    if (!replica.news.confirming()) replica.scope.spawn(confirm_loop(replica));
+    // The store is also read if it held all of this: a tab that was killed in the frame that
+    // followed this message may have committed more.
+    if (replica.medium != Medium::memory) expect_confirmation(replica, state);
 }
 
 void on_message(Replica& replica, std::string_view text) {
@@ -66,43 +92,70 @@ void on_message(Replica& replica, std::string_view text) {
         return;
     }
     auto* const state = replica.counters.find(message->counter);
-    if (state == nullptr) return;
+    if (state == nullptr || !state->followed) return;
     if (message->kind == Message::Kind::totals) {
         on_totals(replica, *state, *message);
     } else if (message->kind == Message::Kind::ask && replica.medium == Medium::memory) {
         state->announceable = true;
+        replica.counters.touch(*state);
         replica.schedule_turn();
     }
 }
 
 }  // namespace
 
-void ReplicaNews::post(const Message& message) const {
-    if (channel_) channel_->post(format_message(message));
-}
-
-void ReplicaNews::announce(CounterSet& counters, const ReplicaSlot& slot) const {
-    for (auto& state : counters) {
-        if (!std::exchange(state.announceable, false)) continue;
-        // The commit that bases the row announces it.
-        if (!state.own_row.based()) continue;
-        post({Message::Kind::totals,
-              state.key,
-              slot.row(),
-              {slot.epoch(), state.own_row.attempted()}});
+std::list<std::string> take_announcements(const CounterSet& counters, const ReplicaSlot& slot) {
+    std::list<std::string> messages;
+    for (auto* state : counters.busy()) {
+        if (!std::exchange(state->announceable, false)) continue;
+        // It is announced once a commit has based it.
+        if (!state->own_row.based()) continue;
+        messages.push_back(format_message({Message::Kind::totals,
+                                           state->key,
+                                           slot.row(),
+                                           {slot.epoch(), state->own_row.attempted()}}));
     }
+    return messages;
 }
 
-void open_channel(Replica& replica) {
+void post(Replica& replica, const std::list<std::string>& messages) {
+    if (messages.empty()) return;
+    // A channel receives what is posted while it is open, so that a tab that does not listen opens
+    // one for the messages of this call only.
+    const auto brief =
+        replica.news.listening() ? nullptr : replica.world.channel(replica.names.channel());
+    auto* const channel = brief ? brief.get() : replica.news.channel();
+    if (channel == nullptr) return;
+    for (const auto& message : messages) channel->post(message);
+}
+
+void listen(Replica& replica) {
     auto channel = replica.world.channel(replica.names.channel());
     if (channel) {
         channel->on_message([&replica](std::string_view text) { on_message(replica, text); });
     }
-    replica.news.set_channel(std::move(channel));
+    replica.news.listen(std::move(channel));
+}
+
+void follow(Replica& replica, CounterState& state) {
+    if (replica.closed() || std::exchange(state.followed, true)) return;
+    state.unread = true;
+    replica.counters.touch(state);
+    if (!replica.news.listening()) listen(replica);
+    replica.schedule_turn();
+}
+
+void announce_at_once(Replica& replica) {
+    mark_committed(replica.counters);
+    post(replica, take_announcements(replica.counters, replica.slot));
 }
 
 void start_announcing(Replica& replica) {
     if (!replica.news.announcing()) replica.scope.spawn(announce_loop(replica));
+}
+
+void start_reminding(Replica& replica) {
+    if (!replica.news.reminding()) replica.scope.spawn(remind(replica));
 }
 
 }  // namespace tabacus

@@ -1,19 +1,33 @@
 // ReplicaNews: this tab's totals for other tabs, and theirs for this tab.
 //
+//   state       meaning                                   who may leave the state, and how
+//   deaf        nobody has asked for a value: the tab     follow(): the first subscription or read of
+//               receives nothing, and opens a channel     a counter
+//               only to post
+//   listening   the channel is open, unless the page is   nobody
+//               left, or the platform has none
+//
 //   loop         begins                                   ends
 //   announcing   when an own row is to be announced       when all are announced, or the page is
 //                                                         left
-//   confirming   when another tab's totals are received   when the store has confirmed all of them,
-//                                                         or they are forgotten
+//   reminding    when own rows are committed              a moment later: they are announced once
+//                                                         more
+//   confirming   when another tab's totals are received   when the store is read: what it does not
+//                                                         confirm is awaited once more, and then
+//                                                         forgotten
 //
 // Totals are cumulative, so that order, repetition and loss of messages do no harm. They are
 // announced before they are committed, and not believed for long: what was received is checked
 // against the store after a while, and forgotten if the store does not confirm it.
 //
-// There is no channel while the page is left, nor where the platform has none.
+// A tab works through the messages of all others. So a tab listens only once somebody in it follows
+// a counter, and ignores the totals of the other counters. Without IndexedDB every counter is
+// followed from the start, since messages are all that is known of other tabs at once.
 #pragma once
 
+#include <list>
 #include <memory>
+#include <string>
 
 #include "protocol/common/record.hpp"
 #include "tabacus/common/world.hpp"
@@ -23,33 +37,57 @@ namespace tabacus {
 class CounterSet;
 class Replica;
 class ReplicaSlot;
+struct CounterState;
 
 class ReplicaNews {
   public:
-    [[nodiscard]] bool has_channel() const { return channel_ != nullptr; }
+    [[nodiscard]] bool listening() const { return listening_; }
     /// Requires that `channel` is null or has a listener.
-    void set_channel(std::unique_ptr<Channel> channel) { channel_ = std::move(channel); }
+    void listen(std::unique_ptr<Channel> channel) {
+        listening_ = true;
+        channel_ = std::move(channel);
+    }
+    /// Null while the tab is deaf or its page is left, and where the platform has no channels.
+    [[nodiscard]] Channel* channel() const { return channel_.get(); }
     void close_channel() { channel_.reset(); }
-    void post(const Message& message) const;
-    /// Announces every own row that is to be announced and whose totals are known: until a row is
-    /// based, they are not.
-    void announce(CounterSet& counters, const ReplicaSlot& slot) const;
 
     [[nodiscard]] bool announcing() const { return announcing_; }
     void set_announcing(bool announcing) { announcing_ = announcing; }
+    [[nodiscard]] bool reminding() const { return reminding_; }
+    void set_reminding(bool reminding) { reminding_ = reminding; }
     [[nodiscard]] bool confirming() const { return confirming_; }
     void set_confirming(bool confirming) { confirming_ = confirming; }
 
   private:
     std::unique_ptr<Channel> channel_;
+    bool listening_ = false;
     bool announcing_ = false;
+    bool reminding_ = false;
     bool confirming_ = false;
 };
 
 /// Opens the channel, and listens.
-void open_channel(Replica& replica);
+void listen(Replica& replica);
 
-/// Announces own rows now and every few milliseconds, until nothing is left to be announced.
+/// Keeps the value of a counter current from here on. What was announced before the tab listened is
+/// read from the store at the end of the turn.
+void follow(Replica& replica, CounterState& state);
+
+/// Returns the messages that announce the own rows that are to be announced, if their totals are
+/// known: until a row is based, they are not. Each row is returned once.
+std::list<std::string> take_announcements(const CounterSet& counters, const ReplicaSlot& slot);
+
+/// Posts messages to the tabs that listen.
+void post(Replica& replica, const std::list<std::string>& messages);
+
+/// Announces own rows now and then in each frame, until nothing is left to be announced.
 void start_announcing(Replica& replica);
+
+/// Announces once more, a moment later, what was committed, so that a tab that missed or forgot the
+/// announcement checks the store.
+void start_reminding(Replica& replica);
+
+/// Announces at once what start_announcing() and start_reminding() would: the page is left.
+void announce_at_once(Replica& replica);
 
 }  // namespace tabacus

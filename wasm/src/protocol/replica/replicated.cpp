@@ -23,6 +23,7 @@ Task<void> ReplicatedCounter::flush() { return replica_.flush(state_); }
 std::int64_t ReplicatedCounter::value() const { return state_.value; }
 
 Subscription ReplicatedCounter::on_change(Function<void()> callback) {
+    follow(replica_, state_);
     return state_.change_listeners.add(std::move(callback));
 }
 

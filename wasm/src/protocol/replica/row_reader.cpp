@@ -95,7 +95,7 @@ Task<bool> read_rows(Replica& replica, Transaction& transaction,
 
 Async<Unit> load(Replica& replica, CounterState& state) {
     if (replica.medium == Medium::memory) {
-        replica.news.post({Message::Kind::ask, state.key, "", {}});
+        post(replica, {format_message({Message::Kind::ask, state.key, "", {}})});
         return Unit{};
     }
     auto read = replica.reader.add(state);

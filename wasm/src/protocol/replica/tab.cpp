@@ -80,7 +80,7 @@ Capabilities Tab::capabilities() const {
             .durability = medium == Medium::database  ? "strict"sv
                           : medium == Medium::storage ? "relaxed"sv
                                                       : "memory"sv,
-            .channel = parts_->replica->news.has_channel()};
+            .channel = parts_->world.channel(parts_->names.channel()) != nullptr};
 }
 
 ReplicatedCounter& Tab::replicated(std::string_view name, Durability durability) {

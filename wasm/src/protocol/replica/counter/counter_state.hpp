@@ -4,11 +4,13 @@
 //   unread         when the counter is made, and when its       when a read of the store begins
 //                  first read has failed
 //   changed        when the value changes                       when the subscribers are called
-//   announceable   when the own row grows, and once more        when the own row is announced
-//                  when it is committed; without a
-//                  store, when another tab asks
-//   committed      when the store holds the own row             when the next announcement of what was
+//   announceable   when the own row grows or is based, and      when the own row is announced
+//                  once more when it is committed;
+//                  without a store, when another tab asks
+//   committed      when the store holds the own row             when the announcement of what was
 //                                                               committed is due
+//   followed       by the first subscription or read; without   never
+//                  IndexedDB, when the counter is made
 //   unconfirmed    when an announcement is received             when a check of the store begins
 //   reading        when a read of its rows begins               when that read ends
 //   backed_up      when the backup has the own row, or has      when the own row of another epoch
@@ -34,7 +36,7 @@ namespace tabacus {
 struct CounterState {
     /// `based`: the own row is shared with no other tab.
     CounterState(std::string&& escaped_name, Durability of_commits, bool based)
-        : key(std::move(escaped_name)), durability(of_commits), own_row(based) {}
+        : key(std::move(escaped_name)), durability(of_commits), own_row(based), followed(based) {}
 
     std::string key;  // the escaped name: the first part of the keys of its rows
     Durability durability;
@@ -49,6 +51,7 @@ struct CounterState {
     bool changed = false;
     bool announceable = false;
     bool committed = false;
+    bool followed;
     bool unconfirmed = false;
     bool reading = false;
     bool backed_up = false;
