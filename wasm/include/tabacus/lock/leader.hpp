@@ -58,8 +58,8 @@ class Leader {
     /// database, or may have been kept; with closed if the table was closed.
     Task<LeaderAnswer> call(std::string name, std::string request, LeaderCallOptions options);
 
-    /// The first act of a term, which next() repeats from time to time while there is nothing to
-    /// answer: clears away old answers, and reports rows that cannot be read, once.
+    /// The first act of a term, which next() repeats when it is woken and there is nothing to
+    /// answer, if it was long ago: clears away old answers, and reports rows that cannot be read, once.
     /// `term`: Held::grant() of the leader's lock, here and below.
     Task<void> begin_term(std::string name, std::shared_ptr<Grant> term);
     /// Returns the first call that is not answered, and waits for one. Returns nothing if the term

@@ -147,6 +147,12 @@ struct QueueMessage {
 };
 std::optional<QueueMessage> parse_queue_event(std::string_view text);
 
+/// A message between tabs that a transaction is about to commit, whose events follow:
+/// "1;queue;w;tab".
+std::string format_commit_notice(std::string_view queue, std::string_view tab);
+/// Returns the escaped name of the queue, or nothing if the text is another message.
+std::optional<std::string> parse_commit_notice(std::string_view text);
+
 /// Returns what the keys of the kind's rows begin with, after "q/".
 std::string kind_prefix(std::string_view kind);
 
