@@ -150,6 +150,8 @@ class LockTable {
     LockTable& operator=(LockTable&&) = delete;
 
     [[nodiscard]] Exclusion exclusion() const;
+    /// Whether what other tabs do is announced to this one, the death of a holder included.
+    [[nodiscard]] bool announced() const;
     /// Whether Held::begin() works: there is an IndexedDB.
     [[nodiscard]] bool fenced() const;
     /// Returns the identifier of this context, as query() reports it.

@@ -53,6 +53,10 @@ class Names {
     [[nodiscard]] std::string lock_departure(std::string_view key, std::string_view id) const {
         return concat({lock_departures(), key, "/", id});
     }
+    /// The lock that a tab holds while it reports that it holds a lock (lock_observer.hpp).
+    [[nodiscard]] std::string liveness(std::string_view tab) const {
+        return concat({root_, "tab/", tab});
+    }
     /// The entry lock of the lock `key`. A tab holds it while it waits for lock(key).
     [[nodiscard]] std::string entry_lock(std::string_view key) const {
         return root_ + "gate/" + std::string(key);

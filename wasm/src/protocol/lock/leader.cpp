@@ -17,7 +17,8 @@
 namespace tabacus {
 namespace {
 
-/// A message that was lost delays a call or its answer by no more.
+/// A message that was lost delays an answer by no more; and a call, where calls are not announced
+/// (LockTable::announced()).
 constexpr double call_again_ms = 1'000;
 /// A transaction that aborted for a passing reason (a dropped connection, a page that froze) is
 /// tried again.
@@ -213,7 +214,6 @@ Task<LeaderAnswer> Leader::call(std::string name, std::string request, LeaderCal
     const auto id = co_await keep(name, std::move(request), options.key);
     const Listed listed(*this, id, wait);
     scope_.spawn(poll(wait));
-    table_.broadcast(calls_topic(name), "new");
     for (int failures = 0;;) {
         const auto end = wait->end;
         if (end == ErrorCode::closed) co_await fail(ErrorCode::closed, "the tab was closed");
@@ -257,7 +257,9 @@ Task<void> Leader::keep_once(const std::string& name, const std::string& request
     if (!id.empty()) {
         const auto call = co_await find_call(*transaction, name, id);
         const bool same = call && call->key == key;
-        if (same && !outdated(*call, world_.clock().now_ms())) co_return;
+        if (same && !outdated(*call, world_.clock().now_ms())) {
+            co_return table_.broadcast(calls_topic(name), "new");
+        }
         if (same) forget_call(*transaction, name, id, *call);
     }
     const auto last = co_await transaction->get(Store::locks, call_number_key(name));
@@ -271,6 +273,9 @@ Task<void> Leader::keep_once(const std::string& name, const std::string& request
                      format_call_row({.state = CallRow::State::open, .at_ms = 0, .key = key}));
     if (key) transaction->put(Store::locks, key_key(name, *key), format_call_id(id));
     transaction->put(Store::data, data_key(calls_of(name), id), request);
+    // A leader that is woken by this reads in a transaction that waits for this one. So it finds
+    // the call even if this tab dies as soon as the call is kept.
+    table_.broadcast(calls_topic(name), "new");
     co_await transaction->commit();
 }
 
@@ -341,7 +346,7 @@ Task<std::optional<LeaderCall>> Leader::next(std::string name, std::shared_ptr<G
     const auto wake = [wait](const std::string&) { wait->wake(); };
     const std::array subscriptions{table_.on_broadcast(calls_topic(name), wake),
                                    table_.on_broadcast(leader_lock(name), wake)};
-    scope_.spawn(poll(wait));
+    if (!table_.announced()) scope_.spawn(poll(wait));
     for (int failures = 0;;) {
         if (!term->held && term->loss.empty()) co_return std::nullopt;
         if (!term->held) co_await fail(term_lost(*term));

@@ -33,6 +33,18 @@ std::vector<std::shared_ptr<LockQueue>> LockContext::all_queues() const {
     return all;
 }
 
+Task<std::shared_ptr<HeldLock>> LockContext::acquire_liveness() {
+    if (acquired_liveness_.expired()) {
+        auto lock = co_await attempt(
+            world.locks().request({.name = names.liveness(epochs.tab()), .if_available = true}));
+        if (!lock || !lock.value() || stopped()) co_return acquired_liveness_.lock();
+        const std::shared_ptr<HeldLock> acquired = std::move(lock.value());
+        acquired_liveness_ = acquired;
+        if (!world.lifecycle().locks_bar_cache()) liveness = acquired;
+    }
+    co_return acquired_liveness_.lock();
+}
+
 double LockContext::stamp_ms() {
     constexpr double step_ms = 0.002;  // more than doubles and microseconds round away
     constexpr double set_back_ms = 1'000;
@@ -88,6 +100,7 @@ void LockContext::on_lifecycle(LifecycleEvent event) {
 void LockContext::suspend(std::string_view reason) {
     suspended = true;
     for (const auto& queue : all_queues()) queue->suspend(reason);
+    liveness.reset();
     epochs.abort_transactions();
 }
 

@@ -42,6 +42,7 @@ struct LockContext {
     Departures departures;
     std::uint64_t last_id = 0;
     double last_stamp_ms = 0;
+    std::shared_ptr<HeldLock> liveness;  // kept beyond the last hold, if it bars no cache
     int evictions = 0;
     bool suspended = false;  // frozen, or between pagehide and pageshow
     bool closed = false;
@@ -61,11 +62,15 @@ struct LockContext {
     void post_deferred(LockMessage::Kind kind, const std::string& key) const {
         if (channel) channel->post_deferred(format_lock_message({kind, key, epochs.tab(), {}}));
     }
+    /// Acquires the liveness lock of this tab, unless it is held. Returns null if the tab cannot
+    /// have it. The lock is for the holds of this tab: each keeps it until it is released.
+    Task<std::shared_ptr<HeldLock>> acquire_liveness();
     /// Returns the time since the Unix epoch. It rises with every call, so that there is an order
     /// where the clock's step is coarse.
     double stamp_ms();
 
   private:
+    std::weak_ptr<HeldLock> acquired_liveness_;
     void open_channel();
     void on_message(std::string_view text);
     void on_lifecycle(LifecycleEvent event);

@@ -114,6 +114,7 @@ void LockQueue::enqueue(const AcquireRequestPtr& request) {
     requests_.join(request);
     const bool lines_up = request->alone || order_.behind_a_contender(*request);
     driver_.start();
+    if (asked.max_hold_ms) evictor_.check_again();
     if (lines_up && !request->ended) order_.take_position(request);
     if (asked.if_available && !request->ended) expiry_.start_try(request);
     if (asked.within && !request->ended) probe_.start(request);
@@ -145,6 +146,7 @@ void LockQueue::on_message(const LockMessage& message) {
             observer_.on_released();
             [[fallthrough]];
         case LockMessage::Kind::handed:
+            observer_.unfollow(message.tab);
             availability_.on_release();
             lock_.native->on_possible_release();
             listeners_.changed();
@@ -179,9 +181,11 @@ void LockQueue::suspend(std::string_view reason) {
     lock_.native->cancel();
     order_.release_positions();
     holds_.lose_all(reason);
+    observer_.unfollow_all();
 }
 
 void LockQueue::resume() {
+    observer_.resume();
     if (requests_.front()) driver_.start();
     listeners_.changed();  // messages that were sent meanwhile were not received
 }

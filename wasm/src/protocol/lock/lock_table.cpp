@@ -17,6 +17,10 @@ Exclusion LockTable::exclusion() const {
     return fenced() ? Exclusion::lease : Exclusion::page;
 }
 
+bool LockTable::announced() const {
+    return exclusion() == Exclusion::web_locks && context_->channel;
+}
+
 bool LockTable::fenced() const { return context_->epochs.fenced(); }
 
 const std::string& LockTable::tab() const { return context_->epochs.tab(); }
@@ -121,6 +125,7 @@ Subscription LockTable::on_change(std::string_view name, Function<void()> callba
 void LockTable::close() {
     if (std::exchange(context_->closed, true)) return;
     for (const auto& queue : context_->all_queues()) queue->close();
+    context_->liveness.reset();
     context_->lifecycle = {};
     context_->channel.reset();
 }

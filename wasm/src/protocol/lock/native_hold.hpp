@@ -37,6 +37,7 @@ struct NativeHold {
     std::int64_t block = 1;                // how many tokens were reserved last
     std::unique_ptr<HeldLock> lock;        // the Web Lock; nothing if it is a lease
     std::unique_ptr<HeldLock> entry_lock;  // released as soon as the first holder has begun
+    std::shared_ptr<HeldLock> liveness;    // of this tab, once the hold was reported
     std::string reader;                    // the entry of a shared lease in the waiting line
     std::vector<std::shared_ptr<Grant>> active;
     std::uint64_t uses = 0;

@@ -207,6 +207,7 @@ Task<bool> WebLock::is_known_to_wait() {
 void WebLock::release(const std::shared_ptr<NativeHold>& hold) {
     hold->lock.reset();
     hold->entry_lock.reset();
+    hold->liveness.reset();
 }
 
 void WebLock::cancel() {

@@ -18,7 +18,7 @@ namespace tabacus {
 
 /// A transaction that aborted for a passing reason (a dropped connection) is tried again.
 constexpr int queue_attempts_max = 4;
-/// A message that was lost, or a spoilt head, delays work by no more.
+/// A message that was lost, or a spoilt head, delays work by no more, once anything happens.
 constexpr double work_again_ms = 5'000;
 
 struct OpenQueue {
@@ -49,6 +49,16 @@ struct OpenQueue {
     /// Returns the prefix of the outcomes that this tab shall fetch.
     [[nodiscard]] std::string outcomes_prefix() const {
         return concat({key, "/o/", context.tab, "/"});
+    }
+    /// Announces to other tabs that a transaction is about to commit. If this tab dies before it
+    /// posts the events, the others read the store all the same.
+    void announce_commit() const {
+        if (context.channel) context.channel->post(format_commit_notice(key, context.tab));
+    }
+    /// Whether every change of the queue is announced to this tab. Without Web Locks nothing
+    /// reports that a tab has died.
+    [[nodiscard]] bool announced() const {
+        return context.channel && context.locks.exclusion() == Exclusion::web_locks;
     }
     [[nodiscard]] double monotonic_ms() const { return context.world.clock().monotonic_ms(); }
 };

@@ -12,14 +12,15 @@
 
 #include <string>
 
-#include "outcomes/queue_news.hpp"
+#include "outcomes/queue_poller.hpp"
 
 namespace tabacus {
 
 class QueueControl {
   public:
-    QueueControl(OpenQueue& open, QueueStatus& status, AwaitedOutcomes& awaited, QueueNews& news)
-        : open_(open), status_(status), awaited_(awaited), news_(news) {}
+    QueueControl(OpenQueue& open, QueueStatus& status, AwaitedOutcomes& awaited,
+                 QueuePoller& poller, QueueNews& news)
+        : open_(open), status_(status), awaited_(awaited), poller_(poller), news_(news) {}
 
     // These methods do what those of Queue with the same names do.
     Task<void> pause();
@@ -40,6 +41,7 @@ class QueueControl {
     OpenQueue& open_;
     QueueStatus& status_;
     AwaitedOutcomes& awaited_;
+    QueuePoller& poller_;
     QueueNews& news_;
 };
 

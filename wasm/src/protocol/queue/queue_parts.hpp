@@ -9,7 +9,7 @@
 //   signal        wakes workers                                  work/work_signal.hpp
 //   news          passes on what this tab learns                 outcomes/queue_news.hpp
 //   kinds         the kinds of jobs that this tab handles        work/handled_kinds.hpp
-//   poller        reads the store, since messages may be lost    outcomes/queue_poller.hpp
+//   poller        reads the store where an event may be missing  outcomes/queue_poller.hpp
 //   batches       requests to enqueue jobs                       outcomes/enqueue_batches.hpp
 //   control       changes of callers to the queue and its jobs   queue_control.hpp
 //   lists         the jobs of the queue                          (none: job_lists.hpp)
@@ -39,7 +39,7 @@ struct Queue::Parts {
     HandledKinds kinds{open};
     QueuePoller poller{{open, status, awaited, collector, idle, news, signal, kinds}};
     EnqueueBatches batches{open, awaited, poller, news};
-    QueueControl control{open, status, awaited, news};
+    QueueControl control{open, status, awaited, poller, news};
     JobLists lists{open, status, news};
     QueueWorkers workers{{open, status, awaited, runs, signal, news, kinds, poller}};
 };

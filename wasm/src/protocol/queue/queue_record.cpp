@@ -429,4 +429,19 @@ std::optional<QueueMessage> parse_queue_event(std::string_view text, bool with_f
     return message;
 }
 
+std::string format_commit_notice(std::string_view queue, std::string_view tab) {
+    Format format;
+    format.raw(queue).letter('w').raw(tab);
+    return format.take();
+}
+
+std::optional<std::string> parse_commit_notice(std::string_view text) {
+    QueueFields fields(text);
+    std::string queue(fields.next());
+    fields.letter("w");
+    fields.identifier();
+    if (!fields.good()) return std::nullopt;
+    return queue;
+}
+
 }  // namespace tabacus

@@ -168,4 +168,10 @@ std::string kind_prefix(std::string_view part, std::string_view kind);
 /// Returns the priority and rank at the end of the key of a job that may run.
 std::string_view order_of(std::string_view key);
 
+/// A message between tabs that a transaction is about to commit, whose events follow:
+/// "1;queue;w;tab".
+std::string format_commit_notice(std::string_view queue, std::string_view tab);
+/// Returns the escaped name of the queue, or nothing if the text is another message.
+std::optional<std::string> parse_commit_notice(std::string_view text);
+
 }  // namespace tabacus

@@ -42,8 +42,14 @@ void Queues::Parts::open_channel() {
     context.channel = context.world.channel(context.names.queues_channel());
     if (!context.channel) return;
     context.channel->on_message([this](std::string_view text) {
+        if (closed) return;
+        if (const auto committing = parse_commit_notice(text)) {
+            const auto named = queues.find(*committing);
+            if (named != queues.end()) named->second->parts_->poller.expect();
+            return;
+        }
         auto message = parse_queue_event(text, false);
-        if (!message || closed) return;  // another version's, or a stranger's
+        if (!message) return;  // another version's, or a stranger's
         const auto found = queues.find(message->queue);
         if (found == queues.end()) return;
         auto& parts = *found->second->parts_;

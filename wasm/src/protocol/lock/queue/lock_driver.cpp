@@ -110,6 +110,7 @@ Task<void> LockDriver::obtain() {
                                                        : lock_.native->acquire(native));
     const auto taken = outcome ? std::move(outcome.value()) : nullptr;
     holds_.set_acquiring(false);
+    evictor_.check_again();
     availability_.forget_answers();
     if (taken && (taken->lost || lock_.context.stopped())) {
         lock_.native->release(taken);

@@ -16,8 +16,9 @@ namespace {
 
 /// Most waits are over after this time, and need no watching.
 constexpr double watch_after_ms = 250;
-/// How often a waiter checks whether a maxHold has been declared, when it knows of none.
-constexpr double max_hold_poll_ms = 5'000;
+/// How long a waiter that knows of no maxHold waits after an announced grant before it checks
+/// whether one has been declared.
+constexpr double max_hold_pause_ms = 5'000;
 /// How long a waiter waits beyond maxHold: the holder's own timer and its message about the release
 /// may be late.
 constexpr double eviction_margin_ms = 2 * slice_ms + 50;
@@ -59,7 +60,9 @@ Task<void> LockEvictor::watch() {
             max_hold_ms = std::min(max_hold_ms, static_cast<double>(before.value().max_hold_ms));
         }
         if (!before || max_hold_ms == never) {
-            co_await clock.sleep(max_hold_poll_ms);
+            if (before) co_await moved_.wait();
+            if (!holds_.acquiring()) break;
+            co_await clock.sleep(max_hold_pause_ms);
             continue;
         }
         const auto state = before.value().state;

@@ -9,8 +9,9 @@
 //   state      meaning                                  what ends the state
 //   idle       this tab does not wait for the lock      start(): watching
 //   watching   it observes the lock, and then sleeps    the tab has the lock, or gave up: idle
-//              for maxHold, or for max_hold_poll_ms     nothing moved meanwhile: claiming
-//              if it knows of no maxHold
+//              for maxHold; if it knows of no maxHold,  nothing moved meanwhile: claiming
+//              until max_hold_pause_ms after the next
+//              announced grant
 //   claiming   a row in IndexedDB names this eviction   another tab has claimed it: watching, for
 //                                                       one round of maxHold more than the claim
 //                                                       has attempts, up to rounds_max
@@ -31,6 +32,7 @@
 #include <cstdint>
 #include <string>
 
+#include "auto_reset_event.hpp"
 #include "native_holds.hpp"
 #include "request_queue.hpp"
 
@@ -45,8 +47,13 @@ class LockEvictor {
     void start() {
         if (!watching_) lock_.spawn(watch());
     }
+    /// This tab has ended an acquisition, or made a request with a maxHold.
+    void check_again() { moved_.set(); }
     /// Another tab announced a grant.
-    void on_movement() { ++moves_; }
+    void on_movement() {
+        ++moves_;
+        moved_.set();
+    }
 
   private:
     struct Observation {
@@ -65,6 +72,7 @@ class LockEvictor {
     const RequestQueue& requests_;
     const NativeHolds& holds_;
     bool watching_ = false;
+    AutoResetEvent moved_;  // there may be a maxHold, or nothing to watch
     std::uint64_t moves_ = 0;    // grants in other tabs that were announced
     std::string claimed_state_;  // another tab's eviction that was seen under way
     std::int64_t claimed_attempt_ = 0;

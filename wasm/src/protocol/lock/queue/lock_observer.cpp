@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <utility>
 
 #include "protocol/common/abortable_transactions.hpp"
 #include "protocol/common/record.hpp"
@@ -25,7 +27,8 @@ constexpr std::string_view idle_shared = "s";
 /// The most reads of a lease's row until one of the tabs that wait has taken the lease.
 constexpr int reads_max = 10;
 constexpr double read_again_ms = 20;
-/// How soon a tab that only watches notices that a holder crashed, when no other tab succeeds it.
+/// How soon a tab that only watches notices that a holder crashed which it does not follow, when no
+/// other tab succeeds it.
 constexpr double crash_poll_ms = 1'000;
 
 /// The clients that hold or request a lock or its entry lock, as the browser reports them.
@@ -111,9 +114,25 @@ std::vector<LockRequestInfo> LockObserver::own_requests() const {
     return infos;
 }
 
-void LockObserver::on_query(const LockMessage& query) const {
+void LockObserver::on_query(const LockMessage& query) {
     if (query.detail.empty()) return;
-    std::vector<std::string> detail{query.detail[0]};
+    const auto& nonce = query.detail[0];
+    if (holds_.in_use() && lock_.has_web_locks()) {
+        lock_.spawn(report_alive(nonce));
+    } else if (!nonce.empty()) {
+        report(nonce);
+    }
+}
+
+/// Reports once this tab has its liveness lock, or cannot have it.
+Task<void> LockObserver::report_alive(std::string nonce) {
+    const auto liveness = co_await lock_.context.acquire_liveness();
+    for (const auto& hold : holds_.all()) hold->liveness = liveness;
+    report(std::move(nonce));
+}
+
+void LockObserver::report(std::string nonce) const {
+    std::vector<std::string> detail{std::move(nonce)};
     for (const auto& info : own_requests()) {
         if (detail.size() + fields_of_request > detail_max) break;  // holders come first
         detail.emplace_back(info.held ? "h" : "w");
@@ -129,6 +148,12 @@ void LockObserver::on_query(const LockMessage& query) const {
 
 void LockObserver::on_report(const LockMessage& message) {
     if (message.detail.empty()) return;
+    const bool holds = message.detail.size() > 1 && message.detail[1] == "h";
+    if (holds && listeners_.watched()) {
+        follow(message.tab);
+    } else {
+        unfollow(message.tab);
+    }
     const auto& nonce = message.detail[0];
     const auto asked = std::find_if(queries_.begin(), queries_.end(),
                                     [&](const auto& pending) { return pending->nonce == nonce; });
@@ -180,7 +205,7 @@ Task<std::vector<LockRequestInfo>> LockObserver::query_tabs() {
     const auto seen = co_await clients_of(lock_.context, lock_.key);
     const auto& clients = seen.ids;
     bool held_exclusively = seen.held_exclusively;
-    if (seen.held && !holds_.current()) held_seen_ = true;
+    if (seen.held && !holds_.current()) note_held();
     auto infos = own_requests();
     // This tab is one of the clients if it used the lock when the snapshot was taken.
     const std::size_t own = used_before && uses_native_lock() ? 1 : 0;
@@ -244,25 +269,79 @@ void LockObserver::on_waiter() const {
 }
 
 void LockObserver::on_taken() {
-    held_seen_ = true;
+    note_held();
     listeners_.changed();
 }
 
 Subscription LockObserver::on_change(Function<void()> callback) {
+    const bool first = !listeners_.watched();
     auto subscription = listeners_.on_change(std::move(callback));
-    if (!polling_) lock_.spawn(poll_for_crash());
+    if (first) lock_.spawn(find_holders());
     return subscription;
 }
 
-/// Polls for the crash of a holder while a callback watches the lock. This tab does not request the
-/// lock in order to notice the crash: if it were busy when its turn came, it would keep all other
-/// tabs out.
-Task<void> LockObserver::poll_for_crash() {
+/// Requests the liveness lock of a holder, whose grant means that the holder has died or stopped.
+/// This tab does not request the lock itself in order to notice that: if it were busy when its turn
+/// came, it would keep all other tabs out.
+void LockObserver::follow(const std::string& tab) {
+    if (!lock_.has_web_locks() || lock_.context.stopped()) return;
+    const auto [followed, added] = followed_.try_emplace(tab);
+    if (added) lock_.spawn(await_end(tab, followed->second));
+}
+
+Task<void> LockObserver::await_end(std::string tab, AbortSignal unfollowed) {
+    auto& context = lock_.context;
+    const auto name = context.names.liveness(tab);
+    auto answer = co_await attempt(context.queries.query());
+    // Another watcher may have the lock for a moment, after the holder has stopped.
+    const auto holds = [](const LockInfo& lock) { return lock.mode == LockMode::exclusive; };
+    const auto holders = answer ? answer.value()->holders_of(name) : std::span<const LockInfo>();
+    const bool alive = std::any_of(holders.begin(), holders.end(), holds);
+    bool ended = false;
+    if (alive && !unfollowed.aborted()) {
+        ended = static_cast<bool>(co_await attempt(context.world.locks().request(
+            {.name = name, .mode = LockMode::shared, .signal = unfollowed})));
+    }
+    if (unfollowed.aborted()) co_return;
+    followed_.erase(tab);
+    if (!ended) co_return note_held();
+    held_seen_ = !followed_.empty();
+    listeners_.changed();
+}
+
+void LockObserver::unfollow(const std::string& tab) {
+    const auto followed = followed_.extract(tab);
+    if (!followed.empty()) followed.mapped().abort();
+}
+
+void LockObserver::unfollow_all() {
+    for (const auto& [tab, signal] : std::exchange(followed_, {})) signal.abort();
+}
+
+/// Whether somebody watches the lock, and it is held by no tab that is followed.
+bool LockObserver::holder_unknown() const {
+    return held_seen_ && followed_.empty() && listeners_.watched() && !lock_.context.stopped();
+}
+
+/// Another tab holds the lock.
+void LockObserver::note_held() {
+    held_seen_ = true;
+    if (!polling_ && lock_.has_web_locks()) lock_.spawn(poll_for_crash());
+}
+
+/// Finds out whether other tabs hold the lock, and asks these to report.
+Task<void> LockObserver::find_holders() {
     if (!lock_.has_web_locks()) co_return;
+    lock_.post(LockMessage::Kind::query, {""});
+    (void)co_await attempt(check_for_crash());
+    if (held_seen_) note_held();
+}
+
+Task<void> LockObserver::poll_for_crash() {
     polling_ = true;
-    while (listeners_.watched() && !lock_.context.closed) {
-        (void)co_await attempt(check_for_crash());
+    while (holder_unknown()) {
         co_await lock_.clock().sleep(crash_poll_ms);
+        if (holder_unknown()) co_await find_holders();
     }
     polling_ = false;
 }

@@ -10,16 +10,26 @@
 //   complete           it is removed, and later reports are   nothing
 //                      ignored
 //
-// A living tab announces what it does, but a tab that crashes sends nothing. While somebody
-// watches, the observer looks whether the holder it knows of is still there:
+// A living tab announces what it does, but a tab that crashes sends nothing. So a tab that reports
+// that it holds the lock holds its *liveness lock* as well (LockContext::acquire_liveness()). While
+// somebody watches, the observer follows each such holder: it requests the liveness lock, shared,
+// which is granted when the holder dies or stops.
 //
-//   held_seen_   meaning                                      what ends the state
-//   false        no other tab is known to hold the lock       an announced grant; a query or a poll
-//                                                             finds a holder
-//   true         another tab holds the lock, as far as known  an announced release; a poll finds no
-//                                                             holder: a crash, which is a change
+//   watched lock   meaning                                    what ends the state
+//   free           no other tab is known to hold the lock     an announced grant, or a query that
+//                                                             finds a holder: unknown
+//   unknown        another tab holds it that has not          its report: followed; an announced
+//                  reported so, or that has no liveness       release, or no holder is left: free
+//                  lock: it hangs, or is of an older version
+//   followed       the holders are known and followed         an announced release, or the grant of
+//                                                             the liveness lock: free, which is a
+//                                                             change
+//
+// In the state `unknown`, and in no other, the observer looks every crash_poll_ms whether the holder
+// is still there, and asks it to report: by a query with an empty nonce, which holders alone answer.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,8 +67,15 @@ class LockObserver {
     void on_taken();
     /// Another tab announced a release.
     void on_released() { held_seen_ = false; }
+    /// The tab does not hold the lock, as far as it has reported.
+    void unfollow(const std::string& tab);
+    /// This tab stops: it is told of nothing until resume().
+    void unfollow_all();
+    void resume() {
+        if (listeners_.watched()) lock_.spawn(find_holders());
+    }
     /// Answers another tab's query with what this tab holds and waits for.
-    void on_query(const LockMessage& query) const;
+    void on_query(const LockMessage& query);
     /// Adds another tab's report to the query of this tab that it answers.
     void on_report(const LockMessage& message);
 
@@ -67,6 +84,13 @@ class LockObserver {
     Task<std::vector<LockRequestInfo>> query_tabs();
     Task<void> post_query(std::shared_ptr<TabQuery> query);
     [[nodiscard]] bool uses_native_lock() const;
+    void report(std::string nonce) const;
+    Task<void> report_alive(std::string nonce);
+    void follow(const std::string& tab);
+    Task<void> await_end(std::string tab, AbortSignal unfollowed);
+    [[nodiscard]] bool holder_unknown() const;
+    void note_held();
+    Task<void> find_holders();
     Task<void> poll_for_crash();
     Task<void> check_for_crash();
 
@@ -76,6 +100,7 @@ class LockObserver {
     const NativeHolds& holds_;
     const Availability& availability_;
     std::vector<std::shared_ptr<TabQuery>> queries_;
+    std::map<std::string, AbortSignal> followed_;  // each ends the request for the liveness lock
     bool polling_ = false;  // poll_for_crash() runs
     bool held_seen_ = false;
 };

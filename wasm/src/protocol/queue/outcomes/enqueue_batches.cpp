@@ -80,6 +80,8 @@ Task<void> EnqueueBatches::write(const Batch& batch) {
             changes.add(QueueEvent::Kind::resumed, {});
         }
         co_await rows.write_head();
+        open_.announce_commit();
+        poller_.expect();
         co_await transaction->commit();
     }
     for (const auto& request : batch) {

@@ -11,11 +11,13 @@ constexpr double ask_again_ms = 1'000;
 Task<void> QueuePoller::poll_periodically() {
     while (!parts_.open.closed) {
         const bool asking = !parts_.awaited.empty() || !parts_.idle.empty();
-        if (!asking && !parts_.kinds.started()) break;
+        const bool working = parts_.kinds.started() && (expecting_ || !parts_.open.announced());
+        if (!asking && !working) break;
         co_await parts_.open.context.world.clock().sleep(asking ? ask_again_ms : work_again_ms);
         if (parts_.open.closed) break;
         // What fails is tried again with the next poll.
-        (void)co_await attempt(poll());
+        expecting_ = false;
+        if (!co_await attempt(poll())) expecting_ = true;
     }
     polling_ = false;
 }

@@ -1,10 +1,14 @@
-// QueuePoller: reads the store now and then while this tab waits for anything, since messages may
-// be lost.
+// QueuePoller: reads the store where an event may be missing: while a caller of this tab waits, and
+// after a transaction of another tab, which may have died before it posted its events. A tab that
+// only works sleeps until an event or the notice of a commit comes (OpenQueue::announce_commit()).
 //
 //   state     meaning                                   leaves the state by
-//   at rest   this tab waits for nothing                watch(): polling
-//   polling   it reads every ask_again_ms while a       this tab waits for nothing, or the queue is
-//             caller waits, else every work_again_ms    closed: at rest
+//   at rest   no event can be missing                   watch(), expect(): polling
+//   polling   it reads every ask_again_ms while a       no caller waits, and it has read after the
+//             caller waits, else once after             last notice, or the queue is closed: at
+//             work_again_ms                             rest
+//
+// Where deaths are not reported (OpenQueue::announced()) it goes on polling while this tab works.
 #pragma once
 
 #include "../work/handled_kinds.hpp"
@@ -26,8 +30,14 @@ class QueuePoller {
     };
     explicit QueuePoller(const Parts& parts) : parts_(parts) {}
 
-    /// Polls from here on, for as long as this tab takes part in the work, or waits for an outcome
-    /// or for an idle queue.
+    /// A transaction is about to commit, and its events may never come: reads the store once, if
+    /// this tab takes part in the work.
+    void expect() {
+        if (!parts_.kinds.started()) return;
+        expecting_ = true;
+        watch();
+    }
+    /// Polls from here on, for as long as this tab waits for an outcome or for an idle queue.
     void watch() {
         if (!std::exchange(polling_, true)) parts_.open.context.scope.spawn(poll_periodically());
     }
@@ -38,6 +48,7 @@ class QueuePoller {
 
     Parts parts_;
     bool polling_ = false;
+    bool expecting_ = false;
 };
 
 }  // namespace tabacus

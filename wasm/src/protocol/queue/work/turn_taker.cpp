@@ -28,6 +28,7 @@ Task<void> TurnTaker::take(HeldSlot& held_slot, bool claiming, std::string exit,
         auto fenced = co_await held_slot.held.begin({Store::jobs, Store::quarantine}, durability);
         const bool writes = co_await act(fenced.transaction(), held_slot, claiming, exit, turn);
         if (!writes) co_return;
+        announce(turn);
         co_await fenced.commit();
     } else {
         const auto transaction = co_await open_.begin({Store::jobs, Store::data, Store::quarantine},
@@ -37,9 +38,20 @@ Task<void> TurnTaker::take(HeldSlot& held_slot, bool claiming, std::string exit,
         if (!held_slot.held.held()) {
             co_await fail(ErrorCode::lock_lost, "the slot was lost; nothing was kept");
         }
+        announce(turn);
         co_await transaction->commit();
     }
     held_slot.worker->turn = turn.id;
+}
+
+/// Announces the commit of a turn that makes work for others. A tab that waits for an outcome
+/// polls, and needs no notice.
+void TurnTaker::announce(const SlotTurn& turn) const {
+    const auto& events = turn.changes.events;
+    const bool makes_work = std::any_of(events.begin(), events.end(), [](const auto& event) {
+        return event.kind != QueueEvent::Kind::done && event.kind != QueueEvent::Kind::running;
+    });
+    if (makes_work) open_.announce_commit();
 }
 
 /// Does all of the transaction but its commit. Returns false if there is nothing to commit.

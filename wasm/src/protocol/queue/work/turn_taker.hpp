@@ -32,6 +32,7 @@ class TurnTaker {
   private:
     Task<bool> act(Transaction& transaction, HeldSlot& held_slot, bool claiming, std::string exit,
                    SlotTurn& turn);
+    void announce(const SlotTurn& turn) const;
     Task<void> recover(QueueRows& rows, const HeldSlot& held_slot, const SlotRow& former,
                        const std::string& exit) const;
 
