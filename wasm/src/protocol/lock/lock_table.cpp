@@ -122,6 +122,7 @@ void LockTable::close() {
     if (std::exchange(context_->closed, true)) return;
     for (const auto& queue : context_->all_queues()) queue->close();
     context_->lifecycle = {};
+    context_->near.close();
     context_->channel.reset();
 }
 

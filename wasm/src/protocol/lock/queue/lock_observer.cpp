@@ -250,6 +250,7 @@ void LockObserver::on_taken() {
 
 Subscription LockObserver::on_change(Function<void()> callback) {
     auto subscription = listeners_.on_change(std::move(callback));
+    lock_.context.listen_near(lock_.key);
     if (!polling_) lock_.spawn(poll_for_crash());
     return subscription;
 }
