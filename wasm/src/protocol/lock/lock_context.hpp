@@ -48,7 +48,7 @@ struct LockContext {
     bool suspended = false;  // frozen, or between pagehide and pageshow
     bool closed = false;
     bool older_version_seen = false;  // it announces its requests to all tabs
-    Scope scope;  // last: what runs in it uses all of the above
+    Scope scope;                      // last: what runs in it uses all of the above
 
     /// Returns the queue of a lock's name, which the first call makes.
     LockQueue& queue(std::string_view name);

@@ -164,17 +164,19 @@ void FairOrder::on_request(const LockMessage& message) {
     if (in_use ? !tries : holds_.current() || holds_.acquiring()) note_contender(message, tries);
 }
 
-/// A contender that is the next in line came before each position of this tab that is not.
+/// A contender that is the next in line came before each position of this tab that is not. Of
+/// readers that are next together, the times of their requests decide.
 void FairOrder::note_contender(const LockMessage& message, bool tries) {
     const auto now_ms = lock_.clock().now_ms();
+    const auto parsed_ms = message.detail.empty() ? std::nullopt : parse_since(message.detail[0]);
+    const auto since_ms = parsed_ms.value_or(now_ms);
     const bool is_next = announces_next(message);
-    const auto behind = std::find_if(ahead_.begin(), ahead_.end(), [is_next](const Position& one) {
-        return is_next && !one.entry->is_next();
+    const auto behind = std::find_if(ahead_.begin(), ahead_.end(), [&](const Position& one) {
+        return is_next && (!one.entry->is_next() || one.since_ms > since_ms);
     });
     const bool last = behind == ahead_.end();
-    const auto since_ms = message.detail.empty() ? std::nullopt : parse_since(message.detail[0]);
     contenders_.note({.tab = message.tab,
-                      .since_ms = since_ms.value_or(now_ms),
+                      .since_ms = since_ms,
                       .received_ms = now_ms,
                       .after_request = last ? requests_.newest() : behind->owner - 1,
                       .after_position = last ? last_ : behind->number - 1,

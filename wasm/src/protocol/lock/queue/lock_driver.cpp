@@ -52,8 +52,7 @@ void LockDriver::refuse(const AcquireRequestPtr& request, const Error& error) {
 bool LockDriver::takes_over() {
     const auto next = requests_.front();
     if (!next || next->options.mode != acquiring_mode_ || order_.position_of(*next) ||
-        order_.may_be_behind_others(*next) ||
-        contenders_.came_between(order_.current(), *next)) {
+        order_.may_be_behind_others(*next) || contenders_.came_between(order_.current(), *next)) {
         return false;
     }
     const auto& asked = next->options;
@@ -141,7 +140,10 @@ void LockDriver::announce(const AcquireRequestPtr& first) {
     const auto& asked = first->options;
     const bool wants_answer = asked.if_available || asked.timeout_ms;
     is_next_ = asked.if_available || asked.mode == LockMode::exclusive;
-    order_.announce(*first, wants_answer ? order_.current() : FairOrder::no_answer);
+    // The request that it was requested for may have ended, and another one goes on with it.
+    const auto front = requests_.front();
+    order_.announce(front ? *front : *first,
+                    wants_answer ? order_.current() : FairOrder::no_answer);
 }
 
 Task<void> LockDriver::serve(std::shared_ptr<NativeHold> hold) {
