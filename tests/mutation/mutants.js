@@ -514,7 +514,7 @@ const LOCKS = [
         ...of('lock/queue/fair_order.cpp'),
         name: 'answer-no-try',
         fault: 'FairOrder: a holder does not answer an ifAvailable request, which then waits for its own timers',
-        find: 'lock_.post(LockMessage::Kind::busy, {message.tab, detail[1]});',
+        find: 'lock_.post_near(LockMessage::Kind::busy, {message.tab, detail[1]});',
         replace: '',
         test: 'lock: an ifAvailable request is answered by the holder, without waiting for timers',
     },

@@ -68,6 +68,11 @@ class Names {
     }
     [[nodiscard]] std::string queues_channel() const { return concat({root_, "queues"}); }
     [[nodiscard]] std::string locks_channel() const { return root_ + "locks"; }
+    /// The channel of those tabs only that hold one of the locks of a bucket, or are next in line
+    /// (near_channels.hpp).
+    [[nodiscard]] std::string near_channel(unsigned bucket) const {
+        return concat({root_, "near/", std::to_string(bucket)});
+    }
     [[nodiscard]] std::string limits_channel() const { return root_ + "limits"; }
     /// The lock that a tab holds while it may hold rights of budgets.
     [[nodiscard]] std::string holder(std::string_view tab) const {

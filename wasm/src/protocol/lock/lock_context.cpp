@@ -1,5 +1,6 @@
 #include "lock_context.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "lock_queue.hpp"
@@ -14,6 +15,11 @@ LockContext::LockContext(World& of, std::string_view name_space, NoticeHandler h
       queries(of.locks(), scope),
       wakefulness(of.clock(), scope),
       on_notice(std::move(handler)),
+      near(
+          of, names, [this](unsigned bucket) { return is_near(bucket); },
+          [this](std::string_view text) {
+              if (const auto message = parse_lock_message(text)) deliver(*message);
+          }),
       departures(of, names) {
     open_channel();
     lifecycle = world.lifecycle().on_event([this](LifecycleEvent event) { on_lifecycle(event); });
@@ -61,17 +67,42 @@ void LockContext::open_channel() {
 
 void LockContext::on_message(std::string_view text) {
     const auto message = parse_lock_message(text);
-    if (!message || closed) return;  // another version or another program sent it
+    if (!message) return;  // another version or another program sent it
     if (message->kind == LockMessage::Kind::echo) {
         if (message->detail.empty()) return;
         const auto waiting = echoes.extract(message->detail[0]);
         if (!waiting.empty()) waiting.mapped().complete({});
         return;
     }
+    if (message->kind == LockMessage::Kind::request) older_version_seen = true;
     // Departures of every lock count: this tab may ask for that lock next.
     if (message->kind == LockMessage::Kind::released) departures.note(message->detail);
-    const auto found = queues.find(message->key);
-    if (found != queues.end()) std::shared_ptr(found->second)->on_message(*message);
+    deliver(*message);
+}
+
+void LockContext::deliver(const LockMessage& message) {
+    if (closed) return;
+    const auto found = queues.find(message.key);
+    if (found != queues.end()) std::shared_ptr(found->second)->on_message(message);
+}
+
+bool LockContext::is_near(unsigned bucket) const {
+    return std::any_of(queues.begin(), queues.end(), [bucket](const auto& entry) {
+        return NearChannels::bucket_of(entry.first) == bucket && entry.second->is_near();
+    });
+}
+
+void LockContext::post_near(LockMessage::Kind kind, const std::string& key,
+                            std::vector<std::string> detail) {
+    if (!channel) return;
+    if (posts_to_all()) post(kind, key, detail);
+    if (world.locks().available()) near.post({kind, key, epochs.tab(), std::move(detail)});
+}
+
+void LockContext::post_near_deferred(LockMessage::Kind kind, const std::string& key) {
+    if (!channel) return;
+    if (posts_to_all()) channel->post_deferred(format_lock_message({kind, key, epochs.tab(), {}}));
+    if (world.locks().available()) near.post_deferred({kind, key, epochs.tab(), {}});
 }
 
 void LockContext::on_lifecycle(LifecycleEvent event) {
@@ -85,6 +116,7 @@ void LockContext::on_lifecycle(LifecycleEvent event) {
             break;
         case LifecycleEvent::page_hide:
             suspend("page-hidden");
+            near.close();
             channel.reset();
             world.database().close();
             break;

@@ -16,6 +16,7 @@
 #include "epochs.hpp"
 #include "lock_queries.hpp"
 #include "lock_record.hpp"
+#include "near_channels.hpp"
 #include "protocol/common/wakefulness.hpp"
 #include "tabacus/lock/lock.hpp"
 
@@ -35,7 +36,8 @@ struct LockContext {
     LockQueries queries;
     Wakefulness wakefulness;
     NoticeHandler on_notice;
-    std::unique_ptr<Channel> channel;
+    std::unique_ptr<Channel> channel;  // of all tabs
+    NearChannels near;
     Subscription lifecycle;
     std::map<std::string, std::shared_ptr<LockQueue>, std::less<>> queues;  // by escaped name
     std::map<std::string, Completer<Unit>> echoes;  // by the nonce that is awaited
@@ -46,7 +48,8 @@ struct LockContext {
     int evictions = 0;
     bool suspended = false;  // frozen, or between pagehide and pageshow
     bool closed = false;
-    Scope scope;  // last: what runs in it uses all of the above
+    bool older_version_seen = false;  // it announces its requests to all tabs
+    Scope scope;                      // last: what runs in it uses all of the above
 
     /// Returns the queue of a lock's name, which the first call makes.
     LockQueue& queue(std::string_view name);
@@ -59,8 +62,15 @@ struct LockContext {
         if (channel)
             channel->post(format_lock_message({kind, key, epochs.tab(), std::move(detail)}));
     }
-    void post_deferred(LockMessage::Kind kind, const std::string& key) const {
-        if (channel) channel->post_deferred(format_lock_message({kind, key, epochs.tab(), {}}));
+    /// Posts to the tabs near the lock; to all tabs where Web Locks do not exclude, or if a tab of
+    /// a version without near channels was noticed.
+    void post_near(LockMessage::Kind kind, const std::string& key,
+                   std::vector<std::string> detail = {});
+    /// Does the same a little later (Channel::post_deferred).
+    void post_near_deferred(LockMessage::Kind kind, const std::string& key);
+    /// Receives what post_near() posts about the lock, while the tab is near it.
+    void listen_near(const std::string& key) {
+        if (channel && world.locks().available()) near.listen(key);
     }
     /// Acquires the liveness lock of this tab, unless it is held. Returns null if the tab cannot
     /// have it. The lock is for the holds of this tab: each keeps it until it is released.
@@ -73,6 +83,11 @@ struct LockContext {
     std::weak_ptr<HeldLock> acquired_liveness_;
     void open_channel();
     void on_message(std::string_view text);
+    void deliver(const LockMessage& message);
+    [[nodiscard]] bool is_near(unsigned bucket) const;
+    [[nodiscard]] bool posts_to_all() const {
+        return older_version_seen || !world.locks().available();
+    }
     void on_lifecycle(LifecycleEvent event);
     void suspend(std::string_view reason);
     void resume();

@@ -134,7 +134,7 @@ void LockQueue::on_message(const LockMessage& message) {
         case LockMessage::Kind::request:
             order_.on_request(message);
             wake_.set();
-            observer_.on_waiter();
+            if (!FairOrder::announces_next(message)) observer_.on_waiter();
             break;
         case LockMessage::Kind::busy:
             // An answer to an earlier request no longer counts.
@@ -185,6 +185,7 @@ void LockQueue::suspend(std::string_view reason) {
 }
 
 void LockQueue::resume() {
+    if (is_near()) lock_.context.listen_near(lock_.key);
     observer_.resume();
     if (requests_.front()) driver_.start();
     listeners_.changed();  // messages that were sent meanwhile were not received

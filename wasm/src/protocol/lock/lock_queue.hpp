@@ -57,9 +57,15 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
 
     /// Whether this tab holds the lock, or waits for it.
     [[nodiscard]] bool in_use() const { return !observer_.own_requests().empty(); }
+    /// Whether this tab has to receive what concerns the lock: it holds it or is the next to hold
+    /// it, tries it, or watches it.
+    [[nodiscard]] bool is_near() const {
+        return holds_.any() || driver_.is_next() || listeners_.any();
+    }
     LockObserver& observer() { return observer_; }
     DeadlockProbe& probe() { return probe_; }
     Subscription on_broadcast(Function<void(const std::string&)> callback) {
+        lock_.context.listen_near(lock_.key);
         return listeners_.on_broadcast(std::move(callback));
     }
     /// Calls the callbacks of on_broadcast() in all tabs.

@@ -127,6 +127,7 @@ void LockTable::close() {
     for (const auto& queue : context_->all_queues()) queue->close();
     context_->liveness.reset();
     context_->lifecycle = {};
+    context_->near.close();
     context_->channel.reset();
 }
 

@@ -27,6 +27,10 @@ struct NamedLock {
     void post(LockMessage::Kind kind, std::vector<std::string> detail = {}) const {
         context.post(kind, key, std::move(detail));
     }
+    /// Posts to the tabs near the lock.
+    void post_near(LockMessage::Kind kind, std::vector<std::string> detail = {}) const {
+        context.post_near(kind, key, std::move(detail));
+    }
 };
 
 }  // namespace tabacus

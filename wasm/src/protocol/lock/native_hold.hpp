@@ -42,6 +42,7 @@ struct NativeHold {
     std::vector<std::shared_ptr<Grant>> active;
     std::uint64_t uses = 0;
     double taken_ms = 0;
+    double announced_ms = 0;  // when it was taken or announced, by Clock::monotonic_ms()
     bool lost = false;
     bool timing = false;   // the timer of the grace period runs
     bool expired = false;  // the grace period is over

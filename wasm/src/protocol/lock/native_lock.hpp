@@ -36,6 +36,8 @@ struct NativeRequest {
     bool steal = false;
     LockClaim claim;
     std::shared_ptr<EntryLockRequest> entry = nullptr;
+    /// Called when this tab is the next to hold the lock, before it waits for the holder.
+    Function<void()> on_next = nullptr;
 };
 
 class NativeLock {

@@ -45,6 +45,7 @@ Task<std::shared_ptr<NativeHold>> WebLock::acquire_through_entry_lock(NativeRequ
         entry_lock_lost_ = true;
         waiting_.abort();
     });
+    if (request.on_next) request.on_next();
     auto taken = co_await attempt(acquire_under_entry_lock(std::move(request)));
     // However this ended, the entry lock does not stay held for it.
     entering_.reset();

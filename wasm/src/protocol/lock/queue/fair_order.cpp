@@ -11,6 +11,13 @@ namespace {
 
 /// The third field of a request that is announced for `ifAvailable` requests only.
 constexpr const char* only_tries = "t";
+/// The third field if the tab is the next in line.
+constexpr const char* next_in_line = "n";
+/// Requests of a tab within this time have one position, since another tab is unlikely to come
+/// between them.
+constexpr double same_position_ms = 2;
+/// How many positions a tab takes ahead only because another tab may have come between.
+constexpr std::size_t precautions_max = 16;
 
 }  // namespace
 
@@ -18,7 +25,14 @@ constexpr const char* only_tries = "t";
 
 bool FairOrder::behind_a_contender(const AcquireRequest& request) const {
     const auto last = ahead_.empty() ? current_ : ahead_.back().number;
-    return !request.options.if_available && contenders_.any_after(last);
+    if (request.options.if_available) return false;
+    return contenders_.any_after(last) || may_be_behind_others(request);
+}
+
+bool FairOrder::may_be_behind_others(const AcquireRequest& request) const {
+    const bool waiting = holds_.acquiring() || !contenders_.empty();
+    return waiting && lock_.has_web_locks() && ahead_.size() < precautions_max &&
+           request.since_ms >= last_since_ms_ + same_position_ms;
 }
 
 bool FairOrder::stands_alone(const AcquireRequest& request) const {
@@ -38,11 +52,19 @@ Task<void> FairOrder::take(AcquireRequestPtr request) {
     if (holds_.acquiring() && requests_.front() == request) co_return;
     if (!request->alone && !behind_a_contender(*request)) co_return;
     if (position_of(*request)) co_return;  // it has inherited one
-    auto entry =
-        lock_.native->request_entry(request->options.mode, [&wake = wake_] { wake.set(); });
+    const auto since_ms = request->since_ms;
+    auto entry = lock_.native->request_entry(request->options.mode, [this, since_ms] {
+        // Readers of other tabs may hold the lock beside those of this tab. In other cases the tab
+        // announces itself when it goes on with this position.
+        if (holds_.current() && holds_.current()->mode == LockMode::shared) {
+            lock_.post_near(LockMessage::Kind::request,
+                            {format_since(since_ms), std::to_string(no_answer), next_in_line});
+        }
+        wake_.set();
+    });
     if (!entry) co_return;
-    ahead_.push_back(
-        {++last_, request->options.mode, request->id, request->since_ms, std::move(entry)});
+    ahead_.push_back({++last_, request->options.mode, request->id, since_ms, std::move(entry)});
+    last_since_ms_ = since_ms;
     announce(*request, std::nullopt);
 }
 
@@ -112,6 +134,7 @@ FairOrder::Position FairOrder::pop_position(const AcquireRequest& first) {
         position.entry->give_up();
     }
     current_ = ++last_;
+    last_since_ms_ = first.since_ms;
     return {current_, first.options.mode, first.id, first.since_ms, nullptr};
 }
 
@@ -120,8 +143,12 @@ FairOrder::Position FairOrder::pop_position(const AcquireRequest& first) {
 void FairOrder::announce(const AcquireRequest& request, std::optional<std::uint64_t> number) {
     std::vector<std::string> detail{format_since(request.since_ms)};
     if (number) detail.push_back(std::to_string(*number));
-    if (number && request.options.if_available) detail.emplace_back(only_tries);
-    lock_.post(LockMessage::Kind::request, std::move(detail));
+    if (number) detail.emplace_back(request.options.if_available ? only_tries : next_in_line);
+    lock_.post_near(LockMessage::Kind::request, std::move(detail));
+}
+
+bool FairOrder::announces_next(const LockMessage& message) {
+    return message.detail.size() > 2 && message.detail[2] == next_in_line;
 }
 
 /// An `ifAvailable` request gives up as soon as it learns that the lock is in use, so it is not
@@ -129,21 +156,30 @@ void FairOrder::announce(const AcquireRequest& request, std::optional<std::uint6
 void FairOrder::on_request(const LockMessage& message) {
     const auto& detail = message.detail;
     const bool in_use = holds_.in_use();
-    if ((in_use || holds_.stolen_in_use()) && detail.size() > 1) {
-        lock_.post(LockMessage::Kind::busy, {message.tab, detail[1]});
+    if ((in_use || holds_.stolen_in_use()) && detail.size() > 1 &&
+        detail[1] != std::to_string(no_answer)) {
+        lock_.post_near(LockMessage::Kind::busy, {message.tab, detail[1]});
     }
     const bool tries = detail.size() > 2 && detail[2] == only_tries;
     if (in_use ? !tries : holds_.current() || holds_.acquiring()) note_contender(message, tries);
 }
 
+/// A contender that is the next in line came before each position of this tab that is not. Of
+/// readers that are next together, the times of their requests decide.
 void FairOrder::note_contender(const LockMessage& message, bool tries) {
     const auto now_ms = lock_.clock().now_ms();
-    const auto since_ms = message.detail.empty() ? std::nullopt : parse_since(message.detail[0]);
+    const auto parsed_ms = message.detail.empty() ? std::nullopt : parse_since(message.detail[0]);
+    const auto since_ms = parsed_ms.value_or(now_ms);
+    const bool is_next = announces_next(message);
+    const auto behind = std::find_if(ahead_.begin(), ahead_.end(), [&](const Position& one) {
+        return is_next && (!one.entry->is_next() || one.since_ms > since_ms);
+    });
+    const bool last = behind == ahead_.end();
     contenders_.note({.tab = message.tab,
-                      .since_ms = since_ms.value_or(now_ms),
+                      .since_ms = since_ms,
                       .received_ms = now_ms,
-                      .after_request = requests_.newest(),
-                      .after_position = last_,
+                      .after_request = last ? requests_.newest() : behind->owner - 1,
+                      .after_position = last ? last_ : behind->number - 1,
                       .tries = tries});
 }
 

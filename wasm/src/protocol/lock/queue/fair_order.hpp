@@ -37,6 +37,8 @@ namespace tabacus {
 
 class FairOrder {
   public:
+    /// The number in the announcement of the next in line if it needs no answer.
+    static constexpr std::uint64_t no_answer = 0;
     struct Position {
         std::uint64_t number = 0;
         LockMode mode = LockMode::exclusive;
@@ -57,6 +59,10 @@ class FairOrder {
     /// Whether another tab's request came after all of this tab's positions, and before this
     /// request. Positions that were given up do not count.
     [[nodiscard]] bool behind_a_contender(const AcquireRequest& request) const;
+    /// Whether other tabs wait, as far as this tab knows, and one may have come after this tab's
+    /// last position and before the request. A tab that waits learns of others only when it is
+    /// near the lock.
+    [[nodiscard]] bool may_be_behind_others(const AcquireRequest& request) const;
 
     /// Returns the number of the current position.
     [[nodiscard]] std::uint64_t current() const { return current_; }
@@ -82,9 +88,12 @@ class FairOrder {
     void release_position(const AcquireRequest& request);
     void release_positions();
 
-    /// Announces a request to all tabs.
-    /// @param number  The position, which an answer repeats; nothing if no answer is needed.
+    /// Announces a request to the tabs near the lock.
+    /// @param number  The position, which an answer repeats, if the tab is the next in line or would
+    ///                not wait; else nothing.
     void announce(const AcquireRequest& request, std::optional<std::uint64_t> number);
+    /// Whether a tab announces that it is the next in line, and not that it begins to wait.
+    [[nodiscard]] static bool announces_next(const LockMessage& message);
     /// Another tab announced a request.
     void on_request(const LockMessage& message);
     /// Forgets contenders that are gone, if no other tab waits before this tab's position. Returns
@@ -103,6 +112,7 @@ class FairOrder {
     AutoResetEvent& wake_;
     std::uint64_t last_ = 0;  // the number of the newest position
     std::uint64_t current_ = 0;
+    double last_since_ms_ = 0;  // when the request was made that it was taken for
     std::vector<Position> ahead_;
 };
 

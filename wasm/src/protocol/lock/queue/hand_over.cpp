@@ -27,7 +27,12 @@ AcquireRequestPtr HandOver::admissible(const NativeHold& hold) {
     if (position && position->entry->is_next()) {
         contenders_.forget_before(position->number);
         if (hold.mode == LockMode::shared) return first;
+    } else if (position && hold.mode == LockMode::shared && !position->entry->over) {
+        return nullptr;  // a writer may have come before it
     }
+    // All other tabs are behind this tab's next position, and so behind a request before it.
+    const auto* next = order_.next_position();
+    if (next && first->id < next->owner) return first;
     const bool late = contenders_.came_before(*first);
     // A request that another tab waits behind comes before that tab, however long that takes.
     if (!contenders_.empty() && !late) return first;

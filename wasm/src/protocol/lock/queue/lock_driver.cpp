@@ -52,7 +52,7 @@ void LockDriver::refuse(const AcquireRequestPtr& request, const Error& error) {
 bool LockDriver::takes_over() {
     const auto next = requests_.front();
     if (!next || next->options.mode != acquiring_mode_ || order_.position_of(*next) ||
-        contenders_.came_between(order_.current(), *next)) {
+        order_.may_be_behind_others(*next) || contenders_.came_between(order_.current(), *next)) {
         return false;
     }
     const auto& asked = next->options;
@@ -94,8 +94,13 @@ Task<void> LockDriver::obtain() {
     holds_.set_acquiring(true);
     acquiring_mode_ = asked.mode;
     const auto position = order_.pop_position(*first);
-    // If the position was taken ahead, all tabs behind it know of it already.
-    if (!position.entry) order_.announce(*first, order_.current());
+    // A tab that would not wait, and one in a lease's line, is announced only once.
+    const bool once = asked.if_available || !lock_.has_web_locks();
+    if (once) {
+        announce(first);
+    } else if (!position.entry) {
+        order_.announce(*first, std::nullopt);
+    }
     // A later request of this tab whose position this is takes a new one, and so do those behind.
     if (position.owner != first->id && contenders_.empty()) order_.release_positions();
     order_.take_positions_behind(*first);
@@ -104,12 +109,16 @@ Task<void> LockDriver::obtain() {
                                .claim = {.label = asked.label,
                                          .max_hold_ms = max_hold_of(asked),
                                          .tokens = lock_.has_web_locks() ? tokens_of(asked) : 1},
-                               .entry = position.entry};
+                               .entry = position.entry,
+                               .on_next = [this, first, once] {
+                                   if (!once) announce(first);
+                               }};
     if (!asked.if_available) evictor_.start();
     auto outcome = co_await attempt(asked.if_available ? availability_.acquire(native)
                                                        : lock_.native->acquire(native));
     const auto taken = outcome ? std::move(outcome.value()) : nullptr;
     holds_.set_acquiring(false);
+    is_next_ = false;
     evictor_.check_again();
     availability_.forget_answers();
     if (taken && (taken->lost || lock_.context.stopped())) {
@@ -124,6 +133,18 @@ Task<void> LockDriver::obtain() {
     } else if (asked.if_available) {
         settle(first, std::nullopt);
     }
+}
+
+/// Announces that this tab is the next to hold the lock, or tries it. Readers may be next in many
+/// tabs at once, and do not listen to each other.
+void LockDriver::announce(const AcquireRequestPtr& first) {
+    const auto& asked = first->options;
+    const bool wants_answer = asked.if_available || asked.timeout_ms;
+    is_next_ = asked.if_available || asked.mode == LockMode::exclusive;
+    // The request that it was requested for may have ended, and another one goes on with it.
+    const auto front = requests_.front();
+    order_.announce(front ? *front : *first,
+                    wants_answer ? order_.current() : FairOrder::no_answer);
 }
 
 Task<void> LockDriver::serve(std::shared_ptr<NativeHold> hold) {
@@ -165,7 +186,10 @@ void LockDriver::grant(const AcquireRequestPtr& request, const std::shared_ptr<N
         lock_.spawn(announce_grant(hold));
     } else if (!contenders_.empty() && request->options.max_hold_ms) {
         // Without this message, the tabs that wait would see no movement and take this tab for a
-        // hung one.
+        // hung one. They wait for longer than slice_ms in any case.
+        const auto now_ms = lock_.clock().monotonic_ms();
+        if (now_ms < hold->announced_ms + slice_ms) return;
+        hold->announced_ms = now_ms;
         lock_.post(LockMessage::Kind::taken);
     }
 }
@@ -193,7 +217,7 @@ Task<void> LockDriver::announce_grant(std::shared_ptr<NativeHold> hold) {
     hold->entry_lock.reset();
     co_await releases_under_way(clock);
     if (over()) co_return;
-    lock_.post(LockMessage::Kind::taken);
+    lock_.post_near(LockMessage::Kind::taken);
     const bool fenced =
         hold->mode == LockMode::exclusive && epochs.fenced() && !hold->tokens.grant.empty();
     if (!fenced || hold->tokens.recorded) co_return;

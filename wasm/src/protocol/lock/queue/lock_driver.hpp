@@ -42,6 +42,8 @@ class LockDriver {
 
     /// Starts the coroutine, or wakes it: a request has joined the queue.
     void start();
+    /// Whether other tabs know this one as the next to hold the lock, or as one that tries it.
+    [[nodiscard]] bool is_next() const { return is_next_; }
     /// Steals the lock for a request, whichever tab holds it.
     void steal(const AcquireRequestPtr& request) { lock_.spawn(run_steal(request)); }
     /// Ends a request. Every request ends here or in refuse().
@@ -53,6 +55,7 @@ class LockDriver {
     [[nodiscard]] bool takes_over();
     Task<void> run();
     Task<void> obtain();
+    void announce(const AcquireRequestPtr& first);
     Task<void> serve(std::shared_ptr<NativeHold> hold);
     void grant(const AcquireRequestPtr& request, const std::shared_ptr<NativeHold>& hold);
     Task<bool> reserve_tokens(std::shared_ptr<NativeHold> hold);
@@ -71,6 +74,7 @@ class LockDriver {
     LockEvictor& evictor_;
     AutoResetEvent& wake_;
     bool running_ = false;
+    bool is_next_ = false;
     LockMode acquiring_mode_ = LockMode::exclusive;
 };
 

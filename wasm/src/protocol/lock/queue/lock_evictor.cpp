@@ -173,7 +173,7 @@ Task<void> LockEvictor::evict() {
         const auto entry_lock = entry_asked ? co_await std::move(*entry_asked) : nullptr;
         co_await context.epochs.raise(lock_.key, {.label = "rescue"});
     }
-    lock_.post(LockMessage::Kind::released);
+    lock_.post_near(LockMessage::Kind::released);
 }
 
 }  // namespace tabacus

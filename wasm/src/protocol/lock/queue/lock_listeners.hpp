@@ -16,6 +16,8 @@ class LockListeners {
     }
     /// Whether somebody watches the lock for changes.
     [[nodiscard]] bool watched() const { return !changes_.empty(); }
+    /// Whether somebody listens for changes or broadcasts.
+    [[nodiscard]] bool any() const { return watched() || !broadcasts_.empty(); }
     /// The lock was taken, released or lost: what is broadcast may have been missed.
     void changed() const {
         changes_.call();

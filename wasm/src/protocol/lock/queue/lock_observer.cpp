@@ -276,6 +276,7 @@ void LockObserver::on_taken() {
 Subscription LockObserver::on_change(Function<void()> callback) {
     const bool first = !listeners_.watched();
     auto subscription = listeners_.on_change(std::move(callback));
+    lock_.context.listen_near(lock_.key);
     if (first) lock_.spawn(find_holders());
     return subscription;
 }

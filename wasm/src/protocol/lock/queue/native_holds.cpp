@@ -45,7 +45,9 @@ void NativeHolds::adopt_stolen(const HoldPtr& hold) {
 }
 
 void NativeHolds::watch_loss(const HoldPtr& hold) {
+    lock_.context.listen_near(lock_.key);
     hold->taken_ms = lock_.clock().now_ms();
+    hold->announced_ms = lock_.clock().monotonic_ms();
     hold->on_lost = [weak = self_, of = std::weak_ptr(hold)](std::string_view reason) {
         const auto self = weak.lock();
         const auto lost = of.lock();
@@ -130,9 +132,9 @@ Task<void> NativeHolds::post_released() {
         lock_.has_web_locks() && !contenders_.empty() && !contenders_.any_tries();
     co_await releases_under_way(lock_.clock());
     if (hands_over) {
-        lock_.context.post_deferred(LockMessage::Kind::handed, lock_.key);
+        lock_.context.post_near_deferred(LockMessage::Kind::handed, lock_.key);
     } else {
-        lock_.post(LockMessage::Kind::released);
+        lock_.post_near(LockMessage::Kind::released);
     }
 }
 

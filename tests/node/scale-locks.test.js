@@ -1,0 +1,82 @@
+/** How the cost of a contended lock grows with the number of tabs that wait, in messages that the emulator counts. */
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createOrigin } from 'tabacus/emulator';
+import { open } from 'tabacus';
+
+/** Counts the messages that the tabs of an origin receive. */
+class Receipts {
+    count = 0;
+
+    /** Counts the messages of channels that the window opens from now on. @param {any} window */
+    watch(window) {
+        const add = () => ++this.count;
+        window.BroadcastChannel = class extends window.BroadcastChannel {
+            /** @param {string} name */
+            constructor(name) {
+                super(name);
+                this.addEventListener('message', add);
+            }
+        };
+    }
+}
+
+/** @param {any} window @param {number} delay_ms */
+const sleep = (window, delay_ms) => new Promise((resolve) => window.setTimeout(resolve, delay_ms));
+
+/**
+ * Opens tabs of which each runs under the lock again and again.
+ *
+ * @param {number} tabsCount
+ * @param {{ rounds: number, hold_ms?: number, pause_ms?: number }} work
+ */
+async function contend(tabsCount, { rounds, hold_ms = 0, pause_ms }) {
+    const origin = await createOrigin();
+    const receipts = new Receipts();
+    const tabs = [];
+    for (let at = 0; at < tabsCount; ++at) {
+        const { window } = origin.openTab();
+        receipts.watch(window);
+        tabs.push({ window, tab: await open({ window }) });
+    }
+    for (const { tab } of tabs) await tab.lock('l').run(() => {}); // loads the module of locks
+    await origin.settled();
+    receipts.count = 0;
+    /** @type {number[]} */
+    const grants = [];
+    const work = async (/** @type {any} */ { window, tab }, /** @type {number} */ at) => {
+        for (let round = 0; round < rounds; ++round) {
+            await tab.lock('l').run(async () => {
+                grants.push(at);
+                if (hold_ms > 0) await sleep(window, hold_ms);
+            });
+            if (pause_ms !== undefined) await sleep(window, pause_ms);
+        }
+    };
+    await Promise.all(tabs.map(work));
+    await origin.settled();
+    const handOvers = grants.filter((at, index) => at !== grants[index - 1]).length;
+    for (const { tab } of tabs) await tab.close();
+    origin.close();
+    assert.equal(grants.length, tabsCount * rounds);
+    return { grants, handOvers, each: receipts.count / handOvers };
+}
+
+describe('contended locks', () => {
+    for (const [name, work] of /** @type {const} */ ([
+        ['holders that do not pause', { rounds: 20 }],
+        ['holders that wait for a timer', { rounds: 3, hold_ms: 5 }],
+        ['holders that pause before they ask again', { rounds: 3, hold_ms: 1, pause_ms: 1 }],
+    ])) {
+        it(`a hand-over is received by as many tabs, however many wait: ${name}`, async () => {
+            const few = await contend(5, work);
+            for (const tabsCount of [20, 60]) {
+                const many = await contend(tabsCount, work);
+                const counts = `${few.each} messages with 5 tabs, ${many.each} with ${tabsCount}`;
+                if (process.env.SHOW) console.log(counts, few.handOvers, many.handOvers);
+                assert.ok(many.each <= few.each + 1, counts);
+            }
+        });
+    }
+});

@@ -1,0 +1,56 @@
+// NearChannels: messages about a lock for those tabs only that are near it: they hold it, are the
+// next to hold it, try it (`ifAvailable`) or watch it. However many tabs wait for the lock, a
+// hand-over is a message to a few of them.
+//
+//   state of a channel   meaning                              what ends the state
+//   closed               no message is received               listen(), post(): open
+//   open                 messages are received                a message while the tab is near none
+//                                                             of the channel's locks: closed
+//
+// To open a channel costs more than to receive a message. So a tab that is near a lock no more
+// leaves the channel open, and closes it when the first message comes that it does not need.
+// A name belongs to one of few buckets, and each bucket has a channel: a tab that holds thousands
+// of locks has few channels open.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "lock_record.hpp"
+#include "protocol/common/names.hpp"
+#include "tabacus/common/world.hpp"
+
+namespace tabacus {
+
+class NearChannels {
+  public:
+    /// Calls `receive` with each message, and `is_near` with the number of its bucket: whether the
+    /// tab is near a lock of the bucket.
+    NearChannels(World& world, const Names& names, Function<bool(unsigned)> is_near,
+                 Function<void(std::string_view)> receive)
+        : world_(world),
+          names_(names),
+          is_near_(std::move(is_near)),
+          receive_(std::move(receive)) {}
+
+    /// Returns the bucket of the lock `key`.
+    static unsigned bucket_of(std::string_view key);
+    /// Receives the messages about the lock until the tab is near it no more.
+    void listen(const std::string& key) { (void)channel_of(key); }
+    void post(const LockMessage& message);
+    void post_deferred(const LockMessage& message);
+    void close() { open_.clear(); }
+
+  private:
+    Channel* channel_of(std::string_view key);
+
+    World& world_;
+    const Names& names_;
+    Function<bool(unsigned)> is_near_;
+    Function<void(std::string_view)> receive_;
+    std::map<unsigned, std::unique_ptr<Channel>> open_;
+};
+
+}  // namespace tabacus
