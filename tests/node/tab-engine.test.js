@@ -26,6 +26,11 @@ function instrumented() {
             super(asked);
             channels.push(asked);
         }
+        /** A tab that does not listen opens a channel for each message that it posts, and closes it. */
+        close() {
+            channels.splice(channels.indexOf(this.name), 1);
+            super.close();
+        }
     };
     /** @type {Map<string, number>} */
     const opened = new Map();
