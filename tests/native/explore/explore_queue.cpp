@@ -45,7 +45,6 @@ struct QueuePlan {
     // NOLINTEND(readability-redundant-member-init)
     bool at_most_once = false;
     bool alike = false;          // whether the jobs of a tab share a row
-    bool keyed = false;          // whether each job has a key, which is in a page
     int steals = 0;              // how often a tab steals a slot and releases it at once
     bool database_lost = false;  // whether the database may be lost, with the jobs in it
     bool quota = false;          // whether the quota may be exceeded, which refuses single jobs
@@ -200,7 +199,6 @@ class QueueWorkload final : public lab::Workload {
         specs.reserve(static_cast<std::size_t>(count));
         for (int number = 0; number < count; ++number) {
             specs.push_back({.payload = {payload(tab, number), false},
-                             .key = plan_.keyed ? payload(tab, number) : "",
                              .priority = !plan_.alike && number == count - 1 ? 1 : 0,
                              .at_most_once = plan_.at_most_once});
         }
@@ -224,8 +222,7 @@ class QueueWorkload final : public lab::Workload {
         return found;
     }
     static bool settled(Origin& origin) {
-        return stored(origin, "r//").empty() && stored(origin, "b//").empty() &&
-               stored(origin, "w/").empty();
+        return stored(origin, "r//").empty() && stored(origin, "w/").empty();
     }
     static int count_in(const Counts& counts, const std::string& payload) {
         const auto found = counts.find(payload);
@@ -287,7 +284,6 @@ class QueueWorkload final : public lab::Workload {
 };
 
 lab::Program program_of_queue(QueuePlan plan, Faults faults, std::uint32_t faults_max) {
-    plan.options.paged_keys_min = 1;
     plan.database_lost = faults.contains(Fault::lose_database);
     plan.quota = faults.contains(Fault::quota);
     return lab::program_of({.origin = {},
@@ -372,13 +368,6 @@ TEST_CASE("queue: no schedule of two or three tabs loses, doubles or disorders a
             exhaust_queue({.jobs = {2, 1}, .alike = alike}, {fault}, {.preemptions = 0});
         }
     }
-}
-
-TEST_CASE("queue: no schedule loses, doubles or disorders jobs with keys that share rows") {
-    const QueuePlan plan{.jobs = {2, 1}, .alike = true, .keyed = true};
-    exhaust_queue(plan, {}, {.preemptions = 1});
-    for (const auto fault : explored_faults) exhaust_queue(plan, {fault}, {.preemptions = 0});
-    sample_queue({.jobs = {3, 3, 3}, .alike = true, .keyed = true}, 0, 64);
 }
 
 TEST_CASE("queue: a worker whose slot was stolen without its knowledge settles nothing") {

@@ -20,7 +20,7 @@ struct Firsts {
         if (!head) return;
         for (const auto& [name, first] : head->kinds) {
             seen.insert(first);
-            const auto prefix = concat({"q/", kind_prefix("r/", name)});
+            const auto prefix = concat({"q/", kind_prefix(name)});
             for (const auto& [key, value] : rows) {
                 if (key.starts_with(prefix) && key.substr(prefix.size()) < first) ++hidden;
             }

@@ -274,9 +274,7 @@ class QueueScene {
     [[nodiscard]] std::map<std::string, int> effects() { return stored("r/effect/"); }
     [[nodiscard]] std::map<std::string, int> dead() { return stored("d/"); }
     /// Whether no job of the default kind is left to run.
-    [[nodiscard]] bool all_settled() {
-        return stored("r//").empty() && stored("b//").empty() && stored("w/").empty();
-    }
+    [[nodiscard]] bool all_settled() { return stored("r//").empty() && stored("w/").empty(); }
 
     QueueJudge judge;  // outlives the pages
     Origin origin;

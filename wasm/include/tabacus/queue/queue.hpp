@@ -49,9 +49,6 @@ struct QueueOptions {
     bool pause_on_failure = false;  // instead of backing off
     std::int64_t limit = 0;         // jobs in the queue; 0: no limit
     Durability durability = Durability::relaxed;
-    /// So many jobs with keys that are enqueued together share rows, which tabs of version 0.1.0 do
-    /// not see. Fewer have rows of their own.
-    std::size_t paged_keys_min = 16;
 };
 
 /// A value as a text, or, `by_value`, what the world puts into Store::data for the text.

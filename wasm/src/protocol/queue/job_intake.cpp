@@ -12,23 +12,23 @@ namespace {
 
 /// The most tabs that are recorded as waiting for one job. Further tabs receive only its events.
 constexpr std::size_t tabs_max = 64;
-/// How many keys of jobs in rows of their own are read at once.
-constexpr std::uint32_t single_keys_read = 64;
-
-bool is_ascii(const std::string& text) {
-    return std::all_of(text.begin(), text.end(),
-                       [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-}
 
 }  // namespace
 
 Task<void> JobIntake::enqueue(std::vector<QueueRequest*> requests) {
-    std::vector<std::string> keys;
+    // The reads are requested together: their answers come faster than those of single requests.
+    std::vector<std::pair<std::string, Async<std::optional<Row>>>> reads;
+    Positions positions;
     for (const auto* request : requests) {
         const auto& name = request->spec.key;
-        if (!name.empty() && positions_.emplace(name, "").second) keys.push_back(name);
+        if (name.empty() || !positions.emplace(name, "").second) continue;
+        const auto index = rows_.key(concat({"k/", escaped(name)}));
+        reads.emplace_back(name, rows_.transaction.get(Store::jobs, index));
     }
-    if (!keys.empty()) co_await find_positions(std::move(keys));
+    for (auto& [name, read] : reads) {
+        auto row = co_await std::move(read);
+        if (row && is_job_position(row->value)) positions[name] = std::move(row->value);
+    }
     const auto more = std::count_if(requests.begin(), requests.end(), [&](const auto* request) {
         return !rows_.head.kind(request->spec.kind);
     });
@@ -36,48 +36,13 @@ Task<void> JobIntake::enqueue(std::vector<QueueRequest*> requests) {
         put_fresh();  // or their kinds would not be counted
         co_await rows_.recount_kinds();
     }
-    for (auto* request : requests) co_await enqueue_one(*request);
+    for (auto* request : requests) co_await enqueue_one(*request, positions);
 }
 
-/// Finds the jobs that are there under these keys. If only few keys are in the queue from the first
-/// one on, one request reads all of them.
-Task<void> JobIntake::find_positions(std::vector<std::string> keys) {
-    co_await rows_.pages.read(keys);
-    std::sort(keys.begin(), keys.end());
-    const auto prefix = rows_.key("k/");
-    const auto from = concat({prefix, escaped(keys.front())});
-    // Stores order texts that are not ASCII otherwise than C++ does.
-    const bool ordered = std::all_of(keys.begin(), keys.end(), is_ascii);
-    const auto limit = ordered ? single_keys_read : 0;
-    const auto rows = limit == 0
-                          ? std::vector<Row>()
-                          : co_await rows_.transaction.list(Store::jobs, prefix, limit, from);
-    std::map<std::string_view, std::string_view> listed;
-    for (const auto& row : rows) listed.emplace(row.key, row.value);
-    const bool all = ordered && rows.size() < limit;
-    std::vector<std::pair<std::string*, Async<std::optional<Row>>>> reads;
-    for (const auto& name : keys) {
-        auto& position = positions_[name];
-        position = rows_.pages.find(name);
-        const auto index = concat({prefix, escaped(name)});
-        const auto found = listed.find(index);
-        if (found != listed.end() && is_job_position(found->second)) position = found->second;
-        if (all || found != listed.end()) continue;
-        if (ordered && !listed.empty() && index < listed.rbegin()->first) continue;
-        // The reads are requested together: answers come faster so than one by one.
-        reads.emplace_back(&position, rows_.transaction.get(Store::jobs, index));
-    }
-    for (auto& [position, read] : reads) {
-        auto row = co_await std::move(read);
-        if (row && is_job_position(row->value)) *position = std::move(row->value);
-    }
-}
-
-Task<void> JobIntake::enqueue_one(QueueRequest& request) {
+Task<void> JobIntake::enqueue_one(QueueRequest& request, Positions& positions) {
     const auto& spec = request.spec;
-    if (fresh_keys_.contains(spec.key)) put_fresh();
-    if (!spec.key.empty() && !positions_[spec.key].empty()) {
-        const auto joined = co_await join(request, positions_[spec.key]);
+    if (!spec.key.empty() && !positions[spec.key].empty()) {
+        const auto joined = co_await join(request, positions[spec.key], positions);
         if (joined) co_return;
     }
     request.refusal = rows_.refusal_of(spec.kind);
@@ -107,52 +72,46 @@ Task<void> JobIntake::enqueue_one(QueueRequest& request) {
     }
     request.receipt = {job.id, false, 0};
     rows_.changes.add(QueueEvent::Kind::queued, {job.id, job.key, job.kind});
-    if (!job.key.empty()) fresh_keys_.insert(job.key);
-    fresh_.push_back(std::move(job));
+    if (spec.key.empty()) {
+        fresh_.push_back(std::move(job));
+    } else {
+        rows_.put(job);  // another request may join it
+        positions[spec.key] = job.position();
+    }
 }
 
 void JobIntake::put_fresh() {
-    auto jobs = std::exchange(fresh_, {});
-    const auto keys = std::exchange(fresh_keys_, {});
-    const bool many = keys.size() >= rows_.options.paged_keys_min && rows_.pages.are_close(keys);
-    for (auto& job : jobs) {
-        if (job.key.empty()) continue;
-        job.paged = many && job.due_ms == 0 && !job.payload.by_value;
-        positions_[job.key] = job.position();
-        if (job.paged) rows_.pages.set(job.key, job.position());
-    }
     // The last job of a lifo queue has the first rank.
-    sort_stably(jobs, [](const Job& a, const Job& b) { return a.rank < b.rank; });
-    rows_.put_all(jobs);
+    sort_stably(fresh_, [](const Job& a, const Job& b) { return a.rank < b.rank; });
+    rows_.put_all(std::exchange(fresh_, {}));
 }
 
 /// Lets the request join the job at `position`. Returns false if that job does not have the key. If
 /// jobs are claimed together, no other tab knows which of them runs or has ended. Each of them
 /// therefore takes the new payload, and if it is the one that runs, nothing of that run counts.
-Task<bool> JobIntake::join(QueueRequest& request, std::string position) {
-    const auto found = co_await rows_.find(request.spec.key, std::move(position));
-    if (!found) co_return false;
-    const auto& former = found->job();
-    auto job = former;
+Task<bool> JobIntake::join(QueueRequest& request, const std::string& position,
+                           Positions& positions) {
+    const auto row = co_await rows_.transaction.get(Store::jobs, rows_.key(position));
+    const auto found = row ? rows_.job_of(*row) : std::nullopt;
+    if (!found || found->key != request.spec.key) co_return false;
+    auto job = *found;
     const auto& tab = rows_.context.tab;
     const bool waits = std::find(job.tabs.begin(), job.tabs.end(), tab) != job.tabs.end();
     if (request.awaited && !waits && job.tabs.size() < tabs_max) job.tabs.push_back(tab);
     if (!claimed_) co_await read_claimed();
-    const auto claim = claimed_->find(found->row.front().id);
-    const bool claimed = claim != claimed_->end();
-    if (claimed) ++rows_.head.edits;
+    const auto claim = claimed_->find(job.id);
+    if (claim != claimed_->end()) ++rows_.head.edits;
     // A job that was moved after it was claimed is not the one that runs.
-    if (claimed && found->row.size() == 1 && claim->second == former.position()) {
+    if (claim != claimed_->end() && claim->second == found->position()) {
         rows_.put(job);
     } else if (const auto refusal = rows_.refusal_of_kind(request.spec.kind)) {
         request.refusal = refusal;
         co_return true;
     } else {
         renew(job, request.spec);
-        co_await rows_.extract(*found);
-        if (found->row.size() > 1) claimed_.reset();  // the slot has claimed other rows
-        rows_.move(former, job);
-        positions_[job.key] = job.position();
+        rows_.take(position);
+        rows_.move(*found, job);
+        positions[job.key] = job.position();
     }
     request.receipt = {job.id, true, 0};
     rows_.changes.add(QueueEvent::Kind::queued, {job.id, job.key, job.kind});
@@ -182,7 +141,6 @@ void JobIntake::renew(Job& job, const JobSpec& spec) {
     job.kind = spec.kind;
     job.priority = std::max(job.priority, spec.priority);
     job.rank = --rows_.head.front;
-    job.paged = false;
     job.delay_ms = static_cast<std::int64_t>(spec.delay_ms);
     job.due_ms = job.delay_ms > 0 ? rows_.now_ms() + job.delay_ms : 0;
     job.optional = job.optional && spec.optional;

@@ -3,8 +3,9 @@
 //   state of a request   meaning                             leaves the state by
 //   asked                enqueue() has not decided it        a job of its key is there: joined; the
 //                                                            queue is full: refused; else accepted
-//   accepted             its job is in the head, not in a    put_fresh(): written, with those that
+//   accepted, no key     its job is in the head, not in a    put_fresh(): written, with those that
 //                        row                                 came together with it
+//   accepted, with key   its job has a row of its own        nothing: written
 //   joined               the job of its key takes the new    nothing: written
 //                        payload, unless that job runs
 //   refused              QueueRequest::refusal is set        nothing
@@ -12,7 +13,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -37,17 +37,16 @@ class JobIntake {
     void put_fresh();
 
   private:
-    Task<void> find_positions(std::vector<std::string> keys);
-    Task<void> enqueue_one(QueueRequest& request);
-    Task<bool> join(QueueRequest& request, std::string position);
+    using Positions = std::map<std::string, std::string>;  // of jobs, by their keys
+
+    Task<void> enqueue_one(QueueRequest& request, Positions& positions);
+    Task<bool> join(QueueRequest& request, const std::string& position, Positions& positions);
     Task<void> read_claimed();
     void renew(Job& job, const JobSpec& spec);
 
     QueueRows& rows_;
-    std::map<std::string, std::string> positions_;  // of jobs, by the keys that were asked for
     /// Jobs that are accepted, and not written yet: those that come together share a row.
     std::vector<Job> fresh_;
-    std::set<std::string> fresh_keys_;
     /// The claimed jobs by their ids, once they have been read: each has its position if it is
     /// claimed alone, and hence runs, or else an empty text.
     std::optional<std::map<std::string, std::string>> claimed_;

@@ -90,11 +90,9 @@ Task<std::vector<ListedJob>> JobLists::Reading::next_queued(std::string place) {
     const std::string order(within(queued_place, place));
     std::vector<Async<std::vector<Row>>> reads;
     for (const auto& kind : rows.head.kinds) {
-        for (const auto part : runnable_parts) {
-            const auto prefix = rows.key(kind_prefix(part, kind.name));
-            const auto from = order.empty() ? prefix : behind(concat({prefix, order}));
-            reads.push_back(rows.transaction.list(Store::jobs, prefix, listed_rows, from));
-        }
+        const auto prefix = rows.key(kind_prefix(kind.name));
+        const auto from = order.empty() ? prefix : behind(concat({prefix, order}));
+        reads.push_back(rows.transaction.list(Store::jobs, prefix, listed_rows, from));
     }
     std::vector<ListedJob> listed;
     std::string horizon;  // not empty: there may be more jobs of a kind behind it

@@ -20,19 +20,20 @@ Task<std::int64_t> set_paused(QueueRows& rows, QueueHead::Paused how,
 }
 
 Task<std::int64_t> cancel_key(QueueRows& rows, std::string key) {
-    const auto position = co_await rows.position_of(key);
-    if (position.empty()) co_return 0;
-    const auto found = co_await rows.find(key, position);
-    if (!found) co_return 0;
-    co_await rows.extract(*found);
-    rows.cancel(found->job());
+    const auto index =
+        co_await rows.transaction.get(Store::jobs, rows.key(concat({"k/", escaped(key)})));
+    if (!index || !is_job_position(index->value)) co_return 0;
+    const auto row = co_await rows.transaction.get(Store::jobs, rows.key(index->value));
+    const auto job = row ? rows.job_of(*row) : std::nullopt;
+    if (!job || job->key != key) co_return 0;
+    rows.take(job->position());
+    rows.cancel(*job);
     co_return 1;
 }
 
 Task<std::int64_t> clear_all(QueueRows& rows) {
     std::int64_t count = 0;
-    rows.pages.clear();
-    for (const auto part : job_parts) {
+    for (const std::string_view part : {"r/", "w/"}) {
         co_await rows.each_row(part, [&](const Row& row) {
             const auto jobs = rows.jobs_of(row);
             if (!jobs.empty()) rows.take(jobs.back().position());
@@ -57,7 +58,8 @@ Task<std::int64_t> end_dead_letter(QueueRows& rows, std::string id, bool again) 
     bool there = false;
     if (!job->key.empty()) {
         // A job that has come under its key since stands for both.
-        there = !(co_await rows.position_of(job->key)).empty();
+        const auto index = rows.key(concat({"k/", escaped(job->key)}));
+        there = (co_await rows.transaction.get(Store::jobs, index)).has_value();
     }
     const bool returns = again && !there;
     if (returns && !rows.head.kind(job->kind) && !rows.has_room_for_kinds(1)) {

@@ -15,8 +15,6 @@ constexpr std::size_t queue_fields_max = 8192;
 
 /// Times in keys have so many digits, so that the keys are in the order of the times.
 constexpr std::size_t key_digits = 16;
-/// What a batch of paged jobs begins with. No job's id is like it.
-constexpr std::string_view paged_mark = "k";
 /// Ranks lie on both sides of it.
 constexpr std::int64_t rank_middle = value_max / 2;
 
@@ -140,11 +138,10 @@ std::optional<JobId> parse_job_id(std::string_view id) {
 int batch_step(const Job& first, const Job& second) {
     const auto alike = [](const Job& job) {
         return std::tie(job.kind, job.priority, job.optional, job.at_most_once, job.attempts,
-                        job.lost_workers, job.delay_ms, job.enqueued_ms, job.tabs, job.error,
-                        job.paged);
+                        job.lost_workers, job.delay_ms, job.enqueued_ms, job.tabs, job.error);
     };
     const auto can_be = [](const Job& job) {
-        return (job.key.empty() || job.paged) && job.due_ms == 0 && !job.payload.by_value;
+        return job.key.empty() && job.due_ms == 0 && !job.payload.by_value;
     };
     const auto one = parse_job_id(first.id);
     const auto other = parse_job_id(second.id);
@@ -187,46 +184,36 @@ std::optional<Job> take_head(QueueFields& fields) {
     return job;
 }
 
-/// `paged`: each job has a key of its own.
-std::vector<Job> parse_batch(QueueFields fields, bool paged) {
+std::vector<Job> parse_batch(QueueFields fields) {
     constexpr std::int64_t most = batch_jobs_max;
     const auto count = fields.number(-most, most);
     const int step = count < 0 ? -1 : 1;
-    if (!fields.good() || count * step < (paged ? 1 : 2)) return {};
-    auto head = take_head(fields);
+    if (!fields.good() || count * step < 2) return {};
+    const auto head = take_head(fields);
     std::vector<Job> batch;
-    if (!head || head->due_ms > 0 || head->payload.by_value || !head->key.empty()) return batch;
-    head->paged = paged;
+    if (!head) return batch;
     const auto id = *parse_job_id(head->id);
     for (std::int64_t i = 0; i < count * step; ++i) {
         Job job = *head;
         job.rank += i;
         const auto serial = id.serial + i * step;
         if (i > 0) job.id = concat({id.born, "-", format_decimal(serial)});
-        if (paged) job.key = fields.text();
         const auto payload = fields.counted();
         if (!payload || serial < 1 || serial > value_max || job.rank >= rank_middle) return {};
-        if (job.key.empty() == paged) return {};
         job.payload.text = *payload;
         batch.push_back(std::move(job));
     }
-    if (!fields.rest().empty()) return {};
-    if (batch.size() > 1 && batch_step(batch[0], batch[1]) != step) return {};
+    if (!fields.rest().empty() || batch_step(batch[0], batch[1]) != step) return {};
     return batch;
 }
 
 }  // namespace
 
-std::string kind_prefix(std::string_view part, std::string_view kind) {
-    return concat({part, escaped(kind), "/"});
-}
-
-std::string_view order_of(std::string_view key) { return key.substr(key.size() - order_digits); }
+std::string kind_prefix(std::string_view kind) { return concat({"r/", escaped(kind), "/"}); }
 
 std::string Job::position() const {
     if (due_ms > 0) return concat({"w/", padded(due_ms, key_digits), "/", id});
-    return concat({kind_prefix(runnable_parts[paged ? 1 : 0], kind),
-                   padded(priority_max - priority, order_digits - rank_digits),
+    return concat({kind_prefix(kind), padded(priority_max - priority, order_digits - rank_digits),
                    padded(rank_middle + rank, rank_digits)});
 }
 
@@ -305,18 +292,13 @@ std::size_t batch_of(std::span<const Job> jobs) {
 }
 
 std::string format_jobs(std::span<const Job> batch) {
-    const bool paged = batch.front().paged;
-    if (batch.size() == 1 && !paged) return format_job(batch.front());
+    if (batch.size() == 1) return format_job(batch.front());
     Format format;
-    if (paged) format.raw(paged_mark);
     const auto count = static_cast<std::int64_t>(batch.size());
-    format.number(count > 1 ? count * batch_step(batch[0], batch[1]) : count);
-    auto head = batch.front();
-    head.key.clear();
-    add_head(format, head);
+    format.number(count * batch_step(batch[0], batch[1]));
+    add_head(format, batch.front());
     auto text = format.raw("").take();
     for (const auto& job : batch) {
-        if (paged) (text += escaped(job.key)) += record_separator;
         text += format_decimal(static_cast<std::int64_t>(job.payload.text.size()));
         (text += record_separator) += job.payload.text;
     }
@@ -324,9 +306,7 @@ std::string format_jobs(std::span<const Job> batch) {
 }
 
 std::vector<Job> parse_jobs(std::string_view text) {
-    QueueFields marked(text);
-    if (marked.next() == paged_mark) return parse_batch(marked, true);
-    auto jobs = parse_batch(QueueFields(text), false);
+    auto jobs = parse_batch(QueueFields(text));
     if (!jobs.empty()) return jobs;
     if (auto job = parse_job(text)) jobs.push_back(std::move(*job));
     return jobs;
@@ -340,8 +320,7 @@ std::string format_slot_row(const SlotRow& row) {
 }
 
 bool is_job_position(std::string_view position) {
-    return std::any_of(job_parts.begin(), job_parts.end(),
-                       [=](std::string_view part) { return position.starts_with(part); });
+    return position.starts_with("r/") || position.starts_with("w/");
 }
 
 std::optional<SlotRow> parse_slot_row(std::string_view text) {

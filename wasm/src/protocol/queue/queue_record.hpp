@@ -6,10 +6,8 @@
 //   q/r/<kind>/<order>      a job that may run; <order> is its priority and rank, so that the keys
 //                           of a kind are in the order of running. Or a batch, under the key of its
 //                           last job
-//   q/b/<kind>/<order>      a batch of jobs with keys, under the key of its last job
 //   q/w/<due>/<id>          a job that waits for a time
 //   q/k/<key>               where the job of that key is: the rest of its row's key after "q/"
-//   q/i/<bound>             where jobs with keys in batches are (key_pages.hpp)
 //   q/s/<slot>              what a slot has claimed
 //   q/d/<id>                a dead letter
 //   q/o/<tab>/<id>          an outcome that a tab shall fetch
@@ -17,7 +15,6 @@
 //   q/p/<id>, q/o/<tab>/<id>
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -83,8 +80,6 @@ struct Job {
     std::vector<std::string> tabs;  // that wait for its outcome
     std::string error;
     QueueValue payload;
-    /// The job has a key, and its row is one of those of batches of jobs with keys.
-    bool paged = false;
     friend bool operator==(const Job&, const Job&) = default;
 
     /// Returns the end of its row's key, after "q/". If the job may run, the last order_digits
@@ -99,22 +94,17 @@ constexpr std::size_t batch_jobs_max = 64;
 /// The most bytes of their payloads, not counting the first one.
 constexpr std::size_t batch_bytes_max = 8'192;
 /// Returns how many of these jobs, from the first on, can share a row: one, or as many as were
-/// accepted together. Jobs share a row if all of them are paged or have no key, if they are alike
-/// in all but key, payload, serial and rank, and if their serials and ranks are one apart.
+/// accepted together. Jobs share a row if they have no key, are alike in all but payload, serial
+/// and rank, and have serials and ranks that are one apart.
 std::size_t batch_of(std::span<const Job> jobs);
 /// Formats a batch: "1;n;", the first job without its payload, then "length;payload" of each job,
 /// the length in bytes. n is negative if the serials fall. One job is formatted by format_job().
-/// A batch of paged jobs, which may be one, begins with "1;k;n;" and has "key;length;payload" of
-/// each.
 std::string format_jobs(std::span<const Job> batch);
 /// Returns no job if the text cannot be read.
 std::vector<Job> parse_jobs(std::string_view text);
 
 /// Returns the job as handlers and lists receive it.
 JobInfo info_of(const Job& job, JobInfo::State state);
-
-/// Returns the first key that may come after this one. Keys have no control characters.
-inline std::string behind(std::string_view key) { return concat({key, " "}); }
 
 /// Whether a text from a row is the position of a job. A row may name anything else.
 bool is_job_position(std::string_view position);
@@ -160,13 +150,14 @@ struct QueueMessage {
 /// jobs the event names.
 std::optional<QueueMessage> parse_queue_event(std::string_view text, bool fields = true);
 
-/// The rows of jobs that may run begin so, after "q/", and those of all jobs.
-constexpr std::array<std::string_view, 2> runnable_parts{"r/", "b/"};
-constexpr std::array<std::string_view, 3> job_parts{"r/", "b/", "w/"};
-/// Returns what the keys of the kind's rows in that part begin with, after "q/".
-std::string kind_prefix(std::string_view part, std::string_view kind);
+/// Returns what the keys of the kind's rows begin with, after "q/".
+std::string kind_prefix(std::string_view kind);
 /// Returns the priority and rank at the end of the key of a job that may run.
-std::string_view order_of(std::string_view key);
+inline std::string_view order_of(std::string_view key) {
+    return key.substr(key.size() - order_digits);
+}
+/// Returns the first key that may come after this one. Keys have no control characters.
+inline std::string behind(std::string_view key) { return concat({key, " "}); }
 
 /// A message between tabs that a transaction is about to commit, whose events follow:
 /// "1;queue;w;tab".

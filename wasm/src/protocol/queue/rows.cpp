@@ -94,7 +94,7 @@ Task<void> QueueRows::make_head(const Row* unreadable) {
 
 Task<QueueHead> QueueRows::counted(QueueHead of) const {
     of.count = of.delayed = 0;
-    for (const auto part : job_parts) {
+    for (const std::string_view part : {"r/", "w/"}) {
         co_await each_row(part, [&of](const Row& row) {
             const auto jobs = parse_jobs(row.value);
             if (jobs.empty()) return;
@@ -120,8 +120,6 @@ Task<void> QueueRows::each_row(std::string_view part, Function<void(const Row&)>
 }
 
 Task<void> QueueRows::write_head() {
-    co_await pages.write();
-    for (const auto& page : pages.take_unreadable()) quarantine(page);
     if (spoilt) head = co_await counted(std::move(head));
     ++head.version;
     transaction.put(Store::jobs, key("h"), format_queue_head(head));
@@ -176,7 +174,7 @@ void QueueRows::put(std::span<const Job> batch) {
     } else if (!kind) {
         admit_kind(last.kind);
     }
-    if (!last.key.empty() && !last.paged) {
+    if (!last.key.empty()) {
         transaction.put(Store::jobs, key(concat({"k/", escaped(last.key)})), position);
     }
     touched = true;
@@ -195,65 +193,13 @@ void QueueRows::take(std::string_view position) {
     touched = true;
 }
 
-Task<std::string> QueueRows::position_of(std::string job_key) {
-    const auto row = co_await transaction.get(Store::jobs, key(concat({"k/", escaped(job_key)})));
-    if (row) co_return is_job_position(row->value) ? row->value : std::string();
-    co_await pages.read({job_key});
-    co_return pages.find(job_key);
-}
-
-Task<std::optional<FoundJob>> QueueRows::find(std::string job_key, std::string position) {
-    std::vector<Row> rows;
-    if (position.starts_with(runnable_parts[1])) {
-        const auto from = key(position);
-        const auto prefix = from.substr(0, from.size() - order_digits);
-        rows = co_await transaction.list(Store::jobs, prefix, 1, from);
-    } else if (auto row = co_await transaction.get(Store::jobs, key(position))) {
-        rows.push_back(std::move(*row));
-    }
-    if (rows.empty()) co_return std::nullopt;
-    FoundJob found{jobs_of(rows.front())};
-    const auto job = std::find_if(found.row.begin(), found.row.end(),
-                                  [&](const Job& other) { return other.key == job_key; });
-    if (job == found.row.end()) co_return std::nullopt;
-    found.at = static_cast<std::size_t>(job - found.row.begin());
-    co_return found;
-}
-
-Task<void> QueueRows::extract(FoundJob found) {
-    const auto position = found.row.back().position();
-    const auto jobs = std::span<const Job>(found.row);
-    take(position);
-    std::vector<SlotRow::RowReference> others;
-    for (const auto part : {jobs.first(found.at), jobs.subspan(found.at + 1)}) {
-        if (part.empty()) continue;
-        put(part);
-        others.push_back({part.back().position(), part.front().id});
-    }
-    if (others.empty()) co_return;
-    const auto slots = co_await transaction.list(Store::jobs, key("s/"));
-    for (const auto& row : slots) {
-        auto slot = parse_slot_row(row.value);
-        if (!slot) continue;
-        auto& entries = slot->entries;
-        const auto entry = std::find(entries.begin(), entries.end(),
-                                     SlotRow::RowReference{position, jobs.front().id});
-        if (entry == entries.end()) continue;
-        entries.insert(entries.erase(entry), others.begin(), others.end());
-        transaction.put(Store::jobs, row.key, format_slot_row(*slot));
-    }
-}
-
 void QueueRows::move(const Job& from, const Job& to) {
-    if (from.paged) pages.erase(from.key);
     head.delayed += (to.due_ms > 0 ? 1 : 0) - (from.due_ms > 0 ? 1 : 0);
     put(to);
 }
 
 void QueueRows::forget(const Job& job, bool keep_payload) {
-    if (job.paged) {
-        pages.erase(job.key);
-    } else if (!job.key.empty()) {
+    if (!job.key.empty()) {
         transaction.remove(Store::jobs, key(concat({"k/", escaped(job.key)})));
     }
     if (job.payload.by_value && !keep_payload) {
@@ -317,7 +263,6 @@ void QueueRows::failed(Job job, const JobOutcome& outcome) {
         make_dead_letter(std::move(dead), error);
     } else {
         job.error = error;
-        job.paged = false;
         if (!options.pause_on_failure) {
             const auto doubled = options.back_off_ms * std::exp2(std::min(job.attempts - 1, 30));
             // Half of it is random, so that jobs that failed together do not come back together.

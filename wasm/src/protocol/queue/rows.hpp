@@ -15,7 +15,6 @@
 #include <string_view>
 #include <vector>
 
-#include "key_pages.hpp"
 #include "queue_context.hpp"
 #include "queue_record.hpp"
 #include "tabacus/common/world.hpp"
@@ -48,13 +47,6 @@ struct QueueChanges {
 /// itself may be what ends them.
 constexpr int lost_workers_max = 10;
 
-/// The jobs of a row, and which of them was looked for.
-struct FoundJob {
-    std::vector<Job> row;
-    std::size_t at = 0;
-    [[nodiscard]] const Job& job() const { return row[at]; }
-};
-
 struct QueueRows {
     Transaction& transaction;
     QueueContext& context;
@@ -65,7 +57,6 @@ struct QueueRows {
     bool touched = false;       // the head, or what it counts, has changed
     bool spoilt = false;        // what the head counts is unknown
     std::int64_t began_ms = 0;  // now_ms(), after its first call
-    KeyPages pages = KeyPages(transaction, queue);
 
     [[nodiscard]] std::string key(std::string_view rest) const;
     /// Returns the time, which stays the same for the whole transaction.
@@ -84,10 +75,6 @@ struct QueueRows {
     Task<void> each_row(std::string_view part, Function<void(const Row&)> visit) const;
     /// Reads a row of one job, which is in no batch.
     std::optional<Job> job_of(const Row& row);
-    /// Returns where the job of the key is, or an empty text if there is none.
-    Task<std::string> position_of(std::string key);
-    /// Returns the job with that key if it is at `position`.
-    Task<std::optional<FoundJob>> find(std::string key, std::string position);
     /// Reads the value of a payload that is no text.
     Task<void> read_value(Job& job);
 
@@ -111,9 +98,6 @@ struct QueueRows {
     void put_all(std::span<const Job> jobs);
     /// Removes the row. One call of the following for each of its jobs decides what becomes of it.
     void take(std::string_view position);
-    /// Removes the row of a job, and writes its other jobs anew. A slot that has claimed the row
-    /// has claimed the rows of the others then.
-    Task<void> extract(FoundJob found);
     void move(const Job& from, const Job& to);
     void done(const Job& job, const JobOutcome& outcome);
     void make_dead_letter(Job job, std::string_view error);

@@ -34,7 +34,7 @@ Task<JobOutcomes> AwaitedOutcomes::resolve_unknown(Transaction& transaction, std
     std::set<std::string> there;
     QueueChanges changes;
     const auto rows = open_.rows(transaction, changes);
-    for (const auto part : job_parts) {
+    for (const std::string_view part : {"r/", "w/"}) {
         co_await rows.each_row(part, [&](const Row& row) {
             for (const auto& job : parse_jobs(row.value)) {
                 if (unknown_.contains(job.id)) there.insert(job.id);

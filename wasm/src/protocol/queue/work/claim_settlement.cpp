@@ -32,44 +32,25 @@ void ClaimSettlement::find_states() {
 }
 
 /// Reads the claimed rows again, because another tab may have changed one: a row that was cancelled
-/// is gone, other tabs may wait for the jobs of those that are left, and a row whose job was taken
-/// off is two rows.
+/// is gone, and other tabs may wait for the jobs of those that are left.
 Task<void> ClaimSettlement::reread_claimed() {
     auto& claim = held_slot_.claim;
     std::vector<Async<std::optional<Row>>> reads;
-    for (const auto& entry : claim.recorded) {
-        reads.push_back(rows_.transaction.get(Store::jobs, rows_.key(entry.position)));
-    }
-    std::map<std::string, Job> there;
-    std::map<std::string, std::string> positions;  // of rows, by the ids of their jobs
-    for (std::size_t i = 0; i < reads.size(); ++i) {
-        const auto& entry = claim.recorded[i];
-        const auto row = co_await std::move(reads[i]);
-        auto jobs = row ? rows_.jobs_of(*row) : std::vector<Job>();
-        if (jobs.empty() || jobs.front().id != entry.id) continue;
-        for (auto& job : jobs) {
-            positions.emplace(job.id, entry.position);
-            there.emplace(job.id, std::move(job));
-        }
-    }
-    std::vector<ClaimedRow> claimed;
+    reads.reserve(claim.rows.size());
     for (const auto& row : claim.rows) {
+        reads.push_back(rows_.transaction.get(Store::jobs, rows_.key(row.position)));
+    }
+    for (std::size_t i = 0; i < reads.size(); ++i) {
+        auto& row = claim.rows[i];
+        const auto found = co_await std::move(reads[i]);
+        const auto jobs = found ? rows_.jobs_of(*found) : std::vector<Job>();
+        row.gone = jobs.size() != row.count || jobs.front().id != claim.jobs[row.first].id;
         for (auto at = row.first; at < row.first + row.count; ++at) {
-            auto& job = claim.jobs[at];
-            const auto found = there.find(job.id);
-            const bool gone = found == there.end();
-            const auto& position = gone ? row.position : positions[job.id];
+            if (!row.gone) claim.jobs[at] = jobs[at - row.first];
             const bool ends = states_[at] == State::ended || states_[at] == State::returned;
-            if (gone && ends) states_[at] = State::gone;
-            if (!gone) job = found->second;
-            const bool same = !claimed.empty() && claimed.back().position == position &&
-                              claimed.back().gone == gone &&
-                              claimed.back().first + claimed.back().count == at;
-            if (same) ++claimed.back().count;
-            if (!same) claimed.push_back({position, at, 1, gone});
+            if (row.gone && ends) states_[at] = State::gone;
         }
     }
-    claim.rows = std::move(claimed);
 }
 
 /// Removes the rows of the finished jobs in ranges: removing them one by one would be most of the

@@ -1,7 +1,6 @@
 #include "job_selector.hpp"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "protocol/common/concat.hpp"
@@ -49,32 +48,25 @@ Task<JobSelector::OrderedRows> JobSelector::first_rows(QueueRows& rows, std::siz
     for (auto& kind : rows.head.kinds) {
         if (!kinds_.handles(kind.name)) continue;
         if (all) kind.first.clear();
-        for (const auto part : runnable_parts) {
-            const auto prefix = rows.key(kind_prefix(part, kind.name));
-            const auto from = concat({prefix, kind.first});
-            reads.emplace_back(
-                &kind, rows.transaction.list(Store::jobs, prefix, static_cast<std::uint32_t>(limit),
-                                             from));
-        }
+        const auto prefix = rows.key(kind_prefix(kind.name));
+        const auto from = concat({prefix, kind.first});
+        reads.emplace_back(&kind, rows.transaction.list(Store::jobs, prefix,
+                                                        static_cast<std::uint32_t>(limit), from));
     }
     OrderedRows found;
-    std::map<QueueHead::Kind*, std::string> firsts;
     std::optional<std::string> horizon;  // there may be more of a kind behind it
     for (auto& [kind, read] : reads) {
+        const auto length = rows.key(kind_prefix(kind->name)).size();
         auto listed = co_await std::move(read);
         for (auto& row : listed) {
-            auto order = row.key.substr(row.key.rfind('/') + 1);
-            if (&row == listed.data() && is_order(order)) {
-                auto& first = firsts.try_emplace(kind, order).first->second;
-                first = std::min(first, order);
-            }
+            auto order = row.key.substr(length);
+            if (&row == listed.data() && is_order(order)) kind->first = order;
             found.emplace_back(std::move(order), std::move(row));
         }
         if (listed.size() == limit && (!horizon || found.back().first < *horizon)) {
             horizon = found.back().first;
         }
     }
-    for (const auto& [kind, first] : firsts) kind->first = first;
     if (horizon) std::erase_if(found, [&](const auto& row) { return row.first > *horizon; });
     sort_stably(found, [](const auto& a, const auto& b) { return a.first < b.first; });
     co_return found;
@@ -101,10 +93,6 @@ Task<void> JobSelector::select(QueueRows& rows, const std::vector<Row>& slots,
         if (jobs.empty() || busy.contains(jobs.front().id)) continue;
         if (jobs.front().lost_workers > 0) most = std::min(most, suspects_max);
         if (turn.claim.jobs.size() >= most) break;
-        // A tab of version 0.1.0 cannot read a slot's row that records batches with keys.
-        const bool other_part =
-            !turn.claim.jobs.empty() && jobs.front().paged != turn.claim.jobs.front().paged;
-        if (other_part) break;
         const bool single = alone(jobs.front());
         const auto count = single ? 1 : std::min(jobs.size(), most - turn.claim.jobs.size());
         // Only the first row may be parted.

@@ -73,8 +73,6 @@ Task<bool> TurnTaker::act(Transaction& transaction, HeldSlot& held_slot, bool cl
         co_await fail(ErrorCode::fenced, "another worker has the slot; nothing was kept");
     }
     if (held_slot.fresh && own) co_await recover(rows, held_slot, *own, exit);
-    // A tab that takes a job off a claimed row records what is left of the row.
-    if (!held_slot.fresh && own) held_slot.claim.recorded = own->entries;
     if (outcomes_read) sweeper_.sweep(rows, co_await std::move(*outcomes_read));
     const auto refusal = co_await ClaimSettlement(rows, held_slot, turn).settle();
     if (refusal) co_await fail(*refusal);
