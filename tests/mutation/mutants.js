@@ -658,8 +658,8 @@ const LOCKS = [
         ...of('lock/leader.cpp'),
         name: 'answer-for-ever',
         fault: 'Leader: the answer to a call of a key never expires',
-        find: 'if (same && !outdated(*call, world_.clock().now_ms())) co_return;',
-        replace: 'if (same) co_return;',
+        find: 'if (same && !outdated(*call, world_.clock().now_ms())) {',
+        replace: 'if (same) {',
         test: 'lock leader: calls of one key are one call for an hour after its answer',
     },
 ];

