@@ -151,8 +151,9 @@ void LockObserver::on_report(const LockMessage& message) {
     const bool holds = message.detail.size() > 1 && message.detail[1] == "h";
     if (!holds || !listeners_.watched()) {
         unfollow(message.tab);
-    } else if (follow(message.tab) && queries_.empty()) {
-        listeners_.changed();  // the report was late for the query that it answers
+    } else {
+        follow(message.tab);
+        if (std::exchange(holder_missed_, false)) listeners_.changed();
     }
     const auto& nonce = message.detail[0];
     const auto asked = std::find_if(queries_.begin(), queries_.end(),
@@ -230,6 +231,7 @@ Task<std::vector<LockRequestInfo>> LockObserver::query_tabs() {
         pending->clients = lease ? SIZE_MAX : clients.size() - own;
         co_await post_query(pending);
         found = pending->holder;
+        holder_missed_ = !found;
         infos.insert(infos.end(), pending->answers.begin(), pending->answers.end());
         answered.insert(answered.end(), pending->tabs.begin(), pending->tabs.end());
     }
@@ -284,12 +286,10 @@ Subscription LockObserver::on_change(Function<void()> callback) {
 /// Requests the liveness lock of a holder, whose grant means that the holder has died or stopped.
 /// This tab does not request the lock itself in order to notice that: if it were busy when its turn
 /// came, it would keep all other tabs out.
-/// Returns false if the holder is followed already, or cannot be.
-bool LockObserver::follow(const std::string& tab) {
-    if (!lock_.has_web_locks() || lock_.context.stopped()) return false;
+void LockObserver::follow(const std::string& tab) {
+    if (!lock_.has_web_locks() || lock_.context.stopped()) return;
     const auto [followed, added] = followed_.try_emplace(tab);
     if (added) lock_.spawn(await_end(tab, followed->second));
-    return added;
 }
 
 Task<void> LockObserver::await_end(std::string tab, AbortSignal unfollowed) {

@@ -86,7 +86,7 @@ class LockObserver {
     [[nodiscard]] bool uses_native_lock() const;
     void report(std::string nonce) const;
     Task<void> report_alive(std::string nonce);
-    bool follow(const std::string& tab);
+    void follow(const std::string& tab);
     Task<void> await_end(std::string tab, AbortSignal unfollowed);
     [[nodiscard]] bool holder_unknown() const;
     void note_held();
@@ -103,6 +103,7 @@ class LockObserver {
     std::map<std::string, AbortSignal> followed_;  // each ends the request for the liveness lock
     bool polling_ = false;                         // poll_for_crash() runs
     bool held_seen_ = false;
+    bool holder_missed_ = false;  // a query ended before a holder had reported
 };
 
 }  // namespace tabacus
