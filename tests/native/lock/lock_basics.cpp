@@ -403,7 +403,7 @@ TEST_CASE("lock: a hidden tab, too, takes the lock again only within its turn wh
     const auto asked_ms = other.tab->clock().now_ms();
     const auto waiter = other.page->hold();
     scene.until([&] { return !scene.origin.locks().snapshot().pending.empty(); });
-    scene.steps(4);  // the message arrives
+    scene.steps(6);  // the message arrives
     REQUIRE(other.tab->clock().now_ms() == asked_ms);
     const auto before = scene.origin.locks().requests();
     go_on.complete({});

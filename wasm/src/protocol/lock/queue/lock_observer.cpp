@@ -266,8 +266,14 @@ Task<void> LockObserver::post_query(std::shared_ptr<TabQuery> pending) {
 
 // --- Watching -----------------------------------------------------------------------------------
 
-void LockObserver::on_waiter() const {
+void LockObserver::on_waiter() {
+    waiter_seen_ = true;
     if (held_seen_ || holds_.in_use()) listeners_.waits();
+}
+
+void LockObserver::on_released() {
+    held_seen_ = false;
+    if (std::exchange(waiter_seen_, false)) note_held();
 }
 
 void LockObserver::on_taken() {

@@ -62,11 +62,12 @@ class LockObserver {
 
     /// A request of this tab or of another one was made. Notifies the watchers if the lock is held:
     /// a request that need not wait notifies them by its grant.
-    void on_waiter() const;
+    void on_waiter();
     /// Another tab announced a grant.
     void on_taken();
-    /// Another tab announced a release.
-    void on_released() { held_seen_ = false; }
+    /// Another tab announced a release. If others wait, one of them has the lock next, and may stop
+    /// before it announces that.
+    void on_released();
     /// The tab does not hold the lock, as far as it has reported.
     void unfollow(const std::string& tab);
     /// This tab stops: it is told of nothing until resume().
@@ -103,6 +104,7 @@ class LockObserver {
     std::map<std::string, AbortSignal> followed_;  // each ends the request for the liveness lock
     bool polling_ = false;                         // poll_for_crash() runs
     bool held_seen_ = false;
+    bool waiter_seen_ = false;  // since the last release
     bool holder_missed_ = false;  // a query ended before a holder had reported
 };
 
