@@ -250,12 +250,13 @@ class LockScene {
         const auto found = rows.find("counts/n");
         return found == rows.end() ? 0 : std::stoi(found->second.text);
     }
-    /// Whether the lock manager has neither a holder nor a waiter.
-    /// Whether no lock is held or requested but the liveness locks of tabs.
+    /// Whether the lock manager has neither a holder nor a waiter of anything but the liveness locks
+    /// of tabs.
     [[nodiscard]] bool nothing_left() {
         auto snapshot = origin.locks().snapshot();
-        const auto liveness = Names("test").liveness("");
-        std::erase_if(snapshot.held, [&](const auto& lock) { return lock.name.starts_with(liveness); });
+        std::erase_if(snapshot.held, [](const LockInfo& lock) {
+            return lock.name.starts_with("tabacus/test/tab/");
+        });
         return snapshot.held.empty() && snapshot.pending.empty();
     }
 
