@@ -11,6 +11,7 @@
 
 #include "lab/lab_tab.hpp"
 #include "lab/origin.hpp"
+#include "protocol/common/names.hpp"
 #include "tabacus/lock/lock.hpp"
 #include "time_last_chooser.hpp"
 
@@ -250,14 +251,13 @@ class LockScene {
         const auto found = rows.find("counts/n");
         return found == rows.end() ? 0 : std::stoi(found->second.text);
     }
-    /// Whether the lock manager has neither a holder nor a waiter of anything but the liveness locks
-    /// of tabs.
+    /// Whether the lock manager has no waiter, and no holder but of liveness locks, which living tabs
+    /// keep once they have reported a hold.
     [[nodiscard]] bool nothing_left() {
-        auto snapshot = origin.locks().snapshot();
-        std::erase_if(snapshot.held, [](const LockInfo& lock) {
-            return lock.name.starts_with("tabacus/test/tab/");
+        const auto snapshot = origin.locks().snapshot();
+        return snapshot.pending.empty() && std::ranges::all_of(snapshot.held, [](const auto& lock) {
+            return lock.name.starts_with(Names("test").liveness(""));
         });
-        return snapshot.held.empty() && snapshot.pending.empty();
     }
 
     LockJudge judge;  // outlives the pages

@@ -128,6 +128,8 @@ Task<void> LockDriver::obtain() {
     if (taken) {
         contenders_.forget_before(order_.current());
         holds_.adopt(taken);
+        // All that wait have to know of the maxHold before the holder begins, because it may hang.
+        if (max_hold_of(asked) > 0) lock_.post(LockMessage::Kind::taken);
     } else if (!outcome) {
         settle(first, outcome.error());
     } else if (asked.if_available) {
