@@ -127,6 +127,10 @@ TEST_CASE("replicated: a page from the back/forward cache counts exactly when it
         scene.count(scene.open(), {});
         scene.steps(scene.random.below(300));
         scene.origin.page_show(*member.tab);
+        scene.origin.run();
+        // Nothing proves the outcome of a commit that was cut off when the page was left, if its row
+        // has a newer owner (UnknownCommit). Its flush fails then, and the sum is exact.
+        std::erase(scene.members[seed % 3].page->errors, ErrorCode::unknown_commit);
         check_exact(scene);
     }
     CHECK(kept >= static_cast<int>(seeds) / 2);
