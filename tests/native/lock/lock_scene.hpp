@@ -256,8 +256,8 @@ class LockScene {
     [[nodiscard]] bool nothing_left() {
         const auto snapshot = origin.locks().snapshot();
         return snapshot.pending.empty() && std::ranges::all_of(snapshot.held, [](const auto& lock) {
-            return lock.name.starts_with(Names("test").liveness(""));
-        });
+                   return lock.name.starts_with(Names("test").liveness(""));
+               });
     }
 
     LockJudge judge;  // outlives the pages

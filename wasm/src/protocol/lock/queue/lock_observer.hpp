@@ -104,7 +104,7 @@ class LockObserver {
     std::map<std::string, AbortSignal> followed_;  // each ends the request for the liveness lock
     bool polling_ = false;                         // poll_for_crash() runs
     bool held_seen_ = false;
-    bool waiter_seen_ = false;  // since the last release
+    bool waiter_seen_ = false;    // since the last release
     bool holder_missed_ = false;  // a query ended before a holder had reported
 };
 
