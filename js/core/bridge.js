@@ -157,7 +157,8 @@ export class Bridge {
             this.#counters.set(asked, address);
         }
         const listeners = this.#counterListeners.get(address) ?? [];
-        this.#counterListeners.set(address, [...listeners, new WeakRef(listener)]);
+        const alive = listeners.filter((one) => one.deref());
+        this.#counterListeners.set(address, [...alive, new WeakRef(listener)]);
         return address;
     }
 

@@ -23,7 +23,7 @@ import { checkJobKey, jobSpec } from './job-spec.js';
 import { jobFrom } from './job.js';
 import { unpacked } from './payloads.js';
 import { QueueListeners } from './queue-listeners.js';
-import { checkRange } from './queue-options.js';
+import { checkRange } from './list-options.js';
 import { reportFrom, stateFrom } from './queue-state.js';
 import { Runs } from './runs.js';
 
@@ -148,13 +148,13 @@ export class OpenQueue {
         return queueIdle(this.#bridge, this.#queue.number);
     }
 
-    /** @param {import('./queue-options.js').ListOptions} [options] @returns {Promise<Job[]>} */
+    /** @param {import('./list-options.js').ListOptions} [options] @returns {Promise<Job[]>} */
     async jobs(options) {
         return this.#list('jobs', options);
     }
 
     /**
-     * @param {import('./queue-options.js').ListOptions} [options]
+     * @param {import('./list-options.js').ListOptions} [options]
      * @returns {Promise<import('./job.js').DeadLetter[]>}
      */
     async deadLetters(options) {
@@ -231,7 +231,7 @@ export class OpenQueue {
 
     /**
      * @param {import('../core/generated/enums/job-list.js').JobListName} which
-     * @param {import('./queue-options.js').ListOptions} [options]
+     * @param {import('./list-options.js').ListOptions} [options]
      * @returns {Promise<Job[]>}
      */
     async #list(which, options) {

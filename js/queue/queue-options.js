@@ -1,7 +1,7 @@
 /** Checks of the arguments of queues, which are made before anything else is done. */
 
 import { invalid } from '../common/errors.js';
-import { checkFunction, checkInteger, checkName, checkOptions } from '../common/check-arguments.js';
+import { checkFunction, checkName, checkOptions } from '../common/check-arguments.js';
 
 /**
  * The options of a queue. All tabs that use the queue must pass the same.
@@ -32,32 +32,6 @@ export function checkKind(kind) {
     if (kind !== '' && checkName(kind, 'kind').includes('\0'))
         throw invalid('kind', kind, 'a string without U+0000');
     return /** @type {string} */ (kind);
-}
-
-/**
- * Which part of a list of jobs is read.
- *
- * @typedef {object} ListOptions
- * @property {string} [after] the `id` of a job: the list begins behind it. It is a job of the list, or the last
- *   one of an earlier list that this tab has read, which may be gone since. By default the list begins with
- *   the first job
- * @property {number} [limit] the most jobs that are read: an integer from 1 to 2^31 − 1, or Infinity, the
- *   default. A list with a limit takes memory for its own jobs alone, however many jobs are in the queue
- */
-
-/**
- * Checks the options of a list, and returns them as the core takes them.
- *
- * @param {ListOptions} [options]
- * @returns {import('../core/generated/queues.js').JobRange}
- * @throws {import('../common/errors.js').TabacusError} `invalid-argument`
- */
-export function checkRange(options = {}) {
-    const { after, limit = Infinity } = checkOptions(options, ['after', 'limit']);
-    if (after !== undefined && (typeof after !== 'string' || after === ''))
-        throw invalid('after', after, 'the id of a job');
-    const most = limit === Infinity ? 0 : checkInteger('limit', limit, 1, 2 ** 31 - 1, ' or Infinity');
-    return { after: after ?? '', limit: most };
 }
 
 /** The kinds of jobs that a handler runs; undefined stands for all kinds. @typedef {{ kinds: string[] | undefined }} Handled */

@@ -11,7 +11,7 @@ import { addHandler } from './queue-options.js';
 /** @typedef {import('./job.js').Job} Job */
 /** @typedef {import('./job.js').DeadLetter} DeadLetter */
 /** @typedef {import('./queue-state.js').QueueState} QueueState */
-/** @typedef {import('./queue-options.js').ListOptions} ListOptions */
+/** @typedef {import('./list-options.js').ListOptions} ListOptions */
 
 /**
  * A queue of jobs. Any tab or Worker of the origin may enqueue jobs and handle them; at most `concurrency`

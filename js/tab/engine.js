@@ -346,7 +346,7 @@ export class Engine {
             if (this.#lost.has(notice.subject)) return;
             this.#lost.add(notice.subject);
         }
-        if (this.#users.length === 0) this.#early.push(notice);
+        if (!this.#users.some((user) => user.deref())) this.#early.push(notice);
         for (const user of this.#users) user.deref()?._notice(notice);
     }
 }

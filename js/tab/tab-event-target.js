@@ -55,8 +55,9 @@ export class TabEventTarget extends EventTarget {
      */
     addEventListener(type, listener, options) {
         super.addEventListener(type, listener, options);
+        if (!listener) return;
         this._kept.add(this);
-        if (!listener || this.#listened.has(type)) return;
+        if (this.#listened.has(type)) return;
         this.#listened.add(type);
         const kept = this.#undelivered.filter((event) => event.type === type);
         this.#undelivered = this.#undelivered.filter((event) => event.type !== type);

@@ -53,7 +53,8 @@ void queues(std::string_view text) {
     round_trip(text, parse_queue_head, format_queue_head);
     round_trip(text, parse_slot_row, format_slot_row);
     round_trip(text, parse_outcome_row, format_outcome_row);
-    round_trip(text, parse_queue_event, [](const QueueMessage& message) {
+    const auto parse_event = [](std::string_view event) { return parse_queue_event(event); };
+    round_trip(text, parse_event, [](const QueueMessage& message) {
         return format_queue_event(message.queue, message.event);
     });
     const auto jobs = parse_jobs(text);

@@ -50,13 +50,15 @@ class Once {
     /// `ttl_ms`, and for at least LockSweeper::kept_ms. Fails as Held::begin() and commit() do.
     Task<void> settle(std::string key, Held held, OnceOutcome outcome, double ttl_ms);
 
-  private:
+    /// What the note of the lock records of the last run that ended.
     struct Finished {
         std::int64_t flight = 0;  // the token of its run
         double finished_ms = 0;
         bool succeeded = false;
     };
     static std::optional<Finished> parse(std::string_view text);
+
+  private:
     /// The finished run that is recorded; its outcome too, if the caller accepts it.
     struct Seen {
         std::optional<Finished> finished;

@@ -68,8 +68,8 @@ class Names {
     }
     [[nodiscard]] std::string queues_channel() const { return concat({root_, "queues"}); }
     [[nodiscard]] std::string locks_channel() const { return root_ + "locks"; }
-    /// The channel of those tabs only that hold one of the locks of a bucket, or are next in line
-    /// (near_channels.hpp).
+    /// The channel of those tabs only that hold, try or watch one of the locks of a bucket, or are
+    /// next in line (near_channels.hpp).
     [[nodiscard]] std::string near_channel(unsigned bucket) const {
         return concat({root_, "near/", std::to_string(bucket)});
     }

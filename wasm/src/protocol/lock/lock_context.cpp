@@ -8,6 +8,15 @@
 
 namespace tabacus {
 
+namespace {
+
+/// How many fields a request has at most, besides the mark of one that is repeated to all tabs for
+/// those of version 0.1.0. Tabs of this version have received it on a near channel, if they are near.
+constexpr std::size_t request_fields = 3;
+constexpr const char* repeated_mark = "2";
+
+}  // namespace
+
 LockContext::LockContext(World& of, std::string_view name_space, NoticeHandler handler)
     : world(of),
       names(name_space),
@@ -74,7 +83,10 @@ void LockContext::on_message(std::string_view text) {
         if (!waiting.empty()) waiting.mapped().complete({});
         return;
     }
-    if (message->kind == LockMessage::Kind::request) older_version_seen = true;
+    if (message->kind == LockMessage::Kind::request) {
+        if (message->detail.size() > request_fields) return;
+        older_version_seen = true;
+    }
     // Departures of every lock count: this tab may ask for that lock next.
     if (message->kind == LockMessage::Kind::released) departures.note(message->detail);
     deliver(*message);
@@ -95,8 +107,16 @@ bool LockContext::is_near(unsigned bucket) const {
 void LockContext::post_near(LockMessage::Kind kind, const std::string& key,
                             std::vector<std::string> detail) {
     if (!channel) return;
-    if (posts_to_all()) post(kind, key, detail);
-    if (world.locks().available()) near.post({kind, key, epochs.tab(), std::move(detail)});
+    const bool has_near = world.locks().available();
+    if (posts_to_all()) {
+        auto repeated = detail;
+        if (has_near && kind == LockMessage::Kind::request) {
+            repeated.resize(request_fields, "0");
+            repeated.emplace_back(repeated_mark);
+        }
+        post(kind, key, std::move(repeated));
+    }
+    if (has_near) near.post({kind, key, epochs.tab(), std::move(detail)});
 }
 
 void LockContext::post_near_deferred(LockMessage::Kind kind, const std::string& key) {

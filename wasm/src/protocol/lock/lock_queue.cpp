@@ -143,7 +143,7 @@ void LockQueue::on_message(const LockMessage& message) {
                 availability_.on_busy();
             break;
         case LockMessage::Kind::released:
-            observer_.on_released();
+            observer_.on_released(message.tab);
             [[fallthrough]];
         case LockMessage::Kind::handed:
             observer_.unfollow(message.tab);
@@ -153,7 +153,7 @@ void LockQueue::on_message(const LockMessage& message) {
             break;
         case LockMessage::Kind::taken:
             evictor_.on_movement();
-            observer_.on_taken();
+            observer_.on_taken(message.tab);
             break;
         case LockMessage::Kind::query:
             observer_.on_query(message);

@@ -188,7 +188,7 @@ Task<std::vector<JobInfo>> JobLists::list_dead(JobRange range) {
     const auto transaction = co_await open_.begin_read(scope);
     QueueChanges changes;
     auto rows = open_.rows(*transaction, changes);
-    auto place = places_.find(range.after);
+    auto place = dead_places_.find(range.after);
     if (place.empty() && !range.after.empty()) {
         const auto row =
             co_await transaction->get(Store::jobs, rows.key(concat({"d/", range.after})));
@@ -216,7 +216,7 @@ Task<std::vector<JobInfo>> JobLists::list_dead(JobRange range) {
         co_await rows.read_value(one.job);
         infos.push_back(info_of(one.job, one.state));
     }
-    if (!infos.empty()) places_.remember(infos.back().id, std::move(first.back().place));
+    if (!infos.empty()) dead_places_.remember(infos.back().id, std::move(first.back().place));
     co_return infos;
 }
 

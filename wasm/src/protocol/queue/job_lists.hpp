@@ -66,6 +66,7 @@ class JobLists {
     QueueStatus& status_;
     QueueNews& news_;
     Places places_;
+    Places dead_places_;
 };
 
 }  // namespace tabacus

@@ -14,8 +14,8 @@
 //  - EPOCH (adoption.hpp). Adopting a slot records a new holder in `claims`, in one transaction.
 //    Every commit claims the slot again under that holder; the unique index aborts it if a newer
 //    one is recorded. The lock only orders the waiters; this is the fence.
-//  - COMMIT (replica_committer.hpp). Whole rows of cumulative totals, all dirty counters in one
-//    transaction, one at a time.
+//  - COMMIT (replica_committer.hpp). Whole rows of cumulative totals, up to commit_rows_max of
+//    them in one transaction, one transaction at a time.
 //  - NEWS (replica_news.hpp). Totals are announced before they are committed, and checked against
 //    the store later.
 //  - GENERATION (generation.hpp). The database carries a random id. A row is named by (generation,
@@ -33,8 +33,7 @@
 //   suspended   between pagehide and pageshow   page_show: active; close(): closed
 //   closed      flush() fails with closed       nobody
 //
-// What grows is kept in lists: none of them is long, and growing a vector takes eight times the
-// code.
+// What grows is kept in lists, because growing a vector takes eight times the code.
 #pragma once
 
 #include <cstdint>

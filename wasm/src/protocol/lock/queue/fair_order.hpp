@@ -1,8 +1,7 @@
 // FairOrder: the positions in line of one tab's requests, so that first come is first served over
 // tabs.
 //
-// A position is behind the tabs that announced their requests before it was taken, and before those
-// that announce theirs later. A tab takes one for each acquire() of its native lock. It takes a
+// A position is a request for the entry lock, whose line is the order of the positions of all tabs. A tab takes one for each acquire() of its native lock. It takes a
 // position ahead for each request that came after a request of another tab, or that cannot share
 // the position of the request before it (stands_alone()):
 //

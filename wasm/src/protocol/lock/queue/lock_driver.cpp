@@ -112,6 +112,7 @@ Task<void> LockDriver::obtain() {
                                .entry = position.entry,
                                .on_next = [this, first, once] {
                                    if (!once) announce(first);
+                                   evictor_.check_again();
                                }};
     if (!asked.if_available) evictor_.start();
     auto outcome = co_await attempt(asked.if_available ? availability_.acquire(native)
@@ -261,6 +262,7 @@ Task<void> LockDriver::acquire_by_stealing(AcquireRequestPtr request) {
         co_return;
     }
     holds_.adopt_stolen(hold);
+    if (max_hold_of(asked) > 0) lock_.post(LockMessage::Kind::taken);
     if (!hold->tokens.empty()) request->grant = holds_.grant(asked, hold);
     lock_.spawn(announce_grant(hold));
 }

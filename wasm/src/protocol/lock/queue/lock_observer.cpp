@@ -271,12 +271,18 @@ void LockObserver::on_waiter() {
     if (held_seen_ || holds_.in_use()) listeners_.waits();
 }
 
-void LockObserver::on_released() {
-    held_seen_ = false;
-    if (std::exchange(waiter_seen_, false)) note_held();
+void LockObserver::on_released(const std::string& tab) {
+    // A tab that was fenced may announce this after the next holder has announced its grant.
+    const bool unknown = holder_unknown();
+    unfollow(tab);
+    held_seen_ = unknown || !followed_.empty();
+    if (waiter_seen_) note_held();
 }
 
-void LockObserver::on_taken() {
+void LockObserver::on_taken(const std::string& tab) {
+    waiter_seen_ = false;
+    // A holder that was followed may have lost the lock without a message.
+    if (!followed_.contains(tab)) unfollow_all();
     note_held();
     listeners_.changed();
 }
@@ -305,7 +311,9 @@ Task<void> LockObserver::await_end(std::string tab, AbortSignal unfollowed) {
     // Another watcher may have the lock for a moment, after the holder has stopped.
     const auto holds = [](const LockInfo& lock) { return lock.mode == LockMode::exclusive; };
     const auto holders = answer ? answer.value()->holders_of(name) : std::span<const LockInfo>();
-    const bool alive = std::any_of(holders.begin(), holders.end(), holds);
+    // The report may be older than an announced release, which came by another channel.
+    const bool locked = answer && !answer.value()->holders_of(context.names.lock(lock_.key)).empty();
+    const bool alive = locked && std::any_of(holders.begin(), holders.end(), holds);
     bool ended = false;
     if (alive && !unfollowed.aborted()) {
         ended = static_cast<bool>(co_await attempt(context.world.locks().request(
@@ -359,6 +367,7 @@ Task<void> LockObserver::check_for_crash() {
     if (lock_.context.suspended) co_return;
     const auto clients = co_await clients_of(lock_.context, lock_.key);
     const bool crashed = held_seen_ && !clients.held;
+    waiter_seen_ &= clients.held;
     held_seen_ = clients.held && !holds_.current();
     if (crashed) listeners_.changed();
 }

@@ -64,13 +64,13 @@ class LockObserver {
     /// a request that need not wait notifies them by its grant.
     void on_waiter();
     /// Another tab announced a grant.
-    void on_taken();
+    void on_taken(const std::string& tab);
     /// Another tab announced a release. If others wait, one of them has the lock next, and may stop
     /// before it announces that.
-    void on_released();
+    void on_released(const std::string& tab);
     /// The tab does not hold the lock, as far as it has reported.
     void unfollow(const std::string& tab);
-    /// This tab stops: it is told of nothing until resume().
+    /// This tab stops: it receives no messages until resume().
     void unfollow_all();
     void resume() {
         if (listeners_.watched()) lock_.spawn(find_holders());
@@ -104,7 +104,7 @@ class LockObserver {
     std::map<std::string, AbortSignal> followed_;  // each ends the request for the liveness lock
     bool polling_ = false;                         // poll_for_crash() runs
     bool held_seen_ = false;
-    bool waiter_seen_ = false;    // since the last release
+    bool waiter_seen_ = false;    // since the last grant
     bool holder_missed_ = false;  // a query ended before a holder had reported
 };
 

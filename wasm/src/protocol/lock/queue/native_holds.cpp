@@ -151,7 +151,7 @@ void NativeHolds::lose(const HoldPtr& hold, std::string_view reason) {
     }
     lock_.native->release(hold);
     std::erase(stolen_, hold);
-    if (reason == "max-hold") lock_.spawn(post_released());
+    if (reason == "max-hold" || reason == "fenced") lock_.spawn(post_released());
     wake_.set();
     listeners_.changed();
 }

@@ -8,6 +8,7 @@
 #include "once_rows.hpp"
 #include "protocol/common/record.hpp"
 #include "protocol/lock/lock_record.hpp"
+#include "tabacus/lock/once.hpp"
 
 namespace tabacus {
 namespace {
@@ -95,7 +96,12 @@ Task<void> LockSweeper::remove(Transaction& transaction, const Row& row) {
         const auto until_key = once_until_key(row.key);
         const auto until = co_await transaction.get(Store::locks, until_key);
         const auto until_ms = until ? parse_value(until->value) : std::nullopt;
-        if (until_ms && static_cast<double>(*until_ms) > world_.clock().now_ms()) co_return;
+        const auto now_ms = world_.clock().now_ms();
+        if (until_ms && static_cast<double>(*until_ms) > now_ms) co_return;
+        // The run may have ended long after its lock was granted.
+        const auto note = co_await transaction.get(Store::locks, note_key(row.key));
+        const auto finished = note ? Once::parse(note->value) : std::nullopt;
+        if (finished && within_kept(finished->finished_ms, now_ms)) co_return;
         transaction.remove(Store::data, once_value_key(name->substr(once_lock_prefix.size())));
         transaction.remove(Store::locks, until_key);
     }
