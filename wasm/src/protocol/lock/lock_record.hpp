@@ -85,12 +85,12 @@ constexpr std::size_t lock_fields_min = 4;
 /// A message between tabs about one lock: "1;kind;key;tab" and what else the kind has.
 struct LockMessage {
     enum class Kind : char {
-        request = 'w',  // the tab begins to wait, or is the next in line: tabs that keep the lock
-                        // release it; detail: since when; its number, or 0 if it wants no answer;
-                        // "t" if it is `ifAvailable`, or "n" if it is the next in line
-        taken = 't',    // the tab holds it
-        busy = 'b',     // answers a request: the lock is in use, not merely kept; detail: the
-                        // requester's tab and number
+        request = 'w',    // the tab begins to wait, or is the next in line: tabs that keep the lock
+                          // release it; detail: since when; its number, or 0 if it wants no answer;
+                          // "t" if it is `ifAvailable`, or "n" if it is the next in line
+        taken = 't',      // the tab holds it
+        busy = 'b',       // answers a request: the lock is in use, not merely kept; detail: the
+                          // requester's tab and number
         released = 'r',   // the tab released it
         handed = 'o',     // the same while others wait: may come after the next holder's `taken`
         query = 'q',      // asks all tabs for their requests; detail: a nonce, or an empty text,

@@ -312,7 +312,8 @@ Task<void> LockObserver::await_end(std::string tab, AbortSignal unfollowed) {
     const auto holds = [](const LockInfo& lock) { return lock.mode == LockMode::exclusive; };
     const auto holders = answer ? answer.value()->holders_of(name) : std::span<const LockInfo>();
     // The report may be older than an announced release, which came by another channel.
-    const bool locked = answer && !answer.value()->holders_of(context.names.lock(lock_.key)).empty();
+    const bool locked =
+        answer && !answer.value()->holders_of(context.names.lock(lock_.key)).empty();
     const bool alive = locked && std::any_of(holders.begin(), holders.end(), holds);
     bool ended = false;
     if (alive && !unfollowed.aborted()) {
