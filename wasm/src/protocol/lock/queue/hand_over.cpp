@@ -27,8 +27,8 @@ AcquireRequestPtr HandOver::admissible(const NativeHold& hold) {
     if (position && position->entry->is_next()) {
         contenders_.forget_before(position->number);
         if (hold.mode == LockMode::shared) return first;
-    } else if (position && hold.mode == LockMode::shared && !position->entry->over) {
-        return nullptr;  // a writer may have come before it
+    } else if (position && !position->entry->over) {
+        return nullptr;  // another tab may have come before it
     }
     // All other tabs are behind this tab's next position, and so behind a request before it.
     const auto* next = order_.next_position();
