@@ -102,11 +102,12 @@ struct JobInfo {
     std::string tab;         // running: where
 };
 
-/// Which jobs of a list are returned.
+/// Which jobs of a list are returned: those behind the job of the id `after`, or all if that is
+/// empty, and at most `limit` of them, or all if that is 0.
 struct JobRange {
-    std::string after =
-        {};  // NOLINT(readability-redundant-member-init): the id of a job; empty: all
-    std::int64_t limit = 0;  // the most; 0: no limit
+    // NOLINTNEXTLINE(readability-redundant-member-init): so that callers may leave it out
+    std::string after = {};
+    std::int64_t limit = 0;
 };
 
 /// What has happened to jobs, in any tab.
