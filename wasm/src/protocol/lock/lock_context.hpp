@@ -16,7 +16,7 @@
 #include "epochs.hpp"
 #include "lock_queries.hpp"
 #include "lock_record.hpp"
-#include "near_channels.hpp"
+#include "queue/near_channels.hpp"
 #include "protocol/common/wakefulness.hpp"
 #include "tabacus/lock/lock.hpp"
 

@@ -18,7 +18,7 @@
 #include <string>
 #include <string_view>
 
-#include "lock_record.hpp"
+#include "protocol/lock/lock_record.hpp"
 #include "protocol/common/names.hpp"
 #include "tabacus/common/world.hpp"
 
