@@ -16,8 +16,8 @@
 #include "epochs.hpp"
 #include "lock_queries.hpp"
 #include "lock_record.hpp"
-#include "queue/near_channels.hpp"
 #include "protocol/common/wakefulness.hpp"
+#include "queue/near_channels.hpp"
 #include "tabacus/lock/lock.hpp"
 
 namespace tabacus {

@@ -18,8 +18,8 @@
 #include <string>
 #include <string_view>
 
-#include "protocol/lock/lock_record.hpp"
 #include "protocol/common/names.hpp"
+#include "protocol/lock/lock_record.hpp"
 #include "tabacus/common/world.hpp"
 
 namespace tabacus {
