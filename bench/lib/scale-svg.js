@@ -1,34 +1,19 @@
 /** Draws how figures grow: a small plot for each panel, with logarithmic axes, of tabacus and of its peer. */
 
+import { COLOURS, compact, escaped, styleOf } from '../../scripts/lib/chart.js';
+
 /** @typedef {import('./rows.js').Judged & { plot: import('./rows.js').Plot }} Plotted */
 
 const COLUMNS = 3;
 const PANEL = { width: 280, height: 210, left: 44, right: 14, top: 40, bottom: 42 };
 const TOP = 36;
 
-/** Colours that people with any colour vision can distinguish (Okabe and Ito). */
 const SERIES = /** @type {const} */ ([
-    { of: 'ours', name: 'tabacus', colour: '#0072b2', dash: '' },
-    { of: 'peerValue', name: 'the platform alone', colour: '#d55e00', dash: '5 3' },
+    { of: 'ours', name: 'tabacus', colour: COLOURS[0], dash: '' },
+    { of: 'peerValue', name: 'the platform alone', colour: COLOURS[1], dash: '5 3' },
 ]);
 
-const STYLE = `
-    text { font: 12px system-ui, sans-serif; fill: #24292f }
-    .title { font-weight: 600 }
-    .scale { fill: #57606a; font-size: 10px }
-    .grid { stroke: #d0d7de; stroke-width: 1 }
-    .paper { fill: #ffffff }
-    @media (prefers-color-scheme: dark) {
-        text { fill: #e6edf3 }
-        .scale { fill: #8d96a0 }
-        .grid { stroke: #30363d }
-        .paper { fill: #0d1117 }
-    }`;
-
-const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 2 });
-
-/** @param {string} text */
-const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+const STYLE = styleOf('font-weight: 600');
 
 /**
  * Makes a logarithmic scale.

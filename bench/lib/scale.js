@@ -28,6 +28,30 @@ export async function openTabs({ openTab }, count) {
 }
 
 /**
+ * Measures with more and more tabs.
+ *
+ * @template T
+ * @param {Context} context
+ * @param {readonly number[]} sizes  in rising order
+ * @param {string} subject  what each new tab starts
+ * @param {(tabs: Tab[]) => Promise<T[]>} measure
+ * @returns {Promise<T[]>}
+ */
+export async function withMoreTabs(context, sizes, subject, measure) {
+    /** @type {Tab[]} */
+    const tabs = [];
+    const measured = [];
+    for (const size of sizes) {
+        const opened = await openTabs(context, size - tabs.length);
+        for (const tab of opened) await call(tab, 'start', subject);
+        tabs.push(...opened);
+        measured.push(...(await measure(tabs)));
+    }
+    await Promise.all(tabs.map((tab) => tab.close()));
+    return measured;
+}
+
+/**
  * Calls a function of the page, which may take minutes.
  *
  * @param {Tab} tab @param {string} name @param {unknown[]} args

@@ -1,8 +1,7 @@
 /** Many tabs that contend for one lock: by tab.lock(), and by navigator.locks alone. */
 
-import { call } from '../lib/context.js';
 import { options } from '../lib/options.js';
-import { callLong, inStep, openTabs } from '../lib/scale.js';
+import { callLong, inStep, withMoreTabs } from '../lib/scale.js';
 
 const SIZES = options.short ? [2, 5, 10] : [2, 5, 10, 20, 30, 60];
 const ROUNDS = options.short ? 1 : 5;
@@ -59,16 +58,8 @@ async function measure(tabs, body) {
 }
 
 /** @param {import('../lib/context.js').Context} context @returns {Promise<import('../lib/rows.js').Row[]>} */
-export async function scaleContenders(context) {
-    /** @type {Tab[]} */
-    const tabs = [];
-    const rows = [];
-    for (const size of SIZES) {
-        const opened = await openTabs(context, size - tabs.length);
-        for (const tab of opened) await call(tab, 'start', 'contenders');
-        tabs.push(...opened);
-        for (const body of /** @type {const} */ (['sync', 'task'])) rows.push(...(await measure(tabs, body)));
-    }
-    await Promise.all(tabs.map((tab) => tab.close()));
-    return rows;
-}
+export const scaleContenders = (context) =>
+    withMoreTabs(context, SIZES, 'contenders', async (tabs) => [
+        ...(await measure(tabs, 'sync')),
+        ...(await measure(tabs, 'task')),
+    ]);

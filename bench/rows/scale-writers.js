@@ -1,8 +1,7 @@
 /** Many tabs that add to one counter and flush, beside as many that write a row each. */
 
-import { call } from '../lib/context.js';
 import { options } from '../lib/options.js';
-import { callLong, inStep, openTabs, processorTime } from '../lib/scale.js';
+import { callLong, inStep, processorTime, withMoreTabs } from '../lib/scale.js';
 
 const SIZES = options.short ? [2, 5, 10] : [2, 5, 10, 20, 30, 60];
 const DURATION_MS = options.short ? 1_000 : 4_000;
@@ -30,49 +29,32 @@ async function processorTimeEach(context, tabs, subject) {
     return ((await processorTime(context)) - before_ms) / writes;
 }
 
-/** @param {import('../lib/context.js').Context} context @returns {Promise<import('../lib/rows.js').Row[]>} */
-export async function scaleWriters(context) {
-    /** @type {Tab[]} */
-    const tabs = [];
-    const rows = [];
-    for (const size of SIZES) {
-        const opened = await openTabs(context, size - tabs.length);
-        for (const tab of opened) await call(tab, 'start', 'writers');
-        tabs.push(...opened);
-        const ours = await processorTimeEach(context, tabs, 'ours');
-        const peer = await processorTimeEach(context, tabs, 'peer');
-        const both = await writeIn(tabs, ['ours', 'peer']);
-        rows.push(
-            {
-                name: `processor time of an add that is flushed, ${size} tabs`,
-                unit: 'ms',
-                peer: 'a bare transaction',
-                samples: { ours: [ours], peer: [peer] },
-                target: { most: 5 },
-                plot: { panel: 'Processor time of a flushed add, in ms', along: 'writing tabs', x: size },
-            },
-            {
-                name: `the slowest 1 % of flush(), ${size} tabs`,
-                unit: 'ms',
-                peer: 'a bare transaction in the same turns',
-                samples: {
-                    ours: [
-                        quantile(
-                            both.flatMap((one) => one.ours),
-                            0.99,
-                        ),
-                    ],
-                    peer: [
-                        quantile(
-                            both.flatMap((one) => one.peer),
-                            0.5,
-                        ),
-                    ],
-                },
-                target: { most: 5 },
-            },
-        );
-    }
-    await Promise.all(tabs.map((tab) => tab.close()));
-    return rows;
+/** @param {import('../lib/context.js').Context} context @param {Tab[]} tabs @returns {Promise<import('../lib/rows.js').Row[]>} */
+async function measure(context, tabs) {
+    const ours = await processorTimeEach(context, tabs, 'ours');
+    const peer = await processorTimeEach(context, tabs, 'peer');
+    const both = await writeIn(tabs, ['ours', 'peer']);
+    const all = (/** @type {Subject} */ subject) => both.flatMap((one) => one[subject]);
+    const size = tabs.length;
+    return [
+        {
+            name: `processor time of an add that is flushed, ${size} tabs`,
+            unit: 'ms',
+            peer: 'a bare transaction',
+            samples: { ours: [ours], peer: [peer] },
+            target: { most: 5 },
+            plot: { panel: 'Processor time of a flushed add, in ms', along: 'writing tabs', x: size },
+        },
+        {
+            name: `the slowest 1 % of flush(), ${size} tabs`,
+            unit: 'ms',
+            peer: 'a bare transaction in the same turns',
+            samples: { ours: [quantile(all('ours'), 0.99)], peer: [quantile(all('peer'), 0.5)] },
+            target: { most: 5 },
+        },
+    ];
 }
+
+/** @param {import('../lib/context.js').Context} context @returns {Promise<import('../lib/rows.js').Row[]>} */
+export const scaleWriters = (context) =>
+    withMoreTabs(context, SIZES, 'writers', (tabs) => measure(context, tabs));

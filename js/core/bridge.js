@@ -135,10 +135,14 @@ export class Bridge {
 
     /** Calls the listeners of a counter. @param {number} counter its address */
     counterChanged(counter) {
-        const listeners = this.#counterListeners.get(counter) ?? [];
-        const alive = listeners.filter((one) => one.deref());
+        for (const listener of this.#alive(counter)) listener.deref()?._changed();
+    }
+
+    /** Forgets the listeners of a counter that are collected, and returns the others. @param {number} counter */
+    #alive(counter) {
+        const alive = (this.#counterListeners.get(counter) ?? []).filter((one) => one.deref());
         this.#counterListeners.set(counter, alive);
-        for (const listener of alive) listener.deref()?._changed();
+        return alive;
     }
 
     /**
@@ -156,9 +160,7 @@ export class Bridge {
             address = make();
             this.#counters.set(asked, address);
         }
-        const listeners = this.#counterListeners.get(address) ?? [];
-        const alive = listeners.filter((one) => one.deref());
-        this.#counterListeners.set(address, [...alive, new WeakRef(listener)]);
+        this.#alive(address).push(new WeakRef(listener));
         return address;
     }
 

@@ -231,7 +231,8 @@ export class Tab extends TabEventTarget {
      *   this run
      * @param {{ ttl?: number, signal?: AbortSignal, timeout?: number, maxHold?: number }} [options] all times
      *   are in milliseconds. `ttl`: a stored value that is not older than this is returned without a run; 0
-     *   by default. A value is kept for the `ttl` of the call that ran, and for at least an hour. `signal` and `timeout` end the wait; `maxHold` limits the run, as that of a lock
+     *   by default. A value is kept for the `ttl` of the call that ran, and for at least an hour. `signal` and
+     *   `timeout` end the wait; `maxHold` limits the run, as that of a lock
      * @returns {Promise<T>} rejects with what `make` throws; with the reason of `signal`, or a
      *   `TimeoutError`; and with `invalid-argument`, `closed`, `unavailable` without IndexedDB, or an error
      *   of the store

@@ -1,5 +1,6 @@
 /** Draws the comparison as a chart: the lost share and the rate of each strategy, on logarithmic scales. */
 
+import { COLOURS, compact, escaped, styleOf } from './chart.js';
 import { percent } from './compare-table.js';
 
 /**
@@ -19,21 +20,7 @@ const BAR_HEIGHT = 12;
 const BAR_GAP = 2;
 const GROUP_GAP = 12;
 
-/** Colours that people with any colour vision can distinguish (Okabe and Ito); their order distinguishes them too. */
-const COLOURS = ['#0072b2', '#d55e00', '#009e73'];
-
-const STYLE = `
-    text { font: 12px system-ui, sans-serif; fill: #24292f }
-    .title { font-weight: 600; font-size: 14px }
-    .scale { fill: #57606a; font-size: 10px }
-    .grid { stroke: #d0d7de; stroke-width: 1 }
-    .paper { fill: #ffffff }
-    @media (prefers-color-scheme: dark) {
-        text { fill: #e6edf3 }
-        .scale { fill: #8d96a0 }
-        .grid { stroke: #30363d }
-        .paper { fill: #0d1117 }
-    }`;
+const STYLE = styleOf('font-weight: 600; font-size: 14px');
 
 /**
  * @typedef {object} Panel
@@ -44,8 +31,6 @@ const STYLE = `
  * @property {(value: number) => string} words
  */
 
-const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 2 });
-
 /** @param {number} rate */
 const perSecond = (rate) => (rate === 0 ? '0' : `${compact.format(rate)}/s`);
 
@@ -54,9 +39,6 @@ const PANELS = [
     { title: 'Increments lost', least: 1e-4, most: 1, of: ({ lost }) => lost, words: percent },
     { title: 'Increments a second, all tabs', least: 1, most: 1e8, of: ({ rate }) => rate, words: perSecond },
 ];
-
-/** @param {string} text */
-const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
 /**
  * The position of a value on a logarithmic scale.

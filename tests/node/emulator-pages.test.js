@@ -2,10 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { createOrigin } from 'tabacus/emulator';
-import { nextMacrotask } from '../../js/common/macrotask.js';
+import { kept } from './garbage.js';
 
 /** @param {string} what */
 const thrower = (what) =>
@@ -98,18 +96,6 @@ describe('names that a page redefines', () => {
         origin.close();
     });
 });
-
-/** Collects garbage: frees every object that cannot be reached. @type {() => void} */
-const collect = (setFlagsFromString('--expose-gc'), runInNewContext('gc'));
-
-/** @param {WeakRef<object>[]} refs @returns {Promise<number>} how many of the objects are not collected */
-async function kept(refs) {
-    for (let turn = 0; turn < 4; ++turn) {
-        await nextMacrotask();
-        collect();
-    }
-    return refs.filter((one) => one.deref()).length;
-}
 
 describe('memory is freed after closing', () => {
     it('the tabs, frames and workers of an open origin are collected', async () => {

@@ -2,23 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { createOrigin } from 'tabacus/emulator';
 import { open } from 'tabacus';
-import { nextMacrotask } from '../../js/common/macrotask.js';
-
-/** Collects garbage: frees every object that cannot be reached. @type {() => void} */
-const collect = (setFlagsFromString('--expose-gc'), runInNewContext('gc'));
-
-/** @param {WeakRef<object>[]} refs @returns {Promise<number>} how many of the objects are not collected */
-async function kept(refs) {
-    for (let turn = 0; turn < 4; ++turn) {
-        await nextMacrotask();
-        collect();
-    }
-    return refs.filter((one) => one.deref()).length;
-}
+import { kept } from './garbage.js';
 
 test('a thousand handles that are used and dropped are collected, and leave no listeners of the window', async () => {
     const origin = await createOrigin();

@@ -51,7 +51,7 @@ class Scopes {
             new ReferenceError(`${String(key)} is not defined`);
         /**
          * The names that the global object does not have. It hides those of the host. An assignment defines a
-         * property of the global object, as ECMAScript's PutValue does, unless the script is strict. Adapted is an
+         * property of the global object, as ECMAScript's PutValue does, unless the script is strict. Reading is an
          * error, except for names to which the script applies typeof, since a scope cannot distinguish typeof from a
          * read.
          */

@@ -12,11 +12,11 @@
 // was stolen may try to; therefore a stealer raises the epoch before it is granted the lock.
 //
 // The row of a lock that no tab uses is removed (lock_sweeper.hpp), and a database can vanish
-// (docs/decisions/0007). The row is then begun anew above the backup in
-// localStorage, the largest token of all locks, above what this tab has seen, and above the
-// microseconds since 1970: tokens are reserved more slowly than that grows, so that they rise even
-// where everything was cleared. Only a row that is gone, a stale or cleared backup and a clock set
-// back, all together, could repeat one.
+// (docs/decisions/0007). The row is then begun anew above the backup in localStorage, the largest
+// token of all locks, above what this tab has seen, and above the microseconds since 1970: tokens
+// are reserved more slowly than that grows, so that they rise even where everything was cleared.
+// Only a row that is gone, a stale or cleared backup and a clock set back, all together, could
+// repeat one.
 #pragma once
 
 #include <cstdint>

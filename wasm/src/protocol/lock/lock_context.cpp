@@ -24,11 +24,8 @@ LockContext::LockContext(World& of, std::string_view name_space, NoticeHandler h
       queries(of.locks(), scope),
       wakefulness(of.clock(), scope),
       on_notice(std::move(handler)),
-      near(
-          of, names, [this](unsigned bucket) { return is_near(bucket); },
-          [this](std::string_view text) {
-              if (const auto message = parse_lock_message(text)) deliver(*message);
-          }),
+      near(of, names,
+           [this](unsigned bucket, std::string_view text) { return receive_near(bucket, text); }),
       departures(of, names) {
     open_channel();
     lifecycle = world.lifecycle().on_event([this](LifecycleEvent event) { on_lifecycle(event); });
@@ -98,31 +95,38 @@ void LockContext::deliver(const LockMessage& message) {
     if (found != queues.end()) std::shared_ptr(found->second)->on_message(message);
 }
 
-bool LockContext::is_near(unsigned bucket) const {
-    return std::any_of(queues.begin(), queues.end(), [bucket](const auto& entry) {
-        return NearChannels::bucket_of(entry.first) == bucket && entry.second->is_near();
-    });
+/// Returns whether this tab is near a lock of the bucket. All locks are looked through only for a
+/// message about a lock that the tab is not near: a tab may have thousands.
+bool LockContext::receive_near(unsigned bucket, std::string_view text) {
+    const auto message = parse_lock_message(text);
+    const auto found = message ? queues.find(message->key) : queues.end();
+    const bool near_lock = found != queues.end() && found->second->is_near();
+    const bool near_bucket =
+        near_lock || std::any_of(queues.begin(), queues.end(), [bucket](const auto& entry) {
+            return NearChannels::bucket_of(entry.first) == bucket && entry.second->is_near();
+        });
+    if (near_bucket && message) deliver(*message);
+    return near_bucket;
 }
 
 void LockContext::post_near(LockMessage::Kind kind, const std::string& key,
                             std::vector<std::string> detail) {
     if (!channel) return;
-    const bool has_near = world.locks().available();
     if (posts_to_all()) {
         auto repeated = detail;
-        if (has_near && kind == LockMessage::Kind::request) {
+        if (has_near() && kind == LockMessage::Kind::request) {
             repeated.resize(request_fields, "0");
             repeated.emplace_back(repeated_mark);
         }
         post(kind, key, std::move(repeated));
     }
-    if (has_near) near.post({kind, key, epochs.tab(), std::move(detail)});
+    if (has_near()) near.post({kind, key, epochs.tab(), std::move(detail)});
 }
 
 void LockContext::post_near_deferred(LockMessage::Kind kind, const std::string& key) {
     if (!channel) return;
     if (posts_to_all()) channel->post_deferred(format_lock_message({kind, key, epochs.tab(), {}}));
-    if (world.locks().available()) near.post_deferred({kind, key, epochs.tab(), {}});
+    if (has_near()) near.post_deferred({kind, key, epochs.tab(), {}});
 }
 
 void LockContext::on_lifecycle(LifecycleEvent event) {

@@ -70,7 +70,7 @@ struct LockContext {
     void post_near_deferred(LockMessage::Kind kind, const std::string& key);
     /// Receives what post_near() posts about the lock, while the tab is near it.
     void listen_near(const std::string& key) {
-        if (channel && world.locks().available()) near.listen(key);
+        if (channel && has_near()) near.listen(key);
     }
     /// Acquires the liveness lock of this tab, unless it is held. Returns null if the tab cannot
     /// have it. The lock is for the holds of this tab: each keeps it until it is released.
@@ -84,10 +84,10 @@ struct LockContext {
     void open_channel();
     void on_message(std::string_view text);
     void deliver(const LockMessage& message);
-    [[nodiscard]] bool is_near(unsigned bucket) const;
-    [[nodiscard]] bool posts_to_all() const {
-        return older_version_seen || !world.locks().available();
-    }
+    bool receive_near(unsigned bucket, std::string_view text);
+    /// Whether near channels are used: where Web Locks exclude.
+    [[nodiscard]] bool has_near() const { return world.locks().available(); }
+    [[nodiscard]] bool posts_to_all() const { return older_version_seen || !has_near(); }
     void on_lifecycle(LifecycleEvent event);
     void suspend(std::string_view reason);
     void resume();

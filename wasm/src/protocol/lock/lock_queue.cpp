@@ -185,7 +185,7 @@ void LockQueue::suspend(std::string_view reason) {
 }
 
 void LockQueue::resume() {
-    if (is_near()) lock_.context.listen_near(lock_.key);
+    if (is_near()) lock_.listen_near();
     observer_.resume();
     if (requests_.front()) driver_.start();
     listeners_.changed();  // messages that were sent meanwhile were not received

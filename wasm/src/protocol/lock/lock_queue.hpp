@@ -65,7 +65,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     LockObserver& observer() { return observer_; }
     DeadlockProbe& probe() { return probe_; }
     Subscription on_broadcast(Function<void(const std::string&)> callback) {
-        lock_.context.listen_near(lock_.key);
+        lock_.listen_near();
         return listeners_.on_broadcast(std::move(callback));
     }
     /// Calls the callbacks of on_broadcast() in all tabs.

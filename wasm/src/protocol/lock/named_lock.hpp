@@ -27,6 +27,8 @@ struct NamedLock {
     void post(LockMessage::Kind kind, std::vector<std::string> detail = {}) const {
         context.post(kind, key, std::move(detail));
     }
+    /// Receives what is posted near the lock, while this tab is near it.
+    void listen_near() const { context.listen_near(key); }
     /// Posts to the tabs near the lock.
     void post_near(LockMessage::Kind kind, std::vector<std::string> detail = {}) const {
         context.post_near(kind, key, std::move(detail));

@@ -73,9 +73,9 @@ Task<std::vector<ListedJob>> JobLists::Reading::next(std::string place) {
     if (listed.empty() && place < delayed_place) listed = co_await next_queued(place);
     if (!listed.empty()) co_return listed;
     const auto prefix = rows.key("w/");
-    const auto from = behind(concat({prefix, within(delayed_place, place)}));
-    const auto found = co_await rows.transaction.list(
-        Store::jobs, prefix, listed_rows, within(delayed_place, place).empty() ? prefix : from);
+    const auto order = within(delayed_place, place);
+    const auto from = order.empty() ? prefix : behind(concat({prefix, order}));
+    const auto found = co_await rows.transaction.list(Store::jobs, prefix, listed_rows, from);
     for (const auto& row : found) {
         for (auto& job : parse_jobs(row.value)) {
             auto at = concat({delayed_place, std::string_view(row.key).substr(prefix.size())});

@@ -146,9 +146,9 @@ struct QueueMessage {
     std::string queue;  // escaped
     QueueEvent event;
 };
-/// `fields`: whether the event's fields are wanted. Without them it takes no longer, however many
-/// jobs the event names.
-std::optional<QueueMessage> parse_queue_event(std::string_view text, bool fields = true);
+/// `with_fields`: whether the event's fields are wanted. Without them the time does not depend on the
+/// number of jobs that the event names.
+std::optional<QueueMessage> parse_queue_event(std::string_view text, bool with_fields = true);
 
 /// Returns what the keys of the kind's rows begin with, after "q/".
 std::string kind_prefix(std::string_view kind);

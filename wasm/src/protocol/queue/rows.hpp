@@ -112,7 +112,7 @@ struct QueueRows {
     /// or nothing if none is left.
     Task<std::optional<double>> promote();
     Task<std::vector<SlotRow>> read_slots();
-    /// Returns the head with what it counts counted anew.
+    /// Returns the head with its counts computed again.
     Task<QueueHead> counted(QueueHead of) const;
 
   private:

@@ -1,7 +1,7 @@
 // ReplicaNews: this tab's totals for other tabs, and theirs for this tab.
 //
 //   state       meaning                                   who may leave the state, and how
-//   deaf        nobody has asked for a value: the tab     follow(): the first subscription or read of
+//   unfollowed  nobody has asked for a value: the tab     follow(): the first subscription or read of
 //               receives nothing, and opens a channel     a counter
 //               only to post
 //   listening   the channel is open, unless the page is   nobody
@@ -47,7 +47,7 @@ class ReplicaNews {
         listening_ = true;
         channel_ = std::move(channel);
     }
-    /// Null while the tab is deaf or its page is left, and where the platform has no channels.
+    /// Null while the tab does not listen, its page is left, and where the platform has no channels.
     [[nodiscard]] Channel* channel() const { return channel_.get(); }
     void close_channel() { channel_.reset(); }
 
@@ -80,7 +80,7 @@ std::list<std::string> take_announcements(const CounterSet& counters, const Repl
 /// Posts messages to the tabs that listen.
 void post(Replica& replica, const std::list<std::string>& messages);
 
-/// Announces own rows now and then in each frame, until nothing is left to be announced.
+/// Announces own rows at once, and then in each frame until nothing is left to be announced.
 void start_announcing(Replica& replica);
 
 /// Announces once more, a moment later, what was committed, so that a tab that missed or forgot the

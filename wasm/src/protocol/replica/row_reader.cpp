@@ -19,7 +19,7 @@ constexpr int rounds_max = 3;
 constexpr std::uint32_t page_rows = 512;
 /// The most rows of other counters that are read for each counter that is wanted. To read them
 /// takes as long as a request for that counter alone.
-constexpr std::size_t strange_rows_max = 4;
+constexpr std::size_t other_rows_max = 4;
 
 Task<void> load_all(Replica& replica, const std::list<ReadRequest>& requests) {
     for (int round = 0; round < rounds_max; ++round) {
@@ -50,15 +50,14 @@ Task<void> read_loop(Replica& replica) {
     reader.set_running(false);
 }
 
-/// Reads the rows of the counters that are read, and merges them. Those of several counters are
-/// read page by page with all rows of the store, unless too many others lie there; then, and if
-/// there is only one, each counter is read by a request of its own. Returns false if merge_row()
-/// does.
+/// Reads the rows of the counters that are read, and merges them. One counter is read by one request.
+/// Several are read in pages of the store. If the pages have too many rows of other counters, the
+/// rest are read by a request each. Returns false if merge_row() does.
 Task<bool> read_rows(Replica& replica, Transaction& transaction,
                      const std::list<ReadRequest>& requests) {
     bool ours = true;
     bool paged = requests.size() > 1;
-    std::size_t strange_rows = 0;
+    std::size_t other_rows = 0;
     std::string from;
     for (auto request = requests.begin(); request != requests.end();) {
         // Several callers may wait for one counter.
@@ -76,7 +75,7 @@ Task<bool> read_rows(Replica& replica, Transaction& transaction,
             if (end < key.size() && state != nullptr && state->reading) {
                 ours &= merge_row(replica, *state, key.substr(end + 1), row.value, row.foreign);
             } else {
-                ++strange_rows;
+                ++other_rows;
             }
         }
         if (!paged) {
@@ -84,7 +83,7 @@ Task<bool> read_rows(Replica& replica, Transaction& transaction,
         } else if (rows.empty()) {
             break;
         } else {
-            paged = strange_rows <= strange_rows_max * requests.size();
+            paged = other_rows <= other_rows_max * requests.size();
             from = paged ? concat({rows.back().key, std::string_view("\0", 1)}) : "";
         }
     }

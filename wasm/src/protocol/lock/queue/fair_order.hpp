@@ -1,9 +1,10 @@
 // FairOrder: the positions in line of one tab's requests, so that first come is first served over
 // tabs.
 //
-// A position is a request for the entry lock, whose line is the order of the positions of all tabs. A tab takes one for each acquire() of its native lock. It takes a
-// position ahead for each request that came after a request of another tab, or that cannot share
-// the position of the request before it (stands_alone()):
+// A position is a request for the entry lock, whose line is the order of the positions of all tabs.
+// A tab takes one for each acquire() of its native lock. It takes a position ahead for each request
+// that came after a request of another tab, or that cannot share the position of the request before
+// it (stands_alone()):
 //
 //   state of a position   meaning                               what ends the state
 //   in line               other tabs may be before it           the entry lock is granted: next
@@ -111,7 +112,7 @@ class FairOrder {
     AutoResetEvent& wake_;
     std::uint64_t last_ = 0;  // the number of the newest position
     std::uint64_t current_ = 0;
-    double last_since_ms_ = 0;  // when the request was made that it was taken for
+    double last_since_ms_ = 0;  // of the request for which the newest position was taken
     std::vector<Position> ahead_;
 };
 

@@ -25,8 +25,8 @@
 //  - Only a tab that receives its own message on the channel evicts. A tab whose channel does not
 //    work, or that was thawed a moment ago, cannot know that nothing has moved.
 //  - A holder that lives keeps the time itself (NativeHolds::limit) and loses the lock before that.
-//    While other tabs wait, it also announces further grants with a maxHold under one native hold, once in
-//    slice_ms, because the row and the browser's locks do not show these grants.
+//    While other tabs wait, it also announces further grants with a maxHold under one native hold,
+//    once in slice_ms, because the row and the browser's locks do not show these grants.
 #pragma once
 
 #include <cstdint>

@@ -290,7 +290,7 @@ void LockObserver::on_taken(const std::string& tab) {
 Subscription LockObserver::on_change(Function<void()> callback) {
     const bool first = !listeners_.watched();
     auto subscription = listeners_.on_change(std::move(callback));
-    lock_.context.listen_near(lock_.key);
+    lock_.listen_near();
     if (first) lock_.spawn(find_holders());
     return subscription;
 }

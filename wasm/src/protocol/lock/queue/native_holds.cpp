@@ -45,7 +45,7 @@ void NativeHolds::adopt_stolen(const HoldPtr& hold) {
 }
 
 void NativeHolds::watch_loss(const HoldPtr& hold) {
-    lock_.context.listen_near(lock_.key);
+    lock_.listen_near();
     hold->taken_ms = lock_.clock().now_ms();
     hold->announced_ms = lock_.clock().monotonic_ms();
     hold->on_lost = [weak = self_, of = std::weak_ptr(hold)](std::string_view reason) {

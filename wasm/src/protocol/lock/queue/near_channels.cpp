@@ -1,5 +1,7 @@
 #include "near_channels.hpp"
 
+#include "protocol/common/text_hash.hpp"
+
 namespace tabacus {
 namespace {
 
@@ -8,10 +10,7 @@ constexpr unsigned buckets = 16;
 }  // namespace
 
 unsigned NearChannels::bucket_of(std::string_view key) {
-    constexpr unsigned factor = 31;
-    unsigned hash = 0;
-    for (const char c : key) hash = hash * factor + static_cast<unsigned char>(c);
-    return hash % buckets;
+    return text_hash(key) % buckets;
 }
 
 Channel* NearChannels::channel_of(std::string_view key) {
@@ -21,11 +20,7 @@ Channel* NearChannels::channel_of(std::string_view key) {
     channel = world_.channel(names_.near_channel(bucket));
     if (!channel) return nullptr;
     channel->on_message([this, bucket](std::string_view text) {
-        if (is_near_(bucket)) {
-            receive_(text);
-        } else {
-            open_.erase(bucket);  // last: it destroys this callback
-        }
+        if (!receive_(bucket, text)) open_.erase(bucket);  // it destroys this callback
     });
     return channel.get();
 }

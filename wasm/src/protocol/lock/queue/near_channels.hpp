@@ -26,14 +26,11 @@ namespace tabacus {
 
 class NearChannels {
   public:
-    /// Calls `receive` with each message, and `is_near` with the number of its bucket: whether the
-    /// tab is near a lock of the bucket.
-    NearChannels(World& world, const Names& names, Function<bool(unsigned)> is_near,
-                 Function<void(std::string_view)> receive)
-        : world_(world),
-          names_(names),
-          is_near_(std::move(is_near)),
-          receive_(std::move(receive)) {}
+    /// Calls `receive` with each message and the number of its bucket. It returns whether the tab is
+    /// near a lock of the bucket.
+    NearChannels(World& world, const Names& names,
+                 Function<bool(unsigned, std::string_view)> receive)
+        : world_(world), names_(names), receive_(std::move(receive)) {}
 
     /// Returns the bucket of the lock `key`.
     static unsigned bucket_of(std::string_view key);
@@ -48,8 +45,7 @@ class NearChannels {
 
     World& world_;
     const Names& names_;
-    Function<bool(unsigned)> is_near_;
-    Function<void(std::string_view)> receive_;
+    Function<bool(unsigned, std::string_view)> receive_;
     std::map<unsigned, std::unique_ptr<Channel>> open_;
 };
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/common/text_hash.hpp"
+
 namespace tabacus {
 
 CounterState*& CounterSet::bucket_of(std::string_view key) {
-    std::uint32_t hash = 0;
-    for (const char unit : key) hash = hash * 31 + static_cast<unsigned char>(unit);
-    return buckets_[hash % bucket_count];
+    return buckets_[text_hash(key) % bucket_count];
 }
 
 CounterState* CounterSet::find(std::string_view key) {

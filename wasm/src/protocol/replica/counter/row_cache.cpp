@@ -17,20 +17,19 @@ Totals CachedRow::believed() const {
     return larger(announced.totals, committed.totals);
 }
 
-const CachedRow* RowCache::find(std::string_view id) const {
-    for (const auto& row : rows_) {
+CachedRow* RowCache::find(std::string_view id) {
+    for (auto& row : rows_) {
         if (row.id == id) return &row;
     }
     return nullptr;
 }
 
 CachedRow& RowCache::row_of(std::string_view id) {
-    const auto* const found = find(id);
-    if (found != nullptr) return const_cast<CachedRow&>(*found);  // a row of this very list
-    return rows_.emplace_back(CachedRow{std::string(id), {}, {}});
+    auto* const found = find(id);
+    return found == nullptr ? rows_.emplace_back(CachedRow{std::string(id), {}, {}}) : *found;
 }
 
-Totals RowCache::committed(std::string_view id) const {
+Totals RowCache::committed(std::string_view id) {
     const auto* const row = find(id);
     return row == nullptr ? Totals{} : row->committed.totals;
 }

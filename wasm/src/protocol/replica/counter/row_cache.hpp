@@ -52,14 +52,14 @@ class RowCache {
 
     [[nodiscard]] const std::list<CachedRow>& rows() const { return rows_; }
     /// What the store held in a row; nothing if it is not known to have the row.
-    [[nodiscard]] Totals committed(std::string_view id) const;
+    [[nodiscard]] Totals committed(std::string_view id);
     /// The sum over the rows, with announcements (sum) or without them. Saturates at ±total_max,
     /// far beyond any value that may be shown.
     [[nodiscard]] std::int64_t sum() const;
     [[nodiscard]] std::int64_t committed_sum() const;
 
   private:
-    [[nodiscard]] const CachedRow* find(std::string_view id) const;
+    [[nodiscard]] CachedRow* find(std::string_view id);
     CachedRow& row_of(std::string_view id);
     std::list<CachedRow> rows_;
 };
