@@ -9,9 +9,7 @@ constexpr unsigned buckets = 16;
 
 }  // namespace
 
-unsigned NearChannels::bucket_of(std::string_view key) {
-    return text_hash(key) % buckets;
-}
+unsigned NearChannels::bucket_of(std::string_view key) { return text_hash(key) % buckets; }
 
 Channel* NearChannels::channel_of(std::string_view key) {
     const auto bucket = bucket_of(key);
