@@ -20,7 +20,7 @@ await main(async () => {
         json: { type: 'boolean', default: false },
         markdown: { type: 'boolean', default: false },
     });
-    const cells = await computeMatrix({ deep: options.deep });
+    const cells = await computeMatrix(options.deep ? 'deep' : 'usual');
     if (options.markdown) {
         const earlier = join(repository, 'docs/matrix-deep.jsonl');
         const deeper = existsSync(earlier) ? cellsOf(readFileSync(earlier, 'utf8')) : [];

@@ -52,16 +52,16 @@ const FAULTS = [
 export const MODELS = /** @type {const} */ (['mutexed', 'interleaved', 'cached']);
 
 /**
- * @param {{ deep?: boolean }} [options]
+ * @param {'brief' | 'usual' | 'deep'} [bound]  how far each cell is explored: see matrix.hpp
  * @returns {Promise<MatrixCell[]>} in the order of strategies, models and faults
  */
-export async function computeMatrix({ deep = false } = {}) {
+export async function computeMatrix(bound = 'usual') {
     await build('native-release', ['tabacus_matrix']);
     const tools = await toolchain();
     const log = join(logFolder, 'matrix.jsonl');
     const file = join(buildFolder, 'native-release/tabacus_matrix');
     rmSync(log, { force: true });
-    await run(tools.command(file, deep ? ['--deep'] : []), log);
+    await run(tools.command(file, bound === 'usual' ? [] : [`--${bound}`]), log);
     return ordered(cellsOf(readFileSync(log, 'utf8')));
 }
 

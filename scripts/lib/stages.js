@@ -68,7 +68,7 @@ const ctest = (preset, name, chosen) => async (/** @type {Report} */ report) => 
 
 /** The stage that computes the matrix. Each cell counts as a check, and so does each strategy that real tabs broke. */
 const matrix = async (/** @type {Report} */ report) => {
-    const cells = await computeMatrix();
+    const cells = await computeMatrix(process.env.TABACUS_PROOF ? 'usual' : 'brief');
     const wrong = [
         ...contradictions(cells),
         ...deniedByMatrix(cells).map(

@@ -17,9 +17,9 @@ inline constexpr bool sanitized = false;
 #endif
 
 /// The number of schedules under which a safety property is tested.
-inline constexpr std::uint64_t seeds = sanitized ? 40 : 300;
+inline constexpr std::uint64_t seeds = sanitized ? 24 : 300;
 /// The number of schedules of a test whose runs are long.
-inline constexpr std::uint64_t few_seeds = sanitized ? 12 : 100;
+inline constexpr std::uint64_t few_seeds = sanitized ? 8 : 100;
 
 /// Returns how often threads repeat what they do at the same time: `count` times, or a tenth of
 /// that under a sanitizer.

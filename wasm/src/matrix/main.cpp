@@ -1,4 +1,4 @@
-// tabacus_matrix [--deep] [--threads n] [--strategy name] [--model name] [--fault name]…
+// tabacus_matrix [--brief | --deep] [--threads n] [--strategy name] [--model name] [--fault name]…
 //
 // Computes the cells of the matrix, and prints a line of JSON for each cell as soon as it is
 // computed. The options restrict the cells to one strategy, to one storage model, and to the named
@@ -36,6 +36,8 @@ std::optional<Options> parse_options(std::span<char*> arguments) {
         const std::string_view option = arguments[i];
         if (option == "--deep") {
             options.bound = deep_bound();
+        } else if (option == "--brief") {
+            options.bound = brief_bound();
         } else if (option == "--strategy" && i + 1 < arguments.size()) {
             options.strategy = arguments[++i];
             if (!hosts_of(options.strategy)) return {};
@@ -128,7 +130,7 @@ int main(int count, char** arguments) {
     const auto options = parse_options({arguments, static_cast<std::size_t>(count)});
     if (!options) {
         std::fprintf(stderr,
-                     "tabacus_matrix [--deep] [--threads n] [--strategy name] "
+                     "tabacus_matrix [--brief | --deep] [--threads n] [--strategy name] "
                      "[--model name] [--fault name]...\n");
         return 2;
     }

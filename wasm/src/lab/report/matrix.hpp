@@ -51,13 +51,20 @@ struct MatrixBound {
     std::uint32_t preemptions = 3;
     MakeHost make = nullptr;  // makes the counters that are compared with the cell's guarantee
 };
-/// The bound that `npm run matrix` uses.
+/// The bound of `npm run matrix` and `npm run proof`.
 inline MatrixBound usual_bound() {
     return {.work = 2'000'000,
             .work_declared = 150'000,
             .work_unbounded = 75'000,
             .work_preemptions = 500'000,
             .seeds = 1'000};
+}
+/// The bound of `npm test`, which looks for contradictions only.
+inline MatrixBound brief_bound() {
+    auto bound = usual_bound();
+    bound.work_preemptions = 100'000;
+    bound.seeds = 200;
+    return bound;
 }
 /// The bound of `npm run matrix -- --deep`.
 inline MatrixBound deep_bound() {
