@@ -321,9 +321,17 @@ const PARENTS = new Set(['DOMException', 'Event', 'EventTarget']);
 const OWN_OPERATIONS = new Set(['queueMicrotask']);
 
 /**
+ * The interface objects that are data properties from the start, as Web IDL §3.7.3 requires of all. The others are
+ * made when they are read, since tabs must be cheap.
+ */
+const EARLY = new Set(['Storage', 'StorageEvent', 'Lock', 'LockManager']);
+
+/** @typedef {{ properties: PropertyDescriptorMap, early: string[] }} OwnProperties */
+
+/**
  * The own properties of each global object, by the interface that its kind shares.
  *
- * @type {WeakMap<Function, PropertyDescriptorMap>}
+ * @type {WeakMap<Function, OwnProperties>}
  */
 const own = new WeakMap();
 
@@ -336,11 +344,12 @@ const own = new WeakMap();
 function ownOf(Shared) {
     const known = own.get(Shared);
     if (known) return known;
-    const made = languageProperties();
+    const made = { properties: languageProperties(), early: /** @type {string[]} */ ([]) };
     for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(Shared.prototype))) {
         const isInterface = /^[A-Z]/.test(name) && !isHosted(name) && (property.get || PARENTS.has(name));
         if (!isInterface && !OWN_OPERATIONS.has(name)) continue;
-        made[name] = property;
+        if (EARLY.has(name)) made.early.push(name);
+        else made.properties[name] = property;
         delete Shared.prototype[name];
     }
     own.set(Shared, made);
@@ -364,12 +373,6 @@ function defineChanging(prototype, name, read) {
     });
 }
 
-/**
- * The interface objects that are data properties from the start, as Web IDL §3.7.3 requires of all. The others are
- * made when they are read, since tabs must be cheap.
- */
-const EARLY = ['Storage', 'StorageEvent', 'Lock', 'LockManager'];
-
 /** The names of the interfaces of global objects. */
 const NAMES = { window: 'Window', worker: 'DedicatedWorkerGlobalScope' };
 
@@ -383,9 +386,16 @@ export function makeGlobal(context) {
         globalInterfaces(isSecure(context.url))[context.kind]
     );
     class Global extends Shared {}
-    const global = Object.defineProperties(new Global(internal), ownOf(Shared));
+    const { properties, early } = ownOf(Shared);
+    const global = Object.defineProperties(new Global(internal), properties);
     exposed(idlInterface(Global, NAMES[context.kind]), global);
     belongsTo(Object.defineProperty(global, behind, { value: context }), context);
-    for (const name of EARLY) void (/** @type {any} */ (global)[name]);
+    // An engine changes the layout of an object that becomes another kind of property at some cost: these are new.
+    for (const name of early)
+        Object.defineProperty(global, name, {
+            value: originalOf(context, name),
+            writable: true,
+            configurable: true,
+        });
     return global;
 }
