@@ -527,22 +527,6 @@ const LOCKS = [
         test: 'lock: a request behind an ifAvailable one is not overtaken meanwhile',
     },
     {
-        ...of('lock/web_lock.cpp'),
-        name: 'wait-for-later-tabs',
-        fault: 'WebLock: a tab behind this tab’s position keeps this tab’s readers waiting',
-        find: 'is_next ? OtherWaiters::behind_us : OtherWaiters::ahead_of_us',
-        replace: 'OtherWaiters::ahead_of_us',
-        test: "lock: a reader does not wait for a tab behind its own tab's position",
-    },
-    {
-        ...of('lock/queue/contenders.cpp'),
-        name: 'forget-later-tabs',
-        fault: 'Contenders: a tab behind this tab’s position counts as gone',
-        find: 'next && contender.after_position >= next->number',
-        replace: 'next && contender.after_position == 0',
-        test: "lock: a reader does not wait for a tab behind its own tab's position",
-    },
-    {
         ...of('lock/queue/fair_order.cpp'),
         name: 'hide-what-was-stolen',
         fault: 'FairOrder: an ifAvailable request is not answered by a stealer that has the lock',
@@ -570,8 +554,8 @@ const LOCKS = [
         ...of('lock/queue/hand_over.cpp'),
         name: 'go-on-before-later-tabs',
         fault: 'HandOver: a tab keeps the lock for ever from a tab behind its position that cannot announce itself',
-        find: 'waiting != OtherWaiters::none || !contenders_.empty()',
-        replace: 'waiting == OtherWaiters::ahead_of_us || !contenders_.empty()',
+        find: 'if (waiting || !contenders_.empty()',
+        replace: 'if ((waiting && !is_next) || !contenders_.empty()',
         test: 'lock: a tab without a channel waits for at most one slice of the tab before it',
     },
     {

@@ -74,9 +74,9 @@ TEST_CASE("contenders: one that waits no longer is forgotten, unless it announce
           "[locks]") {
     Contenders contenders;
     contenders.note(came("b", 100, 1, 1));
-    REQUIRE_FALSE(contenders.forget_gone(149, 149, nullptr));
+    REQUIRE_FALSE(contenders.forget_gone(149, 149));
     REQUIRE_FALSE(contenders.empty());
-    REQUIRE(contenders.forget_gone(150, 150, nullptr));
+    REQUIRE(contenders.forget_gone(150, 150));
     REQUIRE(contenders.empty());
 }
 
@@ -84,21 +84,8 @@ TEST_CASE("contenders: a contender from the future is forgotten after the clock 
           "[locks]") {
     Contenders contenders;
     contenders.note(came("b", 100, 1, 1));
-    REQUIRE(contenders.forget_gone(20, 20, nullptr));
+    REQUIRE(contenders.forget_gone(20, 20));
     REQUIRE(contenders.empty());
-}
-
-TEST_CASE("contenders: one behind the next position is kept, as one that came after it",
-          "[locks]") {
-    Contenders contenders;
-    contenders.note(came("b", 100, 1, 1));
-    contenders.note(came("c", 100, 2, 2));
-    const Contenders::NextPosition next{2, 120};
-    REQUIRE(contenders.forget_gone(500, 500, &next));
-    REQUIRE_FALSE(contenders.came_between(1, made(2, 0)));
-    REQUIRE(contenders.any_after(2));
-    REQUIRE_FALSE(contenders.came_before(made(2, 120)));
-    REQUIRE(contenders.came_before(made(2, 121)));
 }
 
 }  // namespace tabacus::test

@@ -80,9 +80,9 @@ TEST_CASE("hand-over: after its slice a hold goes on only if no other tab waits"
     scene.pass(slice_ms + 1);
     const auto request = parts.ask();
     REQUIRE(parts.hand_over.admissible(*scene.hold) == nullptr);
-    parts.native->waiters = OtherWaiters::behind_us;
+    parts.native->others_wait = true;
     REQUIRE_FALSE(scene.may_go_on());
-    parts.native->waiters = OtherWaiters::none;
+    parts.native->others_wait = false;
     REQUIRE(scene.may_go_on());
     REQUIRE(parts.hand_over.admissible(*scene.hold) == request);
 }

@@ -38,7 +38,7 @@ class ScriptedLock final : public NativeLock {
     void release(const std::shared_ptr<NativeHold>& hold) override { released.push_back(hold); }
     void on_possible_release() override {}
     [[nodiscard]] bool first_in_line() const override { return true; }
-    Task<OtherWaiters> query_other_waiters(bool /*is_next*/) override { co_return waiters; }
+    Task<bool> query_other_waiters(bool /*is_next*/) override { co_return others_wait; }
     Task<bool> is_known_to_wait() override { co_return false; }
 
     /// The position becomes the next in line, as if the browser had granted its entry lock.
@@ -49,7 +49,7 @@ class ScriptedLock final : public NativeLock {
 
     int asked = 0;
     bool available = false;
-    OtherWaiters waiters = OtherWaiters::none;
+    bool others_wait = false;
     std::vector<std::shared_ptr<EntryLockRequest>> entries;
     std::vector<Function<void()>> next_callbacks;
     std::vector<std::shared_ptr<NativeHold>> released;

@@ -128,9 +128,9 @@ Task<WaitingLine> LeaseLock::load_line() {
     co_return co_await read_line(*transaction);
 }
 
-Task<OtherWaiters> LeaseLock::query_other_waiters(bool /*is_next*/) {
+Task<bool> LeaseLock::query_other_waiters(bool /*is_next*/) {
     auto line = co_await attempt(load_line());
-    if (!line) co_return OtherWaiters::ahead_of_us;
+    if (!line) co_return true;
     Blockers blockers;
     for (const auto& entry : line.value().entries) {
         const bool own = entry.tab == context_.epochs.tab();
@@ -138,7 +138,7 @@ Task<OtherWaiters> LeaseLock::query_other_waiters(bool /*is_next*/) {
         blockers[state_of(entry.id, entry.heartbeat)] = bounded_lease(entry.lease_ms);
     }
     remember(blockers);
-    co_return blockers.empty() ? OtherWaiters::none : OtherWaiters::ahead_of_us;
+    co_return !blockers.empty();
 }
 
 Task<void> LeaseLock::wait(double delay_ms) {

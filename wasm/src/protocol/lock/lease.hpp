@@ -41,7 +41,7 @@ class LeaseLock final : public NativeLock {
     void release(const std::shared_ptr<NativeHold>& hold) override;
     void on_possible_release() override;
     [[nodiscard]] bool first_in_line() const override { return true; }
-    Task<OtherWaiters> query_other_waiters(bool is_next) override;
+    Task<bool> query_other_waiters(bool is_next) override;
     Task<bool> is_known_to_wait() override { co_return waits_; }
 
   private:

@@ -25,10 +25,6 @@ struct EntryLockRequest {
     }
 };
 
-/// Other tabs at a lock: none of them waits; all that wait are behind this tab's position, which is
-/// next in line; or some may be before it, or this tab has no position.
-enum class OtherWaiters : std::uint8_t { none, behind_us, ahead_of_us };
-
 /// What a tab asks of a native lock, for one or more of its acquire requests.
 struct NativeRequest {
     LockMode mode = LockMode::exclusive;
@@ -66,10 +62,10 @@ class NativeLock {
     virtual void on_possible_release() = 0;
     /// Whether an acquire() under way is the next in line.
     [[nodiscard]] virtual bool first_in_line() const = 0;
-    /// Returns which other tabs wait. A tab that announced its request may be gone: it got its
-    /// shared grant, gave up or crashed. `is_next`: this tab itself has a position ahead that is
-    /// next in line.
-    virtual Task<OtherWaiters> query_other_waiters(bool is_next) = 0;
+    /// Returns whether another tab may wait. A tab that announced its request may be gone: it got
+    /// its shared grant, gave up or crashed. `is_next`: this tab itself has a position ahead that
+    /// is next in line.
+    virtual Task<bool> query_other_waiters(bool is_next) = 0;
     /// Whether an acquire() under way is known to wait for other tabs. Returns false also while the
     /// browser or the database has not answered yet, and once the lock was granted and is being
     /// entered.

@@ -180,9 +180,9 @@ Task<std::shared_ptr<NativeHold>> WebLock::steal(NativeRequest request) {
 }
 
 /// A writer whose own tab reads does not request the lock yet: it holds the entry lock exclusively.
-Task<OtherWaiters> WebLock::query_other_waiters(bool is_next) {
+Task<bool> WebLock::query_other_waiters(bool is_next) {
     auto answer = co_await attempt(context_.queries.query());
-    if (!answer) co_return OtherWaiters::ahead_of_us;
+    if (!answer) co_return true;
     const auto& [held, pending] = answer.value()->snapshot;
     const auto entry_lock = context_.names.entry_lock(key_);
     const bool shut = std::any_of(held.begin(), held.end(), [&](const LockInfo& lock) {
@@ -192,9 +192,7 @@ Task<OtherWaiters> WebLock::query_other_waiters(bool is_next) {
         return std::any_of(pending.begin(), pending.end(),
                            [&](const LockInfo& lock) { return lock.name == name; });
     };
-    if (waits(context_.names.lock(key_)) || (shut && !is_next)) co_return OtherWaiters::ahead_of_us;
-    if (!waits(entry_lock)) co_return OtherWaiters::none;
-    co_return is_next ? OtherWaiters::behind_us : OtherWaiters::ahead_of_us;
+    co_return waits(context_.names.lock(key_)) || (shut && !is_next) || waits(entry_lock);
 }
 
 /// The browser answers in the order in which it is asked, and grants what it can at once: what it

@@ -42,7 +42,7 @@ class WebLock final : public NativeLock {
     void release(const std::shared_ptr<NativeHold>& hold) override;
     void on_possible_release() override {}
     [[nodiscard]] bool first_in_line() const override { return entry_lock_ != nullptr; }
-    Task<OtherWaiters> query_other_waiters(bool is_next) override;
+    Task<bool> query_other_waiters(bool is_next) override;
     Task<bool> is_known_to_wait() override;
     void void_reservation() override {
         if (reservation_) reservation_->trusted = false;
@@ -97,9 +97,7 @@ class PageLock final : public NativeLock {
     void release(const std::shared_ptr<NativeHold>& /*hold*/) override {}
     void on_possible_release() override {}
     [[nodiscard]] bool first_in_line() const override { return true; }
-    Task<OtherWaiters> query_other_waiters(bool /*is_next*/) override {
-        co_return OtherWaiters::none;
-    }
+    Task<bool> query_other_waiters(bool /*is_next*/) override { co_return false; }
     Task<bool> is_known_to_wait() override { co_return false; }
 
   private:

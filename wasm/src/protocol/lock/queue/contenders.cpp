@@ -63,21 +63,13 @@ void Contenders::forget_before(std::uint64_t position) {
     });
 }
 
-bool Contenders::forget_gone(double asked_ms, double now_ms, const NextPosition* next) {
-    const auto is_behind = [next](const Contender& contender) {
-        return next && contender.after_position >= next->number;
-    };
-    bool moved = all_.empty();
-    for (auto& contender : all_) {
-        if (!is_behind(contender) || contender.since_ms >= next->since_ms) continue;
-        contender.since_ms = next->since_ms;
-        moved = true;
-    }
+bool Contenders::forget_gone(double asked_ms, double now_ms) {
+    const bool none = all_.empty();
     const auto gone = std::erase_if(all_, [&](const Contender& contender) {
         const bool set_back = contender.received_ms > now_ms;
-        return !is_behind(contender) && (set_back || asked_ms - contender.received_ms >= slice_ms);
+        return set_back || asked_ms - contender.received_ms >= slice_ms;
     });
-    return moved || gone > 0;
+    return none || gone > 0;
 }
 
 }  // namespace tabacus

@@ -30,12 +30,6 @@ struct Contender {
 
 class Contenders {
   public:
-    /// The position of this tab that is next in line.
-    struct NextPosition {
-        std::uint64_t number = 0;
-        double since_ms = 0;
-    };
-
     /// Adds a contender. Another request of the same tab at the same point does not change the
     /// order, and is merged with the first.
     void note(Contender contender);
@@ -55,15 +49,12 @@ class Contenders {
 
     /// Forgets the contenders that were before this position: each has had its turn, or is gone.
     void forget_before(std::uint64_t position);
-    /// Forgets the contenders that are gone. Requires that no other tab waits before `next`, so
-    /// that every contender that is not behind `next` is gone. A contender that announced itself
-    /// within slice_ms is kept, because its announcement may overtake its request. Contenders
-    /// behind `next` came after it, whatever the clocks say. Returns true if a request of this tab
-    /// may now be admitted.
+    /// Forgets the contenders that are gone. Requires that no other tab waits. A contender that
+    /// announced itself within slice_ms is kept, because its announcement may overtake its request.
+    /// Returns true if a request of this tab may now be admitted.
     ///
     /// @param asked_ms  When the lock's queue was looked at.
-    /// @param next      Nothing if nobody waits at all.
-    bool forget_gone(double asked_ms, double now_ms, const NextPosition* next);
+    bool forget_gone(double asked_ms, double now_ms);
 
   private:
     std::vector<Contender> all_;

@@ -183,16 +183,12 @@ void FairOrder::note_contender(const LockMessage& message, bool tries) {
                       .tries = tries});
 }
 
+/// A reader of this tab waits only while the tab has no position that is next in line: it would be
+/// granted the lock at once (HandOver::admissible()).
 Task<bool> FairOrder::forget_contenders() {
     const auto asked_ms = lock_.clock().now_ms();
-    std::optional<Contenders::NextPosition> next;
-    if (const auto* position = next_position()) {
-        next = Contenders::NextPosition{position->number, position->since_ms};
-    }
-    const auto waiting = co_await lock_.native->query_other_waiters(next.has_value());
-    if (waiting == OtherWaiters::ahead_of_us) co_return false;
-    if (waiting == OtherWaiters::none) next.reset();
-    co_return contenders_.forget_gone(asked_ms, lock_.clock().now_ms(), next ? &*next : nullptr);
+    if (co_await lock_.native->query_other_waiters(false)) co_return false;
+    co_return contenders_.forget_gone(asked_ms, lock_.clock().now_ms());
 }
 
 }  // namespace tabacus
