@@ -192,20 +192,21 @@ function pointedTo({ functions, table, tableBase }, image) {
 
 /**
  * The functions of each piece, and which of them are in the table; both in the order in which they are written. In the
- * table, functions of one type are neighbours. Pieces import functions in the order of the table, and such a list of
- * imports compresses better.
+ * table, those that other pieces import are ordered by their types. Pieces import functions in the order of the table,
+ * and a list of imports compresses better if functions of one type are neighbours.
  *
  * @param {Source} source
  * @param {(item: Item) => string} pieceOf
+ * @param {Set<string>} imported the functions that other pieces import
  * @param {Set<string>} inTable
  */
-const layoutOf = (source, pieceOf, inTable) =>
+const layoutOf = (source, pieceOf, imported, inTable) =>
     Object.keys(pieces).map((piece) => {
         const own = [...source.functions].filter(([func]) => pieceOf(func) === piece);
         const functions = orderFunctions(new Map(own));
-        const imported = piece === primary ? importsOf(source) : [];
-        const elements = [...imported, ...functions].filter((func) => inTable.has(func));
-        const types = new Map(elements.map((func) => [func, typeOf(source, func)]));
+        const ofHost = piece === primary ? importsOf(source) : [];
+        const elements = [...ofHost, ...functions].filter((func) => inTable.has(func));
+        const types = new Map([...imported].map((func) => [func, typeOf(source, func)]));
         const order = [...new Set(types.values())].sort();
         const rank = (/** @type {string} */ func) => order.indexOf(types.get(func) ?? '');
         return { piece, functions, elements: elements.sort((a, b) => rank(a) - rank(b)) };
@@ -239,9 +240,10 @@ function plan(text, analysis) {
     const pieceOf = pieceOfItems(analysed, graph);
     const owners = ownersOf(analysed, graph.objects, pieceOf, { primary, shared });
     const imports = importsBetween(program, pieceOf);
-    const imported = [...imports.values()].flatMap((funcs) => [...funcs]);
+    const imported = new Set([...imports.values()].flatMap((funcs) => [...funcs]));
     const source = readSource(text);
-    const layout = layoutOf(source, pieceOf, new Set([...pointedTo(analysed, other), ...imported]));
+    const inTable = new Set([...pointedTo(analysed, other), ...imported]);
+    const layout = layoutOf(source, pieceOf, imported, inTable);
     const order = layout.flatMap(({ elements }) => elements);
     const table = new FunctionTable(program, analysed, order);
     const moved = renumbered(table, source, readSource(analysis));
