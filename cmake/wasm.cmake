@@ -28,6 +28,24 @@ set_source_files_properties(${threads_sources} PROPERTIES COMPILE_OPTIONS -Oz)
 # is one World in it: link-time optimisation calls it directly and drops what of it nobody calls. That
 # is sound only while every file that calls a World, a Counter or a part of them is compiled so.
 set(cold_options -Oz -fno-rtti -fvisibility=hidden -fwhole-program-vtables -fvirtual-function-elimination)
+
+# The members of std::string that are long in place of a call, and that a protocol calls hundreds of times: they
+# are never inlined. The compiler has no attribute for functions of a library, but takes their names, which contain
+# the version of the library's ABI.
+set(string_type "St3__212basic_stringIcNS_11char_traitsIcEENS_9allocatorIcEEE")
+foreach(member
+        NK@cvNS_17basic_string_viewIcS2_EEB8nn210108Ev # operator std::string_view() const
+        NK@4dataB8nn210108Ev
+        NK@4sizeB8nn210108Ev
+        NK@5emptyB8nn210108Ev
+        N@C2B8nn210108Ev # string()
+        N@C2B8nn210108EOS5_ # string(string&&)
+        N@C2B8nn210108ILi0EEEPKc # string(const char*)
+        N@aSB8nn210108EOS5_ # operator=(string&&)
+)
+    string(REPLACE "@" "${string_type}" member "${member}")
+    list(APPEND cold_options "-mllvm=-force-attribute=_Z${member}:noinline")
+endforeach()
 set_source_files_properties(${binding_sources} PROPERTIES COMPILE_OPTIONS "${cold_options}")
 
 set(size_link_options

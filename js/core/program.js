@@ -94,7 +94,8 @@ export class Program {
     }
 
     /**
-     * Instantiates another piece. It imports functions of the loaded pieces, by their indices in the table.
+     * Instantiates another piece. It imports functions of the loaded pieces in the order of the table, each by the
+     * distance from the one before it (scripts/lib/piece-imports.js).
      *
      * @param {PieceName} piece
      * @param {WebAssembly.Module} module
@@ -104,8 +105,9 @@ export class Program {
     async add(piece, module) {
         checkBuild(piece, module, this.#build, 'counters.wasm');
         const primary = this.#exports;
-        const functions = new Proxy({}, { get: (_, index) => primary.table.get(index) });
-        const { exports } = await WebAssembly.instantiate(module, { primary, functions });
+        let index = 0;
+        const f = new Proxy({}, { get: (_, distance) => primary.table.get((index += Number(distance))) });
+        const { exports } = await WebAssembly.instantiate(module, { primary, f });
         return /** @type {any} */ (exports);
     }
 }

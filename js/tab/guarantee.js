@@ -72,6 +72,6 @@ export function guaranteeFrom({ rows, losses, excesses, needs, ...plain }) {
  * @returns {Readonly<Guarantee>}
  */
 export function guaranteeOf(strategy, durability, store) {
-    const { relaxed, strict } = guarantees[strategy === 'replicated' ? store : strategy];
+    const { strict, ...relaxed } = guarantees[strategy === 'replicated' ? store : strategy];
     return guaranteeFrom({ ...common, strategy, ...relaxed, ...(durability === 'strict' && strict) });
 }

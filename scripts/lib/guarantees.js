@@ -123,7 +123,10 @@ export async function generateGuarantees() {
     const entries = asked.map(([name, strategy, guarantee]) => {
         const relaxed = guarantee(strategy, 'relaxed');
         const strict = differences(guarantee(strategy, 'strict'), relaxed);
-        const own = { relaxed: differences(relaxed, { ...common, strategy }), strict };
+        const own = {
+            ...differences(relaxed, { ...common, strategy }),
+            ...(Object.keys(strict).length > 0 && { strict }),
+        };
         return `    ${name}: ${JSON.stringify(own)},\n`;
     });
     const text =
@@ -131,9 +134,9 @@ export async function generateGuarantees() {
         "/** @typedef {import('../../core/generated/coordination.js').Guarantee} Guarantee */\n\n" +
         '/** The guarantee in which each field has the value of most strategies. */\n' +
         `export const common = ${JSON.stringify({ ...common, strategy: undefined })};\n\n` +
-        '/**\n * The fields in which the guarantee of each strategy differs from `common`, and those in which it differs from that\n' +
-        ' * if the durability is `strict`. The default strategy is listed by the store that a tab has.\n *\n' +
-        ` * @type {Record<${asked.map(([name]) => `'${name}'`).join(' | ')},\n *   { relaxed: Partial<Guarantee>, strict: Partial<Guarantee> }>}\n */\n` +
+        '/**\n * The fields in which the guarantee of each strategy differs from `common`, and in `strict` those in which it differs\n' +
+        ' * from that if the durability is `strict`. The default strategy is listed by the store that a tab has.\n *\n' +
+        ` * @type {Record<${asked.map(([name]) => `'${name}'`).join(' | ')},\n *   Partial<Guarantee> & { strict?: Partial<Guarantee> }>}\n */\n` +
         `export const guarantees = {\n${entries.join('')}};\n`;
     if (existsSync(FILE) && readFileSync(FILE, 'utf8') === text) return;
     mkdirSync(dirname(FILE), { recursive: true });

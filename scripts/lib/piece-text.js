@@ -45,7 +45,7 @@ const linesOf = (declaration) => declaration.replace(/\n\)\s*$/, '').split('\n')
 export const importsOf = ({ imports }) => imports.map((line) => nameOf(imported, line));
 
 /** The type of a function, as an import declares it. @param {Source} source @param {string} func */
-function typeOf({ functions, imports }, func) {
+export function typeOf({ functions, imports }, func) {
     const line = functions.get(func)?.[0] ?? imports.find((one) => nameOf(imported, one) === func) ?? '';
     const behind = line.slice(line.indexOf(`$${func}`) + func.length + 1);
     return [...behind.matchAll(signature)].map(([, kind, types]) => ` (${kind} ${types})`).join('');
@@ -77,8 +77,7 @@ function shared({ memory, stackPointer }, tableSize) {
 }
 
 /**
- * Writes the module of a piece. It imports the functions of other pieces under their indices in the table, and
- * js/core/program.js takes them from there.
+ * Writes the module of a piece. It imports the functions of other pieces under their indices in the table.
  *
  * @param {Source} source
  * @param {Piece} piece

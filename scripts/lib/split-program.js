@@ -22,7 +22,8 @@ import { FunctionTable } from './function-table.js';
 import { bridgeBuild } from './bridge-generator.js';
 import { buildFolder, logFolder, repository } from './paths.js';
 import { graphOf, objectAt, reached } from './program-graph.js';
-import { importsOf, readSource, writePiece } from './piece-text.js';
+import { nameByDistance } from './piece-imports.js';
+import { importsOf, readSource, typeOf, writePiece } from './piece-text.js';
 import { readProgram } from './program-text.js';
 import { step } from './progress.js';
 import { run } from './run.js';
@@ -46,6 +47,12 @@ const leastReference = 2 ** 24;
 const features = ['bulk-memory', 'sign-ext', 'mutable-globals', 'nontrapping-float-to-int', 'multivalue'].map(
     (feature) => `--enable-${feature}`,
 );
+
+/**
+ * The options that make a piece small. No static data is below the address 1024. The hints of alignment differ between
+ * equal instructions, and compilers to machine code of this day ignore them.
+ */
+const shrinking = ['-Oz', '-Oz', '--low-memory-unused', '--dealign'];
 
 const [primary = '', shared = ''] = Object.keys(pieces);
 
@@ -184,22 +191,25 @@ function pointedTo({ functions, table, tableBase }, image) {
 }
 
 /**
- * The functions of each piece, and which of them are in the table; both in the order in which they are written.
+ * The functions of each piece, and which of them are in the table; both in the order in which they are written. In the
+ * table, those that other pieces import are ordered by their types. Pieces import functions in the order of the table,
+ * and a list of imports compresses better if functions of one type are neighbours.
  *
  * @param {Source} source
  * @param {(item: Item) => string} pieceOf
+ * @param {Set<string>} imported the functions that other pieces import
  * @param {Set<string>} inTable
  */
-const layoutOf = (source, pieceOf, inTable) =>
+const layoutOf = (source, pieceOf, imported, inTable) =>
     Object.keys(pieces).map((piece) => {
         const own = [...source.functions].filter(([func]) => pieceOf(func) === piece);
         const functions = orderFunctions(new Map(own));
-        const imported = piece === primary ? importsOf(source) : [];
-        return {
-            piece,
-            functions,
-            elements: [...imported, ...functions].filter((func) => inTable.has(func)),
-        };
+        const ofHost = piece === primary ? importsOf(source) : [];
+        const elements = [...ofHost, ...functions].filter((func) => inTable.has(func));
+        const types = new Map([...imported].map((func) => [func, typeOf(source, func)]));
+        const order = [...new Set(types.values())].sort();
+        const rank = (/** @type {string} */ func) => order.indexOf(types.get(func) ?? '');
+        return { piece, functions, elements: elements.sort((a, b) => rank(a) - rank(b)) };
     });
 
 /**
@@ -230,9 +240,10 @@ function plan(text, analysis) {
     const pieceOf = pieceOfItems(analysed, graph);
     const owners = ownersOf(analysed, graph.objects, pieceOf, { primary, shared });
     const imports = importsBetween(program, pieceOf);
-    const imported = [...imports.values()].flatMap((funcs) => [...funcs]);
+    const imported = new Set([...imports.values()].flatMap((funcs) => [...funcs]));
     const source = readSource(text);
-    const layout = layoutOf(source, pieceOf, new Set([...pointedTo(analysed, other), ...imported]));
+    const inTable = new Set([...pointedTo(analysed, other), ...imported]);
+    const layout = layoutOf(source, pieceOf, imported, inTable);
     const order = layout.flatMap(({ elements }) => elements);
     const table = new FunctionTable(program, analysed, order);
     const moved = renumbered(table, source, readSource(analysis));
@@ -273,6 +284,7 @@ export async function splitProgram(tools) {
         'split-program',
         'function-order',
         'function-table',
+        'piece-imports',
         'piece-text',
         'program-graph',
         'program-text',
@@ -316,9 +328,13 @@ async function split(tools, program, build) {
         await tool('wasm-as', file(`${piece}.wat`), '-g', '-o', file(`${piece}.debug.wasm`));
         await tool(
             ...['wasm-opt', file(`${piece}.debug.wasm`), '-o', file(`${piece}.wasm`)],
+            ...shrinking,
             ...['--strip-debug', '--remove-unused-module-elements'],
         );
-        for (const form of ['wasm', 'debug.wasm'])
+        for (const form of ['wasm', 'debug.wasm']) {
+            const bytes = nameByDistance(readFileSync(file(`${piece}.${form}`)));
+            writeFileSync(file(`${piece}.${form}`), bytes);
             appendFileSync(file(`${piece}.${form}`), customSection('build', build));
+        }
     }
 }

@@ -6,6 +6,7 @@ import { pieces } from '../../bridge/exports.js';
 import { Program } from '../../js/core/program.js';
 import { Failure } from '../../scripts/lib/failure.js';
 import { FunctionTable } from '../../scripts/lib/function-table.js';
+import { nameByDistance } from '../../scripts/lib/piece-imports.js';
 import { readSource, writePiece } from '../../scripts/lib/piece-text.js';
 import { graphOf, objectAt, reached } from '../../scripts/lib/program-graph.js';
 import { readProgram } from '../../scripts/lib/program-text.js';
@@ -187,6 +188,38 @@ test('a piece imports functions of other pieces by their index in the table', ()
         ')',
         '',
     ]);
+});
+
+test('in the binary, each imported function is named by the distance from the index of the one before it', () => {
+    /** A module that imports functions without parameters. @param {[module: string, name: string][]} imports */
+    const importing = (imports) => {
+        const text = (/** @type {string} */ value) => [value.length, ...Buffer.from(value)];
+        const entries = imports.flatMap(([module, name]) => [...text(module), ...text(name), 0, 0]);
+        const types = [1, 4, 1, 0x60, 0, 0];
+        const module = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, ...types];
+        const section = [imports.length, ...entries];
+        return Buffer.from([...module, 2, section.length, ...section, 0, 3, 1, 0x61, 0x62]);
+    };
+    /** @type {[module: string, name: string][]} */
+    const others = [['primary', 'memory']];
+    assert.deepEqual(
+        nameByDistance(importing([['functions', '3'], ['functions', '17'], ['functions', '18'], ...others])),
+        importing([['f', '3'], ['f', '14'], ['f', '1'], ...others]),
+    );
+    assert.deepEqual(
+        nameByDistance(importing(others)),
+        importing(others),
+        'the first piece has no such imports',
+    );
+});
+
+test('a piece gets the functions that it imports, in the order of the table', async () => {
+    const module = await WebAssembly.compile(wasmOf('queue'));
+    const distances = WebAssembly.Module.imports(module)
+        .filter((one) => one.module === 'f')
+        .map(({ name }) => Number(name));
+    const ascend = distances.every((distance) => distance > 0);
+    assert.ok(distances.length > 100 && ascend, 'no function is imported twice, and none is out of order');
 });
 
 test('the pieces together fill the table, and each sets only its own functions', async () => {

@@ -67,7 +67,7 @@ struct Promise<void> : Frame {
     std::optional<Unit> value;
     Promise() noexcept : Frame(std::coroutine_handle<Promise>::from_promise(*this)) {}
     Task<void> get_return_object();
-    void return_void() { value = Unit{}; }
+    void return_void() { value.emplace(); }
 };
 
 }  // namespace detail

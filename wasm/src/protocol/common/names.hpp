@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "concat.hpp"
+#include "record.hpp"
 
 namespace tabacus {
 
@@ -42,7 +43,7 @@ class Names {
     /// The Web Lock that the holder of the lock `key` holds. `key` is an escaped name
     /// (web_lock.hpp).
     [[nodiscard]] std::string lock(std::string_view key) const {
-        return root_ + "lock/" + std::string(key);
+        return concat({root_, "lock/", key});
     }
     /// A key of localStorage: the largest token of all locks that a tab has seen.
     [[nodiscard]] std::string lock_tokens() const { return concat({root_, "lock-tokens"}); }
@@ -59,7 +60,7 @@ class Names {
     }
     /// The entry lock of the lock `key`. A tab holds it while it waits for lock(key).
     [[nodiscard]] std::string entry_lock(std::string_view key) const {
-        return root_ + "gate/" + std::string(key);
+        return concat({root_, "gate/", key});
     }
     /// A key of localStorage: the clean exit of a worker from its slot, which records the turns of
     /// the slot (slot_server.cpp).
@@ -67,20 +68,20 @@ class Names {
         return concat({root_, "left/", key, "/", slot});
     }
     [[nodiscard]] std::string queues_channel() const { return concat({root_, "queues"}); }
-    [[nodiscard]] std::string locks_channel() const { return root_ + "locks"; }
+    [[nodiscard]] std::string locks_channel() const { return concat({root_, "locks"}); }
     /// The channel of those tabs only that hold, try or watch one of the locks of a bucket, or are
     /// next in line (near_channels.hpp).
     [[nodiscard]] std::string near_channel(unsigned bucket) const {
-        return concat({root_, "near/", std::to_string(bucket)});
+        return concat({root_, "near/", format_decimal(bucket)});
     }
-    [[nodiscard]] std::string limits_channel() const { return root_ + "limits"; }
+    [[nodiscard]] std::string limits_channel() const { return concat({root_, "limits"}); }
     /// The lock that a tab holds while it may hold rights of budgets.
     [[nodiscard]] std::string holder(std::string_view tab) const {
-        return root_ + "holder/" + std::string(tab);
+        return concat({root_, "holder/", tab});
     }
     /// The lock that every witness of a rate limit's time holds, shared (rate_limit.hpp).
     [[nodiscard]] std::string witness(std::string_view key) const {
-        return root_ + "witness/" + std::string(key);
+        return concat({root_, "witness/", key});
     }
     /// The lock that a tab holds while it makes a row of Store::limits that seems to be missing.
     [[nodiscard]] std::string limit_birth(std::string_view key) const {
@@ -93,7 +94,7 @@ class Names {
     /// A key of localStorage: the mark that the row of Store::limits exists. The mark of a sequence
     /// holds the sequence's last number.
     [[nodiscard]] std::string limit_mark(std::string_view key) const {
-        return root_ + "limit/" + std::string(key);
+        return concat({root_, "limit/", key});
     }
     /// A key of localStorage: the last generation of the database that the default counter has
     /// seen.

@@ -275,7 +275,7 @@ Task<std::int64_t> LockEpochs::backup() {
 /// which is small and belongs to the application.
 Task<void> LockEpochs::save_backup(std::int64_t last) {
     if (!world_.storage().available() || co_await backup() >= last) co_return;
-    (void)co_await attempt(world_.storage().set(names_.lock_tokens(), std::to_string(last)));
+    (void)co_await attempt(world_.storage().set(names_.lock_tokens(), format_decimal(last)));
 }
 
 }  // namespace tabacus

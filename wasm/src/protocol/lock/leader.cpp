@@ -101,7 +101,7 @@ Task<std::optional<CallRow>> find_call(Transaction& transaction, std::string nam
 }
 
 std::string padded(std::int64_t number) {
-    auto digits = std::to_string(number);
+    auto digits = format_decimal(number);
     return std::string(number_digits - std::min(number_digits, digits.size()), '0') + digits;
 }
 
@@ -336,7 +336,7 @@ Task<void> Leader::begin_term(std::string name, std::shared_ptr<Grant> term) {
     co_await own.commit();
     if (unreadable == 0 || !reported_.insert(name).second) co_return;
     on_notice_({Notice::Kind::warning, "corrupt-record",
-                std::to_string(unreadable) +
+                format_decimal(unreadable) +
                     " rows among the calls to a leader cannot be read; all others are answered.",
                 calls_topic(name), "", 0});
 }

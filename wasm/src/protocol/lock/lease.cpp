@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lease_times.hpp"
+#include "protocol/common/concat.hpp"
 #include "protocol/common/record.hpp"
 #include "protocol/common/timer.hpp"
 
@@ -18,7 +19,7 @@ constexpr double poll_hidden_ms = 1'000;
 
 /// Returns what must stay the same until a lease has run out.
 std::string state_of(std::string_view identifier, std::int64_t heartbeat) {
-    return std::string(identifier) + "/" + std::to_string(heartbeat);
+    return concat({identifier, "/", format_decimal(heartbeat)});
 }
 
 /// Beyond this many, blockers that are not found again are forgotten.
@@ -33,14 +34,14 @@ double bounded_lease(std::int64_t stored_ms) {
 void put_line(Transaction& transaction, const std::string& key, const WaitingLine& before,
               const WaitingLine& line) {
     if (line == before) return;
-    transaction.put(Store::locks, key + std::string(line_suffix), format_line(line));
+    transaction.put(Store::locks, concat({key, line_suffix}), format_line(line));
 }
 
 }  // namespace
 
 /// Reads the line. A line that cannot be read is an empty one, which lets nobody in.
 Task<WaitingLine> LeaseLock::read_line(Transaction& transaction) {
-    const auto stored = co_await transaction.get(Store::locks, key_ + std::string(line_suffix));
+    const auto stored = co_await transaction.get(Store::locks, concat({key_, line_suffix}));
     auto line = stored ? parse_line(stored->value) : std::nullopt;
     co_return line.value_or(WaitingLine());
 }

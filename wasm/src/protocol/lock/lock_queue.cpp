@@ -1,6 +1,7 @@
 #include "lock_queue.hpp"
 
 #include "lease.hpp"
+#include "protocol/common/record.hpp"
 #include "web_lock.hpp"
 
 namespace tabacus {
@@ -139,7 +140,8 @@ void LockQueue::on_message(const LockMessage& message) {
         case LockMessage::Kind::busy:
             // An answer to an earlier request no longer counts.
             if (holds_.acquiring() &&
-                detail == std::vector{lock_.context.epochs.tab(), std::to_string(order_.current())})
+                detail == std::vector{lock_.context.epochs.tab(),
+                                      format_decimal(static_cast<std::int64_t>(order_.current()))})
                 availability_.on_busy();
             break;
         case LockMessage::Kind::released:

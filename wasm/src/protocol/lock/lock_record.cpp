@@ -18,7 +18,7 @@ std::string joined(const std::vector<std::string>& fields) {
     return text;
 }
 
-/// Parses a count that is written exactly as std::to_string writes it.
+/// Parses a count that is written exactly as format_decimal() writes it.
 std::optional<std::int64_t> parse_count(std::string_view text) {
     const auto value = parse_value(text);
     return value && *value >= 0 ? value : std::nullopt;
@@ -27,9 +27,9 @@ std::optional<std::int64_t> parse_count(std::string_view text) {
 }  // namespace
 
 std::string format_lock_row(const LockRow& row) {
-    return joined({std::to_string(row.last), std::to_string(row.fence), row.born, row.grant,
-                   row.tab, std::to_string(row.since_ms), std::to_string(row.max_hold_ms),
-                   std::to_string(row.lease_ms), std::to_string(row.heartbeat),
+    return joined({format_decimal(row.last), format_decimal(row.fence), row.born, row.grant,
+                   row.tab, format_decimal(row.since_ms), format_decimal(row.max_hold_ms),
+                   format_decimal(row.lease_ms), format_decimal(row.heartbeat),
                    escaped(row.label)});
 }
 
@@ -61,7 +61,7 @@ std::optional<LockRow> parse_lock_row(std::string_view text) {
 }
 
 std::string format_eviction_row(const EvictionRow& row) {
-    return joined({std::to_string(row.attempt), row.tab, row.state});
+    return joined({format_decimal(row.attempt), row.tab, row.state});
 }
 
 std::optional<EvictionRow> parse_eviction_row(std::string_view text) {
@@ -74,7 +74,7 @@ std::optional<EvictionRow> parse_eviction_row(std::string_view text) {
 
 std::string format_call_row(const CallRow& row) {
     std::vector<std::string> fields{std::string(1, static_cast<char>(row.state)),
-                                    std::to_string(row.at_ms)};
+                                    format_decimal(row.at_ms)};
     if (row.key) fields.push_back(escaped(*row.key));
     return joined(fields);
 }
@@ -104,7 +104,7 @@ std::optional<std::string> parse_call_id(std::string_view text) {
     return unescaped(fields[1]);
 }
 
-std::string format_call_number(std::int64_t number) { return joined({std::to_string(number)}); }
+std::string format_call_number(std::int64_t number) { return joined({format_decimal(number)}); }
 
 std::optional<std::int64_t> parse_call_number(std::string_view text) {
     const auto fields = fields_of(text, lock_fields_max);

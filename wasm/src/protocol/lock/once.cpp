@@ -81,7 +81,7 @@ Task<void> Once::settle(std::string key, Held held, OnceOutcome outcome, double 
     auto transaction = co_await own.begin();
     const auto now_ms = static_cast<std::int64_t>(std::max(world_.clock().now_ms(), 0.0));
     transaction.set_note(std::string(outcome.succeeded ? success : failure) +
-                         std::to_string(own.token().value_or(0)) + ";" + std::to_string(now_ms));
+                         format_decimal(own.token().value_or(0)) + ";" + format_decimal(now_ms));
     transaction.put(once_store, key, outcome.text);
     if (ttl_ms > LockSweeper::kept_ms) {
         const auto until_ms = std::min(static_cast<double>(now_ms) + ttl_ms, double{value_max});

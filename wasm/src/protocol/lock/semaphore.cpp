@@ -1,14 +1,17 @@
 #include "tabacus/lock/semaphore.hpp"
 
+#include "protocol/common/concat.hpp"
+#include "protocol/common/record.hpp"
+
 namespace tabacus {
 namespace {
 
-std::string entry_lock_name(const std::string& name) { return "semaphore/" + name; }
+std::string entry_lock_name(const std::string& name) { return concat({"semaphore/", name}); }
 
 /// Returns the lock of a permit. The number comes first, so that no name can be taken for another's
 /// permit.
 std::string permit_name(const std::string& name, int number) {
-    return "permit/" + std::to_string(number) + "/" + name;
+    return concat({"permit/", format_decimal(number), "/", name});
 }
 
 }  // namespace

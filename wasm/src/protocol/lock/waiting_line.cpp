@@ -17,7 +17,7 @@ std::string format_line(const WaitingLine& line) {
     for (const auto& entry : line.entries) {
         for (const auto& field :
              {std::string(1, static_cast<char>(entry.kind)), entry.id, entry.tab,
-              std::to_string(entry.heartbeat), std::to_string(entry.lease_ms)}) {
+              format_decimal(entry.heartbeat), format_decimal(entry.lease_ms)}) {
             (text += record_separator) += field;
         }
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "protocol/common/concat.hpp"
+#include "protocol/common/erase_selected.hpp"
 #include "replica.hpp"
 
 namespace tabacus {
@@ -62,7 +63,7 @@ void put_first_rows(Transaction& transaction, const HolderRecord& holder,
 /// Removes first rows from the commits of unknown outcome, once their outcome is reported.
 void forget_first_rows(const std::list<CommitRow>& rows) {
     for (const auto& row : rows) {
-        std::erase_if(row.state->unknown, [](const auto& commit) { return commit.adopts(); });
+        erase_selected(row.state->unknown, [](const auto& commit) { return commit.adopts(); });
     }
 }
 

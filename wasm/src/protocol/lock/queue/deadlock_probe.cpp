@@ -4,6 +4,7 @@
 #include <list>
 #include <utility>
 
+#include "protocol/common/record.hpp"
 #include "protocol/lock/lock_queue.hpp"
 
 namespace tabacus {
@@ -49,7 +50,7 @@ std::string describe(const std::vector<std::string>& path) {
 }  // namespace
 
 std::string DeadlockProbe::id_of(const AcquireRequest& request) const {
-    auto number = std::to_string(request.id);
+    auto number = format_decimal(static_cast<std::int64_t>(request.id));
     // Ids are compared as texts, so that all have the same length.
     number.insert(0, 20 - std::min<std::size_t>(number.size(), 20), '0');
     return lock_.context.epochs.tab() + "." + number;

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "protocol/common/record.hpp"
 #include "protocol/lock/lock_timers.hpp"
 
 namespace tabacus {
@@ -58,7 +59,7 @@ Task<void> FairOrder::take(AcquireRequestPtr request) {
         // announces itself when it goes on with this position.
         if (holds_.current() && holds_.current()->mode == LockMode::shared) {
             lock_.post_near(LockMessage::Kind::request,
-                            {format_since(since_ms), std::to_string(no_answer), next_in_line});
+                            {format_since(since_ms), format_decimal(no_answer), next_in_line});
         }
         wake_.set();
     });
@@ -142,7 +143,7 @@ FairOrder::Position FairOrder::pop_position(const AcquireRequest& first) {
 
 void FairOrder::announce(const AcquireRequest& request, std::optional<std::uint64_t> number) {
     std::vector<std::string> detail{format_since(request.since_ms)};
-    if (number) detail.push_back(std::to_string(*number));
+    if (number) detail.push_back(format_decimal(static_cast<std::int64_t>(*number)));
     if (number) detail.emplace_back(request.options.if_available ? only_tries : next_in_line);
     lock_.post_near(LockMessage::Kind::request, std::move(detail));
 }
@@ -157,7 +158,7 @@ void FairOrder::on_request(const LockMessage& message) {
     const auto& detail = message.detail;
     const bool in_use = holds_.in_use();
     if ((in_use || holds_.stolen_in_use()) && detail.size() > 1 &&
-        detail[1] != std::to_string(no_answer)) {
+        detail[1] != format_decimal(no_answer)) {
         lock_.post_near(LockMessage::Kind::busy, {message.tab, detail[1]});
     }
     const bool tries = detail.size() > 2 && detail[2] == only_tries;

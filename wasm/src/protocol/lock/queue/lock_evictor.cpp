@@ -39,7 +39,7 @@ std::string digest(std::string_view text) {
 
 /// Returns the part of the row that every new epoch and every reservation changes.
 std::string describe(const std::optional<LockRow>& row) {
-    return row ? row->grant + "/" + std::to_string(row->last) : "";
+    return row ? row->grant + "/" + format_decimal(row->last) : "";
 }
 
 }  // namespace

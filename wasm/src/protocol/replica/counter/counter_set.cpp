@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/common/erase_selected.hpp"
 #include "protocol/common/text_hash.hpp"
 
 namespace tabacus {
@@ -29,7 +30,7 @@ void CounterSet::touch(CounterState& state) {
 }
 
 void CounterSet::settle() {
-    std::erase_if(busy_, [](CounterState* state) {
+    erase_selected(busy_, [](CounterState* state) {
         state->busy = state->unread || state->changed || state->announceable || state->committed ||
                       state->own_row.dirty() || state->flushes.awaited();
         return !state->busy;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "protocol/common/erase_selected.hpp"
+
 namespace tabacus {
 
 std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
@@ -67,14 +69,14 @@ bool RowCache::age_announcements(int checks_max) {
             left = true;
         }
     }
-    std::erase_if(rows_, [](const CachedRow& row) {
+    erase_selected(rows_, [](const CachedRow& row) {
         return row.committed == TotalsRecord{} && row.announced == TotalsRecord{};
     });
     return left;
 }
 
 void RowCache::remove(std::string_view id) {
-    std::erase_if(rows_, [id](const CachedRow& row) { return row.id == id; });
+    erase_selected(rows_, [id](const CachedRow& row) { return row.id == id; });
 }
 
 std::int64_t RowCache::sum() const {
