@@ -551,6 +551,22 @@ const LOCKS = [
         test: 'lock: an ifAvailable request is answered by a holder that stole the lock',
     },
     {
+        ...of('lock/queue/fair_order.cpp'),
+        name: 'forget-the-own-line',
+        fault: 'FairOrder: a tab that has just become a holder takes no position behind tabs that it did not receive',
+        find: '!contenders_.empty() || !ahead_.empty();',
+        replace: '!contenders_.empty();',
+        test: 'lock: a tab that begins to hold takes positions behind requests that it did not receive',
+    },
+    {
+        ...of('lock/queue/fair_order.cpp'),
+        name: 'inherit-from-before-others',
+        fault: 'FairOrder: a request inherits a position that another tab may be behind, and overtakes it',
+        find: '!may_be_behind_others(*heir, position->since_ms) &&',
+        replace: '',
+        test: 'lock: a request does not inherit a position from before a tab that was not received',
+    },
+    {
         ...of('lock/queue/lock_driver.cpp'),
         name: 'release-when-spent',
         fault: 'LockDriver: a tab that has used up its tokens releases the lock to a later tab',

@@ -1,6 +1,7 @@
 // The order of locks over tabs: the tab that asks first is served first, whatever the tabs hold,
 // wait for or give up.
 #include <catch2/catch_test_macros.hpp>
+#include <utility>
 
 #include "lock_order_scene.hpp"
 #include "seeds.hpp"
@@ -60,6 +61,60 @@ TEST_CASE("lock: a reader behind its own tab's writer comes before a later reque
         CHECK(waits(later));
         queue.release(reader);
         CHECK(holds(later));
+        later->let_go.complete({});
+        queue.origin.run();
+        CHECK(queue.judge.failures == Failures{});
+        CHECK(queue.nothing_left());
+    }
+}
+
+TEST_CASE(
+    "lock: a tab that begins to hold takes positions behind requests that it did not receive") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        LockOrderScene queue(seed);
+        const auto first = queue.ask(0);
+        const auto reader = queue.ask(1, to_read);
+        const auto writer = queue.ask(1);
+        const auto between = queue.members[0].page->hold();
+        queue.release(first);
+        CHECK(holds(reader));
+        const auto behind = queue.ask(1);
+        const auto last_reader = queue.ask(1, to_read);
+        const auto later = queue.ask(0);
+        for (const auto& [ends, begins] :
+             {std::pair{reader, writer}, {writer, between}, {between, behind}}) {
+            queue.release(ends);
+            CHECK(holds(begins));
+        }
+        queue.release(behind);
+        CHECK(holds(last_reader));
+        CHECK(waits(later));
+        queue.release(last_reader);
+        later->let_go.complete({});
+        queue.origin.run();
+        CHECK(queue.judge.failures == Failures{});
+        CHECK(queue.nothing_left());
+    }
+}
+
+TEST_CASE("lock: a request does not inherit a position from before a tab that was not received") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        LockOrderScene queue(seed);
+        const auto holder = queue.ask(0);
+        const auto next = queue.ask(2);
+        const auto writer = queue.ask(1);
+        const AbortSignal signal;
+        queue.ask_until(signal, 1);
+        const auto between = queue.ask(0);
+        const auto later = queue.members[1].page->hold();
+        queue.give_up(signal);
+        for (const auto& [ends, begins] :
+             {std::pair{holder, next}, {next, writer}, {writer, between}, {between, later}}) {
+            queue.release(ends);
+            CHECK(holds(begins));
+        }
         later->let_go.complete({});
         queue.origin.run();
         CHECK(queue.judge.failures == Failures{});
