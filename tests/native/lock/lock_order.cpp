@@ -1,9 +1,11 @@
 // The order of locks over tabs: the tab that asks first is served first, whatever the tabs hold,
 // wait for or give up.
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <utility>
 
 #include "lock_order_scene.hpp"
+#include "protocol/lock/queue/hand_over.hpp"
 #include "seeds.hpp"
 
 namespace tabacus::test {
@@ -11,6 +13,43 @@ namespace {
 
 using Failures = std::vector<std::string>;
 using RequestPtr = LockPage::RequestPtr;
+
+/// Tabs that ask for the lock again as soon as they have released it.
+struct LoopScene : LockScene {
+    explicit LoopScene(std::uint64_t seed, std::size_t tabs) : LockScene(seed) {
+        for (std::size_t i = 0; i < tabs; ++i) open();
+    }
+    Task<void> ask_again(std::size_t tab, int times) {
+        for (int i = 0; i < times; ++i) {
+            const auto held = co_await members[tab].page->table().acquire("l", {});
+            grants.push_back(tab);
+        }
+        ++ended;
+    }
+    void run(int times) {
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            members[i].page->scope().spawn(ask_again(i, times));
+        }
+        until([&] { return ended == members.size(); });
+    }
+    /// Returns the most grants that one tab got one after another while all tabs asked.
+    [[nodiscard]] std::uint64_t largest_share(int times) const {
+        std::vector<int> counts(members.size());
+        std::uint64_t share = 0;
+        std::uint64_t largest = 0;
+        for (std::size_t i = 0; i < grants.size(); ++i) {
+            share = i > 0 && grants[i] == grants[i - 1] ? share + 1 : 1;
+            const bool all_came =
+                std::ranges::none_of(counts, [](int count) { return count == 0; });
+            if (all_came) largest = std::max(largest, share);
+            if (++counts[grants[i]] == times) break;
+        }
+        return largest;
+    }
+
+    std::vector<std::size_t> grants;
+    std::size_t ended = 0;
+};
 
 }  // namespace
 
@@ -65,6 +104,16 @@ TEST_CASE("lock: a reader behind its own tab's writer comes before a later reque
         queue.origin.run();
         CHECK(queue.judge.failures == Failures{});
         CHECK(queue.nothing_left());
+    }
+}
+
+TEST_CASE("lock: tabs that ask again and again get the lock in shares of a bounded size") {
+    constexpr int times = 400;  // more than the tokens with which the first tab begins
+    for (std::uint64_t seed = 0; seed < few_seeds / 4; ++seed) {
+        CAPTURE(seed);
+        LoopScene scene(seed, 3);
+        scene.run(times);
+        CHECK(scene.largest_share(times) <= barging_grants_max);
     }
 }
 
