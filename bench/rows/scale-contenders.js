@@ -59,7 +59,7 @@ async function measure(tabs, body) {
 
 /** @param {import('../lib/context.js').Context} context @returns {Promise<import('../lib/rows.js').Row[]>} */
 export const scaleContenders = (context) =>
-    withMoreTabs(context, SIZES, 'contenders', async (tabs) => [
-        ...(await measure(tabs, 'sync')),
-        ...(await measure(tabs, 'task')),
-    ]);
+    withMoreTabs(context, SIZES, 'contenders', async (tabs) => {
+        await Promise.all(tabs.map((tab) => callLong(tab, 'load')));
+        return [...(await measure(tabs, 'sync')), ...(await measure(tabs, 'task'))];
+    });
