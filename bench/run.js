@@ -1,9 +1,10 @@
 /**
- * node bench/run.js [row]… [--only row]… [--json] [--strict] [--short]
+ * node bench/run.js [row]… [--only row]… [--json] [--strict] [--short] [--tabs count]…
  *
  * Measures tabacus and its peers in one run of one Chromium, and prints a table. `--json` prints every sample instead;
  * with `--strict`, a missed target is a failure. The rows of `scale` take minutes, and are measured only if they are
- * named; `--short` measures fewer sizes of them. `scale` itself, which is all of them, also draws docs/scale.svg.
+ * named; `--short` measures fewer sizes of them, and `--tabs` that many contending or writing tabs. `scale` itself,
+ * which is all of them, also draws docs/scale.svg.
  * `npm run bench` first builds what this needs.
  */
 

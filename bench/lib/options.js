@@ -43,6 +43,7 @@ function readOptions() {
                 json: { type: 'boolean', default: process.env.npm_config_json === 'true' },
                 strict: { type: 'boolean', default: false },
                 short: { type: 'boolean', default: false },
+                tabs: { type: 'string', multiple: true, default: [] },
             },
         });
     } catch (error) {
@@ -62,12 +63,22 @@ function rowsOf(name) {
     return [name];
 }
 
+/** @param {string} text */
+function tabsOf(text) {
+    const count = Number(text);
+    if (!Number.isInteger(count) || count < 1)
+        refuse(`--tabs is a whole number of 1 or more, and not "${text}"`);
+    return count;
+}
+
 const named = [...values.only, ...positionals];
 
 export const options = {
     only: named.length > 0 ? named.flatMap(rowsOf) : [...NAMES],
     json: values.json,
     strict: values.strict,
-    /** Whether the rows of `scale` measure fewer sizes, once each. */
+    /** Whether the rows of `scale` measure fewer sizes, and less often. */
     short: values.short,
+    /** The numbers of tabs with which the rows of `scale` measure, in rising order; none: those of the row. */
+    tabs: values.tabs.map(tabsOf).sort((a, b) => a - b),
 };

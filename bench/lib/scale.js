@@ -2,6 +2,7 @@
 
 import { until } from '../../tests/browser/harness/waiting.js';
 import { call } from './context.js';
+import { options } from './options.js';
 
 /** @typedef {import('./context.js').Context} Context */
 /** @typedef {import('./context.js').Tab} Tab */
@@ -9,8 +10,15 @@ import { call } from './context.js';
 /** The longest time that one call in a page may take. */
 const LIMIT_MS = 600_000;
 
-/** How long before the beginning of a common measurement the tabs are told of it. */
-const NOTICE_MS = 500;
+/** How long before the beginning of a common measurement it is announced to the tabs, of which there may be sixty. */
+const NOTICE_MS = 1_000;
+
+/**
+ * Returns the numbers of tabs to measure with: those of the command line, if it has any.
+ *
+ * @param {number[]} usual
+ */
+export const sizesOr = (usual) => (options.tabs.length > 0 ? options.tabs : usual);
 
 /**
  * Opens tabs that count as visible, as in windows side by side.

@@ -55,7 +55,10 @@ export function locksOf(tab) {
         return { each_us, more_ms };
     }
 
-    return { contend, holdNames };
+    /** Loads what locks need, which a measurement is not to contain. */
+    const load = () => runs.ours(bodies.sync);
+
+    return { contend, holdNames, load };
 }
 
 /** @param {string[]} names @param {LockMode} mode @returns {Promise<() => void>} */

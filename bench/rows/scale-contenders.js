@@ -1,10 +1,10 @@
 /** Many tabs that contend for one lock: by tab.lock(), and by navigator.locks alone. */
 
 import { options } from '../lib/options.js';
-import { callLong, inStep, withMoreTabs } from '../lib/scale.js';
+import { callLong, inStep, sizesOr, withMoreTabs } from '../lib/scale.js';
 
-const SIZES = options.short ? [2, 5, 10] : [2, 5, 10, 20, 30, 60];
-const ROUNDS = options.short ? 1 : 5;
+const SIZES = sizesOr(options.short ? [2, 5, 10] : [2, 5, 10, 20, 30, 60]);
+const ROUNDS = options.short ? 3 : 5;
 
 /** All rounds of a size together are a window of ten seconds. */
 const DURATION_MS = options.short ? 1_000 : 2_000;
@@ -59,7 +59,7 @@ async function measure(tabs, body) {
 
 /** @param {import('../lib/context.js').Context} context @returns {Promise<import('../lib/rows.js').Row[]>} */
 export const scaleContenders = (context) =>
-    withMoreTabs(context, SIZES, 'contenders', async (tabs) => [
-        ...(await measure(tabs, 'sync')),
-        ...(await measure(tabs, 'task')),
-    ]);
+    withMoreTabs(context, SIZES, 'contenders', async (tabs) => {
+        await Promise.all(tabs.map((tab) => callLong(tab, 'load')));
+        return [...(await measure(tabs, 'sync')), ...(await measure(tabs, 'task'))];
+    });

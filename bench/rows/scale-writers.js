@@ -1,9 +1,9 @@
 /** Many tabs that add to one counter and flush, beside as many that write a row each. */
 
 import { options } from '../lib/options.js';
-import { callLong, inStep, processorTime, withMoreTabs } from '../lib/scale.js';
+import { callLong, inStep, processorTime, sizesOr, withMoreTabs } from '../lib/scale.js';
 
-const SIZES = options.short ? [2, 5, 10] : [2, 5, 10, 20, 30, 60];
+const SIZES = sizesOr(options.short ? [2, 5, 10] : [2, 5, 10, 20, 30, 60]);
 const DURATION_MS = options.short ? 1_000 : 4_000;
 
 /** @typedef {import('../lib/scale.js').Tab} Tab */

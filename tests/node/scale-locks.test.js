@@ -1,4 +1,4 @@
-/** How the cost of a contended lock grows with the number of tabs that wait, in messages that the emulator counts. */
+/** How a contended lock is shared, and what it costs with more tabs that wait, in messages that the emulator counts. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -77,6 +77,30 @@ describe('contended locks', () => {
                 if (process.env.SHOW) console.log(counts, few.handOvers, many.handOvers);
                 assert.ok(many.each <= few.each + 1, counts);
             }
+        });
+    }
+
+    for (const [name, hold_ms] of /** @type {const} */ ([
+        ['do not wait', 0],
+        ['wait for a timer', 0.2],
+    ])) {
+        it(`tabs get the lock equally often, in shares of at most 32 grants: holders that ${name}`, async () => {
+            const rounds = hold_ms > 0 ? 60 : 200;
+            const tabsCount = 5;
+            const { grants } = await contend(tabsCount, { rounds, hold_ms });
+            const counts = Array.from({ length: tabsCount }, () => 0);
+            let share = 0;
+            let largest = 0;
+            for (const [index, at] of grants.entries()) {
+                share = at === grants[index - 1] ? share + 1 : 1;
+                // A tab that got the lock before any other asked learns of them by messages.
+                if (index > tabsCount * 32) largest = Math.max(largest, share);
+                counts[at] = (counts[at] ?? 0) + 1;
+                if (counts[at] === rounds) break;
+            }
+            if (process.env.SHOW) console.log(counts, largest);
+            assert.ok(largest <= 32, `${largest} grants one after another`);
+            assert.ok(Math.min(...counts) >= rounds / 2, counts.join(' '));
         });
     }
 });

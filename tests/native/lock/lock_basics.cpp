@@ -393,7 +393,7 @@ TEST_CASE("lock: a hidden tab, too, takes the lock again only within its turn wh
             auto held = co_await table.acquire("l", {});
             begun = true;
             co_await resumed.async();
-            for (int i = 0; i < 40; ++i) {
+            for (int i = 0; i < 20; ++i) {
                 held.release();
                 held = co_await table.acquire("l", {});
             }

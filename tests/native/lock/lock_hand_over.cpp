@@ -12,6 +12,13 @@ struct UsedHold : LockPartsScene {
         const auto grant = parts.holds->grant({}, hold);
         parts.holds->release(*grant);
     }
+    /// Grants until the hold has granted `uses` times.
+    void use(std::uint64_t uses) {
+        while (hold->uses < uses) {
+            const auto grant = parts.holds->grant({}, hold);
+            parts.holds->release(*grant);
+        }
+    }
     bool may_go_on() {
         std::optional<bool> answer;
         run_in(
@@ -62,6 +69,42 @@ TEST_CASE("hand-over: a request that came after another tab's is granted in the 
     REQUIRE(parts.hand_over.admissible(*scene.hold) == nullptr);
     REQUIRE(parts.hand_over.must_release(*scene.hold));
     REQUIRE_FALSE(scene.may_go_on());
+}
+
+TEST_CASE("hand-over: the barging window ends after some grants", "[locks]") {
+    UsedHold scene;
+    auto& parts = scene.parts;
+    parts.contenders.note(parts.contender("b"));
+    const auto request = parts.ask();
+    scene.use(barging_grants_max - 1);
+    REQUIRE(parts.hand_over.admissible(*scene.hold) == request);
+    scene.use(barging_grants_max);
+    REQUIRE(parts.hand_over.admissible(*scene.hold) == nullptr);
+    REQUIRE_FALSE(scene.may_go_on());
+}
+
+TEST_CASE("hand-over: a hold between those of other tabs ends after its share, message or none",
+          "[locks]") {
+    UsedHold scene;
+    auto& parts = scene.parts;
+    const auto request = parts.ask();
+    scene.use(barging_grants_max);
+    REQUIRE(parts.hand_over.admissible(*scene.hold) == request);
+    scene.hold->tokens.contended = true;
+    REQUIRE(parts.hand_over.admissible(*scene.hold) == nullptr);
+    REQUIRE(parts.hand_over.must_release(*scene.hold));
+    REQUIRE_FALSE(scene.may_go_on());
+}
+
+TEST_CASE("hand-over: requests that waited for the hold are granted beyond its share", "[locks]") {
+    LockPartsScene scene;
+    auto& parts = scene.parts;
+    const auto request = parts.ask();
+    scene.pass(1);
+    const auto hold = parts.hold();
+    hold->tokens.contended = true;
+    hold->uses = barging_grants_max;
+    REQUIRE(parts.hand_over.admissible(*hold) == request);
 }
 
 TEST_CASE("hand-over: the first request under a new hold is granted, whoever came before",

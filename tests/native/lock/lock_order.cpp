@@ -1,8 +1,11 @@
 // The order of locks over tabs: the tab that asks first is served first, whatever the tabs hold,
 // wait for or give up.
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <utility>
 
 #include "lock_order_scene.hpp"
+#include "protocol/lock/queue/hand_over.hpp"
 #include "seeds.hpp"
 
 namespace tabacus::test {
@@ -10,6 +13,45 @@ namespace {
 
 using Failures = std::vector<std::string>;
 using RequestPtr = LockPage::RequestPtr;
+
+/// Tabs that ask for the lock again as soon as they have released it.
+struct LoopScene : LockScene {
+    explicit LoopScene(std::uint64_t seed, std::size_t tabs) : LockScene(seed) {
+        for (std::size_t i = 0; i < tabs; ++i) open();
+    }
+    Task<void> ask_again(std::size_t tab, int times) {
+        for (int i = 0; i < times; ++i) {
+            const auto held = co_await members[tab].page->table().acquire("l", {});
+            CHECK(*held.token() > newest);
+            newest = *held.token();
+            grants.push_back(tab);
+        }
+        ++ended;
+    }
+    void start(int times) {
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            members[i].page->scope().spawn(ask_again(i, times));
+        }
+    }
+    /// Returns the most grants that one tab got one after another while all tabs asked.
+    [[nodiscard]] std::uint64_t largest_share(int times) const {
+        std::vector<int> counts(members.size());
+        std::uint64_t share = 0;
+        std::uint64_t largest = 0;
+        for (std::size_t i = 0; i < grants.size(); ++i) {
+            share = i > 0 && grants[i] == grants[i - 1] ? share + 1 : 1;
+            const bool all_came =
+                std::ranges::none_of(counts, [](int count) { return count == 0; });
+            if (all_came) largest = std::max(largest, share);
+            if (++counts[grants[i]] == times) break;
+        }
+        return largest;
+    }
+
+    std::vector<std::size_t> grants;
+    std::int64_t newest = 0;  // token
+    std::size_t ended = 0;
+};
 
 }  // namespace
 
@@ -60,6 +102,92 @@ TEST_CASE("lock: a reader behind its own tab's writer comes before a later reque
         CHECK(waits(later));
         queue.release(reader);
         CHECK(holds(later));
+        later->let_go.complete({});
+        queue.origin.run();
+        CHECK(queue.judge.failures == Failures{});
+        CHECK(queue.nothing_left());
+    }
+}
+
+TEST_CASE("lock: tabs that ask again and again get the lock in shares of a bounded size") {
+    constexpr int times = 400;  // more than the tokens with which the first tab begins
+    for (std::uint64_t seed = 0; seed < few_seeds / 4; ++seed) {
+        CAPTURE(seed);
+        LoopScene scene(seed, 3);
+        scene.start(times);
+        scene.until([&] { return scene.ended == 3; });
+        CHECK(scene.largest_share(times) <= barging_grants_max);
+    }
+}
+
+TEST_CASE("lock: tabs that ask again and again go on when one is killed or frozen in its share") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        LoopScene scene(seed, 3);
+        scene.start(100);
+        scene.steps(scene.random.below(400));
+        auto& tab = *scene.members[scene.random.below(3)].tab;
+        if (seed % 2 == 0) {
+            scene.origin.kill(tab);
+            scene.origin.run();
+            CHECK(scene.ended >= 2);
+        } else {
+            scene.origin.freeze(tab);
+            scene.steps(200);
+            scene.origin.thaw(tab);
+            scene.origin.run();
+            CHECK(scene.ended == 3);
+        }
+    }
+}
+
+TEST_CASE(
+    "lock: a tab that begins to hold takes positions behind requests that it did not receive") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        LockOrderScene queue(seed);
+        const auto first = queue.ask(0);
+        const auto reader = queue.ask(1, to_read);
+        const auto writer = queue.ask(1);
+        const auto between = queue.members[0].page->hold();
+        queue.release(first);
+        CHECK(holds(reader));
+        const auto behind = queue.ask(1);
+        const auto last_reader = queue.ask(1, to_read);
+        const auto later = queue.ask(0);
+        for (const auto& [ends, begins] :
+             {std::pair{reader, writer}, {writer, between}, {between, behind}}) {
+            queue.release(ends);
+            CHECK(holds(begins));
+        }
+        queue.release(behind);
+        CHECK(holds(last_reader));
+        CHECK(waits(later));
+        queue.release(last_reader);
+        later->let_go.complete({});
+        queue.origin.run();
+        CHECK(queue.judge.failures == Failures{});
+        CHECK(queue.nothing_left());
+    }
+}
+
+TEST_CASE("lock: a request does not inherit a position from before a tab that was not received") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        LockOrderScene queue(seed);
+        const auto holder = queue.ask(0);
+        const auto next = queue.ask(2);
+        const auto writer = queue.ask(1);
+        const AbortSignal signal;
+        queue.ask_until(signal, 1);
+        const auto between = queue.ask(0);
+        const auto later = queue.members[1].page->hold();
+        queue.give_up(signal);
+        for (const auto& [ends, begins] :
+             {std::pair{holder, next}, {next, writer}, {writer, between}, {between, later}}) {
+            queue.release(ends);
+            CHECK(holds(begins));
+        }
         later->let_go.complete({});
         queue.origin.run();
         CHECK(queue.judge.failures == Failures{});

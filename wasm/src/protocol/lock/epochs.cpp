@@ -72,7 +72,9 @@ Task<LockTokens> LockEpochs::raise_once(const std::string& key, LockClaim claim,
         if (wanted && !wanted()) {
             co_await fail(ErrorCode::lock_lost, "the lock was lost before it was granted");
         }
+        const bool contended = row && row->last > seen_[key];
         tokens = co_await begin_epoch(transaction, key, row, claim);
+        tokens.contended = contended;
         co_await sweeper_.sweep_if_due(transaction);
     });
     co_await save_backup(tokens.last);
@@ -99,16 +101,20 @@ Task<LockTokens> LockEpochs::reserve(const std::string& key, LockClaim claim,
 Task<LockTokens> LockEpochs::reserve_in(Transaction& transaction, const std::string& key,
                                         LockClaim claim, std::shared_ptr<const bool> granted) {
     auto row = co_await read_in(transaction, key);
+    const bool contended = row && row->last > seen_[key];
     if (!row || *granted) {
-        co_return co_await begin_epoch(transaction, key, row, std::move(claim));
+        auto begun = co_await begin_epoch(transaction, key, row, std::move(claim));
+        begun.contended = contended;
+        co_return begun;
     }
     const auto base = co_await newest(key, row, claim.tokens);
-    const LockTokens tokens{identifier_of(world_.random().bits()),
-                            row->born,
-                            base + 1,
-                            base + 1,
-                            base + claim.tokens,
-                            claim};
+    const LockTokens tokens{.grant = identifier_of(world_.random().bits()),
+                            .born = row->born,
+                            .first = base + 1,
+                            .next = base + 1,
+                            .last = base + claim.tokens,
+                            .claim = claim,
+                            .contended = contended};
     seen_[key] = row->last = tokens.last;
     // Waiting tabs must know how long the next holder may hold, also if that one hangs at once.
     if (claim.max_hold_ms > 0) {

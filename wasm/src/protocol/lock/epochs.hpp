@@ -52,8 +52,9 @@ struct LockTokens {
     std::int64_t first = 0;
     std::int64_t next = 1;
     std::int64_t last = 0;
-    LockClaim claim = {};   // NOLINT(readability-redundant-member-init)
-    bool recorded = false;  // the row names this hold
+    LockClaim claim = {};    // NOLINT(readability-redundant-member-init)
+    bool recorded = false;   // the row names this hold
+    bool contended = false;  // another tab had reserved tokens since this tab did, before these
     [[nodiscard]] bool empty() const { return next > last; }
 };
 

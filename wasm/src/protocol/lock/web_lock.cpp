@@ -129,11 +129,13 @@ Task<std::unique_ptr<HeldLock>> WebLock::request_lock(std::string name, NativeRe
 /// Gives the hold its tokens, under the entry lock, before any caller is granted the lock.
 Task<void> WebLock::assign_tokens(std::shared_ptr<NativeHold> hold, NativeRequest request) {
     entering_ = hold;
+    bool contended = false;
     if (const auto reservation = reservation_) {
         *reservation->granted = true;
         // A tab whose timers run late distrusts what it has reserved.
         reservation->trusted = reservation->trusted && reservation->awake.in_time();
         co_await reservation->settled.async();
+        contended = reservation->tokens && reservation->tokens->contended;
         if (reservation->trusted && reservation->tokens) {
             hold->tokens = *std::move(reservation->tokens);
         }
@@ -143,6 +145,7 @@ Task<void> WebLock::assign_tokens(std::shared_ptr<NativeHold> hold, NativeReques
             context_.epochs.raise(key_, request.claim, [&hold] { return !hold->lost; }));
         if (raised) {
             hold->tokens = std::move(raised.value());
+            hold->tokens.contended |= contended;
         } else if (raised.error().code() == ErrorCode::lock_lost) {
             hold->lost = true;
         } else {

@@ -17,7 +17,6 @@ constexpr std::size_t contenders_max = 10'000;
 }  // namespace
 
 void Contenders::note(Contender contender) {
-    if (all_.empty()) since_ms_ = contender.received_ms;
     std::erase_if(all_, [&](const Contender& other) {
         if (other.tab != contender.tab || other.after_position != contender.after_position ||
             other.after_request != contender.after_request)

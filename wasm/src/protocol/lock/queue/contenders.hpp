@@ -34,8 +34,6 @@ class Contenders {
     /// order, and is merged with the first.
     void note(Contender contender);
     [[nodiscard]] bool empty() const { return all_.empty(); }
-    /// Returns when the first contender was received, while there are any.
-    [[nodiscard]] double since_ms() const { return since_ms_; }
     /// Whether one of them asked with `ifAvailable`.
     [[nodiscard]] bool any_tries() const;
     /// Whether another tab's request came after a position of this tab.
@@ -58,7 +56,6 @@ class Contenders {
 
   private:
     std::vector<Contender> all_;
-    double since_ms_ = 0;
 };
 
 }  // namespace tabacus

@@ -30,10 +30,10 @@ bool FairOrder::behind_a_contender(const AcquireRequest& request) const {
     return contenders_.any_after(last) || may_be_behind_others(request);
 }
 
-bool FairOrder::may_be_behind_others(const AcquireRequest& request) const {
-    const bool waiting = holds_.acquiring() || !contenders_.empty();
+bool FairOrder::may_be_behind_others(const AcquireRequest& request, double since_ms) const {
+    const bool waiting = holds_.acquiring() || !contenders_.empty() || !ahead_.empty();
     return waiting && lock_.has_web_locks() && ahead_.size() < precautions_max &&
-           request.since_ms >= last_since_ms_ + same_position_ms;
+           request.since_ms >= since_ms + same_position_ms;
 }
 
 bool FairOrder::stands_alone(const AcquireRequest& request) const {
@@ -110,6 +110,7 @@ void FairOrder::release_position(const AcquireRequest& request) {
     const auto after = std::next(position);
     const bool inherits = may_inherit && heir->options.mode == position->mode &&
                           !contenders_.came_between(position->number, *heir) &&
+                          !may_be_behind_others(*heir, position->since_ms) &&
                           (after == ahead_.end() || heir->id < after->owner);
     if (inherits) {
         position->owner = heir->id;

@@ -19,8 +19,8 @@
 //                         not keep it (LockDriver::obtain())
 //
 // A request that ends passes its position to the tab's next request, its heir, unless another tab
-// came between the two. A position whose entry lock was stolen stays in line: acquire() fails with
-// it, and the driver takes another one.
+// came, or may have come, between the two. A position whose entry lock was stolen stays in line:
+// acquire() fails with it, and the driver takes another one.
 #pragma once
 
 #include <cstdint>
@@ -59,10 +59,12 @@ class FairOrder {
     /// Whether another tab's request came after all of this tab's positions, and before this
     /// request. Positions that were given up do not count.
     [[nodiscard]] bool behind_a_contender(const AcquireRequest& request) const;
-    /// Whether other tabs wait, as far as this tab knows, and one may have come after this tab's
-    /// last position and before the request. A tab that waits learns of others only when it is
-    /// near the lock.
-    [[nodiscard]] bool may_be_behind_others(const AcquireRequest& request) const;
+    /// Whether other tabs may wait, of which one may have come after this tab's last position and
+    /// before the request. A tab that waits learns of others only while it is near the lock, so
+    /// that a tab that has just become a holder does not know who came before.
+    [[nodiscard]] bool may_be_behind_others(const AcquireRequest& request) const {
+        return may_be_behind_others(request, last_since_ms_);
+    }
 
     /// Returns the number of the current position.
     [[nodiscard]] std::uint64_t current() const { return current_; }
@@ -101,6 +103,8 @@ class FairOrder {
     Task<bool> forget_contenders();
 
   private:
+    /// Does the same for a position that was taken for a request made at `since_ms`.
+    [[nodiscard]] bool may_be_behind_others(const AcquireRequest& request, double since_ms) const;
     Task<void> take(AcquireRequestPtr request);
     void note_contender(const LockMessage& message, bool tries);
     [[nodiscard]] std::vector<Position>::iterator find(const AcquireRequest& request);

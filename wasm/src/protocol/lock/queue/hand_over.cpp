@@ -1,6 +1,5 @@
 #include "hand_over.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "protocol/lock/lock_timers.hpp"
@@ -36,9 +35,13 @@ AcquireRequestPtr HandOver::admissible(const NativeHold& hold) {
     const bool late = contenders_.came_before(*first);
     // A request that another tab waits behind comes before that tab, however long that takes.
     if (!contenders_.empty() && !late) return first;
+    if (must_yield(hold)) return nullptr;
     // The barging window is for requests that were made while the tab had the lock.
     const bool again = first->since_ms >= hold.taken_ms;
-    if (must_yield(hold) || (late && !(again && in_barging_window(hold)))) return nullptr;
+    if (late && !again) return nullptr;
+    // Other tabs may wait although none was received: a message is behind the tasks of callers.
+    const bool contended = late || (again && hold.tokens.contended);
+    if (contended && !in_barging_window(hold)) return nullptr;
     return first;
 }
 
@@ -49,9 +52,8 @@ bool HandOver::must_yield(const NativeHold& hold) const {
 
 /// Whether the hold may go on granting for a moment although another tab waits.
 bool HandOver::in_barging_window(const NativeHold& hold) const {
-    if (hold.mode != LockMode::exclusive) return false;
-    const auto since_ms = std::max(contenders_.since_ms(), hold.taken_ms);
-    const auto age_ms = lock_.clock().now_ms() - since_ms;
+    if (hold.mode != LockMode::exclusive || hold.uses >= barging_grants_max) return false;
+    const auto age_ms = lock_.clock().now_ms() - hold.taken_ms;
     return age_ms >= 0 && age_ms < barging_window_ms && lock_.has_web_locks();
 }
 

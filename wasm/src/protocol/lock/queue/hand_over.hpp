@@ -7,11 +7,15 @@
 //                               no other tab waits (may_go_on)
 //   some         has callers    grants to the requests of this tab that  the last one releases
 //                               came before the contenders
-//   some         in grace       waits for a caller that asks again, in   barging_window_ms or its
+//   some         in grace       waits for a caller that asks again, in   the window or its
 //                               the barging window (may_go_on)           microtasks are over
 //   any          otherwise      is released
+//
+// A hold without contenders whose tokens are `contended` is released at the end of its barging
+// window, too: the tabs that wait may not have been received yet.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "auto_reset_event.hpp"
@@ -21,10 +25,12 @@
 
 namespace tabacus {
 
-/// The longest that a hold goes on granting once another tab is known to wait. It is about as long
-/// as that tab's message takes: a lock that is handed over after each single grant does little
-/// else.
-constexpr double barging_window_ms = 2;
+/// The barging window: how long after it began, and how often, a hold grants to callers that ask
+/// again while another tab waits. A lock that is handed over after each single grant does little
+/// else. The number of grants ends most windows, so that tabs that the system runs less often get
+/// the lock as often as others. The time bounds the wait where callers hold the lock for longer.
+constexpr double barging_window_ms = 10;
+constexpr std::uint64_t barging_grants_max = 32;
 
 class HandOver {
   public:
