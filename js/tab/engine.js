@@ -13,6 +13,7 @@ import { Lazy } from '../common/lazy.js';
 import { Retries } from '../common/retries.js';
 import { TabacusError } from '../common/errors.js';
 import { Host } from '../host/host.js';
+import { defaultTimeouts } from './timeouts.js';
 
 /** @typedef {import('../core/program.js').PieceName} PieceName */
 
@@ -127,6 +128,8 @@ export class Engine {
         this.host = host;
         this.platform = platform;
         this.failed = failed;
+        /** How long calls wait for a browser that does not answer, in milliseconds. */
+        this.timeouts = { ...defaultTimeouts, ...options.timeouts };
         this.retries = new Retries(platform);
         this.bridge = new Bridge(program.glue, host, {
             notice: (notice) => this.#notice(notice),
