@@ -3,7 +3,7 @@
 import { invalid } from '../common/errors.js';
 import { STRATEGIES, strategyOptions } from '../common/strategies.js';
 import { checkWasm } from '../core/module.js';
-import { checkTimeouts } from './timeouts.js';
+import { checkTimeouts } from '../common/timeouts.js';
 import {
     checkBoolean,
     checkInteger,

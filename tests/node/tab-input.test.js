@@ -128,6 +128,7 @@ test('a tab without a platform counts in memory, and its capabilities show it', 
         exclusion: /** @type {any} */ (globalThis.navigator)?.locks ? 'web-locks' : 'none',
         durability: 'memory',
         mirror: false,
+        opening: false,
         channel: true,
     });
     assert.ok(Object.isFrozen(tab.capabilities));

@@ -1,6 +1,6 @@
 /** The option `timeouts` of open(): how long calls wait for a browser that does not answer. */
 
-import { checkInteger, checkOptions } from '../common/check-arguments.js';
+import { checkInteger, checkOptions } from './check-arguments.js';
 
 /**
  * Times in milliseconds, each an integer from 100 to 3 600 000.
