@@ -84,7 +84,7 @@ export const hostCalls = [
             params: { transaction: 'int' },
         },
     ]),
-    ...of('host.database.transaction(transaction)?', 'TransactionHost', 'js/host/database.js', [
+    ...of('host.database.transaction(transaction)?', 'TransactionHost', 'js/host/transaction.js', [
         {
             name: 'transaction_get',
             doc: 'Reads a row.',

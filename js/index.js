@@ -34,6 +34,7 @@ export const attach = async (...handle) => (await imported(import('./worker.js')
 
 /** @typedef {import('./common/errors.js').TabacusErrorCode} TabacusErrorCode */
 /** @typedef {import('./tab/open.js').OpenOptions} OpenOptions */
+/** @typedef {import('./common/timeouts.js').Timeouts} Timeouts */
 /** @typedef {import('./tab/tab.js').Tab} Tab */
 /** @typedef {import('./tab/tab.js').Counter} Counter */
 /** @typedef {import('./tab/tab-options.js').CounterOptions} CounterOptions */

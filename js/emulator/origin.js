@@ -2,7 +2,7 @@
 /** An emulated origin: its tabs, its schedule, and the faults that may happen to what the tabs share. */
 
 import { invalid, TabacusError } from '../common/errors.js';
-import { checkInteger, checkOptions } from '../common/check-arguments.js';
+import { checkInteger, checkOneOf, checkOptions } from '../common/check-arguments.js';
 import { BroadcastMessages } from './messages/broadcast-channel.js';
 import { SeededRandom } from './common/seeded-random.js';
 import { OriginClock } from './global/clock.js';
@@ -11,6 +11,7 @@ import { trusted } from '../platform/events.js';
 import { hostTask, unyieldingMax } from './common/host-task.js';
 import { checkKey, closeConnections, databasesOf, loseDatabases } from './database/indexed-db.js';
 import { describe, shorten } from './common/describe.js';
+import { breakDatabases, databaseFaults } from './database/troubles.js';
 import { checkRecord } from './check-record.js';
 import { isStorage } from '../platform/storage-interface.js';
 import { delivered, tracked } from './host/host-work.js';
@@ -154,6 +155,25 @@ export class Origin {
             throw invalid('tab', tab, 'a tab of this origin');
         this.rules.noteEverything();
         if (this.database) closeConnections(this.database, tab ? tab.contexts : [...this.contexts.values()]);
+    }
+
+    /**
+     * Lets IndexedDB fail in a tab, until its document is replaced or the returned function is called.
+     * @param {Tab} tab
+     * @param {import('./database/troubles.js').DatabaseFault} fault
+     * @param {{ event?: boolean, forGood?: boolean }} [options] of `dead-connection`: `event` of each connection, and
+     *   `forGood` if only a new document can open another one
+     * @returns {() => void} ends `hang-open` or `hang-transaction`
+     * @throws {TabacusError} `invalid-argument`
+     */
+    breakDatabase(tab, fault, options = {}) {
+        if (!(tab instanceof Tab && tab.origin === this)) throw invalid('tab', tab, 'a tab of this origin');
+        checkOneOf('fault', fault, databaseFaults);
+        const { event, forGood } = checkOptions(options, ['event', 'forGood']);
+        this.#trace(`${fault} of the databases of a tab`);
+        if (!this.database) return () => {};
+        if (event) closeConnections(this.database, tab.contexts);
+        return breakDatabases(this.database, tab.contexts, fault, Boolean(forGood));
     }
 
     /**

@@ -3,20 +3,26 @@
  * - It is opened without a version. So tabs of this release can share it with tabs of a later release, which
  *   may have raised the version.
  * - It closes when it receives `versionchange`, so that no upgrade or deletion by another tab waits for it.
- * - After it was lost, the next use opens it again.
- * - Every caller gets an answer.
+ * - After it was lost, the next use opens it again. A connection that died is replaced a few times in a row; after
+ *   that each use makes one attempt.
+ * - Every caller gets an answer. An opening that is not answered goes on, and its callers do not wait for it.
  */
 
 import { attempt, isOpaque, storeFailure } from './failure.js';
 import { createStores, isComplete } from './schema.js';
 
 /**
- * The longest time that an opening may take. Opening waits for the disk, and for other tabs to close the
- * connections that block an upgrade; on a machine that is short of memory this takes seconds. After this time
- * the tab goes on without a database. The limit affects nothing else, because a connection that opens later
- * is closed.
+ * How long to wait before a connection that died is replaced, by the number of failures in a row. A browser whose
+ * storage process has crashed has another one within some 100 ms. After the last of them only a new document helps:
+ * in WebKitGTK (2.50, measured) IndexedDB stays dead for the page and its workers.
  */
-const openWait_ms = 30_000;
+const backOff_ms = [0, 0, 100, 400];
+
+/**
+ * How long calls fail at once after an attempt has failed that is not repeated any more. It is longer than the pauses in
+ * which protocols try again, and shorter than those of a person.
+ */
+const rest_ms = 1_000;
 
 /** The message for a database that has our name, but was made by other code. */
 export const foreignDatabase = 'a foreign database has the name';
@@ -53,6 +59,30 @@ export class DatabaseConnection {
 
     #disposed = false;
 
+    /** Whether a connection was open before. */
+    #wasOpen = false;
+
+    /** How often in a row a connection has died or could not be replaced. */
+    #failures = 0;
+
+    /** Until when calls fail at once, by the monotonic clock. */
+    #restUntil_ms = 0;
+
+    /** Why the last connection died, until another one is open. */
+    #cause = '';
+
+    /** Why a caller cannot wait for the pending opening. @type {import('./failure.js').Failure | undefined} */
+    #late;
+
+    /**
+     * Settles the operation of open(), if it waits.
+     * @type {Opened | undefined}
+     */
+    #starting;
+
+    /** Whether the opening takes longer than `timeouts.open`. */
+    opening = false;
+
     /** Whether the platform has IndexedDB. The database may refuse to open all the same. */
     available;
 
@@ -62,7 +92,7 @@ export class DatabaseConnection {
     /**
      * @param {import('./host.js').Platform} platform
      * @param {string} namespace
-     * @param {Pick<import('./host.js').Host, 'clock'>} host
+     * @param {Pick<import('./host.js').Host, 'clock' | 'timeouts' | 'warn' | 'openingChanged'>} host
      * @param {import('./host.js').HostEvents} report
      */
     constructor(platform, namespace, host, report) {
@@ -82,13 +112,19 @@ export class DatabaseConnection {
     }
 
     /**
-     * Settles the operation when the connection is open.
+     * Settles the operation when the connection is open, or when the opening takes longer than `timeouts.open`.
      * @param {number} operation
      */
     open(operation) {
-        this.use((connection, why) =>
-            connection ? this.#report.settled(operation) : this.#report.failed(operation, ...why),
-        );
+        const opened = (/** @type {IDBDatabase | undefined} */ connection, /** @type {any} */ why) => {
+            if (this.#starting !== opened) return;
+            this.#starting = undefined;
+            if (connection || this.opening) this.#report.settled(operation);
+            else this.#report.failed(operation, .../** @type {import('./failure.js').Failure} */ (why));
+        };
+        this.#starting = opened;
+        if (this.opening) opened(undefined, undefined);
+        else this.use(opened);
     }
 
     /**
@@ -99,12 +135,81 @@ export class DatabaseConnection {
     use(opened) {
         if (this._connection) {
             opened(this._connection, ['store-failed', '']);
+        } else if (this.#late || this._resting) {
+            opened(undefined, this.#late ?? this._hopeless(['store-failed', this.#cause]));
         } else if (this.#waiting) {
             this.#waiting.push(opened);
         } else {
             this.#waiting = [opened];
-            this.#request(undefined);
+            this.#requestLater();
         }
+    }
+
+    /** Requests the connection, after a pause if the last ones died. */
+    #requestLater() {
+        const pause_ms = backOff_ms[this.#failures] ?? 0;
+        if (pause_ms > 0) this.#host.clock.after(pause_ms, () => this.#request(undefined));
+        else this.#request(undefined);
+    }
+
+    /** Whether connections have died so often that operations are not repeated. @protected */
+    get _exhausted() {
+        return this.#disposed || this.#failures >= backOff_ms.length;
+    }
+
+    /**
+     * Drops a connection that is dead, so that the next use opens another one.
+     *
+     * @param {IDBDatabase} connection
+     * @param {string} cause
+     * @param {boolean} hung whether it died by silence, which has cost its callers much time already
+     * @protected
+     */
+    _replace(connection, cause, hung) {
+        if (this._connection !== connection) return;
+        this.#fail(cause, hung ? 2 : 1);
+        this._drop(connection);
+        connection.close();
+    }
+
+    /** Counts failures in a row. @param {string} cause @param {number} count */
+    #fail(cause, count) {
+        if (this.#disposed) return;
+        this.#cause = cause;
+        const before = this._exhausted;
+        this.#failures += count;
+        if (!this._exhausted) return;
+        this.#restUntil_ms = this.#host.clock.monotonic() + rest_ms;
+        if (before) return;
+        this.#host.warn(
+            'database-unusable',
+            'IndexedDB of this page does not work any more; counters count in memory. Reload the page.',
+            cause,
+        );
+    }
+
+    /** Whether calls fail at once. @protected */
+    get _resting() {
+        return this._exhausted && this.#host.clock.monotonic() < this.#restUntil_ms;
+    }
+
+    /** Notes that a transaction was completed. @protected */
+    _succeeded() {
+        this.#failures = 0;
+    }
+
+    /**
+     * Returns the failure for a caller that cannot be helped any more.
+     *
+     * @param {import('./failure.js').Failure} failure
+     * @returns {import('./failure.js').Failure}
+     * @protected
+     */
+    _hopeless([code, message]) {
+        const advice = this._exhausted
+            ? 'IndexedDB of this page does not work any more: reload the page. '
+            : '';
+        return [code, advice + message];
     }
 
     /**
@@ -150,10 +255,14 @@ export class DatabaseConnection {
     _connected() {}
 
     /**
-     * Called when the connection was lost: its transactions get no more events.
+     * Called when a connection was lost: its transactions get no more events.
+     *
+     * @param {IDBDatabase | undefined} connection undefined for all
      * @protected
      */
-    _disconnected() {}
+    _disconnected(connection) {
+        void connection;
+    }
 
     /** Forgets a connection that is closed. @param {IDBDatabase} connection @protected */
     _drop(connection) {
@@ -183,6 +292,7 @@ export class DatabaseConnection {
     #request(version, full = false) {
         let over = false;
         let upgrading = false;
+        const stopWaiting = this.#watchOpening();
         /**
          * @param {IDBDatabase | undefined} connection
          * @param {import('./failure.js').Failure} [why]
@@ -200,14 +310,15 @@ export class DatabaseConnection {
             this.#request(version, full);
         };
         this.#openAnew = () => openAnew(full);
-        const stopWaiting = this.#host.clock.after(openWait_ms, () =>
-            finish(undefined, ['store-failed', `the database did not open within ${openWait_ms} ms`]),
-        );
         try {
             const request = /** @type {IDBFactory} */ (this.#factory).open(this.#name, version);
             request.onupgradeneeded = (event) => {
                 upgrading = true;
                 this.#upgrade(request, event, full);
+            };
+            request.onblocked = () => {
+                const message = 'Another connection to the database holds up its upgrade.';
+                this.#host.warn('store-opening', message, this.#name);
             };
             request.onsuccess = () => finish(request.result);
             request.onerror = (event) => {
@@ -220,6 +331,40 @@ export class DatabaseConnection {
         } catch (error) {
             finish(undefined, storeFailure(error));
         }
+    }
+
+    /**
+     * Bounds the waits for the pending opening: that of open() by `timeouts.open`, and that of all other callers by
+     * `timeouts.transaction`. An opening waits for the disk, and for other tabs to close the connections that
+     * block an upgrade or a deletion.
+     *
+     * @returns {() => void} ends this
+     */
+    #watchOpening() {
+        const { clock, timeouts } = this.#host;
+        const stopOpen = clock.after(timeouts.open, () => {
+            if (this.opening) return;
+            this.opening = true;
+            this.#host.warn(
+                'store-opening',
+                `IndexedDB has not opened within ${timeouts.open} ms; counters count in memory until it does.`,
+                this.#name,
+            );
+            this.#host.openingChanged();
+            this.#starting?.(undefined, ['store-failed', '']);
+        });
+        const stopOthers = clock.after(timeouts.transaction, () => {
+            this.#late = [
+                'store-failed',
+                `the database has not opened within ${timeouts.transaction} ms: another tab may block it`,
+            ];
+            this.#answer(undefined, this.#late);
+            this.#waiting = [];
+        });
+        return () => {
+            stopOpen();
+            stopOthers();
+        };
     }
 
     /**
@@ -260,7 +405,26 @@ export class DatabaseConnection {
             connection.close();
             connection = undefined;
         }
-        if (connection) this.#keep(connection);
+        if (connection) {
+            this.#keep(connection);
+        } else if (this.#wasOpen) {
+            this.#fail(why[1], 1);
+            if (!this._exhausted) return this.#requestLater();
+        }
+        const late = this.opening;
+        this.opening = false;
+        this.#late = undefined;
+        this.#answer(connection, connection ? why : this._hopeless(why));
+        if (late) this.#host.openingChanged();
+    }
+
+    /**
+     * Answers the callers that wait for the opening.
+     *
+     * @param {IDBDatabase | undefined} connection
+     * @param {import('./failure.js').Failure} why
+     */
+    #answer(connection, why) {
         const waiting = this.#waiting ?? [];
         // This precedes the callbacks, since one that gets a failure may call use() again, and waits for a
         // new opening.
@@ -271,13 +435,21 @@ export class DatabaseConnection {
     /** Keeps a connection, and listens for its end. @param {IDBDatabase} connection */
     #keep(connection) {
         this._connection = connection;
+        this.#wasOpen = true;
         this._connected();
+        if (this.#cause && !this._exhausted)
+            this.#host.warn(
+                'connection-replaced',
+                'The connection to IndexedDB died, and another one was opened.',
+                this.#cause,
+            );
+        this.#cause = '';
         connection.onversionchange = () => {
             connection.close();
             this._drop(connection);
         };
         connection.onclose = () => {
-            this._disconnected();
+            this._disconnected(connection);
             this._drop(connection);
         };
     }

@@ -68,3 +68,15 @@ export function storeFailure(error) {
         `${name ?? 'The transaction failed'}: ${message ?? ''}`,
     ];
 }
+
+/**
+ * Whether an error of a transaction, or of a request, says that its connection is dead. An AbortError, or no error at
+ * all, says so unless this page has aborted the transaction.
+ *
+ * @param {DOMException | null} error
+ */
+export const isDeath = (error) =>
+    !error ||
+    error.name === 'UnknownError' ||
+    error.name === 'InvalidStateError' ||
+    error.name === 'AbortError';

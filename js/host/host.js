@@ -9,6 +9,7 @@ import { ChannelsHost } from './broadcast-channels.js';
 import { ClockHost } from './clock.js';
 import { DatabaseHost } from './database.js';
 import { TabacusError } from '../common/errors.js';
+import { defaultTimeouts } from '../common/timeouts.js';
 import { reportTo } from './failure.js';
 import { LifecycleHost } from './lifecycle.js';
 import { LocksHost } from './web-locks.js';
@@ -49,6 +50,12 @@ export class Host {
 
     #disposed = false;
 
+    /** Reports a problem that no call has caused. @type {(code: string, message: string, subject: string) => void} */
+    #warning;
+
+    /** Reports that `database.opening` has changed. @type {() => void} */
+    #openingChange;
+
     /**
      * Reports that were made before the program was started.
      * @type {(() => void)[]}
@@ -58,9 +65,13 @@ export class Host {
     /**
      * @param {Platform} platform
      * @param {string} namespace
+     * @param {import('../common/timeouts.js').Timeouts} [timeouts] those that are not given have their defaults
      */
-    constructor(platform, namespace) {
+    constructor(platform, namespace, timeouts) {
         this.#platform = platform;
+        this.timeouts = { ...defaultTimeouts, ...timeouts };
+        this.#warning = (...warning) => this.#early.push(() => this.#warning(...warning));
+        this.#openingChange = () => {};
         const report = this.#events();
         this.report = report;
         this.clock = new ClockHost(platform, report);
@@ -75,6 +86,33 @@ export class Host {
         this.storage = new StorageHost(platform, report);
         this.locks = new LocksHost(platform, this.lifecycle, report);
         this.channels = new ChannelsHost(platform, this.clock, this.lifecycle, report);
+    }
+
+    /**
+     * Registers who gets warnings, and who learns that `database.opening` has changed.
+     *
+     * @param {(code: string, message: string, subject: string) => void} warning
+     * @param {() => void} openingChange
+     */
+    listen(warning, openingChange) {
+        this.#warning = warning;
+        this.#openingChange = openingChange;
+    }
+
+    /**
+     * Warns of a problem that no call has caused.
+     *
+     * @param {string} code
+     * @param {string} message
+     * @param {string} subject
+     */
+    warn(code, message, subject) {
+        this.#warning(code, message, subject);
+    }
+
+    /** Reports that `database.opening` has changed. */
+    openingChanged() {
+        this.#openingChange();
     }
 
     /**

@@ -51,6 +51,7 @@ const featureParts = {
  * How an engine notifies its handles.
  *
  * @typedef {object} EngineUser
+ * @property {() => void} _openingChanged the database opens late, or has opened late
  * @property {(notice: import('../core/bridge.js').Notice) => void} _notice a warning, or the loss of the
  *   store
  * @property {(error: TabacusError) => void} _fail the engine has ended by itself; it must not be called any
@@ -127,11 +128,26 @@ export class Engine {
         this.host = host;
         this.platform = platform;
         this.failed = failed;
+        /** How long calls wait for a browser that does not answer, in milliseconds. */
+        this.timeouts = host.timeouts;
         this.retries = new Retries(platform);
         this.bridge = new Bridge(program.glue, host, {
             notice: (notice) => this.#notice(notice),
             fail: (error) => this.#fail(error),
         });
+        host.listen(
+            (code, message, subject) =>
+                this.#notice({
+                    lost: false,
+                    failure: undefined,
+                    code,
+                    message,
+                    subject,
+                    previous: '',
+                    recovered: 0,
+                }),
+            () => this.#openingChanged(),
+        );
         this.bridge.start(namespace);
         this.#coordination = new Lazy(async () => {
             const { startCoordination } = await hostWork(platform, modules.coordination(), 'import()');
@@ -163,7 +179,7 @@ export class Engine {
             ahead.set(piece, compiling);
             return compiling;
         });
-        const host = new Host(platform, options.namespace);
+        const host = new Host(platform, options.namespace, options.timeouts);
         /** @type {Engine | undefined} */
         let engine;
         try {
@@ -283,12 +299,31 @@ export class Engine {
     async close(asked, done) {
         try {
             const closings = [tabClose(this.bridge), asked.then(() => this.#closeCoordination())];
-            const failed = (await Promise.allSettled(closings)).find(({ status }) => status === 'rejected');
+            const settled = await this.withinClose(Promise.allSettled(closings));
+            const failed = settled.find(({ status }) => status === 'rejected');
             if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason;
         } finally {
             done();
             this.#end(new TabacusError('closed', 'the tab was closed before this was done'));
         }
+    }
+
+    /**
+     * Bounds the wait for work that close() begins: a database may not answer.
+     *
+     * @template Work
+     * @param {Promise<Work>} work
+     * @returns {Promise<Work>} rejects with `store-failed` once `timeouts.close` has passed
+     */
+    withinClose(work) {
+        const { close } = this.timeouts;
+        let stop = () => {};
+        /** @type {Promise<never>} */
+        const late = new Promise((_, reject) => {
+            const message = `close() has waited ${close} ms for the store: what was not committed by then is lost`;
+            stop = this.host.clock.after(close, () => reject(new TabacusError('store-failed', message)));
+        });
+        return Promise.race([work, late]).finally(stop);
     }
 
     /**
@@ -332,6 +367,10 @@ export class Engine {
         this.retries.end();
         this.host.dispose();
         this.bridge.end(error);
+    }
+
+    #openingChanged() {
+        for (const user of this.#users) user.deref()?._openingChanged();
     }
 
     /**

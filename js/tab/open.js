@@ -1,5 +1,6 @@
 import { show, TabacusError } from '../common/errors.js';
 import { requirePlatform } from '../common/require-platform.js';
+import { defaultTimeouts } from '../common/timeouts.js';
 import { Engine } from './engine.js';
 import { checkOpenOptions } from './tab-options.js';
 import { Tab } from './tab.js';
@@ -29,6 +30,7 @@ import { Tab } from './tab.js';
  * @property {boolean} [allowWeaker] whether this browser may give less than was asked for: counters that are
  *   less durable, and locks that exclude other tabs or fence writes less than docs/locks.md promises. `false`
  *   by default: such a request is rejected with `weaker-guarantee`
+ * @property {import('../common/timeouts.js').Timeouts} [timeouts] how long calls wait for a browser that does not answer
  * @property {object} [window] the platform to use instead of `globalThis`
  */
 
@@ -143,6 +145,10 @@ function assertSame(has, asked) {
         source,
     ]);
     pairs.push(['allowWeaker', has.allowWeaker ?? false, asked.allowWeaker]);
+    for (const [name, time] of Object.entries(asked.timeouts)) {
+        const key = /** @type {keyof import('../common/timeouts.js').Timeouts} */ (name);
+        pairs.push([`timeouts.${name}`, has.timeouts[key] ?? defaultTimeouts[key], time]);
+    }
     for (const [option, known, value] of pairs) {
         if (known === undefined || value === undefined || same(known, value)) continue;
         throw new TabacusError(

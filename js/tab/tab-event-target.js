@@ -25,7 +25,7 @@ export class TabEventTarget extends EventTarget {
     _kept = new Set();
 
     /**
-     * Adds a listener of `warning` or `storelost` events. Events that happened before a type had a listener
+     * Adds a listener of `warning`, `storelost` or `capabilitieschange` events. Events that happened before a type had a listener
      * are kept, up to 64 of them, and the first listener of the type gets them.
      *
      * @overload
@@ -38,6 +38,13 @@ export class TabEventTarget extends EventTarget {
      * @overload
      * @param {'storelost'} type
      * @param {((event: TabacusEvent<import('./tabacus-event.js').StoreLostDetail>) => void) | null} listener
+     * @param {boolean | AddEventListenerOptions} [options]
+     * @returns {void}
+     */
+    /**
+     * @overload
+     * @param {'capabilitieschange'} type
+     * @param {((event: TabacusEvent<import('./tab.js').Capabilities>) => void) | null} listener
      * @param {boolean | AddEventListenerOptions} [options]
      * @returns {void}
      */
@@ -78,7 +85,7 @@ export class TabEventTarget extends EventTarget {
      * Emits an event, or keeps it for the first listener of its type.
      *
      * @param {string} type
-     * @param {import('./tabacus-event.js').WarningDetail | import('./tabacus-event.js').StoreLostDetail} detail
+     * @param {TabacusEvent['detail']} detail
      * @internal
      */
     _emit(type, detail) {

@@ -3,6 +3,7 @@
 import { invalid } from '../common/errors.js';
 import { STRATEGIES, strategyOptions } from '../common/strategies.js';
 import { checkWasm } from '../core/module.js';
+import { checkTimeouts } from '../common/timeouts.js';
 import {
     checkBoolean,
     checkInteger,
@@ -84,15 +85,25 @@ export function checkOpenOptions(given) {
         wasm,
         preload,
         allowWeaker,
+        timeouts,
         window = globalThis,
         ...deprecated
-    } = checkOptions(given, ['namespace', 'wasm', 'preload', 'allowWeaker', 'window', ...deprecatedPieces]);
+    } = checkOptions(given, [
+        'namespace',
+        'wasm',
+        'preload',
+        'allowWeaker',
+        'timeouts',
+        'window',
+        ...deprecatedPieces,
+    ]);
     return {
         namespace: checkName(namespace, 'namespace'),
         platform: checkWindow(window),
         wasm: { ...sourcesOf(deprecated, ''), ...checkPieces(wasm) },
         preload: checkPreload(preload),
         allowWeaker: allowWeaker === undefined ? undefined : checkBoolean('allowWeaker', allowWeaker),
+        timeouts: checkTimeouts(timeouts),
     };
 }
 

@@ -11,22 +11,7 @@ import { ask, checkAgreement, kinds } from './deferred.js';
 import { modules } from './engine.js';
 import { flushAll, TabCounters } from './tab-counters.js';
 
-/**
- * What tabacus can use in this context.
- *
- * @typedef {object} Capabilities
- * @property {'indexeddb' | 'localstorage' | 'memory'} store where counters are kept
- * @property {'web-locks' | 'lease' | 'none'} exclusion how tabs exclude each other: by Web Locks; in a
- *   browser without them by a lease in IndexedDB; `none` if it has neither
- * @property {import('./tab-options.js').Durability} durability the strongest durability that counters can
- *   have
- * @property {boolean} mirror whether the totals of counters are also kept in localStorage, from which they
- *   are recovered if the database is lost. It has room for 2 MB of them; the warning `backup-incomplete` says
- *   that there are more
- * @property {boolean} channel whether there is a BroadcastChannel, by which other tabs learn of an increment
- *   at once
- */
-
+/** @typedef {import('./capabilities.js').Capabilities} Capabilities */
 /** @typedef {ReplicatedCounter | StoredCounter} Counter */
 
 /** @typedef {import('../limits/handles.js').Budget} Budget */
@@ -115,9 +100,10 @@ export class Tab extends TabEventTarget {
      */
     get capabilities() {
         const { storage } = this.#engine.host; // the first use of localStorage blocks, so open() does without it
-        const found = /** @type {Omit<Capabilities, 'mirror'>} */ (this.#found);
+        const found = /** @type {Omit<Capabilities, 'mirror' | 'opening'>} */ (this.#found);
         this.#capabilities ??= Object.freeze({
             ...found,
+            opening: this.#engine.host.database.opening,
             mirror: found.store === 'indexeddb' && storage.available,
         });
         return this.#capabilities;
@@ -409,7 +395,8 @@ export class Tab extends TabEventTarget {
      * counters are flushed, its locks are released, and its handlers and listeners are removed. A job that it
      * runs goes on, and so does its wait for a rate limit.
      *
-     * @returns {Promise<void>} rejects as a counter's `flush()` does if the last commit fails
+     * @returns {Promise<void>} rejects as a counter's `flush()` does if the last commit fails, and with `store-failed`
+     *   if the store has not answered within `timeouts.close`
      */
     close() {
         this.#closing ??= this.#close();
@@ -467,10 +454,21 @@ export class Tab extends TabEventTarget {
             for (const counter of stored) counter._close();
         };
         const closing = flushed
-            ? Promise.all([flushed, asked]).finally(done)
+            ? this.#engine.withinClose(Promise.all([flushed, asked])).finally(done)
             : this.#engine.close(asked, done);
         for (const counter of counters) if (counter instanceof ReplicatedCounter) counter._close();
-        await Promise.all([closing, asked]);
+        asked.catch(() => {}); // a bound of the wait for it rejects first
+        await closing;
+    }
+
+    /**
+     * Emits `capabilitieschange`, and commits what was counted in memory. Called by the engine.
+     * @internal
+     */
+    _openingChanged() {
+        this.#capabilities = undefined;
+        this._emit('capabilitieschange', this.capabilities);
+        if (!this.capabilities.opening) flushAll([...this.#counters._all.values()]).catch(() => {});
     }
 
     /**

@@ -7,6 +7,10 @@
  *   - `degraded`: the tab uses a weaker store than the browser has
  *   - `backup-incomplete`: the backup in localStorage does not hold all counters, since it may have 2 MB, or since
  *     localStorage is full
+ *   - `connection-replaced`: the connection to IndexedDB died, and another one was opened; what was under way was repeated
+ *   - `database-unusable`: IndexedDB of this page does not work any more; counters count in memory, and all else fails
+ *     with `store-failed` until the page is reloaded
+ *   - `store-opening`: IndexedDB has not opened within `timeouts.open`, or another connection holds it up
  *   - `slot-lost`: another script stole the lock of this tab's slot; the tab takes another slot
  *   - `unknown-commit`: a commit was cut off, and it is not known whether it happened
  *   - `out-of-range`: the records of a counter add up to a value beyond ±(2^53 − 1)
@@ -30,9 +34,10 @@
  */
 
 /**
- * A `warning` or `storelost` event of a tab; `detail` describes what happened.
+ * A `warning`, `storelost` or `capabilitieschange` event of a tab; `detail` describes what happened. That of
+ * `capabilitieschange` is the new `tab.capabilities`.
  *
- * @template [Detail=WarningDetail | StoreLostDetail]
+ * @template [Detail=WarningDetail | StoreLostDetail | import('./tab.js').Capabilities]
  */
 export class TabacusEvent extends Event {
     /**

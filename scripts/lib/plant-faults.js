@@ -1,5 +1,5 @@
 /**
- * Tries the faults planted in JavaScript. Each fault of tests/mutation/emulator.js and shared.js is planted in a copy
+ * Tries the faults planted in JavaScript. Each fault of tests/mutation/emulator.js, host.js and shared.js is planted in a copy
  * of js/; the copy is bundled, and the test of the fault runs over it. The test must fail.
  */
 
@@ -7,6 +7,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } f
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { PLANTED as EMULATOR } from '../../tests/mutation/emulator.js';
+import { PLANTED as HOST } from '../../tests/mutation/host.js';
 import { PLANTED as SHARED } from '../../tests/mutation/shared.js';
 import { bundled } from './bundle.js';
 import { NOTHING } from './counts.js';
@@ -14,7 +15,7 @@ import { Failure } from './failure.js';
 import { buildFolder, distFolder, repository } from './paths.js';
 import { patchSource } from './source-patch.js';
 
-export const PLANTED = [...EMULATOR, ...SHARED];
+export const PLANTED = [...EMULATOR, ...HOST, ...SHARED];
 
 /** The time after which a test that hangs because of a fault has failed. */
 const timeout_ms = 60_000;

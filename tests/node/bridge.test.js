@@ -12,7 +12,7 @@ import { ready } from '../../js/core/load-coordination.js';
 import { CoordinationListeners } from '../../js/core/coordination-listeners.js';
 import { queueEnqueue, queueList, queueOpen } from '../../js/core/generated/queues.js';
 import { Promises } from '../../js/core/promises.js';
-import { TransactionHost } from '../../js/host/database.js';
+import { TransactionHost } from '../../js/host/transaction.js';
 import { Host } from '../../js/host/host.js';
 import { calledFunction, hostMethod } from '../../scripts/lib/bridge-types.js';
 import { repository } from '../../scripts/lib/paths.js';

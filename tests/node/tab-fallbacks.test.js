@@ -143,7 +143,7 @@ test('a tab whose user blocks site data has neither a database nor locks, unless
     }
 });
 
-test('a tab goes on without a database that never opens', async () => {
+test('a tab goes on although its database never opens, and counts in memory', async () => {
     const origin = new FakeOrigin();
     /** @type {(() => void)[]} */
     const timers = [];
@@ -160,6 +160,13 @@ test('a tab goes on without a database that never opens', async () => {
         return opened.length > 0;
     });
     const [tab] = /** @type {[import('tabacus').Tab]} */ (opened);
-    assert.equal(tab.capabilities.store, 'localstorage');
-    await tab.close();
+    assert.deepEqual([tab.capabilities.store, tab.capabilities.opening], ['indexeddb', true]);
+    assert.equal(tab.counter('c').add(2), 2);
+    let closed = false;
+    const closing = assert.rejects(tab.close(), { code: 'store-failed' }).then(() => (closed = true));
+    await until(() => {
+        timers.splice(0).forEach((callback) => callback());
+        return closed;
+    });
+    await closing;
 });

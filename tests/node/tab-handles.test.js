@@ -119,7 +119,11 @@ test('options that contradict the running engine are refused with an error that 
         assert.match(error.message, /true, not false/);
         return true;
     });
-    const second = await open({ window });
+    await assert.rejects(open({ window, timeouts: { open: 500 } }), {
+        argument: 'timeouts.open',
+        value: 500,
+    });
+    const second = await open({ window, timeouts: { open: 3_000, slowLock: undefined } });
     tab.semaphore('s', 2);
     assert.throws(() => second.semaphore('s', 3), failsWith('kind-mismatch'));
     tab.queue('q', { limit: 3 });

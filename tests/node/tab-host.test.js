@@ -149,7 +149,7 @@ test('a transaction that the core forgets after a commit writes everything', asy
     host.dispose();
 });
 
-test('open commits have an unknown outcome if the browser drops the connection, even without an abort event', async () => {
+test('if the browser drops the connection without an abort event, a read is repeated, and a commit without a proof is unknown', async () => {
     const origin = new FakeOrigin();
     const { host, reports, settling, begin } = await hostIn(origin);
     const { transaction } = begin();
@@ -160,8 +160,33 @@ test('open commits have an unknown outcome if the browser drops the connection, 
     const [connection] = origin.connections;
     /** @type {any} */ (connection).onclose();
     assert.equal((await outcome).texts[0], 'unknown-commit');
-    assert.equal((await read).texts[0], 'store-failed');
+    assert.deepEqual(await read, { event: 'settled', texts: ['a', '1'] });
     assert.ok(reports.some(({ event }) => event === 'databaseClosed'));
+    host.dispose();
+});
+
+test('a transaction whose connection dies keeps nothing if its repetition reads something else', async () => {
+    const origin = new FakeOrigin();
+    const { host, reports, settling, begin } = await hostIn(origin);
+    const { transaction: first } = begin();
+    first.put('rows', 'a', '1');
+    await settling((id) => first.commit(id));
+    const { transaction } = begin();
+    const read = settling((id) => transaction.get(id, 'rows', 'a'));
+    const other = settling((id) => transaction.get(id, 'rows', 'b'));
+    const put = reports.push.bind(reports);
+    reports.push = (...report) => {
+        reports.push = put;
+        // The connection dies when one read is answered. Another tab has written before the repetition begins.
+        origin.onWrite = ({ db }) =>
+            (db._rawDatabase.rawObjectStores.get('rows').records.get('a').value = '2');
+        origin.transactions.at(-1)._abort('UnknownError');
+        return put(...report);
+    };
+    assert.deepEqual((await read).texts, ['a', '1']);
+    const { event, texts } = await other;
+    assert.deepEqual([event, texts[0]], ['failed', 'store-failed']);
+    assert.match(texts[1] ?? '', /the store changed/);
     host.dispose();
 });
 

@@ -31,7 +31,7 @@ const failsWith = (code) => (/** @type {any} */ error) =>
     error instanceof TabacusError && error.code === code;
 
 test('an undefined option has its default, and null is refused', async () => {
-    for (const name of ['namespace', 'wasm', 'allowWeaker', 'window']) {
+    for (const name of ['namespace', 'wasm', 'allowWeaker', 'timeouts', 'window']) {
         await assert.rejects(open({ [name]: null }), refuses(name, null));
         const tab = await open({ [name]: undefined });
         await tab.close();
@@ -128,6 +128,7 @@ test('a tab without a platform counts in memory, and its capabilities show it', 
         exclusion: /** @type {any} */ (globalThis.navigator)?.locks ? 'web-locks' : 'none',
         durability: 'memory',
         mirror: false,
+        opening: false,
         channel: true,
     });
     assert.ok(Object.isFrozen(tab.capabilities));
@@ -155,6 +156,12 @@ test('open() refuses wrong options', async () => {
         [{ preload: 'locks' }, 'preload', 'locks'],
         [{ preload: ['lock'] }, 'preload', 'lock'],
         [{ window: 'w' }, 'window', 'w'],
+        [{ timeouts: 7 }, 'timeouts', 7],
+        [{ timeouts: { begin: 500 } }, 'timeouts.begin', 500],
+        [{ timeouts: { open: 99 } }, 'timeouts.open', 99],
+        [{ timeouts: { transaction: Infinity } }, 'timeouts.transaction', Infinity],
+        [{ timeouts: { close: 3_600_001 } }, 'timeouts.close', 3_600_001],
+        [{ timeouts: { slowLock: 0.5 } }, 'timeouts.slowLock', 0.5],
         [{ name: 'n' }, 'options.name', 'n'],
         [null, 'options', null],
     ]);

@@ -15,6 +15,7 @@ test('two tabs count exactly and see each other, and a third tab reads the total
         exclusion: 'web-locks',
         durability: 'strict',
         mirror: true,
+        opening: false,
         channel: true,
     });
     const [here, there] = [a.counter('c'), b.counter('c')];

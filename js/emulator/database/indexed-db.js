@@ -15,6 +15,7 @@ import {
     upgrading,
     workOf,
 } from './transactions.js';
+import { troubleOf } from './troubles.js';
 
 /** @typedef {import('../context.js').Context} Context */
 
@@ -28,6 +29,7 @@ import {
  * @property {Map<Context, Set<any>>} transactions the unfinished transactions of each context
  * @property {number} steps how many steps of openings and of transactions the emulator has seen; 0 before the first use
  * @property {number} quiescentAt what `steps` was when the databases were last at rest
+ * @property {number} hanging in how many contexts openings or transactions are not answered
  * @property {Map<Context, Set<any>>} events the events that are being dispatched in each context
  */
 
@@ -76,6 +78,7 @@ export function databasesOf(fakeIndexedDB) {
         transactions: new Map(),
         steps: 0,
         quiescentAt: 0,
+        hanging: 0,
         events: new Map(),
     };
 }
@@ -128,8 +131,13 @@ function watched(context, request) {
             });
         }
         work.stop();
-        if (type === 'success' && request.result) connected(context, request.result);
-        return notify(context, () => dispatch(event));
+        const trouble = troubleOf(context);
+        const answer = () => {
+            trouble.refuse(request, event);
+            if (type === 'success' && request.result) connected(context, request.result);
+            return notify(context, () => dispatch(event));
+        };
+        return trouble.holds('hang-open', answer) || answer();
     };
     return request;
 }
@@ -145,7 +153,8 @@ function connected(context, connection) {
     const dispatch = reportingDispatch(context, connection);
     connection.dispatchEvent = (/** @type {any} */ event) => notify(context, () => dispatch(event));
     const begin = connection.transaction.bind(connection);
-    connection.transaction = (/** @type {any[]} */ ...given) => scheduled(context, begin(...given));
+    connection.transaction = (/** @type {any[]} */ ...given) =>
+        scheduled(context, begin(...given), troubleOf(context));
     if (!context.alive) database.forceClose(connection);
 }
 

@@ -135,17 +135,39 @@ function watchEnd(context, transaction, done) {
     };
 }
 
-/** Makes each step of a transaction a task of the context. @param {Context} context @param {any} transaction */
-export function scheduled(context, transaction) {
+/** Ends the work of a transaction, during which time stands still. @type {WeakMap<object, () => void>} */
+const endsWork = new WeakMap();
+
+/** Lets time pass although transactions are not answered. @param {import('./indexed-db.js').Databases} database */
+export function letTimePass(database) {
+    for (const all of database.transactions.values()) for (const one of all) endsWork.get(one)?.();
+}
+
+/**
+ * Makes each step of a transaction a task of the context.
+ *
+ * @param {Context} context
+ * @param {any} transaction
+ * @param {import('./troubles.js').DatabaseTrouble} trouble
+ */
+export function scheduled(context, transaction, trouble) {
     wrapTransaction(transaction);
-    const step = transaction._start.bind(transaction);
-    transaction._start = () => {
-        transaction._started = true; // otherwise it would be started again before its task runs
+    const start = transaction._start.bind(transaction);
+    const step = () => (trouble.isDead(transaction.db) ? transaction._abort('UnknownError') : start());
+    const done = context.origin.beginWork();
+    endsWork.set(transaction, done);
+    // A transaction may wait for one that is not answered, and time must pass meanwhile.
+    if (context.origin.database?.hanging) done();
+    const next = () => {
         countStep(context);
         context.queueTask(step, 'database');
     };
+    transaction._start = () => {
+        transaction._started = true; // otherwise it would be started again before its task runs
+        if (!trouble.holds('hang-transaction', next)) next();
+    };
     bindDispatch(context, transaction);
-    watchEnd(context, transaction, context.origin.beginWork());
+    watchEnd(context, transaction, done);
     return transaction;
 }
 

@@ -79,6 +79,9 @@ class FencedTransaction {
     void set_note(std::string_view text);
     /// Returns the transaction that it writes through, for protocols that have stores of their own.
     [[nodiscard]] Transaction& transaction() const { return *transaction_; }
+    /// Writes a row whose value no other transaction writes. By it a host recognises that this
+    /// transaction was committed although its connection died, and repeats it otherwise.
+    void prove();
     /// Fails with lock_lost if the lock was lost since begin(), else as Transaction::commit() does.
     Task<void> commit();
 

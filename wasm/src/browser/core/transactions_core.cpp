@@ -53,6 +53,7 @@ void TransactionsCore::list(int transaction, const std::string& store, const std
 
 Task<void> TransactionsCore::write(int transaction, std::vector<FencedWrite> writes) {
     auto writing = co_await written(transaction, std::move(writes));
+    writing.prove();
     co_await writing.commit();
 }
 

@@ -1,4 +1,6 @@
 // The commits of a holder under the fence of its lock.
+#include "protocol/common/concat.hpp"
+#include "protocol/common/record.hpp"
 #include "queue/native_holds.hpp"
 
 namespace tabacus {
@@ -100,6 +102,14 @@ Task<std::optional<std::string>> FencedTransaction::note() {
 void FencedTransaction::set_note(std::string_view text) {
     const auto holds = grant_->holds.lock();
     if (holds) transaction_->put(Store::locks, note_key(holds->key()), text);
+}
+
+void FencedTransaction::prove() {
+    const auto holds = grant_->holds.lock();
+    if (!holds) return;
+    transaction_->put(
+        Store::locks, proof_key(holds->key()),
+        concat({format_decimal(grant_->token.value_or(0)), ";", format_decimal(++grant_->proofs)}));
 }
 
 Task<void> FencedTransaction::commit() {

@@ -112,6 +112,14 @@ Task<FencedTransaction> begin_in_term(std::shared_ptr<Grant> term, Durability du
     co_return co_await holds->begin(term, scope, durability);
 }
 
+/// Commits a transaction that only removes rows which nobody needs. What it has read counts
+/// whether or not the rows are gone.
+Task<void> commit_tidying(FencedTransaction& transaction) {
+    const auto committed = co_await attempt(transaction.commit());
+    if (committed || committed.error().code() == ErrorCode::unknown_commit) co_return;
+    co_await fail(committed.error());
+}
+
 }  // namespace
 
 std::string leader_lock(std::string_view name) { return "leader/" + std::string(name); }
@@ -333,7 +341,7 @@ Task<void> Leader::begin_term(std::string name, std::shared_ptr<Grant> term) {
             }
         }
     }
-    co_await own.commit();
+    co_await commit_tidying(own);
     if (unreadable == 0 || !reported_.insert(name).second) co_return;
     on_notice_({Notice::Kind::warning, "corrupt-record",
                 format_decimal(unreadable) +
@@ -384,7 +392,7 @@ Task<std::optional<LeaderCall>> Leader::first_open(const std::string& name,
         }
         if (found || rows.size() < rows_read) break;
     }
-    co_await own.commit();
+    co_await commit_tidying(own);
     co_return found;
 }
 
@@ -409,6 +417,7 @@ Task<void> Leader::answer(std::string name, std::string id, FencedTransaction tr
     own.transaction().remove(Store::locks, where);
     own.transaction().put(Store::locks, answer_prefix(name) + id, format_call_row(*call));
     own.transaction().put(Store::data, data_key(calls_of(name), id), answer.text);
+    own.prove();
     co_await own.commit();
     table_.broadcast(calls_topic(name), id);
 }

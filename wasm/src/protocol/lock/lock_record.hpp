@@ -52,6 +52,11 @@ inline std::string note_key(std::string_view escaped_name) {
     return std::string(escaped_name) + "/note";
 }
 
+/// Returns the key of the proof of the last fenced transaction (FencedTransaction::prove()).
+inline std::string proof_key(std::string_view escaped_name) {
+    return std::string(escaped_name) + "/commit";
+}
+
 /// Returns the key of the claim of a tab that evicts a hung holder (EvictionRow).
 inline std::string eviction_key(std::string_view escaped_name) {
     return std::string(escaped_name) + "/rescue";

@@ -63,6 +63,7 @@ struct Grant {
     bool held = true;
     std::string loss;
     int commits = 0;  // under way
+    int proofs = 0;   // made by FencedTransaction::prove()
     std::vector<Function<void(std::string_view)>> on_lost;
 };
 

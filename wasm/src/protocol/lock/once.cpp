@@ -88,6 +88,7 @@ Task<void> Once::settle(std::string key, Held held, OnceOutcome outcome, double 
         transaction.transaction().put(Store::locks, once_until_key(escaped(lock_name(key))),
                                       format_decimal(static_cast<std::int64_t>(until_ms)));
     }
+    transaction.prove();
     co_await transaction.commit();
 }
 

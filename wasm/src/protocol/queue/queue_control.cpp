@@ -113,6 +113,7 @@ Task<std::int64_t> QueueControl::change_once(const Change& apply) {
         result = co_await apply(rows);
         if (rows.touched) {
             co_await rows.write_head();
+            rows.prove();
             open_.announce_commit();
             poller_.expect();
             const auto committed = co_await attempt(transaction->commit());

@@ -126,6 +126,10 @@ Task<void> QueueRows::write_head() {
     stamp_events();
 }
 
+void QueueRows::prove() {
+    transaction.put(Store::jobs, key("commit"), identifier_of(context.world.random().bits()));
+}
+
 void QueueRows::stamp_events() {
     for (auto& event : changes.events) {
         event.tab = context.tab;

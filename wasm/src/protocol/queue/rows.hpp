@@ -66,6 +66,8 @@ struct QueueRows {
     Task<void> read_head();
     /// Must be called after everything else.
     Task<void> write_head();
+    /// Writes a row whose value no other transaction writes, as FencedTransaction::prove() does.
+    void prove();
     /// Takes the place of write_head() where nothing has changed that the head records.
     void stamp_events();
     /// Returns nothing if the row cannot be read; it is then moved to Store::quarantine.

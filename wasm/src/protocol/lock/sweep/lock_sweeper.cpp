@@ -107,6 +107,7 @@ Task<void> LockSweeper::remove(Transaction& transaction, const Row& row) {
     }
     transaction.remove(Store::locks, row.key);
     transaction.remove(Store::locks, note_key(row.key));
+    transaction.remove(Store::locks, proof_key(row.key));
     transaction.remove(Store::locks, eviction_key(row.key));
 }
 

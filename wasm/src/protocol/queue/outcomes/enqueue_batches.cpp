@@ -80,6 +80,7 @@ Task<void> EnqueueBatches::write(const Batch& batch) {
             changes.add(QueueEvent::Kind::resumed, {});
         }
         co_await rows.write_head();
+        rows.prove();
         open_.announce_commit();
         poller_.expect();
         co_await transaction->commit();

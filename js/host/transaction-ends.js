@@ -1,0 +1,72 @@
+/** How transactions of IndexedDB end, and whether what they have read is equal. */
+
+import { isDeath, storeFailure } from './failure.js';
+
+/** @param {IDBTransaction} transaction @returns {boolean} whether it was not over */
+export function abortIfPossible(transaction) {
+    try {
+        transaction.abort();
+        return true;
+    } catch {
+        return false;
+    }
+}
+
+/**
+ * Whether an exception of a request says that the transaction is over. An event tells how it ended.
+ *
+ * @param {unknown} error
+ */
+export const isInactive = (error) =>
+    ['TransactionInactiveError', 'InvalidStateError'].includes(
+        String(/** @type {Partial<DOMException>} */ (error)?.name),
+    );
+
+/**
+ * Whether two answers are equal. Values that are neither primitive nor plain data count as different.
+ *
+ * @param {any} a
+ * @param {any} b
+ * @returns {boolean}
+ */
+export function isEqual(a, b) {
+    if (Object.is(a, b)) return true;
+    if (typeof a !== 'object' || typeof b !== 'object' || !a || !b) return false;
+    const plain = Array.isArray(a) ? Array.isArray(b) : isRecord(a) && isRecord(b);
+    const keys = Object.keys(a);
+    return (
+        plain &&
+        keys.length === Object.keys(b).length &&
+        keys.every((key) => key in b && isEqual(a[key], b[key]))
+    );
+}
+
+/** @param {object} value */
+const isRecord = (value) => Object.prototype.toString.call(value) === '[object Object]';
+
+/**
+ * Returns why the browser aborted a transaction. Returns nothing for an error that does not state the reason: the
+ * connection is dead, or another request had failed.
+ *
+ * @param {DOMException | null} error
+ * @returns {import('./failure.js').Failure | undefined}
+ */
+export function abortionOf(error) {
+    if (error?.name === 'ConstraintError') return ['fenced', 'another holder has the claim'];
+    return isDeath(error) ? undefined : storeFailure(error);
+}
+
+/**
+ * Makes the next transaction accept writes again after one that exceeded the quota. Firefox (153, measured)
+ * refuses every put() of the transaction that follows, and only of that one: so an empty one is made here.
+ * (Of the other engines whose transactions commit by themselves, none needs this.)
+ *
+ * @param {IDBTransaction} failed
+ */
+export function allowWrites({ db, objectStoreNames }) {
+    try {
+        db.transaction([...objectStoreNames], 'readwrite').abort();
+    } catch {
+        // The connection is closed.
+    }
+}

@@ -1,0 +1,39 @@
+/**
+ * Faults planted in the JavaScript of the host, each with the test file that must kill it. `node scripts/plant.js`
+ * plants them.
+ */
+
+/** @typedef {import('./emulator.js').Planted} Planted */
+
+/** @param {string} file @param {string} test @returns {(fault: string, find: string, replace: string) => Planted} */
+const of = (file, test) => (fault, find, replace) => ({
+    file: `js/host/${file}.js`,
+    test,
+    fault,
+    find,
+    replace,
+});
+
+/** @type {Planted[]} */
+export const PLANTED = [
+    of('transaction', 'dead-connection')(
+        'the proof of a commit is not looked for',
+        'if (this.#uncertain) this.#prove();',
+        'if (!this.#requests) this.#prove();',
+    ),
+    of('transaction', 'dead-connection')(
+        'a dead transaction is not repeated',
+        'const over = ++this.#repetitions > repetitionsMax',
+        'const over = ++this.#repetitions > 0',
+    ),
+    of('transaction', 'tab-host')(
+        'a repetition does not compare what it reads',
+        'if (!isEqual(before, now)) {',
+        'if (before === now) {',
+    ),
+    of('transaction', 'database-faults')(
+        'a transaction that is not answered waits for ever',
+        'if (++this.#silent < 5) return;',
+        'if (++this.#silent < 5_000) return;',
+    ),
+];
