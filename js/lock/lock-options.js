@@ -16,6 +16,9 @@ import { Held } from './held.js';
  * @property {boolean} [steal] whether the lock is stolen from its holders. Each previous holder is notified by
  *   its `signal`, and its later commits are refused. `false` by default
  * @property {AbortSignal} [signal] ends the wait: the request rejects with the signal's reason
+ * @property {AbortSignal} [releaseSignal] ends the wait and the hold: the request rejects with the signal's
+ *   reason. If the lock is held, `held.signal` aborts with that reason, and the lock is released once pending
+ *   commits have ended
  * @property {number} [timeout] the longest wait, in milliseconds, from 0 to 2^31 − 1; the request then
  *   rejects with a `TimeoutError`. With 0 it is granted only if the lock is free. It waits without limit by
  *   default
@@ -81,6 +84,7 @@ export function checkLockOptions(given = {}) {
         'ifAvailable',
         'steal',
         'signal',
+        'releaseSignal',
         'timeout',
         'maxHold',
         'label',
@@ -91,6 +95,7 @@ export function checkLockOptions(given = {}) {
     const ifAvailable = checkFlag('ifAvailable', options.ifAvailable);
     const steal = checkFlag('steal', options.steal);
     const signal = checkSignal(options.signal);
+    const releaseSignal = checkSignal(options.releaseSignal, 'releaseSignal');
     const timeout = checkTimeout(options.timeout);
     const good =
         maxHold === undefined || (typeof maxHold === 'number' && maxHold >= 1 && maxHold <= maxHoldMsMax);
@@ -104,6 +109,7 @@ export function checkLockOptions(given = {}) {
         ifAvailable,
         steal,
         signal,
+        releaseSignal,
         timeout_ms: timeout,
         maxHold_ms: /** @type {number | undefined} */ (maxHold),
         label: checkLabel(options.label === undefined ? '' : options.label),
@@ -121,4 +127,14 @@ export function checkOnceOptions(given = {}) {
 
 /** Checks the options of a semaphore, as checkLockOptions() does. @param {unknown} given */
 export const checkSemaphoreOptions = (given = {}) =>
-    checkLockOptions(checkOptions(given, ['ifAvailable', 'signal', 'timeout', 'maxHold', 'label', 'within']));
+    checkLockOptions(
+        checkOptions(given, [
+            'ifAvailable',
+            'signal',
+            'releaseSignal',
+            'timeout',
+            'maxHold',
+            'label',
+            'within',
+        ]),
+    );

@@ -71,7 +71,7 @@ export class Serial {
      */
     async set(value, mutate, options = {}) {
         checkFunction('mutate', mutate);
-        checkOptions(options, ['signal', 'timeout', 'maxHold', 'label', 'within']);
+        checkOptions(options, ['signal', 'releaseSignal', 'timeout', 'maxHold', 'label', 'within']);
         const own = { value };
         const begun = ++this.#begun;
         this.#pending.push(own);

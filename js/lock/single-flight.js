@@ -31,7 +31,7 @@ export async function runOnce(locks, key, make, given, called_ms) {
     const age = { ttl_ms: ttl, called_ms };
     const entered = locks._name(key);
     const { outcome: other, held: number } = await locks._wait(
-        signal,
+        [signal],
         (request) => onceEnter(bridge, entered, options, age, request),
         (entry) => entry,
     );

@@ -3,7 +3,7 @@
  * objects.
  */
 
-import { invalid, DeadlockError, TabacusError } from '../common/errors.js';
+import { invalid, TabacusError } from '../common/errors.js';
 import {
     fencedBegin,
     fencedCommit,
@@ -27,6 +27,8 @@ import { LockObserver } from './lock-observer.js';
 import { checkLockOptions, checkSemaphoreOptions } from './lock-options.js';
 import { coreName } from './names.js';
 import { isThenable } from './outcome.js';
+import { platformError } from './platform-error.js';
+import { releaseOn } from './release-signal.js';
 import { Semaphore } from './semaphore.js';
 import { runOnce } from './single-flight.js';
 
@@ -169,7 +171,12 @@ export class TabLocks {
                 ended();
                 reject(error);
             };
-            for (const one of held) one._whenLost(fail);
+            /** @param {unknown} reason */
+            const lost = (reason) => {
+                for (const one of held) one._end(reason); // the signals of all of them abort
+                fail(reason);
+            };
+            for (const one of held) one._whenLost(lost);
             Promise.resolve(used).then((value) => {
                 for (const one of held) one._checkMaxHold();
                 ended();
@@ -250,18 +257,19 @@ export class TabLocks {
      */
     #acquire(start, names, options, granted) {
         this._access._assertAsked();
-        const { within, maxHold_ms, label } = options;
+        const { within, maxHold_ms, label, signal, releaseSignal } = options;
         if (within && !within._isOf(this)) throw invalid('within', within, 'a held lock of this tab');
         const limited = maxHold_ms !== undefined || within !== undefined;
         const known = names.map((name) => this._name(name));
         return this._wait(
-            options.signal,
+            [signal, releaseSignal],
             (request) => start(known, options, within?._id ?? 0, request),
             (numbers) => {
                 const held = numbers.map((number, index) =>
                     this._hold(number, /** @type {string} */ (names[index]), label, limited),
                 );
                 this._assertKept(held);
+                if (releaseSignal) releaseOn(releaseSignal, held);
                 return granted(held);
             },
         );
@@ -329,6 +337,7 @@ export class TabLocks {
 
     /** Forgets a lock. Returns whether it was not forgotten already. @param {number} id @internal */
     _forget(id) {
+        this.#held.get(id)?._released();
         if (!this.#held.delete(id)) return false;
         this._bridge.listeners.lost.delete(id);
         return true;
@@ -375,7 +384,7 @@ export class TabLocks {
         this._access._assertAsked();
         const known = this._name(name);
         await this._wait(
-            checkSignal(signal),
+            [checkSignal(signal)],
             (request) => lockWait(this._bridge, known, limit, request),
             () => {},
         );
@@ -400,8 +409,10 @@ export class TabLocks {
     _fail(error) {
         if (this._access._ended) return;
         this._access._ended = error;
-        for (const held of [...this.#held.values()]) held._lose(error);
-        this.#held.clear();
+        for (const held of [...this.#held.values()]) {
+            held._end(error);
+            this._forget(held._id);
+        }
         this.#observer._end();
     }
 
@@ -438,25 +449,26 @@ export class TabLocks {
      * Makes a call of the core that a signal, or the closing of the tab, can end.
      *
      * @template Answer, T
-     * @param {AbortSignal | undefined} signal
+     * @param {(AbortSignal | undefined)[]} ends the signals that end the call
      * @param {(request: number) => Promise<Answer>} start calls the core; `request` identifies the call in
      *   lockAbort()
      * @param {(answer: Answer) => T | Promise<T>} answered called in the microtask in which the core answers
      * @returns {Promise<T>} what `answered` returns
      * @internal
      */
-    _wait(signal, start, answered) {
-        signal?.throwIfAborted();
+    _wait(ends, start, answered) {
+        const signals = ends.filter((signal) => signal !== undefined);
+        for (const signal of signals) signal.throwIfAborted();
         const request = this._bridge.listeners.take();
         const withdraw = () => lockAbort(this._bridge, request);
         const abort = () => {
             if (!this._access._ended) withdraw();
         };
         const ended = () => {
-            signal?.removeEventListener('abort', abort);
+            for (const signal of signals) signal.removeEventListener('abort', abort);
             this.#waiting.delete(withdraw);
         };
-        signal?.addEventListener('abort', abort);
+        for (const signal of signals) signal.addEventListener('abort', abort);
         this.#waiting.add(withdraw);
         return start(request).then(
             (answer) => {
@@ -465,23 +477,8 @@ export class TabLocks {
             },
             (error) => {
                 ended();
-                throw this._access._ended ?? platformError(error, signal);
+                throw this._access._ended ?? platformError(error, signals);
             },
         );
     }
-}
-
-/**
- * Replaces the core's error of an abort, a timeout or a deadlock by the one that the application expects: the
- * signal's reason, a DOMException, a DeadlockError.
- *
- * @param {TabacusError} error
- * @param {AbortSignal | undefined} signal
- */
-function platformError(error, signal) {
-    const { code, message } = /** @type {{ code: string, message: string }} */ (error);
-    if (code === 'aborted') return signal?.aborted ? signal.reason : new DOMException(message, 'AbortError');
-    if (code === 'timed-out') return new DOMException(message, 'TimeoutError');
-    if (code === 'deadlock') return new DeadlockError(message);
-    return error;
 }
