@@ -43,7 +43,7 @@ export class Held {
         this.label = label;
         /**
          * The fencing token, greater than that of every earlier exclusive grant of the name; null for a
-         * shared lock.
+         * shared lock, and for one that was granted without a token (`fence: 'preferred'`).
          */
         this.token = token;
     }
@@ -132,7 +132,7 @@ export class Held {
      * @returns {Promise<T>} what `write` returned, after the commit. Rejects with what `write` throws; with
      *   `lock-lost` or `fenced`, if the lock was lost, and with the reason of `releaseSignal`, if that had
      *   aborted before (nothing is written then); with `unavailable` for a
-     *   shared lock, or without IndexedDB; with `invalid-argument`, or an error of the store. After
+     *   lock without a token, or without IndexedDB; with `invalid-argument`, or an error of the store. After
      *   `unknown-commit` it is not known whether the transaction was committed
      * @example
      * await tab.lock('cart').run((held) =>

@@ -3,7 +3,7 @@ import { Successor } from '../common/successor.js';
 import { LeaderCalls } from './leader-calls.js';
 import { Lock } from './lock.js';
 
-/** Options of a candidate: those of a lock, but for `mode`. @typedef {Omit<import('./lock-options.js').LockOptions, 'mode' | 'ifAvailable'>} TermOptions */
+/** Options of a candidate: those of a lock, but for `mode`. @typedef {Omit<import('./lock-options.js').LockOptions, 'mode' | 'ifAvailable' | 'fence'>} TermOptions */
 
 /** The names of these options. `mode` is not among them: a leader holds its lock exclusively. */
 const waits = /** @type {const} */ ([

@@ -1,7 +1,7 @@
 /** Checks of the options of locks, which are made before anything else is done. */
 
 import { invalid } from '../common/errors.js';
-import { checkOptions } from '../common/check-arguments.js';
+import { checkOneOf, checkOptions } from '../common/check-arguments.js';
 import { checkSignal, checkTimeout } from '../common/check-waits.js';
 import { isWellFormed } from '../common/well-formed.js';
 import { Held } from './held.js';
@@ -25,6 +25,10 @@ import { Held } from './held.js';
  * @property {number} [maxHold] the longest time for which the lock may be held, in milliseconds, from 1 to
  *   2^31 − 1. Its holder then loses it, even if it is frozen or hung. All tabs must pass the same value for
  *   the same lock. There is no limit by default
+ * @property {'required' | 'preferred'} [fence] whether the lock may be granted without a token. With
+ *   `preferred`, a lock that Web Locks grant is held even if the database is full, broken or missing: then
+ *   `held.token` is null, `held.commit()` is `unavailable`, and the tab emits a `warning`. `required` by
+ *   default: such a request fails. A request that steals needs a fence
  * @property {string} [label] names the request in query() and in a DeadlockError; at most 256 UTF-16 units,
  *   empty by default
  * @property {Held} [within] the held lock under which this one is requested. If it has the same name, it is
@@ -87,6 +91,7 @@ export function checkLockOptions(given = {}) {
         'releaseSignal',
         'timeout',
         'maxHold',
+        'fence',
         'label',
         'within',
     ]);
@@ -102,6 +107,8 @@ export function checkLockOptions(given = {}) {
     if (!good) throw invalid('maxHold', maxHold, `a number of milliseconds from 1 to ${maxHoldMsMax}`);
     if (within !== undefined && !(within instanceof Held)) throw invalid('within', within, 'a held lock');
     if (steal && ifAvailable) throw unsupported('steal and ifAvailable exclude each other');
+    const fence = checkOneOf('fence', options.fence ?? 'required', ['required', 'preferred']);
+    if (steal && fence === 'preferred') throw unsupported('a request that steals needs a fence');
     if (steal && mode !== 'exclusive') throw unsupported('steal is for exclusive locks');
     if (signal && (steal || ifAvailable)) throw unsupported('a signal is for requests that wait');
     return {
@@ -112,6 +119,7 @@ export function checkLockOptions(given = {}) {
         releaseSignal,
         timeout_ms: timeout,
         maxHold_ms: /** @type {number | undefined} */ (maxHold),
+        fenceOptional: fence === 'preferred',
         label: checkLabel(options.label === undefined ? '' : options.label),
         within,
     };

@@ -64,7 +64,7 @@ export class Serial {
      * @param {T} value
      * @param {(value: T, held: import('./held.js').Held) => R | Promise<R>} mutate runs under the lock
      *   `serial/<name>`
-     * @param {Omit<import('./lock-options.js').LockOptions, 'mode' | 'ifAvailable' | 'steal'>} [options] of
+     * @param {Omit<import('./lock-options.js').LockOptions, 'mode' | 'ifAvailable' | 'steal' | 'fence'>} [options] of
      *   the request for that lock
      * @returns {Promise<R>} what `mutate` returns. Rejects with what `mutate` throws, with
      *   `invalid-argument`, or as Lock.run() does. If it rejects, `value` is not shown any more

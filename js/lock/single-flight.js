@@ -36,7 +36,11 @@ export async function runOnce(locks, key, make, given, called_ms) {
         (entry) => entry,
     );
     if (other) return unwrapOutcome(other.succeeded, bridge.host.values.take(other.text));
-    const held = locks._hold(number, key, '', options.maxHold_ms !== undefined);
+    const held = locks._hold(number, key, {
+        mode: 'exclusive',
+        label: '',
+        limited: options.maxHold_ms !== undefined,
+    });
     locks._assertKept([held]);
     /** @type {{ succeeded: boolean, result: any }} */
     let outcome;

@@ -256,8 +256,9 @@ export class TabLocks {
      * @returns {Promise<T>} what `granted` returns
      */
     #acquire(start, names, options, granted) {
-        this._access._assertAsked();
-        const { within, maxHold_ms, label, signal, releaseSignal } = options;
+        const { mode, within, maxHold_ms, label, fenceOptional } = options;
+        const { signal, releaseSignal } = options;
+        this._access._assertAsked(fenceOptional);
         if (within && !within._isOf(this)) throw invalid('within', within, 'a held lock of this tab');
         const limited = maxHold_ms !== undefined || within !== undefined;
         const known = names.map((name) => this._name(name));
@@ -266,7 +267,7 @@ export class TabLocks {
             (request) => start(known, options, within?._id ?? 0, request),
             (numbers) => {
                 const held = numbers.map((number, index) =>
-                    this._hold(number, /** @type {string} */ (names[index]), label, limited),
+                    this._hold(number, /** @type {string} */ (names[index]), { mode, label, limited }),
                 );
                 this._assertKept(held);
                 if (releaseSignal) releaseOn(releaseSignal, held);
@@ -294,20 +295,16 @@ export class TabLocks {
      *
      * @param {number} id
      * @param {string} name
-     * @param {string} label
-     * @param {boolean} limited whether it may have a maxHold
+     * @param {{ mode: 'exclusive' | 'shared', label: string, limited: boolean }} options `limited`: whether it
+     *   may have a maxHold
      * @internal
      */
-    _hold(id, name, label, limited) {
-        const token = lockToken(this._bridge, id);
-        // A lock that is entered again keeps the mode in which it is held, whatever mode the request names.
-        const mode = Number.isNaN(token) ? 'shared' : 'exclusive';
-        const held = new Held(
-            this,
-            id,
-            { name, mode, label, token: mode === 'shared' ? null : token },
-            limited,
-        );
+    _hold(id, name, { mode: asked, label, limited }) {
+        const found = lockToken(this._bridge, id);
+        const token = Number.isNaN(found) ? null : found;
+        // A lock that is entered again keeps the mode in which it is held: an exclusive one, if it has a token.
+        const mode = token === null ? asked : 'exclusive';
+        const held = new Held(this, id, { name, mode, label, token }, limited);
         this.#held.set(id, held);
         this._bridge.listeners.lost.set(id, (reason) => held._lose(reason));
         return held;

@@ -552,6 +552,14 @@ const LOCKS = [
     },
     {
         ...of('lock/queue/lock_driver.cpp'),
+        name: 'fence-always-required',
+        fault: 'LockDriver: a request that prefers a fence fails with the database',
+        find: 'if (!give_up_fence(first->options, outcome.error())) settle',
+        replace: 'settle',
+        test: 'lock: a request that prefers a fence is granted while the disk is full',
+    },
+    {
+        ...of('lock/queue/lock_driver.cpp'),
         name: 'release-when-spent',
         fault: 'LockDriver: a tab that has used up its tokens releases the lock to a later tab',
         find: 'contenders_.came_before(*request) || !co_await',
