@@ -69,6 +69,11 @@ export class DatabaseHost extends DatabaseConnection {
             host.lifecycle.going ? 'with care' : careless || alone ? 'by itself' : 'at once';
     }
 
+    /** Whether the connection is open. */
+    get opened() {
+        return this._connection !== undefined;
+    }
+
     /**
      * Begins a transaction, and settles the operation when transaction(operation) returns it. If the
      * connection is open, the operation settles before this returns.

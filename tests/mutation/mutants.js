@@ -559,6 +559,22 @@ const LOCKS = [
         test: 'lock: a request that prefers a fence is granted while the disk is full',
     },
     {
+        ...of('lock/lock_context.cpp'),
+        name: 'prerendered-holder',
+        fault: 'LockContext: a page is granted locks before it is shown',
+        find: 'suspended(of.lifecycle().prerendering())',
+        replace: 'suspended(false)',
+        test: 'lock: a prerendered page is granted nothing, and its requests end in time',
+    },
+    {
+        ...of('lock/queue/lock_observer.cpp'),
+        name: 'probed-holder-alone',
+        fault: 'LockObserver: a tab that shares a lock takes itself for its only holder where it can only probe',
+        find: '!seen.counted && seen.held',
+        replace: 'false',
+        test: 'lock: where the browser refuses queries, holders are found and releases are noticed',
+    },
+    {
         ...of('lock/queue/lock_driver.cpp'),
         name: 'release-when-spent',
         fault: 'LockDriver: a tab that has used up its tokens releases the lock to a later tab',
