@@ -31,6 +31,7 @@ import { platformError } from './platform-error.js';
 import { releaseOn } from './release-signal.js';
 import { Semaphore } from './semaphore.js';
 import { runOnce } from './single-flight.js';
+import { SlowLocks } from './slow-locks.js';
 
 /**
  * @typedef {object} LockCapabilities
@@ -49,6 +50,7 @@ export class TabLocks {
     _access;
 
     #observer;
+    #slow;
 
     /** The locks that are not released, by their numbers in the core. @type {Map<number, Held>} */
     #held = new Map();
@@ -73,6 +75,7 @@ export class TabLocks {
         this.tab = tab;
         this._access = new LockAccess(this.capabilities, owner._allowWeaker);
         this.#observer = new LockObserver(this, owner, platform);
+        this.#slow = new SlowLocks(this, owner, engine);
     }
 
     /**
@@ -218,6 +221,7 @@ export class TabLocks {
      */
     #acquireAll(names, given, granted) {
         return this.#acquire(
+            'lock',
             (known, options, within, request) => lockAcquire(this._bridge, known, options, within, request),
             names,
             checkLockOptions(given),
@@ -235,6 +239,7 @@ export class TabLocks {
      */
     async permit(name, permits, given) {
         return this.#acquire(
+            'semaphore',
             ([known = ''], options, within, request) =>
                 semaphoreAcquire(this._bridge, known, permits, options, within, request),
             [name],
@@ -247,6 +252,7 @@ export class TabLocks {
      * Makes an acquire request of the core.
      *
      * @template T
+     * @param {'lock' | 'semaphore'} kind
      * @param {(names: string[], options: RequestOptions, within: number, request: number) => Promise<number[]>} start
      *   calls the core, and resolves with the numbers of the held locks
      * @param {string[]} names
@@ -255,8 +261,8 @@ export class TabLocks {
      *   request
      * @returns {Promise<T>} what `granted` returns
      */
-    #acquire(start, names, options, granted) {
-        const { mode, within, maxHold_ms, label, fenceOptional } = options;
+    #acquire(kind, start, names, options, granted) {
+        const { mode, ifAvailable, steal, within, maxHold_ms, label, fenceOptional } = options;
         const { signal, releaseSignal } = options;
         this._access._assertAsked(fenceOptional);
         if (within && !within._isOf(this)) throw invalid('within', within, 'a held lock of this tab');
@@ -264,7 +270,10 @@ export class TabLocks {
         const known = names.map((name) => this._name(name));
         return this._wait(
             [signal, releaseSignal],
-            (request) => start(known, options, within?._id ?? 0, request),
+            (request) => {
+                const answer = start(known, options, within?._id ?? 0, request);
+                return ifAvailable || steal ? answer : this.#slow.watch(answer, kind, names);
+            },
             (numbers) => {
                 const held = numbers.map((number, index) =>
                     this._hold(number, /** @type {string} */ (names[index]), { mode, label, limited }),
@@ -392,6 +401,7 @@ export class TabLocks {
         if (this._access._ended) return;
         this._access._ended = new TabacusError('closed', 'the tab was closed before this was done');
         this.#observer._end();
+        this.#slow.end();
         for (const held of [...this.#held.values()]) {
             held._lose('closed');
             this._release(held._id);
@@ -411,6 +421,7 @@ export class TabLocks {
             this._forget(held._id);
         }
         this.#observer._end();
+        this.#slow.end();
     }
 
     /**

@@ -59,6 +59,9 @@ const featureParts = {
 
 export { modules };
 
+/** How long a request for a lock waits before the tab warns: longer than a user waits for an action. */
+const slowLockMs = 10_000;
+
 export class Engine {
     /** The handles that are not closed. @type {WeakRef<EngineUser>[]} */
     #users = [];
@@ -127,6 +130,7 @@ export class Engine {
         this.host = host;
         this.platform = platform;
         this.failed = failed;
+        this.slowLock_ms = options.slowLock_ms ?? slowLockMs;
         this.retries = new Retries(platform);
         this.bridge = new Bridge(program.glue, host, {
             notice: (notice) => this.#notice(notice),

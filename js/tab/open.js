@@ -29,6 +29,9 @@ import { Tab } from './tab.js';
  * @property {boolean} [allowWeaker] whether this browser may give less than was asked for: counters that are
  *   less durable, and locks that exclude other tabs or fence writes less than docs/locks.md promises. `false`
  *   by default: such a request is rejected with `weaker-guarantee`
+ * @property {{ slowLock?: number }} [timeouts] times in milliseconds. `slowLock`: how long a request for a lock
+ *   waits before the tab emits the warning `slow-lock`; an integer from 1 to 2^31 − 1, or Infinity for never;
+ *   10 000 by default
  * @property {object} [window] the platform to use instead of `globalThis`
  */
 
@@ -143,6 +146,7 @@ function assertSame(has, asked) {
         source,
     ]);
     pairs.push(['allowWeaker', has.allowWeaker ?? false, asked.allowWeaker]);
+    pairs.push(['timeouts.slowLock', has.slowLock_ms, asked.slowLock_ms]);
     for (const [option, known, value] of pairs) {
         if (known === undefined || value === undefined || same(known, value)) continue;
         throw new TabacusError(

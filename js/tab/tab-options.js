@@ -75,6 +75,19 @@ function checkPreload(value) {
     return value.map((feature) => /** @type {Feature} */ (checkOneOf('preload', feature, features)));
 }
 
+/**
+ * Checks the option `timeouts.slowLock`.
+ *
+ * @param {unknown} timeouts
+ * @returns {number | undefined} in milliseconds
+ */
+function checkSlowLock(timeouts) {
+    if (timeouts === undefined) return undefined;
+    const { slowLock } = checkOptions(timeouts, ['slowLock'], 'timeouts');
+    if (slowLock === undefined || slowLock === Infinity) return slowLock;
+    return checkInteger('timeouts.slowLock', slowLock, 1, 2 ** 31 - 1, ', or Infinity');
+}
+
 /** Checks the options of open(), and returns them with their defaults. @param {unknown} given */
 export function checkOpenOptions(given) {
     // A default replaces undefined only. A namespace of null is refused: with the default instead, an
@@ -85,13 +98,23 @@ export function checkOpenOptions(given) {
         preload,
         allowWeaker,
         window = globalThis,
+        timeouts,
         ...deprecated
-    } = checkOptions(given, ['namespace', 'wasm', 'preload', 'allowWeaker', 'window', ...deprecatedPieces]);
+    } = checkOptions(given, [
+        'namespace',
+        'wasm',
+        'preload',
+        'allowWeaker',
+        'window',
+        'timeouts',
+        ...deprecatedPieces,
+    ]);
     return {
         namespace: checkName(namespace, 'namespace'),
         platform: checkWindow(window),
         wasm: { ...sourcesOf(deprecated, ''), ...checkPieces(wasm) },
         preload: checkPreload(preload),
+        slowLock_ms: checkSlowLock(timeouts),
         allowWeaker: allowWeaker === undefined ? undefined : checkBoolean('allowWeaker', allowWeaker),
     };
 }

@@ -184,3 +184,46 @@ for (const url of ['https://app.test/', 'http://plain.test/']) {
         origin.close();
     });
 }
+
+test('a request that waits for 10 s warns once, with the holder, its label and its age', async () => {
+    const origin = await createOrigin({ seed: 1 });
+    const first = origin.openTab();
+    const a = await open({ window: first.window });
+    const b = await open({ window: origin.openTab().window });
+    const silent = await open({ window: origin.openTab().window, timeouts: { slowLock: Infinity } });
+    const hasty = await open({ window: origin.openTab().window, timeouts: { slowLock: 20 } });
+    const [own, none, early] = [b, silent, hasty].map((tab) => details(tab, 'warning'));
+    const held = await a.lock('cart').acquire({ label: 'checkout' });
+    const permit = await a.semaphore('s', 1).acquire();
+    const term = await a.leader('e').lead();
+    await sleep(first, 5_000);
+    const waiting = [b, silent, hasty].flatMap((tab) => [
+        tab.lock('cart').run(() => {}),
+        tab.semaphore('s', 1).run(() => {}),
+        tab.leader('e').run(() => {}),
+    ]);
+    await sleep(first, 2_000);
+    assert.equal(own.length, 0);
+    await sleep(first, 60_000);
+    assert.deepEqual(own.map(({ code, subject }) => [code, subject]).sort(), [
+        ['slow-lock', 'cart'],
+        ['slow-lock', 's'],
+    ]);
+    const message = own.find(({ subject }) => subject === 'cart')?.message;
+    assert.match(
+        message,
+        /the lock "cart" has waited for 10 s: the tab \S+ \("checkout"\) has held it for 15 s/,
+    );
+    assert.deepEqual([none.length, early.length], [0, 2]);
+    held.release();
+    permit.release();
+    term.handOver();
+    await Promise.all(waiting);
+    await Promise.all([a, b, silent, hasty].map((tab) => tab.close()));
+    for (const bad of [0, '5', -1])
+        await assert.rejects(
+            open({ timeouts: /** @type {any} */ ({ slowLock: bad }) }),
+            failsWith('invalid-argument'),
+        );
+    origin.close();
+});
