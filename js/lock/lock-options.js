@@ -36,6 +36,20 @@ import { Held } from './held.js';
  *   waits, one request rejects with a DeadlockError
  */
 
+/** The names of these options. */
+const lockOptions = /** @type {const} */ ([
+    'mode',
+    'ifAvailable',
+    'steal',
+    'signal',
+    'releaseSignal',
+    'timeout',
+    'maxHold',
+    'fence',
+    'label',
+    'within',
+]);
+
 const labelUnitsMax = 256;
 
 /** The longest timer that every engine supports: 2^31−1 ms, 24 days. */
@@ -58,6 +72,10 @@ function checkFlag(argument, value) {
     if (value !== undefined && typeof value !== 'boolean') throw invalid(argument, value, 'true or false');
     return value === true;
 }
+
+/** Checks the option `fence`, and returns whether the lock may be granted without a token. @param {unknown} fence */
+const checkFence = (fence = 'required') =>
+    checkOneOf('fence', fence, ['required', 'preferred']) === 'preferred';
 
 /** Checks the option `label`, and returns it. @param {unknown} label */
 function checkLabel(label) {
@@ -83,18 +101,7 @@ function checkLabel(label) {
  * @throws {DOMException} `NotSupportedError` for options that exclude each other
  */
 export function checkLockOptions(given = {}) {
-    const options = checkOptions(given, [
-        'mode',
-        'ifAvailable',
-        'steal',
-        'signal',
-        'releaseSignal',
-        'timeout',
-        'maxHold',
-        'fence',
-        'label',
-        'within',
-    ]);
+    const options = checkOptions(given, lockOptions);
     const { mode = 'exclusive', maxHold, within } = options;
     if (mode !== 'exclusive' && mode !== 'shared') throw invalid('mode', mode, 'exclusive or shared');
     const ifAvailable = checkFlag('ifAvailable', options.ifAvailable);
@@ -107,8 +114,8 @@ export function checkLockOptions(given = {}) {
     if (!good) throw invalid('maxHold', maxHold, `a number of milliseconds from 1 to ${maxHoldMsMax}`);
     if (within !== undefined && !(within instanceof Held)) throw invalid('within', within, 'a held lock');
     if (steal && ifAvailable) throw unsupported('steal and ifAvailable exclude each other');
-    const fence = checkOneOf('fence', options.fence ?? 'required', ['required', 'preferred']);
-    if (steal && fence === 'preferred') throw unsupported('a request that steals needs a fence');
+    const fenceOptional = checkFence(options.fence);
+    if (steal && fenceOptional) throw unsupported('a request that steals needs a fence');
     if (steal && mode !== 'exclusive') throw unsupported('steal is for exclusive locks');
     if (signal && (steal || ifAvailable)) throw unsupported('a signal is for requests that wait');
     return {
@@ -119,7 +126,7 @@ export function checkLockOptions(given = {}) {
         releaseSignal,
         timeout_ms: timeout,
         maxHold_ms: /** @type {number | undefined} */ (maxHold),
-        fenceOptional: fence === 'preferred',
+        fenceOptional,
         label: checkLabel(options.label === undefined ? '' : options.label),
         within,
     };

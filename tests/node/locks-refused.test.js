@@ -192,7 +192,7 @@ test('a request that waits for 10 s warns once, with the holder, its label and i
     const b = await open({ window: origin.openTab().window });
     const silent = await open({ window: origin.openTab().window, timeouts: { slowLock: Infinity } });
     const hasty = await open({ window: origin.openTab().window, timeouts: { slowLock: 20 } });
-    const [own, none, early] = [b, silent, hasty].map((tab) => details(tab, 'warning'));
+    const [own, none, early] = [details(b, 'warning'), details(silent, 'warning'), details(hasty, 'warning')];
     const held = await a.lock('cart').acquire({ label: 'checkout' });
     const permit = await a.semaphore('s', 1).acquire();
     const term = await a.leader('e').lead();
