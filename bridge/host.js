@@ -182,6 +182,12 @@ export const hostCalls = [
     ...of('host.lifecycle', 'LifecycleHost', 'js/host/lifecycle.js', [
         { name: 'lifecycle_hidden', doc: 'Whether the page is hidden.', property: true, returns: 'bool' },
         {
+            name: 'lifecycle_prerendering',
+            doc: 'Whether the page is prerendered, and was not shown yet.',
+            property: true,
+            returns: 'bool',
+        },
+        {
             name: 'lifecycle_locks_bar_cache',
             doc: 'Whether a page that holds a lock does not enter the back/forward cache.',
             property: true,
@@ -230,9 +236,10 @@ export const coordinationCallbacks = [
     ...of('bridge.lockSnapshots', 'LockSnapshots', 'js/host/lock-snapshots.js', [
         {
             name: 'locks_query',
-            doc: 'Takes a snapshot of all locks of the origin.',
+            doc: 'Takes a snapshot of all locks of the origin, or probes some where the browser refuses that.',
             settles:
-                'four texts for each request: one if it is held, else null; its name; one if it is exclusive, else null; its client',
+                'one text if it is complete, else null; and four for each request: one if it is held, else null; its name; one if it is exclusive, else null; its client',
+            params: { probed: 'list<text>' },
         },
     ]),
     ...of('bridge.listeners', 'CoordinationListeners', 'js/core/coordination-listeners.js', [

@@ -25,7 +25,7 @@ import { loadFakeIndexedDB } from './emulator/database/indexed-db.js';
 import { checkOrigin, originOptions, quirks, storages } from './emulator/origin-options.js';
 import { Origin as EmulatedOrigin } from './emulator/origin.js';
 import { invalid } from './common/errors.js';
-import { faults } from './lab/faults.js';
+import { emulatedFaults as faults } from './lab/faults.js';
 import { checkInteger, checkOneOf, checkOptions } from './common/check-arguments.js';
 import { checkSignal } from './common/check-waits.js';
 

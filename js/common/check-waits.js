@@ -24,14 +24,15 @@ export function checkTimeout(timeout) {
 }
 
 /**
- * Checks the option `signal`, and returns it.
+ * Checks the option `signal` or `releaseSignal`, and returns it.
  *
  * @param {unknown} signal
+ * @param {string} [argument] its name in error messages
  * @returns {AbortSignal | undefined}
  */
-export function checkSignal(signal) {
+export function checkSignal(signal, argument = 'signal') {
     if (signal !== undefined && !isSignal(signal)) {
-        throw invalid('signal', signal, 'an AbortSignal');
+        throw invalid(argument, signal, 'an AbortSignal');
     }
     return signal;
 }

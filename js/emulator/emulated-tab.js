@@ -36,6 +36,10 @@ export class Tab {
     cached = false;
     /** Whether it has been hidden for so long that its timers run once a minute. */
     throttled = false;
+    /** Whether `navigator.locks.query()` is forbidden. @internal */
+    _deniesQuery = false;
+    /** Whether every call of `navigator.locks` is forbidden. @internal */
+    _refusesLocks = false;
     /**
      * The context of the script that opened it: the window of its opener, or a frame in it (HTML §7.2.2.1).
      *
@@ -259,6 +263,26 @@ export class Tab {
         if (this.throttled === throttled) return;
         this.throttled = throttled;
         for (const { timers } of this.contexts) timers.restart();
+    }
+
+    /**
+     * Forbids `navigator.locks.query()` in the tab for ever, by a SecurityError, as Firefox does in a partitioned
+     * frame. Requests still work.
+     */
+    denyQuery() {
+        if (this.closed) return;
+        this.#trace('may not query locks');
+        this._deniesQuery = true;
+    }
+
+    /**
+     * Forbids every call of `navigator.locks` in the tab for ever, by a SecurityError, as Chromium does where the user
+     * blocks site data. Locks that the tab holds stay held.
+     */
+    refuseLocks() {
+        if (this.closed) return;
+        this.#trace('may not use locks');
+        this._refusesLocks = true;
     }
 
     /** Fires `freeze`, after which no task of the tab runs until {@link thaw} (Page Lifecycle §4). */

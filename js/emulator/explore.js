@@ -34,7 +34,7 @@ import { Rejections, settle } from './verdict/rejections.js';
  *   trace: string, story: string, svg: string } & import('./searched-scenario.js').Found} Outcome
  */
 
-/** @typedef {import('../lab/faults.js').Fault} Fault */
+/** @typedef {import('../lab/faults.js').EmulatedFault} Fault */
 
 /** @param {boolean} yields */
 const turn = (yields) =>

@@ -14,7 +14,7 @@ export class FaultEffects {
         this.#quota_bytes = quota_bytes;
     }
 
-    /** @param {import('../lab/faults.js').Fault} fault @param {Tab} tab */
+    /** @param {import('../lab/faults.js').EmulatedFault} fault @param {Tab} tab */
     async apply(fault, tab) {
         const origin = this.#origin;
         switch (fault) {
@@ -37,6 +37,10 @@ export class FaultEffects {
                 return origin.clearSiteData();
             case 'corrupt':
                 return this.#corrupt(tab);
+            case 'deny-query':
+                return tab.denyQuery();
+            case 'refuse-locks':
+                return tab.refuseLocks();
             default:
                 for (const one of [...origin.tabs]) one.kill();
         }

@@ -8,7 +8,7 @@
  * @property {((context: import('./scenario.js').SetupContext) => unknown) | undefined} setup
  * @property {(context: import('./scenario.js').InvariantContext) => unknown} invariant
  * @property {number} tabs
- * @property {readonly import('../lab/faults.js').Fault[]} faults
+ * @property {readonly import('../lab/faults.js').EmulatedFault[]} faults
  * @property {number} faultBudget
  * @property {number} stepsMax
  * @property {number} timerWindow_ms

@@ -64,6 +64,11 @@ export class DatabaseHost extends DatabaseConnection {
         };
     }
 
+    /** Whether the connection is open. */
+    get opened() {
+        return this._connection !== undefined;
+    }
+
     /**
      * Begins a transaction, and settles the operation when transaction(operation) returns it. If the
      * connection is open, the operation settles before this returns.

@@ -27,7 +27,7 @@ import { Values } from './values.js';
  * @property {{ readonly locks?: LockManager, readonly userAgent?: string }} [navigator]
  * @property {typeof BroadcastChannel} [BroadcastChannel]
  * @property {Crypto} [crypto]
- * @property {EventTarget & { readonly visibilityState: string, readonly wasDiscarded?: boolean }} [document]
+ * @property {EventTarget & { readonly visibilityState: string, readonly wasDiscarded?: boolean, readonly prerendering?: boolean }} [document]
  * @property {{ now(): number }} [Date]
  * @property {{ now(): number, timeOrigin?: number }} [performance]
  * @property {(callback: () => void, delay: number) => any} [setTimeout]
@@ -128,13 +128,14 @@ export class Host {
     }
 
     /**
-     * Finds out whether there are Web Locks. If a page may not use databases, it may not be allowed to use
-     * Web Locks either, although it has them.
+     * Finds out whether the browser refuses Web Locks, although it has them, which it may do if the database does
+     * not open. Where it refuses both, the user blocks site data.
      *
      * @returns {Promise<void>} resolves when that is known
      */
     async probe() {
-        if (this.database.refused || !this.database.available) await this.locks.probe();
+        if (this.database.opened || this.lifecycle.prerendering) return;
+        if (await this.locks.refuses()) this.database.refused = true;
     }
 
     /** Reports an exception that a callback of ours has thrown. @param {unknown} error */

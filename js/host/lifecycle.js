@@ -27,6 +27,11 @@ export class LifecycleHost {
      */
     going = false;
 
+    /** Whether the page is prerendered, and was not shown yet: the browser then answers no request for a lock. */
+    get prerendering() {
+        return this.#page?.prerendering === true;
+    }
+
     /** Whether the page is hidden. */
     get hidden() {
         return this.#page?.visibilityState === 'hidden';
@@ -44,6 +49,7 @@ export class LifecycleHost {
         if (!page) return;
         this.locksBarCache = isFirefox(platform);
         this.#listen(page, 'visibilitychange', () => report.lifecycle(this.hidden ? 'hidden' : 'visible'));
+        this.#listen(page, 'prerenderingchange', () => report.lifecycle('resumed'));
         this.#listen(page, 'freeze', () => report.lifecycle('frozen'));
         this.#listen(page, 'resume', () => report.lifecycle('resumed'));
         if (this.locksBarCache) this.#listenForGoing(platform, returned);

@@ -30,6 +30,9 @@ export class LocksHost {
 
     #disposed = false;
 
+    /** Whether the browser has Web Locks, and refuses every request. */
+    #refused = false;
+
     /**
      * @param {import('./host.js').Platform} platform
      * @param {{ readonly going: boolean }} lifecycle
@@ -48,16 +51,20 @@ export class LocksHost {
     }
 
     /**
-     * Finds out whether Web Locks refuse every call. If so, they are treated as absent.
+     * Finds out whether Web Locks refuse requests. If so, they are treated as absent.
      *
-     * @returns {Promise<void>}
+     * @returns {Promise<boolean>}
      */
-    async probe() {
+    async refuses() {
         try {
-            await this.manager?.query?.();
+            await this.manager?.request('tabacus', { mode: 'shared', ifAvailable: true }, () => {});
         } catch (error) {
-            if (/** @type {any} */ (error)?.name === 'SecurityError') this.manager = undefined;
+            if (/** @type {any} */ (error)?.name === 'SecurityError') {
+                this.manager = undefined;
+                this.#refused = true;
+            }
         }
+        return this.#refused;
     }
 
     /**

@@ -14,14 +14,17 @@ export class Held {
     #id;
     #limited;
 
-    /** Why the lock was lost, if it was. @type {TabacusError | undefined} */
+    /** Why the lock was lost, if it was: an error, or the reason of a signal. @type {{ reason: unknown } | undefined} */
     #loss;
 
     /** The controller of `signal`. The first use of `signal` makes it, since few callers use it. @type {AbortController | undefined} */
     #lost;
 
-    /** @type {((reason: TabacusError) => void)[]} */
+    /** @type {((reason: unknown) => void)[]} */
     #listeners = [];
+
+    /** Called when the lock is released. @internal */
+    _released = () => {};
 
     /**
      * @param {import('./tab-locks.js').TabLocks} locks
@@ -40,7 +43,7 @@ export class Held {
         this.label = label;
         /**
          * The fencing token, greater than that of every earlier exclusive grant of the name; null for a
-         * shared lock.
+         * shared lock, and for one that was granted without a token (`fence: 'preferred'`).
          */
         this.token = token;
     }
@@ -81,22 +84,27 @@ export class Held {
     }
 
     /**
-     * A signal that aborts, with a TabacusError `lock-lost`, if the lock is lost before it is released. A
-     * lock is lost if another tab steals it, if it is held for longer than maxHold, or if the browser freezes
-     * the page or puts it in the back/forward cache.
+     * A signal that aborts if the lock is lost before it is released: with a TabacusError `lock-lost` if
+     * another tab steals it, if it is held for longer than maxHold, or if the browser freezes the page or
+     * puts it in the back/forward cache; with the reason of `releaseSignal` if that aborts.
      */
     get signal() {
         if (!this.#lost) {
             this.#lost = new AbortController();
-            if (this.#loss) this.#lost.abort(this.#loss);
+            if (this.#loss) this.#lost.abort(this.#loss.reason);
         }
         return this.#lost.signal;
     }
 
-    /** Throws unless the lock is held. @throws {TabacusError} `lock-lost` if it is released or lost */
+    /**
+     * Throws unless the lock is held.
+     *
+     * @throws {TabacusError} `lock-lost` if it is released or lost; the reason of `releaseSignal` if that has
+     *   aborted
+     */
     assertHeld() {
         this._checkMaxHold();
-        if (this.#loss) throw this.#loss;
+        this._assertNotLost();
         if (!this.#locks._holds(this.#id))
             throw new TabacusError('lock-lost', `the lock "${this.name}" is already released`);
     }
@@ -122,8 +130,9 @@ export class Held {
      * @param {(tx: import('./fenced-transaction.js').FencedTransaction) => T | Promise<T>} write if it
      *   throws, nothing is written
      * @returns {Promise<T>} what `write` returned, after the commit. Rejects with what `write` throws; with
-     *   `lock-lost` or `fenced`, if the lock was lost (nothing is written then); with `unavailable` for a
-     *   shared lock, or without IndexedDB; with `invalid-argument`, or an error of the store. After
+     *   `lock-lost` or `fenced`, if the lock was lost, and with the reason of `releaseSignal`, if that had
+     *   aborted before (nothing is written then); with `unavailable` for a
+     *   lock without a token, or without IndexedDB; with `invalid-argument`, or an error of the store. After
      *   `unknown-commit` it is not known whether the transaction was committed
      * @example
      * await tab.lock('cart').run((held) =>
@@ -140,37 +149,42 @@ export class Held {
     /**
      * Marks the lock as lost, and notifies whoever waits for that. Does nothing if the lock is not held.
      *
-     * @param {string | TabacusError} reason one word for a `lock-lost` error, or the error itself
+     * @param {string} why one word for a `lock-lost` error
      * @internal
      */
-    _lose(reason) {
-        if (!this.#isKept()) return;
-        this.#loss =
-            typeof reason === 'string'
-                ? new TabacusError('lock-lost', `the lock "${this.name}" was lost: ${reason}`)
-                : reason;
-        this.#lost?.abort(this.#loss);
-        for (const listener of this.#listeners) listener(this.#loss);
+    _lose(why) {
+        this._end(new TabacusError('lock-lost', `the lock "${this.name}" was lost: ${why}`));
     }
 
     /**
-     * Throws if the lock was lost. Does not throw if it was released.
+     * Does the same for any reason.
      *
-     * @throws {TabacusError} why it was lost
+     * @param {unknown} reason an error, or the reason of a signal
+     * @internal
+     */
+    _end(reason) {
+        if (!this.#isKept()) return;
+        this.#loss = { reason };
+        this.#lost?.abort(reason);
+        for (const listener of this.#listeners) listener(reason);
+    }
+
+    /**
+     * Throws why the lock was lost, if it was. Does not throw if it was released.
      * @internal
      */
     _assertNotLost() {
-        if (this.#loss) throw this.#loss;
+        if (this.#loss) throw this.#loss.reason;
     }
 
     /**
      * Calls a listener, once, if the lock is lost before it is released.
      *
-     * @param {(reason: TabacusError) => void} listener
+     * @param {(reason: any) => void} listener
      * @internal
      */
     _whenLost(listener) {
-        if (this.#loss) listener(this.#loss);
+        if (this.#loss) listener(this.#loss.reason);
         else this.#listeners.push(listener);
     }
 }

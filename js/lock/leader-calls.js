@@ -112,7 +112,7 @@ export class LeaderCalls {
         const call = values.keep(kept);
         try {
             const answer = await locks._wait(
-                signal,
+                [signal],
                 (request) => leaderCall(bridge, name, call, options, request),
                 (one) => one,
             );
@@ -141,6 +141,7 @@ export class LeaderCalls {
         await leaderBegin(locks._bridge, locks._name(this.#name), term._id);
         for (;;) {
             const next = await this.#next(locks, term);
+            term._assertNotLost();
             if (!next) return;
             const call = new LeaderCall(next.id, /** @type {number} */ (term.token), term.signal);
             const handedOver = await this.#run(locks, term, call, () => handler(next.request, call));

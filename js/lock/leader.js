@@ -3,10 +3,18 @@ import { Successor } from '../common/successor.js';
 import { LeaderCalls } from './leader-calls.js';
 import { Lock } from './lock.js';
 
-/** Options of a candidate: those of a lock, but for `mode`. @typedef {Omit<import('./lock-options.js').LockOptions, 'mode' | 'ifAvailable'>} TermOptions */
+/** Options of a candidate: those of a lock, but for `mode`. @typedef {Omit<import('./lock-options.js').LockOptions, 'mode' | 'ifAvailable' | 'fence'>} TermOptions */
 
 /** The names of these options. `mode` is not among them: a leader holds its lock exclusively. */
-const waits = /** @type {const} */ (['signal', 'timeout', 'maxHold', 'label', 'steal', 'within']);
+const waits = /** @type {const} */ ([
+    'signal',
+    'releaseSignal',
+    'timeout',
+    'maxHold',
+    'label',
+    'steal',
+    'within',
+]);
 
 /**
  * A leadership, which one tab of all tabs of the origin and namespace has at a time. `tab.leader(name)`
@@ -156,7 +164,8 @@ export class Term {
     }
 
     /**
-     * A signal that aborts, with a TabacusError `lock-lost`, if the term is lost before it is handed over.
+     * A signal that aborts if the term is lost before it is handed over: with a TabacusError `lock-lost`, or
+     * with the reason of `releaseSignal`.
      */
     get signal() {
         return this.#held.signal;
@@ -178,7 +187,7 @@ export class Term {
      * @param {(request: any, call: import('./leader-calls.js').LeaderCall) => unknown} handler its result, or
      *   the error that it throws, is the answer
      * @returns {Promise<void>} resolves when the term is handed over. Rejects with `lock-lost` if the term is
-     *   lost, and with `invalid-argument`, `unavailable` without IndexedDB, or an error of the store
+     *   lost, with the reason of `releaseSignal`, and with `invalid-argument`, `unavailable` without IndexedDB, or an error of the store
      * @example
      * await tab.leader('payments').run((term) =>
      *     term.answer(async ({ pay }, call) => {

@@ -36,17 +36,27 @@ export class LockAccess {
         return this._ended?.code === 'internal';
     }
 
-    /** Checks, at the beginning of a call of the application, that locks can be used. @internal */
-    _assertAsked() {
+    /**
+     * Checks, at the beginning of a call of the application, that locks can be used.
+     *
+     * @param {boolean} [fenceOptional] whether the call needs no fence where Web Locks exclude
+     * @internal
+     */
+    _assertAsked(fenceOptional) {
         if (this._ended) throw closedError();
-        this._assertOpen();
+        this._assertOpen(fenceOptional);
     }
 
-    /** Checks, in a later step of a call, that locks can still be used. @internal */
-    _assertOpen() {
+    /**
+     * Checks, in a later step of a call, that locks can still be used.
+     *
+     * @param {boolean} [fenceOptional] as for _assertAsked()
+     * @internal
+     */
+    _assertOpen(fenceOptional = false) {
         if (this._hasFailed()) throw this._ended; // the application called before the program failed
         if (this._ended) throw closedError();
-        if (this.#allowed) return;
+        if (this.#allowed || (fenceOptional && this.#capabilities.exclusion === 'web-locks')) return;
         throw new TabacusError(
             'weaker-guarantee',
             this.#capabilities.exclusion === 'page'

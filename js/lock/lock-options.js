@@ -1,7 +1,7 @@
 /** Checks of the options of locks, which are made before anything else is done. */
 
 import { invalid } from '../common/errors.js';
-import { checkOptions } from '../common/check-arguments.js';
+import { checkOneOf, checkOptions } from '../common/check-arguments.js';
 import { checkSignal, checkTimeout } from '../common/check-waits.js';
 import { isWellFormed } from '../common/well-formed.js';
 import { Held } from './held.js';
@@ -16,18 +16,39 @@ import { Held } from './held.js';
  * @property {boolean} [steal] whether the lock is stolen from its holders. Each previous holder is notified by
  *   its `signal`, and its later commits are refused. `false` by default
  * @property {AbortSignal} [signal] ends the wait: the request rejects with the signal's reason
+ * @property {AbortSignal} [releaseSignal] ends the wait and the hold: the request rejects with the signal's
+ *   reason. If the lock is held, `held.signal` aborts with that reason, and the lock is released once pending
+ *   commits have ended
  * @property {number} [timeout] the longest wait, in milliseconds, from 0 to 2^31 − 1; the request then
  *   rejects with a `TimeoutError`. With 0 it is granted only if the lock is free. It waits without limit by
  *   default
  * @property {number} [maxHold] the longest time for which the lock may be held, in milliseconds, from 1 to
  *   2^31 − 1. Its holder then loses it, even if it is frozen or hung. All tabs must pass the same value for
  *   the same lock. There is no limit by default
+ * @property {'required' | 'preferred'} [fence] whether the lock may be granted without a token. With
+ *   `preferred`, a lock that Web Locks grant is held even if the database is full, broken or missing: then
+ *   `held.token` is null, `held.commit()` is `unavailable`, and the tab emits a `warning`. `required` by
+ *   default: such a request fails. A request that steals needs a fence
  * @property {string} [label] names the request in query() and in a DeadlockError; at most 256 UTF-16 units,
  *   empty by default
  * @property {Held} [within] the held lock under which this one is requested. If it has the same name, it is
  *   entered again. If it has another name, the wait takes part in deadlock detection: of a cycle of such
  *   waits, one request rejects with a DeadlockError
  */
+
+/** The names of these options. */
+const lockOptions = /** @type {const} */ ([
+    'mode',
+    'ifAvailable',
+    'steal',
+    'signal',
+    'releaseSignal',
+    'timeout',
+    'maxHold',
+    'fence',
+    'label',
+    'within',
+]);
 
 const labelUnitsMax = 256;
 
@@ -51,6 +72,10 @@ function checkFlag(argument, value) {
     if (value !== undefined && typeof value !== 'boolean') throw invalid(argument, value, 'true or false');
     return value === true;
 }
+
+/** Checks the option `fence`, and returns whether the lock may be granted without a token. @param {unknown} fence */
+const checkFence = (fence = 'required') =>
+    checkOneOf('fence', fence, ['required', 'preferred']) === 'preferred';
 
 /** Checks the option `label`, and returns it. @param {unknown} label */
 function checkLabel(label) {
@@ -76,27 +101,21 @@ function checkLabel(label) {
  * @throws {DOMException} `NotSupportedError` for options that exclude each other
  */
 export function checkLockOptions(given = {}) {
-    const options = checkOptions(given, [
-        'mode',
-        'ifAvailable',
-        'steal',
-        'signal',
-        'timeout',
-        'maxHold',
-        'label',
-        'within',
-    ]);
+    const options = checkOptions(given, lockOptions);
     const { mode = 'exclusive', maxHold, within } = options;
     if (mode !== 'exclusive' && mode !== 'shared') throw invalid('mode', mode, 'exclusive or shared');
     const ifAvailable = checkFlag('ifAvailable', options.ifAvailable);
     const steal = checkFlag('steal', options.steal);
     const signal = checkSignal(options.signal);
+    const releaseSignal = checkSignal(options.releaseSignal, 'releaseSignal');
     const timeout = checkTimeout(options.timeout);
     const good =
         maxHold === undefined || (typeof maxHold === 'number' && maxHold >= 1 && maxHold <= maxHoldMsMax);
     if (!good) throw invalid('maxHold', maxHold, `a number of milliseconds from 1 to ${maxHoldMsMax}`);
     if (within !== undefined && !(within instanceof Held)) throw invalid('within', within, 'a held lock');
     if (steal && ifAvailable) throw unsupported('steal and ifAvailable exclude each other');
+    const fenceOptional = checkFence(options.fence);
+    if (steal && fenceOptional) throw unsupported('a request that steals needs a fence');
     if (steal && mode !== 'exclusive') throw unsupported('steal is for exclusive locks');
     if (signal && (steal || ifAvailable)) throw unsupported('a signal is for requests that wait');
     return {
@@ -104,8 +123,10 @@ export function checkLockOptions(given = {}) {
         ifAvailable,
         steal,
         signal,
+        releaseSignal,
         timeout_ms: timeout,
         maxHold_ms: /** @type {number | undefined} */ (maxHold),
+        fenceOptional,
         label: checkLabel(options.label === undefined ? '' : options.label),
         within,
     };
@@ -121,4 +142,14 @@ export function checkOnceOptions(given = {}) {
 
 /** Checks the options of a semaphore, as checkLockOptions() does. @param {unknown} given */
 export const checkSemaphoreOptions = (given = {}) =>
-    checkLockOptions(checkOptions(given, ['ifAvailable', 'signal', 'timeout', 'maxHold', 'label', 'within']));
+    checkLockOptions(
+        checkOptions(given, [
+            'ifAvailable',
+            'signal',
+            'releaseSignal',
+            'timeout',
+            'maxHold',
+            'label',
+            'within',
+        ]),
+    );

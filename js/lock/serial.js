@@ -64,14 +64,14 @@ export class Serial {
      * @param {T} value
      * @param {(value: T, held: import('./held.js').Held) => R | Promise<R>} mutate runs under the lock
      *   `serial/<name>`
-     * @param {Omit<import('./lock-options.js').LockOptions, 'mode' | 'ifAvailable' | 'steal'>} [options] of
+     * @param {Omit<import('./lock-options.js').LockOptions, 'mode' | 'ifAvailable' | 'steal' | 'fence'>} [options] of
      *   the request for that lock
      * @returns {Promise<R>} what `mutate` returns. Rejects with what `mutate` throws, with
      *   `invalid-argument`, or as Lock.run() does. If it rejects, `value` is not shown any more
      */
     async set(value, mutate, options = {}) {
         checkFunction('mutate', mutate);
-        checkOptions(options, ['signal', 'timeout', 'maxHold', 'label', 'within']);
+        checkOptions(options, ['signal', 'releaseSignal', 'timeout', 'maxHold', 'label', 'within']);
         const own = { value };
         const begun = ++this.#begun;
         this.#pending.push(own);

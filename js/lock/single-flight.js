@@ -31,12 +31,16 @@ export async function runOnce(locks, key, make, given, called_ms) {
     const age = { ttl_ms: ttl, called_ms };
     const entered = locks._name(key);
     const { outcome: other, held: number } = await locks._wait(
-        signal,
+        [signal],
         (request) => onceEnter(bridge, entered, options, age, request),
         (entry) => entry,
     );
     if (other) return unwrapOutcome(other.succeeded, bridge.host.values.take(other.text));
-    const held = locks._hold(number, key, '', options.maxHold_ms !== undefined);
+    const held = locks._hold(number, key, {
+        mode: 'exclusive',
+        label: '',
+        limited: options.maxHold_ms !== undefined,
+    });
     locks._assertKept([held]);
     /** @type {{ succeeded: boolean, result: any }} */
     let outcome;

@@ -3,7 +3,7 @@
  * objects.
  */
 
-import { invalid, DeadlockError, TabacusError } from '../common/errors.js';
+import { invalid, TabacusError } from '../common/errors.js';
 import {
     fencedBegin,
     fencedCommit,
@@ -27,8 +27,11 @@ import { LockObserver } from './lock-observer.js';
 import { checkLockOptions, checkSemaphoreOptions } from './lock-options.js';
 import { coreName } from './names.js';
 import { isThenable } from './outcome.js';
+import { platformError } from './platform-error.js';
+import { releaseOn } from './release-signal.js';
 import { Semaphore } from './semaphore.js';
 import { runOnce } from './single-flight.js';
+import { SlowLocks } from './slow-locks.js';
 
 /**
  * @typedef {object} LockCapabilities
@@ -47,6 +50,7 @@ export class TabLocks {
     _access;
 
     #observer;
+    #slow;
 
     /** The locks that are not released, by their numbers in the core. @type {Map<number, Held>} */
     #held = new Map();
@@ -71,6 +75,7 @@ export class TabLocks {
         this.tab = tab;
         this._access = new LockAccess(this.capabilities, owner._allowWeaker);
         this.#observer = new LockObserver(this, owner, platform);
+        this.#slow = new SlowLocks(this, owner, engine);
     }
 
     /**
@@ -169,7 +174,12 @@ export class TabLocks {
                 ended();
                 reject(error);
             };
-            for (const one of held) one._whenLost(fail);
+            /** @param {unknown} reason */
+            const lost = (reason) => {
+                for (const one of held) one._end(reason); // the signals of all of them abort
+                fail(reason);
+            };
+            for (const one of held) one._whenLost(lost);
             Promise.resolve(used).then((value) => {
                 for (const one of held) one._checkMaxHold();
                 ended();
@@ -211,6 +221,7 @@ export class TabLocks {
      */
     #acquireAll(names, given, granted) {
         return this.#acquire(
+            'lock',
             (known, options, within, request) => lockAcquire(this._bridge, known, options, within, request),
             names,
             checkLockOptions(given),
@@ -228,6 +239,7 @@ export class TabLocks {
      */
     async permit(name, permits, given) {
         return this.#acquire(
+            'semaphore',
             ([known = ''], options, within, request) =>
                 semaphoreAcquire(this._bridge, known, permits, options, within, request),
             [name],
@@ -240,6 +252,7 @@ export class TabLocks {
      * Makes an acquire request of the core.
      *
      * @template T
+     * @param {'lock' | 'semaphore'} kind
      * @param {(names: string[], options: RequestOptions, within: number, request: number) => Promise<number[]>} start
      *   calls the core, and resolves with the numbers of the held locks
      * @param {string[]} names
@@ -248,20 +261,25 @@ export class TabLocks {
      *   request
      * @returns {Promise<T>} what `granted` returns
      */
-    #acquire(start, names, options, granted) {
-        this._access._assertAsked();
-        const { within, maxHold_ms, label } = options;
+    #acquire(kind, start, names, options, granted) {
+        const { mode, ifAvailable, steal, within, maxHold_ms, label, fenceOptional } = options;
+        const { signal, releaseSignal } = options;
+        this._access._assertAsked(fenceOptional);
         if (within && !within._isOf(this)) throw invalid('within', within, 'a held lock of this tab');
         const limited = maxHold_ms !== undefined || within !== undefined;
         const known = names.map((name) => this._name(name));
         return this._wait(
-            options.signal,
-            (request) => start(known, options, within?._id ?? 0, request),
+            [signal, releaseSignal],
+            (request) => {
+                const answer = start(known, options, within?._id ?? 0, request);
+                return ifAvailable || steal ? answer : this.#slow.watch(answer, kind, names);
+            },
             (numbers) => {
                 const held = numbers.map((number, index) =>
-                    this._hold(number, /** @type {string} */ (names[index]), label, limited),
+                    this._hold(number, /** @type {string} */ (names[index]), { mode, label, limited }),
                 );
                 this._assertKept(held);
+                if (releaseSignal) releaseOn(releaseSignal, held);
                 return granted(held);
             },
         );
@@ -286,20 +304,16 @@ export class TabLocks {
      *
      * @param {number} id
      * @param {string} name
-     * @param {string} label
-     * @param {boolean} limited whether it may have a maxHold
+     * @param {{ mode: 'exclusive' | 'shared', label: string, limited: boolean }} options `limited`: whether it
+     *   may have a maxHold
      * @internal
      */
-    _hold(id, name, label, limited) {
-        const token = lockToken(this._bridge, id);
-        // A lock that is entered again keeps the mode in which it is held, whatever mode the request names.
-        const mode = Number.isNaN(token) ? 'shared' : 'exclusive';
-        const held = new Held(
-            this,
-            id,
-            { name, mode, label, token: mode === 'shared' ? null : token },
-            limited,
-        );
+    _hold(id, name, { mode: asked, label, limited }) {
+        const found = lockToken(this._bridge, id);
+        const token = Number.isNaN(found) ? null : found;
+        // A lock that is entered again keeps the mode in which it is held: an exclusive one, if it has a token.
+        const mode = token === null ? asked : 'exclusive';
+        const held = new Held(this, id, { name, mode, label, token }, limited);
         this.#held.set(id, held);
         this._bridge.listeners.lost.set(id, (reason) => held._lose(reason));
         return held;
@@ -329,6 +343,7 @@ export class TabLocks {
 
     /** Forgets a lock. Returns whether it was not forgotten already. @param {number} id @internal */
     _forget(id) {
+        this.#held.get(id)?._released();
         if (!this.#held.delete(id)) return false;
         this._bridge.listeners.lost.delete(id);
         return true;
@@ -375,7 +390,7 @@ export class TabLocks {
         this._access._assertAsked();
         const known = this._name(name);
         await this._wait(
-            checkSignal(signal),
+            [checkSignal(signal)],
             (request) => lockWait(this._bridge, known, limit, request),
             () => {},
         );
@@ -386,6 +401,7 @@ export class TabLocks {
         if (this._access._ended) return;
         this._access._ended = new TabacusError('closed', 'the tab was closed before this was done');
         this.#observer._end();
+        this.#slow.end();
         for (const held of [...this.#held.values()]) {
             held._lose('closed');
             this._release(held._id);
@@ -400,9 +416,12 @@ export class TabLocks {
     _fail(error) {
         if (this._access._ended) return;
         this._access._ended = error;
-        for (const held of [...this.#held.values()]) held._lose(error);
-        this.#held.clear();
+        for (const held of [...this.#held.values()]) {
+            held._end(error);
+            this._forget(held._id);
+        }
         this.#observer._end();
+        this.#slow.end();
     }
 
     /**
@@ -438,25 +457,26 @@ export class TabLocks {
      * Makes a call of the core that a signal, or the closing of the tab, can end.
      *
      * @template Answer, T
-     * @param {AbortSignal | undefined} signal
+     * @param {(AbortSignal | undefined)[]} ends the signals that end the call
      * @param {(request: number) => Promise<Answer>} start calls the core; `request` identifies the call in
      *   lockAbort()
      * @param {(answer: Answer) => T | Promise<T>} answered called in the microtask in which the core answers
      * @returns {Promise<T>} what `answered` returns
      * @internal
      */
-    _wait(signal, start, answered) {
-        signal?.throwIfAborted();
+    _wait(ends, start, answered) {
+        const signals = ends.filter((signal) => signal !== undefined);
+        for (const signal of signals) signal.throwIfAborted();
         const request = this._bridge.listeners.take();
         const withdraw = () => lockAbort(this._bridge, request);
         const abort = () => {
             if (!this._access._ended) withdraw();
         };
         const ended = () => {
-            signal?.removeEventListener('abort', abort);
+            for (const signal of signals) signal.removeEventListener('abort', abort);
             this.#waiting.delete(withdraw);
         };
-        signal?.addEventListener('abort', abort);
+        for (const signal of signals) signal.addEventListener('abort', abort);
         this.#waiting.add(withdraw);
         return start(request).then(
             (answer) => {
@@ -465,23 +485,8 @@ export class TabLocks {
             },
             (error) => {
                 ended();
-                throw this._access._ended ?? platformError(error, signal);
+                throw this._access._ended ?? platformError(error, signals);
             },
         );
     }
-}
-
-/**
- * Replaces the core's error of an abort, a timeout or a deadlock by the one that the application expects: the
- * signal's reason, a DOMException, a DeadlockError.
- *
- * @param {TabacusError} error
- * @param {AbortSignal | undefined} signal
- */
-function platformError(error, signal) {
-    const { code, message } = /** @type {{ code: string, message: string }} */ (error);
-    if (code === 'aborted') return signal?.aborted ? signal.reason : new DOMException(message, 'AbortError');
-    if (code === 'timed-out') return new DOMException(message, 'TimeoutError');
-    if (code === 'deadlock') return new DeadlockError(message);
-    return error;
 }

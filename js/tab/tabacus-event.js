@@ -15,6 +15,9 @@
  *   - `unknown-commit`: a commit was cut off, and it is not known whether it happened
  *   - `out-of-range`: the records of a counter add up to a value beyond ±(2^53 − 1)
  *   - `max-hold`: this tab lost a lock, because it held it for longer than `maxHold`
+ *   - `unfenced-lock`: the database failed, and a lock with the option `fence: 'preferred'` is granted without a
+ *     token
+ *   - `slow-lock`: a request for a lock or a semaphore has waited for 10 s (`open({ timeouts: { slowLock } })`)
  *   - `hung-holder`: this tab evicted the holder of a lock that did not answer
  *   - `quota-exceeded`, `store-failed`, `fenced`, `unavailable`: a commit failed with this error; it is tried again
  *   - `unavailable` also: a file could not be loaded, and handlers or listeners wait for it

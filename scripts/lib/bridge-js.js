@@ -197,11 +197,13 @@ const SLOTS = [
 function slotValue(type, slot) {
     const value = SLOTS[slot] ?? '';
     if (type === 'packed') return 'bridge.unpack(first)';
+    const { of, inner } = parsed(type);
+    if (of === 'list') return `bridge.unpack(first).list((from) => ${unpack(inner)})`;
     if (namedIn(type).some((name) => name in records))
         return unpack(type).replaceAll('from', 'bridge.unpack(first)');
     if (type === 'bool') return `${value} > 0`;
     if (type in enums) return `/** @type {any} */ (${namesOf(type)}[${value}])`;
-    if (parsed(type).of === 'set') return `namesIn(${namesOf(parsed(type).inner)}, ${value})`;
+    if (of === 'set') return `namesIn(${namesOf(inner)}, ${value})`;
     return value;
 }
 

@@ -121,10 +121,14 @@ describe('explore', () => {
                     if (/** @type {DOMException} */ (error).name !== 'QuotaExceededError') throw error;
                 }
                 channel.postMessage(at);
-                await window.navigator.locks.request(
-                    'l',
-                    () => new Promise((resolve) => window.setTimeout(resolve, 5)),
-                );
+                try {
+                    await window.navigator.locks.request(
+                        'l',
+                        () => new Promise((resolve) => window.setTimeout(resolve, 5)),
+                    );
+                } catch (error) {
+                    if (/** @type {DOMException} */ (error).name !== 'SecurityError') throw error;
+                }
             }
         };
         const report = await explore(scenario, { faults: all, faultBudget: 3, seeds: 300 });

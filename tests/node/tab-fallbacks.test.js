@@ -121,12 +121,22 @@ test('a tab whose user blocks site data has neither a database nor locks, unless
         throw new DOMException('The operation is insecure.', 'SecurityError');
     };
     const refused = () => Promise.reject(new DOMException('not allowed in this context', 'SecurityError'));
-    const without = {
-        indexedDB: { open: refusing },
-        navigator: { locks: { request: refused, query: refused } },
+    /** Refuses as Chromium does: by an event, and not by a SecurityError. */
+    const denying = () => {
+        /** @type {any} */
+        const request = { error: new DOMException('The user denied permission.', 'UnknownError') };
+        queueMicrotask(() => request.onerror?.({ preventDefault: () => {}, target: request }));
+        return request;
     };
-    for (const allowWeaker of [false, true]) {
-        const window = new FakeOrigin().window(without);
+    const cases = [refusing, denying].flatMap((open) => [
+        { open, allowWeaker: false },
+        { open, allowWeaker: true },
+    ]);
+    for (const { open: openDatabase, allowWeaker } of cases) {
+        const window = new FakeOrigin().window({
+            indexedDB: { open: openDatabase },
+            navigator: { locks: { request: refused, query: refused } },
+        });
         Object.defineProperty(window, 'localStorage', { get: refusing });
         const tab = await open({ window, allowWeaker });
         assert.deepEqual([tab.capabilities.store, tab.capabilities.exclusion], ['memory', 'none']);

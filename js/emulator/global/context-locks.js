@@ -23,6 +23,9 @@ import { HandleTable } from '../common/handle-table.js';
 
 const forgetNothing = () => {};
 
+/** The error of a call that the browser forbids. */
+const forbidden = () => new DOMException('access to locks is denied in this context', 'SecurityError');
+
 /** The requests of one context to the lock manager, by number. */
 export class ContextLocks {
     /** @type {HandleTable<Request>} */
@@ -94,6 +97,7 @@ export class ContextLocks {
     /** @returns {Promise<object>} */
     query() {
         this.#checkContext();
+        if (this.#context.tab._deniesQuery) throw forbidden();
         return new Promise((resolve) => {
             const number = this.#queries.add(resolve);
             this.#context.rules.calls.queryLocks(this.#context.id, number);
@@ -106,6 +110,7 @@ export class ContextLocks {
         if (!this.#context.fullyActive)
             throw new DOMException('the document is not fully active', 'InvalidStateError');
         this.#context.checkStorable('locks');
+        if (this.#context.tab._refusesLocks) throw forbidden();
     }
 
     /**

@@ -72,9 +72,10 @@ struct LockCast {
     std::size_t tabs = 3;
     std::size_t requests = 2;
     bool stolen = false;
-    bool limited = true;       // whether requests have a maxHold
-    bool hangs = false;        // whether a holder hangs for longer, so that it is evicted
-    bool sweeps = false;       // whether a tab removes the rows of unused locks meanwhile
+    bool limited = true;  // whether requests have a maxHold
+    bool hangs = false;   // whether a holder hangs for longer, so that it is evicted
+    bool sweeps = false;  // whether a tab removes the rows of unused locks meanwhile
+    bool fence_optional = false;
     LockEnds* ends = nullptr;  // where each run adds how it ended
 };
 
@@ -91,7 +92,8 @@ class LockWorkload final : public lab::Workload {
             for (std::size_t n = 0; n < cast_.requests; ++n) {
                 const int turns = cast_.sweeps ? static_cast<int>(5 * n + 5) : 0;
                 after_turns(*members_.back().tab, turns, [this, i, max_hold_ms, &page] {
-                    members_[i].requests.push_back(page.count({.max_hold_ms = max_hold_ms}));
+                    members_[i].requests.push_back(page.count(
+                        {.max_hold_ms = max_hold_ms, .fence_optional = cast_.fence_optional}));
                 });
             }
         }
@@ -129,6 +131,7 @@ class LockWorkload final : public lab::Workload {
             if (!member.tab->alive()) ++unreported;
             for (const auto& request : member.requests) {
                 if (member.tab->alive() && !request->ended) return "a request never ends";
+                if (cast_.fence_optional && request->error) return "a request needs the database";
                 if (cast_.sweeps && request->loss == "fenced") return "a sweep fenced a holder";
             }
         }
@@ -310,6 +313,13 @@ TEST_CASE("lock: three tabs with two requests each get the lock in their orders,
 TEST_CASE("lock: every request ends when a tab is killed, frozen or cached at any moment") {
     locks({.tabs = 2}, lock_faults).exhaust({.preemptions = 0});
     locks({.limited = false}, lock_faults).sample(explored_seeds);
+}
+
+TEST_CASE(
+    "lock: requests that prefer a fence are granted when the quota is used up at any moment") {
+    const LockCast cast{.tabs = 2, .limited = false, .fence_optional = true};
+    locks(cast, {lab::Fault::quota}).exhaust({.preemptions = 0});
+    locks(cast, {lab::Fault::kill, lab::Fault::freeze, lab::Fault::quota}).sample(explored_seeds);
 }
 
 TEST_CASE("lock: every request ends when the lock is stolen at any moment, even with a fault") {

@@ -389,6 +389,29 @@ TEST_CASE("lock: a request that cannot get a token fails, and keeps no other tab
     }
 }
 
+TEST_CASE("lock: a request that prefers a fence is granted while the disk is full") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed));
+        const auto one = scene.open();
+        const auto two = scene.open();
+        scene.origin.database().set_quota(0);
+        const auto unfenced = one.page->count({.fence_optional = true}, 2, 5);
+        const auto refused = one.page->count({});
+        const auto other = two.page->count({.fence_optional = true});
+        scene.until([&] { return unfenced->ended && refused->ended && other->ended; });
+        CHECK((unfenced->granted && other->granted));
+        CHECK(unfenced->commit_errors == std::vector(2, ErrorCode::unavailable));
+        CHECK(refused->error == ErrorCode::quota_exceeded);
+        CHECK(one.page->notices.at(0).code == "unfenced-lock");
+        scene.origin.database().set_quota({});
+        const auto fenced = two.page->count({.fence_optional = true});
+        scene.until([&] { return fenced->ended; });
+        CHECK(scene.judge.failures == Failures{});
+        CHECK(scene.judge.committed == 1);
+    }
+}
+
 TEST_CASE("lock: a lost release or request message delays others for a bounded time") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);

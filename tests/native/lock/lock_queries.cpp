@@ -14,16 +14,18 @@ class FakeLocks final : public Locks {
     Async<std::unique_ptr<HeldLock>> request(LockRequest /*request*/) override {
         return std::unique_ptr<HeldLock>();
     }
-    Async<LockSnapshot> query() override {
+    Async<LockSnapshot> query(const std::vector<std::string>& names) override {
+        probed = names;
         asked.emplace_back();
         return asked.back().async();
     }
+    std::vector<std::string> probed;
     std::deque<Completer<LockSnapshot>> asked;
 };
 
 struct Answers {
-    Task<void> ask() {
-        const auto answer = co_await attempt(queries.query());
+    Task<void> ask(std::string probed = {}) {
+        const auto answer = co_await attempt(queries.query(std::move(probed)));
         ++ended;
         if (!answer) ++failed;
     }
@@ -46,6 +48,17 @@ TEST_CASE("lock queries: callers share a query that begins after their calls") {
     answers.locks.asked.at(1).complete({});
     CHECK(answers.ended == 3);
     CHECK(answers.scope.idle());
+}
+
+TEST_CASE("lock queries: a query probes the locks of all callers that share it") {
+    Answers answers;
+    answers.scope.spawn(answers.ask("a"));
+    CHECK(answers.locks.probed == std::vector<std::string>{"a"});
+    for (const auto* name : {"b", "", "c"}) answers.scope.spawn(answers.ask(name));
+    answers.locks.asked.at(0).complete({});
+    CHECK(answers.locks.probed == std::vector<std::string>{"b", "c"});
+    answers.locks.asked.at(1).complete({});
+    CHECK(answers.ended == 4);
 }
 
 TEST_CASE("lock queries: a query that fails fails its callers, and the next is another") {

@@ -338,4 +338,83 @@ TEST_CASE("lock: waitForUnlock and watchers notice a release and a holder's deat
     }
 }
 
+TEST_CASE("lock: where the browser refuses queries, holders are found and releases are noticed") {
+    const Platform refused{.lock_queries = false};
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed));
+        const auto holder = scene.open(refused);
+        const auto other = scene.open(refused);
+        CHECK(query(scene, other).infos.empty());
+        CHECK_FALSE(waited(scene, other, 1'000));
+        for (const auto mode : {LockMode::exclusive, LockMode::shared}) {
+            const auto held = holder.page->hold({.mode = mode, .label = "h"});
+            scene.until([&] { return held->granted; });
+            const auto answer = query(scene, other);
+            REQUIRE(answer.infos.size() == 1);
+            CHECK(answer.infos.front().held);
+            CHECK(answer.infos.front().mode == mode);
+            CHECK(answer.infos.front().label == "h");
+            CHECK(waited(scene, other, 20) == ErrorCode::timed_out);
+            WaitEnds asked;
+            ask(other, asked, other.page->table().wait_for_unlock("l", {}, {}));
+            ask(other, asked, other.page->table().names());
+            scene.until([&] { return asked.ended == 1; });
+            CHECK(asked.errors == std::set{ErrorCode::unavailable});
+            const auto late = other.page->count({.timeout_ms = 20});
+            scene.until([&] { return late->ended; });
+            CHECK(late->error == ErrorCode::timed_out);
+            held->let_go.complete({});
+            scene.until([&] { return asked.ended == 2; });
+        }
+        // A tab that shares the lock does not take itself for the only one.
+        std::vector<LockPage::RequestPtr> shared;
+        for (const auto& member : {holder, other}) {
+            shared.push_back(member.page->hold({.mode = LockMode::shared}));
+            scene.until([&] { return shared.back()->granted; });
+        }
+        CHECK(query(scene, other).infos.size() == 2);
+        for (const auto& request : shared) request->let_go.complete({});
+        scene.until([&] { return shared[0]->ended && shared[1]->ended; });
+        const auto crashed = holder.page->hold();
+        scene.until([&] { return crashed->granted; });
+        WaitEnds asked;
+        ask(other, asked, other.page->table().wait_for_unlock("l", {}, {}));
+        scene.steps(scene.random.below(60));
+        scene.origin.kill(*holder.tab);
+        scene.until([&] { return asked.ended == 1; });
+        CHECK(scene.judge.failures.empty());
+    }
+}
+
+TEST_CASE("lock: a prerendered page is granted nothing, and its requests end in time") {
+    for (const bool locks : {true, false}) {
+        for (std::uint64_t seed = 0; seed < seeds / 4; ++seed) {
+            CAPTURE(locks, seed);
+            LockScene scene(seed, model_of_seed(seed));
+            const auto hidden = scene.open({.locks = locks, .prerendered = true});
+            const auto began_ms = scene.origin.clock().now_ms();
+            const auto late = hidden.page->count({.timeout_ms = 1'000});
+            const auto tried = hidden.page->count({.if_available = true});
+            const auto granted = hidden.page->count({});
+            CHECK(waited(scene, hidden, 1'000) == ErrorCode::timed_out);
+            scene.until([&] { return late->ended && tried->ended; });
+            CHECK(scene.origin.clock().now_ms() < began_ms + 1'100);
+            CHECK(late->error == ErrorCode::timed_out);
+            CHECK(tried->unavailable);
+            CHECK(scene.origin.locks().snapshot().held.empty());
+            // Another tab takes the lock meanwhile, without a wait for the page.
+            const auto shown = scene.open({.locks = locks});
+            const auto other = shown.page->count({});
+            scene.until([&] { return other->ended; });
+            CHECK_FALSE(granted->ended);
+            scene.origin.activate(*hidden.tab);
+            scene.until([&] { return granted->ended; });
+            CHECK(granted->granted);
+            CHECK_FALSE(waited(scene, hidden, 1'000));
+            CHECK(scene.judge.failures.empty());
+        }
+    }
+}
+
 }  // namespace tabacus::test

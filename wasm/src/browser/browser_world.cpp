@@ -155,11 +155,12 @@ struct BrowserLocks::Held final : HeldLock {
 
 namespace {
 
-/// Reads a snapshot of the lock manager, which comes as four texts for each lock: held, name,
-/// exclusive, client id. Null stands for false.
+/// Reads a snapshot of the lock manager, which comes as a text that says whether it is complete, and
+/// four texts for each lock: held, name, exclusive, client id. Null stands for false.
 LockSnapshot read_snapshot(Texts& answer) {
     LockSnapshot snapshot;
-    for (std::size_t i = 0; i + 3 < answer.size(); i += 4) {
+    snapshot.complete = answer[0].has_value();
+    for (std::size_t i = 1; i + 3 < answer.size(); i += 4) {
         auto& list = answer[i] ? snapshot.held : snapshot.pending;
         list.push_back({std::move(answer[i + 1]).value_or(""),
                         answer[i + 2] ? LockMode::exclusive : LockMode::shared,
@@ -191,9 +192,9 @@ Async<std::unique_ptr<HeldLock>> BrowserLocks::request(LockRequest request) {
     return std::move(granted);
 }
 
-Async<LockSnapshot> BrowserLocks::query() {
+Async<LockSnapshot> BrowserLocks::query(const std::vector<std::string>& probed) {
     auto [operation, answer] = operations_.begin<LockSnapshot>(read_snapshot);
-    host::locks_query(operation);
+    host::locks_query(operation, probed);
     return std::move(answer);
 }
 

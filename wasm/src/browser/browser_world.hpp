@@ -86,7 +86,7 @@ class BrowserLocks final : public Locks {
 
     [[nodiscard]] bool available() const override { return host::locks_available(); }
     Async<std::unique_ptr<HeldLock>> request(LockRequest request) override;
-    Async<LockSnapshot> query() override;
+    Async<LockSnapshot> query(const std::vector<std::string>& probed) override;
 
     /// Handles the host's report that another context stole the lock.
     void lost(int id) const;
@@ -155,6 +155,7 @@ class BrowserRandom final : public Random {
 class BrowserLifecycle final : public Lifecycle {
   public:
     [[nodiscard]] bool hidden() const override { return host::lifecycle_hidden(); }
+    [[nodiscard]] bool prerendering() const override { return host::lifecycle_prerendering(); }
     [[nodiscard]] bool locks_bar_cache() const override {
         return host::lifecycle_locks_bar_cache();
     }

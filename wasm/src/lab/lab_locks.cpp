@@ -16,8 +16,21 @@ void sort_by_name(LockSnapshot& snapshot) {
     }
 }
 
+/// Leaves what probes find out.
+void keep_probed(LockSnapshot& snapshot, const std::vector<std::string>& probed) {
+    snapshot.complete = false;
+    snapshot.pending.clear();
+    std::vector<LockInfo> found;
+    for (const auto& name : probed) {
+        const auto held = std::ranges::find(snapshot.held, name, &LockInfo::name);
+        if (held != snapshot.held.end()) found.push_back({name, held->mode, ""});
+    }
+    snapshot.held = std::move(found);
+}
+
 std::uint64_t digest_of(const LockSnapshot& snapshot) {
     Digest all;
+    all.add(std::uint64_t{snapshot.complete});
     for (const auto* infos : {&snapshot.held, &snapshot.pending}) {
         all.add(infos->size());
         for (const auto& info : *infos) {
@@ -97,12 +110,18 @@ void LabTab::LabLocks::stolen(RequestId id) {
     if (found != held_.end()) found->second->notify_lost();
 }
 
-Async<LockSnapshot> LabTab::LabLocks::query() {
+Async<LockSnapshot> LabTab::LabLocks::query(const std::vector<std::string>& probed) {
     if (!tab_.alive_) return never<LockSnapshot>();
+    const bool refused = !tab_.platform_.lock_queries;
+    if (refused && probed.empty()) {
+        return Async<LockSnapshot>::failed(
+            Error(ErrorCode::unavailable, "the browser refuses to tell which locks are held"));
+    }
     Completer<LockSnapshot> completer;
     send(
-        [tab = &tab_, completer](LockManager& manager) {
+        [tab = &tab_, completer, refused, probed](LockManager& manager) {
             auto snapshot = manager.snapshot();
+            if (refused) keep_probed(snapshot, probed);
             sort_by_name(snapshot);
             tab->in_tab(
                 Source::Kind::grant, [completer, snapshot] { completer.complete(snapshot); },

@@ -183,7 +183,7 @@ class LabTab::LabLocks final : public Locks {
 
     [[nodiscard]] bool available() const override { return tab_.platform_.locks; }
     Async<std::unique_ptr<HeldLock>> request(LockRequest request) override;
-    Async<LockSnapshot> query() override;
+    Async<LockSnapshot> query(const std::vector<std::string>& probed) override;
 
     void granted(RequestId id);
     void not_available(RequestId id);
@@ -271,6 +271,7 @@ class LabTab::LabLifecycle final : public Lifecycle {
 
     [[nodiscard]] bool hidden() const override { return tab_.hidden_; }
     [[nodiscard]] bool locks_bar_cache() const override { return tab_.platform_.locks_bar_cache; }
+    [[nodiscard]] bool prerendering() const override { return tab_.platform_.prerendered; }
     Subscription on_event(Function<void(LifecycleEvent)> callback) override {
         return events_.add(std::move(callback));
     }

@@ -37,7 +37,7 @@ void LabTab::in_tab(Source::Kind kind, Action event, std::uint64_t content, std:
 std::uint64_t LabTab::digest() const {
     if (!alive_) return lab::digest(id_);
     const auto flags = (frozen_ ? 1U : 0U) | (cached_ ? 2U : 0U) | (hidden_ ? 4U : 0U) |
-                       (drops_messages_ ? 8U : 0U);
+                       (drops_messages_ ? 8U : 0U) | (platform_.prerendered ? 16U : 0U);
     return lab::digest(id_, flags + 1U, history_, std::bit_cast<std::uint64_t>(wall_offset_ms_));
 }
 

@@ -250,6 +250,12 @@ void Origin::wake(LabTab& tab) { tab.frozen_ = false; }
 
 void Origin::drop_messages(LabTab& tab) { tab.drops_messages_ = true; }
 
+void Origin::activate(LabTab& tab) {
+    recorder_.trace(tab.id_, Object::faults, [] { return std::string("is activated"); });
+    tab.platform_.prerendered = false;
+    turn(tab, [&] { tab.lifecycle_->notify(LifecycleEvent::resumed); });
+}
+
 void Origin::hide(LabTab& tab) {
     recorder_.trace(tab.id_, Object::faults, [] { return std::string("is hidden"); });
     tab.hidden_ = true;

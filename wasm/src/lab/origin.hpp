@@ -58,10 +58,12 @@ struct Platform {
     bool storage = true;
     bool database = true;
     bool locks = true;
+    bool lock_queries = true;  // else Locks::query() probes
     bool channels = true;
     /// The value of Lifecycle::locks_bar_cache(). If true, a page also never learns the outcome of
     /// operations that were pending when it entered the back/forward cache, as in Firefox.
     bool locks_bar_cache = false;
+    bool prerendered = false;  // until Origin::activate()
 };
 
 /// The documents that get an event for a write to localStorage.
@@ -137,6 +139,8 @@ class Origin : private LockListener {
     void wake(LabTab& tab);
     /// From here on the tab receives no message of any channel.
     void drop_messages(LabTab& tab);
+    /// Shows a prerendered page.
+    void activate(LabTab& tab);
     void hide(LabTab& tab);
     void show(LabTab& tab);
     /// Puts the tab into the back/forward cache. Kills it and returns false if the browser does not

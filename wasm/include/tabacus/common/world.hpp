@@ -274,6 +274,9 @@ struct LockInfo {
 struct LockSnapshot {
     std::vector<LockInfo> held;
     std::vector<LockInfo> pending;
+    /// Whether it has all requests. Else it has only those of the probed locks that are held, without
+    /// their clients.
+    bool complete = true;
 };
 
 /// The lock manager (Web Locks API).
@@ -284,8 +287,11 @@ class Locks {
     /// Waits for the lock and returns it. Returns null if `if_available` is set and the lock is
     /// held. Fails with lock_lost if the signal aborts.
     virtual Async<std::unique_ptr<HeldLock>> request(LockRequest request) = 0;
-    /// Returns the held and the pending requests of all tabs of the origin.
-    virtual Async<LockSnapshot> query() = 0;
+    /// Returns the held and the pending requests of all tabs of the origin. A browser may refuse to
+    /// tell them. Then this finds out which of the locks `probed` are held, by requests that hold
+    /// a free lock for a moment; it fails with unavailable if there are none to probe, or if the
+    /// page is prerendered.
+    virtual Async<LockSnapshot> query(const std::vector<std::string>& probed) = 0;
 
   protected:
     ~Locks() = default;
@@ -345,6 +351,9 @@ class Lifecycle {
     /// Whether this browser keeps a page out of the back/forward cache if the page holds a Web Lock
     /// when it is left, even if the page releases the lock in `pagehide`.
     [[nodiscard]] virtual bool locks_bar_cache() const = 0;
+    /// Whether the page is prerendered: it was not shown yet, and may never be. `resumed` is
+    /// reported when it is shown.
+    [[nodiscard]] virtual bool prerendering() const = 0;
     virtual Subscription on_event(Function<void(LifecycleEvent)> callback) = 0;
 
   protected:

@@ -46,6 +46,9 @@ struct LockOptions {
     /// Exclusive without a token, and without the transaction that one takes: for a caller that
     /// fences what it writes by itself. Held::begin() is unavailable.
     bool unfenced = false;
+    /// If the database fails, and Web Locks exclude, the request becomes an unfenced one, and a
+    /// notice reports it. Not for requests that steal.
+    bool fence_optional = false;
 
     /// Subtracts the time that has passed from the time limit.
     void spend(double spent_ms) {

@@ -108,8 +108,8 @@ Task<void> LimitStore::attend(std::string key, std::shared_ptr<Birth> birth) {
         std::erase_if(births_, [](const auto& other) { return other.expired(); });
         births_.push_back(birth);
     }
-    const auto snapshot = co_await world_.locks().query();
     const auto name = names_.limit_seen(key);
+    const auto snapshot = co_await world_.locks().query({name});
     const auto& held = snapshot.held;
     const bool seen = std::any_of(held.begin(), held.end(),
                                   [&](const LockInfo& lock) { return lock.name == name; });

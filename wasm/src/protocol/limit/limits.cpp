@@ -121,7 +121,7 @@ Task<std::optional<std::set<std::string>>> Limits::Parts::live_tabs() {
     if (!world.locks().available()) co_return std::nullopt;
     const auto prefix = names.holder("");
     std::set<std::string> found;
-    const auto snapshot = co_await world.locks().query();
+    const auto snapshot = co_await world.locks().query({});
     for (const auto& lock : snapshot.held) {
         if (lock.name.starts_with(prefix)) found.insert(lock.name.substr(prefix.size()));
     }

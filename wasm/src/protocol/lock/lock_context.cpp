@@ -26,7 +26,8 @@ LockContext::LockContext(World& of, std::string_view name_space, NoticeHandler h
       on_notice(std::move(handler)),
       near(of, names,
            [this](unsigned bucket, std::string_view text) { return receive_near(bucket, text); }),
-      departures(of, names) {
+      departures(of, names),
+      suspended(of.lifecycle().prerendering()) {
     open_channel();
     lifecycle = world.lifecycle().on_event([this](LifecycleEvent event) { on_lifecycle(event); });
 }

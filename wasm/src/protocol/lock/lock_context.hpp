@@ -46,14 +46,15 @@ struct LockContext {
     double last_stamp_ms = 0;
     std::shared_ptr<HeldLock> liveness;  // kept beyond the last hold, if it bars no cache
     int evictions = 0;
-    bool suspended = false;  // frozen, or between pagehide and pageshow
+    bool suspended;  // prerendered, frozen, or between pagehide and pageshow
     bool closed = false;
     bool older_version_seen = false;  // it announces its requests to all tabs
     Scope scope;                      // last: what runs in it uses all of the above
 
     /// Returns the queue of a lock's name, which the first call makes.
     LockQueue& queue(std::string_view name);
-    /// Whether nothing may be granted: the page is frozen or left, or the table is closed.
+    /// Whether nothing may be granted: the page is not shown yet, frozen or left, or the table is
+    /// closed.
     [[nodiscard]] bool stopped() const { return suspended || closed; }
     /// Returns a copy: a callback may open another lock.
     [[nodiscard]] std::vector<std::shared_ptr<LockQueue>> all_queues() const;

@@ -16,9 +16,10 @@ std::span<const LockInfo> LockQueries::Answer::holders_of(std::string_view name)
     return {begin, end};
 }
 
-Task<Shared<LockQueries::Answer>> LockQueries::query() {
+Task<Shared<LockQueries::Answer>> LockQueries::query(std::string probed) {
     if (!next_) next_ = Shared(std::make_unique<Answer>());
     const auto answer = next_;
+    if (!probed.empty()) answer->probed.push_back(std::move(probed));
     if (!running_) scope_.spawn(run());
     if (!answer->known) co_await answer->end.wait();
     if (answer->failure) co_await fail(*answer->failure);
@@ -29,7 +30,7 @@ Task<void> LockQueries::run() {
     running_ = true;
     while (next_) {
         const auto answer = std::exchange(next_, {});
-        auto outcome = co_await attempt(locks_.query());
+        auto outcome = co_await attempt(locks_.query(answer->probed));
         if (outcome) {
             answer->snapshot = std::move(outcome.value());
             sort_stably(answer->snapshot.held,

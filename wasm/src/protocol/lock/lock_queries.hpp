@@ -6,7 +6,9 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "protocol/common/wait_list.hpp"
 #include "tabacus/common/shared.hpp"
@@ -23,6 +25,7 @@ class LockQueries {
         [[nodiscard]] std::span<const LockInfo> holders_of(std::string_view name) const;
 
         LockSnapshot snapshot;  // what is held is sorted by name
+        std::vector<std::string> probed;
         std::optional<Error> failure;
         bool known = false;
         WaitList end;
@@ -30,8 +33,9 @@ class LockQueries {
 
     LockQueries(Locks& locks, Scope& scope) : locks_(locks), scope_(scope) {}
 
-    /// Returns a snapshot that is taken after the call. Fails as Locks::query() does.
-    Task<Shared<Answer>> query();
+    /// Returns a snapshot that is taken after the call. Where the browser refuses one, the lock `probed`
+    /// is probed, if it is named. Fails as Locks::query() does.
+    Task<Shared<Answer>> query(std::string probed = {});
 
   private:
     Task<void> run();

@@ -92,6 +92,9 @@ AcquireRequestPtr LockQueue::make_request(LockOptions options) {
     request->id = ++lock_.context.last_id;
     request->since_ms = lock_.context.stamp_ms();
     request->options = std::move(options);
+    auto& asked = request->options;
+    asked.unfenced |=
+        asked.fence_optional && lock_.has_web_locks() && !lock_.context.epochs.fenced();
     if (has_no_time(request->options)) request->late = request->options.if_available = true;
     return request;
 }

@@ -79,6 +79,10 @@ Task<std::vector<std::string>> LockTable::names() {
     }
     if (context.world.locks().available()) {
         const auto answer = co_await context.queries.query();
+        if (!answer->snapshot.complete) {
+            co_await fail(ErrorCode::unavailable,
+                          "the browser refuses to tell which locks are held");
+        }
         const auto note = [&](const LockInfo& lock) {
             for (const auto& prefix : {context.names.lock(""), context.names.entry_lock("")}) {
                 if (!lock.name.starts_with(prefix)) continue;

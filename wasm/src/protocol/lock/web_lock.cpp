@@ -185,8 +185,9 @@ Task<std::shared_ptr<NativeHold>> WebLock::steal(NativeRequest request) {
 /// A writer whose own tab reads does not request the lock yet: it holds the entry lock exclusively.
 Task<bool> WebLock::query_other_waiters(bool is_next) {
     auto answer = co_await attempt(context_.queries.query());
-    if (!answer) co_return true;
-    const auto& [held, pending] = answer.value()->snapshot;
+    if (!answer || !answer.value()->snapshot.complete) co_return true;
+    const auto& held = answer.value()->snapshot.held;
+    const auto& pending = answer.value()->snapshot.pending;
     const auto entry_lock = context_.names.entry_lock(key_);
     const bool shut = std::any_of(held.begin(), held.end(), [&](const LockInfo& lock) {
         return lock.name == entry_lock && lock.mode == LockMode::exclusive;
@@ -202,7 +203,9 @@ Task<bool> WebLock::query_other_waiters(bool is_next) {
 /// has not answered before a later question waits.
 Task<bool> WebLock::is_known_to_wait() {
     const auto asked = asked_;
-    if (answered_ || !co_await attempt(context_.queries.query())) co_return false;
+    if (answered_ || !co_await attempt(context_.queries.query(context_.names.lock(key_)))) {
+        co_return false;
+    }
     co_return !answered_ && asked_ == asked;
 }
 

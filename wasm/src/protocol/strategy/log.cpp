@@ -148,7 +148,7 @@ Task<void> LogCounter::fold() {
     if (has_locks) {
         elected = co_await world().locks().request({.name = locks_ + "fold", .if_available = true});
         if (!elected) co_return;
-        for (auto& held : (co_await world().locks().query()).held) {
+        for (auto& held : (co_await world().locks().query({})).held) {
             living.push_back(std::move(held.name));
         }
     }

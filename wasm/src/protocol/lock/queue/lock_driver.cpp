@@ -132,10 +132,27 @@ Task<void> LockDriver::obtain() {
         // All that wait have to know of the maxHold before the holder begins, because it may hang.
         if (max_hold_of(asked) > 0) lock_.post(LockMessage::Kind::taken);
     } else if (!outcome) {
-        settle(first, outcome.error());
+        // A request that gives up its fence goes on.
+        if (!give_up_fence(first->options, outcome.error())) settle(first, outcome.error());
     } else if (asked.if_available) {
         settle(first, std::nullopt);
     }
+}
+
+/// Makes a request an unfenced one, if it allows that and the database has failed. Returns whether
+/// it did.
+bool LockDriver::give_up_fence(LockOptions& options, const Error& error) const {
+    const auto code = error.code();
+    const bool of_database = code == ErrorCode::quota_exceeded || code == ErrorCode::store_failed ||
+                             code == ErrorCode::unknown_commit;
+    if (!options.fence_optional || options.unfenced || !of_database || !lock_.has_web_locks()) {
+        return false;
+    }
+    options.unfenced = true;
+    lock_.context.on_notice({Notice::Kind::warning, "unfenced-lock",
+                             std::string("A lock is granted without a fence: ") + error.what(),
+                             lock_.name, "", 0});
+    return true;
 }
 
 /// Announces that this tab is the next to hold the lock, or tries it. Readers may be next in many

@@ -55,6 +55,7 @@ class LockDriver {
     [[nodiscard]] bool takes_over();
     Task<void> run();
     Task<void> obtain();
+    bool give_up_fence(LockOptions& options, const Error& error) const;
     void announce(const AcquireRequestPtr& first);
     Task<void> serve(std::shared_ptr<NativeHold> hold);
     void grant(const AcquireRequestPtr& request, const std::shared_ptr<NativeHold>& hold);

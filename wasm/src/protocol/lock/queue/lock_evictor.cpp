@@ -90,8 +90,8 @@ Task<void> LockEvictor::evict_if_unmoved(std::string state, std::uint64_t moves)
 /// lock and of the entry lock.
 Task<LockEvictor::Observation> LockEvictor::observe() {
     const auto row = co_await lock_.context.epochs.read(lock_.key);
-    const auto answer = co_await lock_.context.queries.query();
     const auto& names = lock_.context.names;
+    const auto answer = co_await lock_.context.queries.query(names.lock(lock_.key));
     Observation observation;
     std::vector<std::string> holders;
     for (const auto& lock : answer->holders_of(names.entry_lock(lock_.key)))

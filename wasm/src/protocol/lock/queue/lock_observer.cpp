@@ -36,14 +36,16 @@ struct LockClients {
     std::vector<std::string> ids;
     bool held = false;
     bool held_exclusively = false;
+    bool counted = true;  // false if the browser refuses to tell them
 };
 
 Task<LockClients> clients_of(LockContext& context, const std::string& key) {
     LockClients clients;
     if (!context.world.locks().available()) co_return clients;
-    const auto answer = co_await context.queries.query();
     const auto entry_lock = context.names.entry_lock(key);
     const auto own_lock = context.names.lock(key);
+    const auto answer = co_await context.queries.query(own_lock);
+    clients.counted = answer->snapshot.complete;
     for (const auto& lock : answer->holders_of(entry_lock)) clients.ids.push_back(lock.client_id);
     for (const auto& lock : answer->holders_of(own_lock)) {
         clients.ids.push_back(lock.client_id);
@@ -213,9 +215,10 @@ Task<std::vector<LockRequestInfo>> LockObserver::query_tabs() {
     bool tabs_wait = false;
     const auto row = co_await settled_row(lock_.context, lock_.key, tabs_wait);
     if (row && row->heartbeat > 0 && clients.empty()) held_exclusively = true;
-    // With a lease no tab knows how many tabs use the lock, so the query lasts answer_within_ms.
-    const bool lease = !lock_.has_web_locks() && (tabs_wait || (row && row->heartbeat > 0));
-    const bool others = clients.size() > own || lease;
+    // If no tab knows how many tabs use the lock, as with a lease, the query lasts answer_within_ms.
+    const bool uncounted = lock_.has_web_locks() ? !seen.counted && seen.held
+                                                 : tabs_wait || (row && row->heartbeat > 0);
+    const bool others = clients.size() > own || uncounted;
     std::vector<std::string> answered{lock_.context.epochs.tab()};
     const auto holds = [&](LockMode mode) {
         return mode == LockMode::exclusive || !held_exclusively;
@@ -228,7 +231,7 @@ Task<std::vector<LockRequestInfo>> LockObserver::query_tabs() {
         const auto pending = std::make_shared<TabQuery>();
         pending->exclusive = held_exclusively;
         pending->holder = found || !(seen.held || held_exclusively);
-        pending->clients = lease ? SIZE_MAX : clients.size() - own;
+        pending->clients = uncounted ? SIZE_MAX : clients.size() - own;
         co_await post_query(pending);
         found = pending->holder;
         holder_missed_ = !found;
@@ -403,7 +406,8 @@ Task<void> LockObserver::wait_for_unlock(std::optional<AbortSignal> signal,
     const auto changes = on_change([wait] { wait->changed.complete({}); });
     while (!wait->end) {
         wait->changed = {};
-        const bool locked = co_await is_locked();
+        // Nothing is known before the page is shown, which wakes this wait.
+        const bool locked = lock_.context.world.lifecycle().prerendering() || co_await is_locked();
         // If the lock is free, even the shortest timeout was long enough.
         if (!locked && wait->end != ErrorCode::aborted) co_return;
         if (wait->end) break;

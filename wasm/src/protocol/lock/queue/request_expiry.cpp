@@ -7,8 +7,8 @@
 namespace tabacus {
 namespace {
 
-/// How long a request goes on after its timeout when neither the browser nor the database
-/// answers.
+/// How long a request goes on after its timeout, or an `ifAvailable` request goes on, when neither
+/// the browser nor the database answers.
 constexpr double overtime_ms = 1'000;
 
 }  // namespace
@@ -53,7 +53,12 @@ Task<void> RequestExpiry::await_first_answer(AcquireRequestPtr request) {
 
 Task<void> RequestExpiry::give_up(AcquireRequestPtr request) {
     co_await sleep_for_answers(lock_.context.world, 2 * grace_period_ms);
-    if (requests_.front() != request) driver_.settle(request, std::nullopt);
+    // A page that is not shown yet is granted nothing, and a browser may not answer for long.
+    const std::shared_ptr<const bool> ended(request, &request->ended);
+    if (requests_.front() != request || lock_.context.suspended ||
+        co_await outlasts(lock_.context.world, overtime_ms, ended, true)) {
+        driver_.settle(request, std::nullopt);
+    }
 }
 
 }  // namespace tabacus

@@ -30,7 +30,7 @@ class RequestExpiry {
     void start_timeout(const AcquireRequestPtr& request) { lock_.spawn(expire(request)); }
     /// Ends an `ifAvailable` request that is still behind another request once answers had time to
     /// come. The first request of the queue then waits for another tab, or it would have been
-    /// granted.
+    /// granted. A request that gets no answer ends a second later.
     void start_try(const AcquireRequestPtr& request) { lock_.spawn(give_up(request)); }
 
   private:

@@ -79,7 +79,7 @@ Task<std::string> LockSweeper::sweep_some(std::string from) {
 
 /// Drops the rows of locks that a tab holds or waits for.
 Task<void> LockSweeper::drop_used(std::vector<Row>& rows) {
-    const auto snapshot = co_await world_.locks().query();
+    const auto snapshot = co_await world_.locks().query({});
     std::set<std::string> used;
     for (const auto& lock : snapshot.held) used.insert(lock.name);
     for (const auto& lock : snapshot.pending) used.insert(lock.name);

@@ -1,0 +1,106 @@
+/** Warnings of requests for locks that wait for long. */
+
+/** How long a holder may take to say who it is, before a warning goes without it. */
+const answer_ms = 1_000;
+
+/**
+ * A request that waits.
+ * @typedef {{ kind: 'lock' | 'semaphore', names: string[], since_ms: number }} Waiting
+ */
+
+/** Warns once of each request that waits for longer than the option `timeouts.slowLock` of open(). */
+export class SlowLocks {
+    #locks;
+    #owner;
+    #clock;
+    #slow_ms;
+
+    /** The requests of which the tab has not warned, the oldest first. @type {Set<Waiting>} */
+    #waiting = new Set();
+
+    /** Ends the timer, which runs for the oldest request. @type {(() => void) | undefined} */
+    #stop;
+
+    /**
+     * @param {import('./tab-locks.js').TabLocks} locks
+     * @param {import('../tab/tab.js').Tab} owner
+     * @param {import('../tab/engine.js').Engine} engine
+     */
+    constructor(locks, owner, { host, timeouts }) {
+        this.#locks = locks;
+        this.#owner = owner;
+        this.#clock = host.clock;
+        this.#slow_ms = timeouts.slowLock;
+    }
+
+    /**
+     * Watches a request until the returned promise is settled. Candidates of leaders are not watched, because they
+     * wait for as long as another tab leads.
+     *
+     * @template T
+     * @param {Promise<T>} request
+     * @param {Waiting['kind']} kind
+     * @param {string[]} names of its locks
+     * @returns {Promise<T>} the request
+     */
+    watch(request, kind, names) {
+        if (this.#slow_ms === Infinity || names.some((name) => name.startsWith('leader/'))) return request;
+        const waiting = { kind, names, since_ms: this.#clock.monotonic() };
+        this.#waiting.add(waiting);
+        this.#stop ??= this.#clock.after(this.#slow_ms, () => this.#warnOfOld());
+        const ended = () => {
+            this.#waiting.delete(waiting);
+            if (this.#waiting.size === 0) this.end();
+        };
+        request.then(ended, ended);
+        return request;
+    }
+
+    /** Ends the timer. */
+    end() {
+        this.#stop?.();
+        this.#stop = undefined;
+    }
+
+    #warnOfOld() {
+        this.#stop = undefined;
+        for (const waiting of this.#waiting) {
+            const left_ms = waiting.since_ms + this.#slow_ms - this.#clock.monotonic();
+            if (left_ms > 0) {
+                this.#stop = this.#clock.after(left_ms, () => this.#warnOfOld());
+                return;
+            }
+            this.#waiting.delete(waiting);
+            void this.#warn(waiting);
+        }
+    }
+
+    /** @param {Waiting} waiting */
+    async #warn({ kind, names, since_ms }) {
+        const holders = kind === 'lock' ? await Promise.all(names.map((name) => this.#holderOf(name))) : [];
+        const waited_s = Math.round((this.#clock.monotonic() - since_ms) / 1000);
+        const known =
+            holders.filter((holder) => holder !== undefined).join(', ') || 'who holds it is not known';
+        if (this.#locks._access._ended) return;
+        this.#owner._emit('warning', {
+            code: 'slow-lock',
+            message: `A request for the ${kind} "${names.join('", "')}" has waited for ${waited_s} s: ${known}.`,
+            subject: names.join(', '),
+        });
+    }
+
+    /**
+     * Describes the holder of a lock. Resolves with undefined if there is none, or if that is not known in time.
+     *
+     * @param {string} name
+     */
+    async #holderOf(name) {
+        /** @type {Promise<import('./lock-observer.js').LockRequestInfo[]>} */
+        const late = new Promise((resolve) => this.#clock.after(answer_ms, () => resolve([])));
+        const requests = await Promise.race([this.#locks.query(name).catch(() => []), late]);
+        const holder = requests.find(({ state }) => state === 'held');
+        if (!holder) return undefined;
+        const held_s = Math.max(0, Math.round((this.#clock.now() - holder.since) / 1000));
+        return `the tab ${holder.tab}${holder.label && ` ("${holder.label}")`} has held it for ${held_s} s`;
+    }
+}
