@@ -62,7 +62,7 @@ class QueueNews {
 
   private:
     struct GatheredClaim {
-        double since_ms;  // by OpenQueue::monotonic_ms(), as all of this
+        double since_ms = 0;  // by OpenQueue::monotonic_ms(), as all of this
         QueueEvent event;
     };
 
