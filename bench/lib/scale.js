@@ -67,6 +67,25 @@ export async function withMoreTabs(context, sizes, subject, measure) {
  */
 export async function callLong(tab, name, ...args) {
     await call(tab, 'begin', name, args);
+    return outcomeOf(tab, name);
+}
+
+/**
+ * Calls a function of several pages at once, which may take minutes. One page is polled at a time: if all of them were,
+ * the polls would take the processor's time from what is measured.
+ *
+ * @param {readonly Tab[]} tabs @param {string} name @param {unknown[]} args
+ * @returns {Promise<any[]>}
+ */
+export async function callLongInAll(tabs, name, ...args) {
+    for (const tab of tabs) await call(tab, 'begin', name, args);
+    const values = [];
+    for (const tab of tabs) values.push(await outcomeOf(tab, name));
+    return values;
+}
+
+/** Waits for the end of a call that was begun. @param {Tab} tab @param {string} name @returns {Promise<any>} */
+async function outcomeOf(tab, name) {
     const { value, error } = await until(() => call(tab, 'outcome'), `the end of ${name}()`, LIMIT_MS);
     if (error) throw new Error(`${name}(): ${error}`);
     return value;

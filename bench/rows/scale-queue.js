@@ -2,7 +2,7 @@
 
 import { call } from '../lib/context.js';
 import { options } from '../lib/options.js';
-import { callLong, openTabs } from '../lib/scale.js';
+import { callLong, callLongInAll, openTabs } from '../lib/scale.js';
 
 const JOBS = options.short ? 5_000 : 100_000;
 const SHARED_JOBS = options.short ? 500 : 4_000;
@@ -17,7 +17,7 @@ async function handleIn(tabs) {
     const name = `shared ${++last}`;
     await callLong(/** @type {Tab} */ (tabs[0]), 'fill', name, SHARED_JOBS);
     const began_ms = performance.now();
-    await Promise.all(tabs.map((tab) => callLong(tab, 'handle', name)));
+    await callLongInAll(tabs, 'handle', name);
     return (SHARED_JOBS * 1_000) / (performance.now() - began_ms);
 }
 

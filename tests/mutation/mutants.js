@@ -995,6 +995,38 @@ const QUEUES = [
         replace: 'co_return;',
         test: 'queue: a worker that leaves settles all jobs that had ended, and gives back the others',
     },
+    {
+        ...of('queue/outcomes/queue_news.cpp'),
+        name: 'post-claims-that-ended',
+        fault: 'the news of a queue posts a claim after the event that its jobs are done',
+        find: '        forget_claims_of(event.fields);',
+        replace: '',
+        test: 'queue: the workers of a tab gather what they have done, and other tabs learn all of it',
+    },
+    {
+        ...of('queue/work/work_signal.hpp'),
+        name: 'interrupt-each-other',
+        fault: 'a job that a worker gives back interrupts the other workers of its tab',
+        find: 'if (interrupts) ++interruptions_;',
+        replace: 'interruptions_ += interrupts ? 1 : 1;',
+        test: 'queue: a worker that gives back a job does not make other workers give back theirs',
+    },
+    {
+        ...of('queue/work/first_turns.hpp'),
+        name: 'skip-a-claimed-slot',
+        fault: 'a slot gets no turn, though its row names jobs that a lost worker had claimed',
+        find: 'std::find(claimed_.begin(), claimed_.end(), slot) == claimed_.end()',
+        replace: 'slot >= 0',
+        test: 'queue: a slot whose row names jobs gets a turn, though its tab has just found nothing',
+    },
+    {
+        ...of('queue/work/slot_settler.cpp'),
+        name: 'take-every-first-turn',
+        fault: 'each slot that was granted gets a turn, though another one has just found nothing',
+        find: 'if (!first_turns_.in_vain(held_slot.slot, begun)) {',
+        replace: 'if (!first_turns_.in_vain(held_slot.slot, begun) || begun > 0) {',
+        test: 'queue: the slots that one tab releases cost another tab fewer turns than there are slots',
+    },
 ];
 
 export const MUTANTS = [

@@ -86,6 +86,9 @@ function run(queue, count) {
     });
 }
 
+/** Waits on the clock of the origin. @param {any} window @param {number} ms */
+const sleep = (window, ms) => new Promise((resolve) => window.setTimeout(resolve, ms));
+
 describe('growth of queues', () => {
     it('one more job, and a claim, ask as much of a queue of 20,000 jobs as of one of 2,000', async () => {
         const origin = await createOrigin();
@@ -223,5 +226,54 @@ describe('growth of queues', () => {
         const [one, many] = asked;
         assert.ok(Number(many?.requests) <= 1.5 * Number(one?.requests), JSON.stringify(asked));
         assert.ok(Number(many?.transactions) <= 1.5 * Number(one?.transactions) + 32, JSON.stringify(asked));
+    });
+
+    it('a tab that runs sixteen short jobs at a time sends few messages, and the others learn how many are done', async () => {
+        const origin = await createOrigin();
+        const watching = origin.openTab().window;
+        let received = 0;
+        watching.BroadcastChannel = class extends watching.BroadcastChannel {
+            /** @param {string} name */
+            constructor(name) {
+                super(name);
+                this.addEventListener('message', () => ++received);
+            }
+        };
+        const watcher = await open({ window: watching, preload: ['locks', 'queue'] });
+        const { window } = origin.openTab();
+        const tab = await open({ window, preload: ['locks', 'queue'] });
+        const [queue, other] = [tab, watcher].map((of) => of.queue('q', { concurrency: 16 }));
+        assert.ok(queue && other);
+        await fill(queue, 1_000);
+        let done = 0;
+        other.subscribe((state) => void (done = state.done));
+        await sleep(watching, 1_000);
+        received = 0;
+        queue.handle(() => sleep(window, 4));
+        await queue.onIdle();
+        await sleep(watching, 1_000);
+        assert.equal(done, 1_000);
+        assert.ok(received < 100, `${received} messages`);
+        await Promise.all([tab.close(), watcher.close()]);
+        origin.close();
+    });
+
+    it('one job in a queue that sixteen idle tabs handle costs fewer transactions than they have workers', async () => {
+        const origin = await createOrigin();
+        const { tab, store } = await openTab(origin);
+        const windows = Array.from({ length: 15 }, () => origin.openTab().window);
+        const tabs = [tab, ...(await Promise.all(windows.map((window) => open({ window }))))];
+        const queues = tabs.map((of) => of.queue('q', { concurrency: 16 }));
+        for (const queue of queues) queue.handle(() => {});
+        await queues[0]?.onIdle();
+        await sleep(windows[0], 10_000);
+        store.take();
+        await queues[0]?.enqueue('one');
+        await queues[0]?.onIdle();
+        await sleep(windows[0], 10_000);
+        const { transactions } = store.take();
+        assert.ok(transactions < 150, `${transactions} transactions`);
+        await Promise.all(tabs.map((of) => of.close()));
+        origin.close();
     });
 });

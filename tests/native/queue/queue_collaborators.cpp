@@ -75,15 +75,30 @@ TEST_CASE("queue claim size: quick claims grow fourfold up to the most, slow one
     using Pace = ClaimSize::Pace;
     ClaimSize size;
     CHECK(size.jobs() == 1);
-    size.adapt(Pace::quick, 1);
+    size.adapt(Pace::quick, 1, 0);
     CHECK(size.jobs() == 4);
-    for (int i = 0; i < 10; ++i) size.adapt(Pace::quick, size.jobs());
+    for (int i = 0; i < 10; ++i) size.adapt(Pace::quick, size.jobs(), 0.1);
     CHECK(size.jobs() == ahead_max);
-    size.adapt(Pace::slow, 5);
+    size.adapt(Pace::slow, 5, 12);
     CHECK(size.jobs() == 4);
-    size.adapt(Pace::slow, 1);
+    size.adapt(Pace::slow, 1, 12);
     CHECK(size.jobs() == 1);
-    size.adapt(Pace::slow, 0);
+    size.adapt(Pace::slow, 0, 12);
+    CHECK(size.jobs() == 1);
+}
+
+TEST_CASE("queue claim size: quick claims grow to what ends within ahead_ms") {
+    using Pace = ClaimSize::Pace;
+    ClaimSize size;
+    size.adapt(Pace::quick, 1, 4);
+    CHECK(size.jobs() == 2);
+    size.adapt(Pace::quick, 2, 9);
+    CHECK(size.jobs() == 2);
+    size.adapt(Pace::quick, 2, 1);
+    CHECK(size.jobs() == 8);
+    size.adapt(Pace::quick, 8, 5);
+    CHECK(size.jobs() == 16);
+    size.adapt(Pace::quick, 1, 9.5);
     CHECK(size.jobs() == 1);
 }
 
@@ -91,13 +106,13 @@ TEST_CASE(
     "queue claim size: an interrupted claim takes twice what was begun, and no more than before") {
     using Pace = ClaimSize::Pace;
     ClaimSize size;
-    size.adapt(Pace::quick, 1);
-    size.adapt(Pace::quick, 4);
-    size.adapt(Pace::interrupted, 3);
+    size.adapt(Pace::quick, 1, 0);
+    size.adapt(Pace::quick, 4, 0);
+    size.adapt(Pace::interrupted, 3, 5);
     CHECK(size.jobs() == 6);
-    size.adapt(Pace::interrupted, 5);
+    size.adapt(Pace::interrupted, 5, 5);
     CHECK(size.jobs() == 6);
-    size.adapt(Pace::overtaken, 2);
+    size.adapt(Pace::overtaken, 2, 5);
     CHECK(size.jobs() == 2);
 }
 
@@ -105,7 +120,7 @@ TEST_CASE(
     "queue claim size: rows are read by how many jobs and bytes the rows of the last claim had") {
     using Pace = ClaimSize::Pace;
     ClaimSize size;
-    for (int i = 0; i < 10; ++i) size.adapt(Pace::quick, 1);
+    for (int i = 0; i < 10; ++i) size.adapt(Pace::quick, 1, 0);
     CHECK(size.rows() == ahead_max);
     Claim claim;
     claim.jobs = jobs_of_sizes({1, 1, 1, 1});

@@ -16,8 +16,6 @@ constexpr double back_off_max_ms = 3'600'000;
 constexpr std::uint32_t promoted_max = 64;
 /// How many rows each_row() reads at once.
 constexpr std::uint32_t piece_rows = 256;
-/// About the most fields of one event. All that a slot claims at once is in one event.
-constexpr std::size_t event_fields_max = 4 * ahead_max;
 
 std::string lost_error() {
     return R"({"name":"TabacusError","message":"the worker of the job was lost","code":"lost-worker"})";

@@ -23,6 +23,8 @@ namespace tabacus {
 
 /// The most jobs that a slot claims at once.
 constexpr std::size_t ahead_max = 1024;
+/// About the most fields of one event. All that a slot claims at once is in one event.
+constexpr std::size_t event_fields_max = 4 * ahead_max;
 
 /// What a transaction has done that others are notified of once it has committed.
 struct QueueChanges {

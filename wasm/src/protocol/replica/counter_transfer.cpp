@@ -18,6 +18,22 @@ Async<Unit> require_database(World& world) {
         Error(ErrorCode::unavailable, "there is no IndexedDB here, in which totals are kept"));
 }
 
+/// The most rows that are read at once: more would make a task that a user notices.
+constexpr std::uint32_t page_rows = 1'024;
+
+/// Adds a row to the value of its counter. The rows of one counter must follow each other.
+void add_row(std::vector<CounterValue>& values, const Row& row) {
+    const auto key = parse_row_key(row.key);
+    const auto record = parse_totals(row.value);  // the value of a foreign row is empty
+    auto name = key && record ? unescaped(key->counter) : std::nullopt;
+    if (!name) return;
+    if (values.empty() || values.back().counter != *name) {
+        values.push_back({.counter = *std::move(name)});
+    }
+    auto& value = values.back().value;
+    value = saturating_add(value, record->totals.plus - record->totals.minus);
+}
+
 }  // namespace
 
 Task<std::vector<TransferredRow>> CounterTransfer::state(std::string counter) {
@@ -41,19 +57,14 @@ Task<std::vector<CounterValue>> CounterTransfer::values(std::string prefix) {
     const auto transaction =
         co_await world_.database().begin(scope, Access::read, Durability::relaxed);
     std::vector<CounterValue> values;
-    for (const auto& row : co_await transaction->list(Store::rows, escaped(prefix))) {
-        const auto key = parse_row_key(row.key);
-        const auto record = parse_totals(row.value);  // the value of a foreign row is empty
-        auto name = key && record ? unescaped(key->counter) : std::nullopt;
-        if (!name) continue;
-        // The rows of one counter follow each other.
-        if (values.empty() || values.back().counter != *name) {
-            values.push_back({.counter = *std::move(name)});
-        }
-        auto& value = values.back().value;
-        value = saturating_add(value, record->totals.plus - record->totals.minus);
+    const auto escaped_prefix = escaped(prefix);
+    std::string from;
+    for (;;) {
+        const auto rows = co_await transaction->list(Store::rows, escaped_prefix, page_rows, from);
+        if (rows.empty()) co_return values;
+        for (const auto& row : rows) add_row(values, row);
+        from = concat({rows.back().key, std::string_view("\0", 1)});
     }
-    co_return values;
 }
 
 Task<void> CounterTransfer::merge(std::string counter, std::vector<TransferredRow> rows) {

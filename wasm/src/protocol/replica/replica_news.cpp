@@ -10,6 +10,8 @@ namespace {
 /// The pause between two announcements of one tab: a frame of a screen, in which an eye sees one
 /// value only. However often the tab adds, another tab works through one announcement in a frame.
 constexpr double announce_pause_ms = 16;
+/// The most counters that are announced together: more would make a task that a user notices.
+constexpr std::size_t announced_max = 512;
 
 /// What was committed is announced once more after this time. It is longer than some frames, so
 /// that an increment that follows a commit is seldom announced late because of it.
@@ -25,7 +27,7 @@ Task<void> announce_loop(Replica& replica) {
     const auto waits = [](const auto* state) { return state->announceable; };
     const auto& busy = replica.counters.busy();
     while (replica.active() && std::any_of(busy.begin(), busy.end(), waits)) {
-        post(replica, take_announcements(replica.counters, replica.slot));
+        post(replica, take_announcements(replica.counters, replica.slot, announced_max));
         co_await replica.world.clock().sleep(announce_pause_ms);
     }
     replica.news.set_announcing(false);
@@ -104,9 +106,11 @@ void on_message(Replica& replica, std::string_view text) {
 
 }  // namespace
 
-std::list<std::string> take_announcements(const CounterSet& counters, const ReplicaSlot& slot) {
+std::list<std::string> take_announcements(const CounterSet& counters, const ReplicaSlot& slot,
+                                          std::size_t most) {
     std::list<std::string> messages;
     for (auto* state : counters.busy()) {
+        if (messages.size() == most) break;
         if (!std::exchange(state->announceable, false)) continue;
         // It is announced once a commit has based it.
         if (!state->own_row.based()) continue;

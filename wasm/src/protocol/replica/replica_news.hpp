@@ -25,6 +25,8 @@
 // followed from the start, since messages are all that is known of other tabs at once.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <string>
@@ -74,8 +76,9 @@ void listen(Replica& replica);
 void follow(Replica& replica, CounterState& state);
 
 /// Returns the messages that announce the own rows that are to be announced, if their totals are
-/// known: until a row is based, they are not. Each row is returned once.
-std::list<std::string> take_announcements(const CounterSet& counters, const ReplicaSlot& slot);
+/// known: until a row is based, they are not. Each row is returned once, and at most `most` at a time.
+std::list<std::string> take_announcements(const CounterSet& counters, const ReplicaSlot& slot,
+                                          std::size_t most = SIZE_MAX);
 
 /// Posts messages to the tabs that listen.
 void post(Replica& replica, const std::list<std::string>& messages);

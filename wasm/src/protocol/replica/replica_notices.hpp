@@ -25,8 +25,6 @@ class ReplicaNotices {
     void warn(const Error& failure, std::string_view subject) const;
     /// Warns once of each record, however often it is met.
     void warn_unreadable(std::string_view where, std::string_view key);
-    /// True if there is an unreadable record.
-    [[nodiscard]] bool unreadable() const { return !unreadable_.empty(); }
 
   private:
     NoticeHandler on_notice_;

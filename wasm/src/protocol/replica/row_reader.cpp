@@ -136,9 +136,10 @@ Task<bool> load_from_database(Replica& replica, const std::list<ReadRequest>& re
     if (!Generation::readable(generation)) co_return false;
     if (!expected.empty() && expected != generation->value) co_return false;
     if (!ours || replica.generation.loss_reported()) co_return false;
-    // An unreadable row must be set aside before it is overwritten: the commit reads it again.
-    if (replica.notices.unreadable()) co_return true;
-    for (const auto& request : requests) request.state->read_epoch = epoch;
+    for (const auto& request : requests) {
+        // An unreadable row must be set aside before it is overwritten: the commit reads it again.
+        if (!request.state->unreadable) request.state->read_epoch = epoch;
+    }
     co_return true;
 }
 
@@ -147,6 +148,7 @@ bool merge_row(Replica& replica, CounterState& state, std::string_view row, std:
     if (state.adoption_unknown()) return false;
     const auto record = foreign ? std::nullopt : parse_totals(value);
     if (!is_row_id(row) || !record) {
+        state.unreadable = true;
         replica.notices.warn_unreadable("rows", concat({state.key, "/", row}));
         return true;
     }

@@ -6,6 +6,12 @@
 #include "protocol/common/record.hpp"
 
 namespace tabacus {
+namespace {
+
+/// Other tabs learn after so long what the workers of a tab do.
+constexpr double gathered_ms = 50;
+
+}  // namespace
 
 void QueueNews::note(std::int64_t version, std::int64_t count) {
     if (!parts_.status.learn(version, count) || count > 0 || parts_.idle.empty()) return;
@@ -29,7 +35,8 @@ void QueueNews::receive(const QueueEvent& event) {
         case Kind::returned:
             // A worker that was lost may have settled the job before, and never reported it.
             if (foreign) parts_.collector.start_if_awaited();
-            [[fallthrough]];
+            parts_.signal.wake(false);
+            break;
         case Kind::queued:
         case Kind::changed:
             parts_.signal.wake();
@@ -55,12 +62,75 @@ void QueueNews::receive(const QueueEvent& event) {
 void QueueNews::publish(QueueChanges& changes) {
     auto outcomes = std::exchange(changes.outcomes, {});
     const auto events = std::exchange(changes.events, {});
-    const auto& channel = parts_.open.context.channel;
-    for (const auto& event : events) {
-        if (channel) channel->post(format_queue_event(parts_.open.key, event));
-    }
+    for (const auto& event : events) send(event);
+    send_gathered_if_due();
     parts_.awaited.deliver(std::move(outcomes));
     for (const auto& event : events) receive(event);
+}
+
+/// Gathers the event if it only reports what a worker of several does, and posts any other.
+void QueueNews::send(const QueueEvent& event) {
+    const bool gathers = parts_.open.options.concurrency > 1;
+    if (gathers && event.kind == QueueEvent::Kind::running) {
+        const auto& slot = event.fields.back();
+        std::erase_if(running_, [&](const auto& it) { return it.event.fields.back() == slot; });
+        running_.push_back({parts_.open.monotonic_ms(), event});
+        done_.version = event.version;
+        done_.count = event.count;
+    } else if (gathers && event.kind == QueueEvent::Kind::done &&
+               done_.fields.size() < event_fields_max) {
+        forget_claims_of(event.fields);
+        auto fields = std::exchange(done_.fields, {});
+        fields.insert(fields.end(), event.fields.begin(), event.fields.end());
+        done_ = event;
+        done_.fields = std::move(fields);
+    } else {
+        send_gathered(parts_.open.monotonic_ms());
+        post(event);
+    }
+}
+
+/// The first job of a claim ends before the others. What follows it is another claim.
+void QueueNews::forget_claims_of(const std::vector<std::string>& done) {
+    std::erase_if(running_, [&](const auto& claim) {
+        return std::find(done.begin(), done.end(), claim.event.fields.front()) != done.end();
+    });
+}
+
+void QueueNews::send_gathered_if_due() {
+    if (running_.empty() && done_.fields.empty()) return;
+    const auto now_ms = parts_.open.monotonic_ms();
+    const auto pause_ms = sent_ms_ ? now_ms - *sent_ms_ : 2 * gathered_ms;
+    if (parts_.runs.empty() || pause_ms >= 2 * gathered_ms) {
+        send_gathered(now_ms);
+    } else if (pause_ms >= gathered_ms) {
+        send_gathered(now_ms - gathered_ms);
+    }
+    if (running_.empty() && done_.fields.empty()) return;
+    if (!std::exchange(waiting_, true)) parts_.open.context.scope.spawn(send_later());
+}
+
+Task<void> QueueNews::send_later() {
+    co_await parts_.open.context.world.clock().sleep(gathered_ms);
+    waiting_ = false;
+    if (!parts_.open.closed) send_gathered_if_due();
+}
+
+/// Posts the claims that are as old as that, and then the jobs that are done: a job that is done may
+/// be among those claimed.
+void QueueNews::send_gathered(double until_ms) {
+    sent_ms_ = parts_.open.monotonic_ms();
+    std::erase_if(running_, [&](const auto& claim) {
+        const bool old = claim.since_ms <= until_ms;
+        if (old) post(claim.event);
+        return old;
+    });
+    if (!done_.fields.empty()) post(std::exchange(done_, {}));
+}
+
+void QueueNews::post(const QueueEvent& event) const {
+    const auto& channel = parts_.open.context.channel;
+    if (channel) channel->post(format_queue_event(parts_.open.key, event));
 }
 
 void QueueNews::publish_progress(int number, double fraction, std::string_view note) {

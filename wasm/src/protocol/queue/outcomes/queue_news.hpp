@@ -10,6 +10,16 @@
 //   cancelled           the workers; the runs; the outcome collector, if another tab's
 //   running, progress   nobody
 //
+// In a queue of several slots, what workers run and have done is gathered while jobs run in this
+// tab: a claim replaces the claim that its slot had before, and the jobs that are done make one
+// event. A claim whose jobs are done before it was posted is not posted. So a tab with many workers does not post messages for each of their turns, and all other
+// tabs do not receive them.
+//
+//   gathered            posted
+//   the first event     at once, after a time without any
+//   jobs that are done  gathered_ms later, or as soon as no job runs in this tab
+//   claims              the same, if their jobs still run gathered_ms after the claim
+//
 // The version and the count of every event go to the status, and every event is handed to the
 // application.
 #pragma once
@@ -51,7 +61,23 @@ class QueueNews {
     void publish_progress(int run, double fraction, std::string_view note);
 
   private:
+    struct GatheredClaim {
+        double since_ms = 0;  // by OpenQueue::monotonic_ms(), as all of this
+        QueueEvent event;
+    };
+
+    void send(const QueueEvent& event);
+    void forget_claims_of(const std::vector<std::string>& done);
+    void send_gathered_if_due();
+    void send_gathered(double until_ms);
+    Task<void> send_later();
+    void post(const QueueEvent& event) const;
+
     Parts parts_;
+    bool waiting_ = false;           // for send_later()
+    std::optional<double> sent_ms_;  // when gathered events were last posted
+    std::vector<GatheredClaim> running_;
+    QueueEvent done_;  // without fields: none
 };
 
 }  // namespace tabacus

@@ -12,13 +12,21 @@ constexpr std::size_t ahead_growth = 4;
 /// About the most bytes of payloads that are claimed at once.
 constexpr std::size_t ahead_bytes = 2'000'000;
 
+/// Returns how many jobs end within ahead_ms if so many have taken so long.
+std::size_t fitting(std::size_t jobs, double took_ms) {
+    const auto each_ms = took_ms / static_cast<double>(std::max<std::size_t>(jobs, 1));
+    if (each_ms * static_cast<double>(ahead_max) <= ahead_ms) return ahead_max;
+    return std::max<std::size_t>(static_cast<std::size_t>(ahead_ms / each_ms), 1);
+}
+
 }  // namespace
 
-void ClaimSize::adapt(Pace pace, std::size_t begun) {
+void ClaimSize::adapt(Pace pace, std::size_t begun, double took_ms) {
     ahead_ = pace == Pace::overtaken     ? begun
              : pace == Pace::interrupted ? std::min(ahead_, begun * 2)
-             : pace == Pace::quick       ? std::min(ahead_ * ahead_growth, ahead_max)
-                                         : std::max(begun, std::size_t{2}) - 1;
+             : pace == Pace::quick
+                 ? std::min({ahead_ * ahead_growth, fitting(begun, took_ms), ahead_max})
+                 : std::max(begun, std::size_t{2}) - 1;
 }
 
 void ClaimSize::learn(const Claim& claim) {

@@ -1,7 +1,8 @@
 // ClaimSize: how many jobs a slot claims at once.
 //
 //   what the jobs of the last claim did    the next claim takes
-//   quick: they ended within ahead_ms      four times as many, up to ahead_max
+//   quick: they ended within ahead_ms      as many as fit into ahead_ms at that pace, up to four
+//                                          times as many, and up to ahead_max
 //   slow: they did not                     one less than were begun, and one at least
 //   interrupted: there may be others       twice as many as were begun, and no more than before
 //   overtaken: a following job comes       as many as were begun
@@ -25,8 +26,8 @@ class ClaimSize {
   public:
     enum class Pace : std::uint8_t { quick, slow, interrupted, overtaken };
 
-    /// Adapts to how a claim has run, of which so many jobs were begun.
-    void adapt(Pace pace, std::size_t begun);
+    /// Adapts to how a claim has run, of which so many jobs were begun, in so long.
+    void adapt(Pace pace, std::size_t begun, double took_ms);
     /// Learns how many jobs a row has, and how large it is, from what was just claimed.
     void learn(const Claim& claim);
     /// Returns how many jobs to claim.

@@ -38,12 +38,12 @@ struct HeldSlot {
     int slot;
     Held held;
     bool fresh = true;
-    bool return_unchanged = false;  // what is given back is not written anew: the disk is full
-    bool strict = false;            // the next job is to begin at most once, by a turn of its own
-    bool other_kinds = false;       // there are jobs that this tab does not handle
-    bool worked = false;            // a job has been run
-    double taken_ms = 0;            // since when it is held
-    std::uint64_t wakes = 0;        // WorkSignal::count() when it claimed
+    bool return_unchanged = false;    // what is given back is not written anew: the disk is full
+    bool strict = false;              // the next job is to begin at most once, by a turn of its own
+    bool other_kinds = false;         // there are jobs that this tab does not handle
+    bool worked = false;              // a job has been run
+    double taken_ms = 0;              // since when it is held
+    std::uint64_t interruptions = 0;  // WorkSignal::interruptions() when it claimed
     Claim claim;
     ClaimSize size;
     std::optional<std::size_t> current;  // of claim.jobs: begun, and not ended

@@ -52,7 +52,7 @@ Task<void> JobRunner::run_all(HeldSlot& held_slot) {
     std::size_t begun = 0;
     for (std::size_t at = 0; at < jobs.size(); ++at) {
         // Jobs that do not wait for anything leave no turn for timers.
-        interrupted = begun > 0 && held_slot.wakes != signal.count();
+        interrupted = begun > 0 && held_slot.interruptions != signal.interruptions();
         if (begun > 0 && (!quick() || alone || overtaken || interrupted)) break;
         if (!kinds.working() || !kinds.handles(jobs[at].kind) || !held_slot.held.held()) break;
         ++begun;
@@ -82,7 +82,7 @@ Task<void> JobRunner::run_all(HeldSlot& held_slot) {
                          : interrupted ? Pace::interrupted
                          : quick()     ? Pace::quick
                                        : Pace::slow,
-                         begun);
+                         begun, open.monotonic_ms() - began_ms);
 }
 
 }  // namespace tabacus

@@ -74,6 +74,7 @@ Task<JobSelector::OrderedRows> JobSelector::first_rows(QueueRows& rows, std::siz
 
 Task<void> JobSelector::select(QueueRows& rows, const std::vector<Row>& slots,
                                const HeldSlot& held_slot, SlotTurn& turn) {
+    turn.searched = true;
     if (rows.head.delayed > 0) turn.next_due_ms = co_await rows.promote();
     if (rows.head.count == 0) co_return;
     std::set<std::string> busy;
@@ -83,6 +84,7 @@ Task<void> JobSelector::select(QueueRows& rows, const std::vector<Row>& slots,
             parse_decimal(std::string_view(row.key).substr(rows.key("s/").size()), 0, INT32_MAX);
         if (!slot || !number || *number == held_slot.slot || slot->entries.empty()) continue;
         for (const auto& entry : slot->entries) busy.insert(entry.id);
+        turn.claimed_slots.push_back(static_cast<int>(*number));
         if (*number >= open_.options.concurrency) turn.orphans.push_back(static_cast<int>(*number));
     }
     turn.claim.gapless = busy.empty();

@@ -22,7 +22,9 @@ Task<void> SlotServer::serve(HeldSlot& held_slot) {
         const auto age_ms = parts_.open.monotonic_ms() - held_slot.taken_ms;
         const bool yields = held_slot.worked && held_slot.other_kinds && age_ms > slot_slice_ms;
         const bool claiming = parts_.kinds.working() && !yields;
-        auto settled = co_await attempt(settler_.settle_and_claim(held_slot, claiming));
+        auto settled =
+            co_await attempt(held_slot.fresh ? settler_.take_first_turn(held_slot, claiming)
+                                             : settler_.settle_and_claim(held_slot, claiming));
         if (!settled) {
             const Error error = settled.error();
             if (!held_slot.held.held() || error.code() == ErrorCode::fenced) co_return;

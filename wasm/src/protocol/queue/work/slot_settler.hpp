@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "../outcomes/queue_news.hpp"
+#include "first_turns.hpp"
 #include "turn_taker.hpp"
 #include "worker_slots.hpp"
 
@@ -35,6 +36,9 @@ class SlotSettler {
 
     /// Settles what has ended of the slot's claim, and claims what comes next if `claiming`.
     Task<void> settle_and_claim(HeldSlot& held_slot, bool claiming);
+    /// Does what settle_and_claim() does for a slot that was just granted. Does nothing if another
+    /// worker of this tab has found meanwhile that there is nothing to do.
+    Task<void> take_first_turn(HeldSlot& held_slot, bool claiming);
 
   private:
     void adopt(HeldSlot& held_slot, SlotTurn& turn, bool last);
@@ -47,6 +51,7 @@ class SlotSettler {
 
     Parts parts_;
     TurnTaker turns_;
+    FirstTurns first_turns_;
 };
 
 }  // namespace tabacus

@@ -25,6 +25,8 @@ struct SlotTurn {
     bool other_kinds = false;  // as HeldSlot::other_kinds
     bool strict = false;       // as HeldSlot::strict
     bool paused = false;
+    bool searched = false;           // for jobs to claim
+    std::vector<int> claimed_slots;  // other slots whose rows name claimed jobs
 };
 
 }  // namespace tabacus

@@ -6,7 +6,9 @@
 //   asleep              there was nothing to do            wake(): it searches again
 //
 // The count says how often there may have been something to do. A worker that was woken while it
-// searched sees another count, and searches once more.
+// searched sees another count, and searches once more. A worker that runs jobs which it has claimed
+// ahead is interrupted if a job may come before them. A job that another worker gave back does not
+// interrupt it: otherwise the workers of a queue would make each other give back jobs.
 #pragma once
 
 #include <algorithm>
@@ -23,9 +25,10 @@ class WorkSignal {
   public:
     explicit WorkSignal(QueueContext& context) : context_(context) {}
 
-    /// There may be something to do.
-    void wake() {
+    /// There may be something to do. `interrupts`: before the jobs that are claimed ahead.
+    void wake(bool interrupts = true) {
         ++count_;
+        if (interrupts) ++interruptions_;
         for (const auto& worker : std::exchange(asleep_, {})) worker.complete({});
     }
     /// Wakes the workers at that time since the Unix epoch, unless they are woken before it anyway.
@@ -35,6 +38,8 @@ class WorkSignal {
         context_.scope.spawn(wait_until(due_ms));
     }
     [[nodiscard]] std::uint64_t count() const { return count_; }
+    /// Returns how often a job may have come that goes before those that are claimed ahead.
+    [[nodiscard]] std::uint64_t interruptions() const { return interruptions_; }
     /// Returns an operation that the next wake() completes.
     Async<Unit> next() {
         const Completer<Unit> worker;
@@ -53,6 +58,7 @@ class WorkSignal {
     QueueContext& context_;
     std::vector<Completer<Unit>> asleep_;
     std::uint64_t count_ = 1;
+    std::uint64_t interruptions_ = 0;
     std::optional<double> wake_at_ms_;
 };
 

@@ -13,6 +13,8 @@
 //                  IndexedDB, when the counter is made
 //   unconfirmed    when an announcement is received             when a check of the store begins
 //   reading        when a read of its rows begins               when that read ends
+//   unreadable     when a read meets a row of the counter that    never
+//                  cannot be read
 //   backed_up      when the backup has the own row, or has      when the own row of another epoch
 //                  room for it                                  is based that has no backup
 //   busy           by CounterSet::touch()                       by CounterSet::settle()
@@ -54,6 +56,7 @@ struct CounterState {
     bool followed;
     bool unconfirmed = false;
     bool reading = false;
+    bool unreadable = false;
     bool backed_up = false;
     bool busy = false;
 
