@@ -12,6 +12,7 @@
  *   - `out-of-range`: the records of a counter add up to a value beyond ±(2^53 − 1)
  *   - `max-hold`: this tab lost a lock, because it held it for longer than `maxHold`
  *   - `hung-holder`: this tab evicted the holder of a lock that did not answer
+ *   - `unhandled-job`: jobs that this tab has enqueued are due, and no tab has handled a job of the queue for 10 s
  *   - `quota-exceeded`, `store-failed`, `fenced`, `unavailable`: a commit failed with this error; it is tried again
  *   - `unavailable` also: a file could not be loaded, and handlers or listeners wait for it
  *   - `internal`: the program has failed, and the tab is closed

@@ -9,6 +9,7 @@
 //   done                the outcome collector, if another tab's
 //   cancelled           the workers; the runs; the outcome collector, if another tab's
 //   running, progress   nobody
+//   all but queued      the watch of jobs that nobody handles
 //
 // The version and the count of every event go to the status, and every event is handed to the
 // application.
@@ -18,6 +19,7 @@
 
 #include "../work/work_signal.hpp"
 #include "outcome_collector.hpp"
+#include "unhandled_jobs.hpp"
 
 namespace tabacus {
 
@@ -31,6 +33,7 @@ class QueueNews {
         IdleWaiters& idle;
         JobRuns& runs;
         WorkSignal& signal;
+        UnhandledJobs& unhandled;
     };
     explicit QueueNews(const Parts& parts) : parts_(parts) {}
 
