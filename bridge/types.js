@@ -244,6 +244,7 @@ export const records = {
             timeout_ms: 'number?',
             max_hold_ms: 'number?',
             label: 'text',
+            evict_unresponsive: 'bool',
         },
     },
     LockRequestInfo: {

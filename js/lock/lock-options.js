@@ -22,6 +22,10 @@ import { Held } from './held.js';
  * @property {number} [maxHold] the longest time for which the lock may be held, in milliseconds, from 1 to
  *   2^31 − 1. Its holder then loses it, even if it is frozen or hung. All tabs must pass the same value for
  *   the same lock. There is no limit by default
+ * @property {boolean} [evictUnresponsive] whether the lock is taken from a holder that does not answer: a tab
+ *   that is suspended, hangs for five seconds or more, or is gone although the browser still lists it. The
+ *   holder is notified by its `signal` once it runs again, and its later commits are refused. A `hung-holder`
+ *   warning reports it. `false` by default
  * @property {string} [label] names the request in query() and in a DeadlockError; at most 256 UTF-16 units,
  *   empty by default
  * @property {Held} [within] the held lock under which this one is requested. If it has the same name, it is
@@ -83,6 +87,7 @@ export function checkLockOptions(given = {}) {
         'signal',
         'timeout',
         'maxHold',
+        'evictUnresponsive',
         'label',
         'within',
     ]);
@@ -106,6 +111,7 @@ export function checkLockOptions(given = {}) {
         signal,
         timeout_ms: timeout,
         maxHold_ms: /** @type {number | undefined} */ (maxHold),
+        evictUnresponsive: checkFlag('evictUnresponsive', options.evictUnresponsive),
         label: checkLabel(options.label === undefined ? '' : options.label),
         within,
     };
