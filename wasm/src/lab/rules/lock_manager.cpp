@@ -160,9 +160,9 @@ std::uint64_t LockManager::digest() const {
             // which the end of a client releases its locks.
             const auto of_name = before(i, [&](const auto& o) { return o.name == one.name; });
             const auto of_client = before(i, [&](const auto& o) { return o.client == one.client; });
-            sum += lab::digest(std::string_view(one.name), one.id, of_name, of_client,
-                               std::uint64_t{one.mode == LockMode::shared} +
-                                   (one.client == nobody ? 2U : 0U));
+            sum += lab::digest(
+                std::string_view(one.name), one.id, of_name, of_client,
+                std::uint64_t{one.mode == LockMode::shared} + (one.client == nobody ? 2U : 0U));
         }
     };
     add(held_, 1);
