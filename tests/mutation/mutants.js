@@ -650,8 +650,8 @@ const LOCKS = [
         ...of('lock/queue/lock_evictor.cpp'),
         name: 'evict-without-an-echo',
         fault: 'LockEvictor: a tab that receives no messages evicts a holder that would answer',
-        find: 'if (!seen.held || !co_await lock_.context.channel_echoes(lock_.key) || !silent()) co_return false;',
-        replace: 'if (!seen.held || !silent()) co_return false;',
+        find: 'if (!seen.held || !co_await lock_.context.channel_echoes(lock_.key) || !silent())',
+        replace: 'if (!seen.held || !silent())',
         test: 'lock: a tab that receives no messages evicts no holder that would answer',
     },
     {
