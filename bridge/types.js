@@ -245,6 +245,7 @@ export const records = {
             max_hold_ms: 'number?',
             label: 'text',
             fence_optional: 'bool',
+            evict_unresponsive: 'bool',
         },
     },
     LockRequestInfo: {

@@ -32,6 +32,8 @@ export class Tab {
     /** Whether the tab is hidden. */
     hidden = false;
     frozen = false;
+    /** Whether it runs nothing although it received no event. */
+    suspended = false;
     /** Whether it is in the back/forward cache. */
     cached = false;
     /** Whether it has been hidden for so long that its timers run once a minute. */
@@ -84,9 +86,9 @@ export class Tab {
         return this.#state === 'closed';
     }
 
-    /** Whether nothing runs in it, because it is frozen or cached. */
+    /** Whether nothing runs in it, because it is frozen, suspended or cached. */
     get stopped() {
-        return this.frozen || this.cached;
+        return this.frozen || this.suspended || this.cached;
     }
 
     /** The contexts of its window, its frames and its workers. */
@@ -307,6 +309,26 @@ export class Tab {
     }
 
     /**
+     * Lets no task of the tab run until {@link wake}, and fires no event: as a stopped process, and as Safari does to
+     * tabs in the background.
+     */
+    suspend() {
+        if (this.closed || this.suspended) return;
+        this.#trace('is suspended');
+        this.suspended = true;
+        this.#activate();
+    }
+
+    /** Ends {@link suspend}: the tasks run that have waited. */
+    wake() {
+        if (this.closed || !this.suspended) return;
+        this.#trace('runs again');
+        this.suspended = false;
+        this.#activate();
+        this.origin.wake();
+    }
+
+    /**
      * Fires `pagehide` and puts the page into the back/forward cache, where no task of it runs until {@link thaw}. If
      * the page still holds a lock after its handlers have run, it is not kept but killed.
      *
@@ -344,7 +366,8 @@ export class Tab {
     }
 
     #activate() {
-        for (const { agent } of this.contexts) this.origin.rules.calls.setActive(agent, !this.frozen);
+        const active = !this.frozen && !this.suspended;
+        for (const { agent } of this.contexts) this.origin.rules.calls.setActive(agent, active);
     }
 
     /**
@@ -356,6 +379,14 @@ export class Tab {
         this.#trace('dies');
         const underWay = this.origin.rules.calls.writesUnderWay(this.agent);
         this.#end(underWay === 0 ? 0 : this.origin.random.below(underWay + 1));
+    }
+
+    /** Kills the process of the tab as {@link kill} does, but its locks stay held, by nobody. Only a steal ends them. */
+    orphanLocks() {
+        if (this.closed) return;
+        for (const agent of new Set(this.contexts.map((context) => context.agent)))
+            this.origin.rules.calls.orphanLocks(agent);
+        this.kill();
     }
 
     /**

@@ -287,9 +287,10 @@ class ScenarioRun {
     /** Resumes every stopped tab: at the end of a run, or after {@link stoppedMax_ms}. */
     #wakeAll() {
         this.#resume_ms = Infinity;
-        const stopped = this.tabs.filter((tab) => !tab.closed && (tab.frozen || tab.cached || tab.throttled));
+        const stopped = this.tabs.filter((tab) => !tab.closed && (tab.stopped || tab.throttled));
         if (stopped.length > 0) this.origin.rules.noteEverything();
         for (const tab of stopped) {
+            tab.wake();
             tab.thaw();
             tab.show();
         }

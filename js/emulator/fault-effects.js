@@ -3,6 +3,9 @@
 /** @typedef {import('./origin.js').Origin} Origin */
 /** @typedef {import('./emulated-tab.js').Tab} Tab */
 
+/** How far the wall clock jumps, in either direction. */
+const day_ms = 86_400_000;
+
 export class FaultEffects {
     #origin;
     #quota_bytes;
@@ -22,6 +25,12 @@ export class FaultEffects {
                 return tab.kill();
             case 'freeze':
                 return tab.frozen ? tab.thaw() : tab.freeze();
+            case 'suspend':
+                return tab.suspended ? tab.wake() : tab.suspend();
+            case 'orphaned-lock':
+                return tab.orphanLocks();
+            case 'clock-jump':
+                return origin.setClock(origin.clock.wall() + (origin.random.below(2) ? day_ms : -day_ms));
             case 'throttle':
                 return tab.throttled ? tab.show() : tab.throttle();
             case 'bfcache':

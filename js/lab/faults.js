@@ -11,6 +11,9 @@ export const faults = Object.freeze(
         'clear-storage',
         'corrupt',
         'browser-crash',
+        'suspend',
+        'orphaned-lock',
+        'clock-jump',
     ]),
 );
 

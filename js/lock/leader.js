@@ -3,7 +3,7 @@ import { Successor } from '../common/successor.js';
 import { LeaderCalls } from './leader-calls.js';
 import { Lock } from './lock.js';
 
-/** Options of a candidate: those of a lock, but for `mode`. @typedef {Omit<import('./lock-options.js').LockOptions, 'mode' | 'ifAvailable' | 'fence'>} TermOptions */
+/** Options of a candidate: those of a lock, but for `mode`. @typedef {Omit<import('./lock-options.js').LockOptions, 'mode' | 'ifAvailable' | 'fence' | 'evictUnresponsive'>} TermOptions */
 
 /** The names of these options. `mode` is not among them: a leader holds its lock exclusively. */
 const waits = /** @type {const} */ ([
@@ -17,6 +17,14 @@ const waits = /** @type {const} */ ([
 ]);
 
 /**
+ * Adds that a leader which does not answer is deposed.
+ *
+ * @template Options
+ * @param {Options} options
+ */
+const answering = (options) => ({ ...options, evictUnresponsive: true });
+
+/**
  * A leadership, which one tab of all tabs of the origin and namespace has at a time. `tab.leader(name)`
  * returns it.
  *
@@ -24,6 +32,8 @@ const waits = /** @type {const} */ ([
  * token. The number rises with every leader and never falls. A leader may have been deposed without knowing
  * it. So a store or a server should remember the newest term that it has seen, and refuse writes of an older
  * term. When a leader dies or is frozen, the candidate that has waited for longest becomes the leader.
+ * A leader that does not answer, because its tab is suspended or hangs, is deposed: within 10 s if a
+ * candidate is visible, else when the timers of a hidden candidate run (once a minute).
  */
 export class Leader extends Successor {
     #lock;
@@ -55,7 +65,7 @@ export class Leader extends Successor {
     async run(lead, options = {}) {
         checkFunction('lead', lead);
         checkOptions(options, waits);
-        return this.#lock.run((held) => lead(new Term(held, this.#calls)), options);
+        return this.#lock.run((held) => lead(new Term(held, this.#calls)), answering(options));
     }
 
     /**
@@ -79,7 +89,7 @@ export class Leader extends Successor {
      */
     async lead(options = {}) {
         checkOptions(options, [...waits, 'ifAvailable']);
-        const held = await this.#lock.acquire(options);
+        const held = await this.#lock.acquire(answering(options));
         return held && new Term(held, this.#calls);
     }
 

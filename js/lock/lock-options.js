@@ -29,6 +29,10 @@ import { Held } from './held.js';
  *   `preferred`, a lock that Web Locks grant is held even if the database is full, broken or missing: then
  *   `held.token` is null, `held.commit()` is `unavailable`, and the tab emits a `warning`. `required` by
  *   default: such a request fails. A request that steals needs a fence
+ * @property {boolean} [evictUnresponsive] whether the lock is taken from a holder that does not answer: a tab
+ *   that is suspended, hangs for five seconds or more, or is gone although the browser still lists it. The
+ *   holder is notified by its `signal` once it runs again, and its later commits are refused. A `hung-holder`
+ *   warning reports it. `false` by default
  * @property {string} [label] names the request in query() and in a DeadlockError; at most 256 UTF-16 units,
  *   empty by default
  * @property {Held} [within] the held lock under which this one is requested. If it has the same name, it is
@@ -45,6 +49,7 @@ const lockOptions = /** @type {const} */ ([
     'releaseSignal',
     'timeout',
     'maxHold',
+    'evictUnresponsive',
     'fence',
     'label',
     'within',
@@ -127,6 +132,7 @@ export function checkLockOptions(given = {}) {
         timeout_ms: timeout,
         maxHold_ms: /** @type {number | undefined} */ (maxHold),
         fenceOptional,
+        evictUnresponsive: checkFlag('evictUnresponsive', options.evictUnresponsive),
         label: checkLabel(options.label === undefined ? '' : options.label),
         within,
     };

@@ -78,4 +78,4 @@ export class Semaphore extends Successor {
     }
 }
 
-/** @typedef {Omit<import('./lock-options.js').LockOptions, 'mode' | 'steal' | 'fence'>} SemaphoreOptions */
+/** @typedef {Omit<import('./lock-options.js').LockOptions, 'mode' | 'steal' | 'fence' | 'evictUnresponsive'>} SemaphoreOptions */

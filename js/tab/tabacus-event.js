@@ -19,6 +19,7 @@
  *     token
  *   - `slow-lock`: a request for a lock or a semaphore has waited for 10 s (`open({ timeouts: { slowLock } })`)
  *   - `hung-holder`: this tab evicted the holder of a lock that did not answer
+ *   - `unhandled-job`: jobs that this tab has enqueued are due, and no tab has handled a job of the queue for 10 s
  *   - `quota-exceeded`, `store-failed`, `fenced`, `unavailable`: a commit failed with this error; it is tried again
  *   - `unavailable` also: a file could not be loaded, and handlers or listeners wait for it
  *   - `internal`: the program has failed, and the tab is closed

@@ -42,7 +42,7 @@ test('the same seeds make the same runs as natively', async () => {
         const request = {
             strategy: /** @type {any} */ (strategy),
             tabs: 3,
-            faults: [...faults],
+            faults: faults.slice(0, 10), // those that tests/native/explore/explore_explorer.cpp has
             faultBudget: 2,
         };
         assert.equal(await fingerprint(checkRequest(request), 200), hash, strategy);
@@ -107,7 +107,7 @@ test('the matrix is explored one cell at a time', async () => {
         if (seen.length === 12) break;
     }
     assert.deepEqual([seen[0], seen[11]], ['replicated mutexed', 'replicated interleaved']);
-    assert.deepEqual([strategies.length, models.length, faults.length], [10, 3, 10]);
+    assert.deepEqual([strategies.length, models.length, faults.length], [10, 3, 13]);
 });
 
 test('a strategy that breaks without a fault breaks with every fault in the matrix, however small the bound', async () => {

@@ -196,7 +196,7 @@ TEST_CASE("the same seeds make the same runs here and in WebAssembly") {
         const CountingSetup setup{.strategy = strategy,
                                   .model = StorageModel::cached,
                                   .counting = {.tabs = 3, .adds = 2},
-                                  .faults = Faults::of_bits(~0U),
+                                  .faults = Faults::of_bits(0x3ffU),  // the first ten
                                   .faults_max = 2};
         const auto program = program_of(setup, nullptr, nullptr);
         CHECK(hash_of_seeds(program, 1, 200, {.faults_max = 2}) == hash);

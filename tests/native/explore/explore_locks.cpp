@@ -22,6 +22,9 @@ namespace {
 /// The faults of which one may happen in a run, at any moment.
 constexpr lab::Faults lock_faults{lab::Fault::kill, lab::Fault::freeze, lab::Fault::bfcache};
 
+/// Those after which nobody releases a lock, but whoever waits evicts its holder.
+constexpr lab::Faults liveness_faults{lab::Fault::suspend, lab::Fault::orphaned_lock};
+
 struct Exploring {
     lab::Faults faults;
     std::uint32_t faults_max = 1;
@@ -74,6 +77,7 @@ struct LockCast {
     bool stolen = false;
     bool limited = true;  // whether requests have a maxHold
     bool hangs = false;   // whether a holder hangs for longer, so that it is evicted
+    bool evicts = false;  // whether requests evict a holder that does not answer
     bool sweeps = false;  // whether a tab removes the rows of unused locks meanwhile
     bool fence_optional = false;
     LockEnds* ends = nullptr;  // where each run adds how it ended
@@ -82,7 +86,7 @@ struct LockCast {
 class LockWorkload final : public lab::Workload {
   public:
     explicit LockWorkload(LockCast cast) : cast_(cast) {
-        judge_.lenient = cast.stolen || cast.hangs;
+        judge_.lenient = cast.stolen || cast.hangs || cast.evicts;
     }
 
     void begin(Origin& origin) override {
@@ -93,7 +97,9 @@ class LockWorkload final : public lab::Workload {
                 const int turns = cast_.sweeps ? static_cast<int>(5 * n + 5) : 0;
                 after_turns(*members_.back().tab, turns, [this, i, max_hold_ms, &page] {
                     members_[i].requests.push_back(page.count(
-                        {.max_hold_ms = max_hold_ms, .fence_optional = cast_.fence_optional}));
+                        {.max_hold_ms = max_hold_ms,
+                         .evict_unresponsive = cast_.evicts,
+                         .fence_optional = cast_.fence_optional}));
                 });
             }
         }
@@ -197,12 +203,18 @@ class LockWorkload final : public lab::Workload {
     }
     std::string free_again(Origin& origin) {
         auto& late = open(origin);
-        const auto request = late.count({});
+        const auto request = late.count({.evict_unresponsive = cast_.evicts});
         origin.run_until([&] { return request->ended; });
         if (!request->granted || !request->commit_errors.empty()) return "a later request fails";
         origin.run();
         const auto left = origin.locks().snapshot();
-        if (!left.held.empty() || !left.pending.empty()) return "a holder or a waiter is left";
+        // Tabs keep their liveness locks, and nobody needs the watch lock of a tab that is gone.
+        const Names names("test");
+        const bool held = std::ranges::any_of(left.held, [&](const LockInfo& lock) {
+            return lock.name == names.lock("l") || lock.name == names.entry_lock("l");
+        });
+        const bool all = !cast_.evicts && !left.held.empty();
+        if (held || all || !left.pending.empty()) return "a holder or a waiter is left";
         return after_step();
     }
 
@@ -329,6 +341,18 @@ TEST_CASE("lock: every request ends when the lock is stolen at any moment, even 
 
 TEST_CASE("lock: every request ends when a holder hangs for longer than maxHold, by seeds") {
     locks({.hangs = true}, lock_faults).sample(explored_seeds);
+}
+
+TEST_CASE(
+    "lock: every request ends when a tab is suspended, or its locks outlive it, at any moment") {
+    const LockCast cast{.tabs = 2, .requests = 1, .limited = false, .evicts = true};
+    locks(cast, liveness_faults).exhaust({.preemptions = 0});
+    locks({.limited = false, .evicts = true}, liveness_faults).sample(explored_seeds);
+    locks({.limited = false, .evicts = true}).sample(explored_seeds);
+}
+
+TEST_CASE("lock: every request ends, and no commit is lost, when the wall clock jumps by a day") {
+    locks({.limited = false}, {lab::Fault::clock_jump}).sample(explored_seeds);
 }
 
 TEST_CASE("lock: a sweep of unused locks fences no holder, and lets every request end") {

@@ -390,6 +390,22 @@ TEST_CASE("queue: no seeded schedule of three tabs with three jobs and three fau
     sample_queue({.jobs = {3, 3, 3}, .alike = true}, 0, 64);
 }
 
+TEST_CASE(
+    "queue: no job is lost or doubled when tabs are suspended, locks outlive them, or clocks "
+    "jump") {
+    for (const auto fault : {Fault::suspend, Fault::orphaned_lock, Fault::clock_jump}) {
+        exhaust_queue({.jobs = {1, 1}}, {fault}, {.preemptions = 0});
+    }
+    int failed = 0;
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        QueuePlan plan{.jobs = {2, 2, 1}, .at_most_once = seed % 4 == 1};
+        plan.work.longest_ms = seed % 3 == 0 ? 20 : 0;
+        plan.work.failures = seed % 5 == 0 ? 1 : 0;
+        sample_once(plan, {Fault::suspend, Fault::orphaned_lock, Fault::clock_jump}, seed, failed);
+    }
+    CHECK(failed == 0);
+}
+
 TEST_CASE("queue: no schedule within more preemptions, or of three tabs, fails", "[.][long]") {
     exhaust_queue({.jobs = {2, 1}}, {}, {.preemptions = 2});
     exhaust_queue({.jobs = {2, 1}, .alike = true}, {}, {.preemptions = 2, .ordered = true});

@@ -237,7 +237,7 @@ TEST_CASE("lease: a hidden waiter is not overtaken") {
         scene.pass(50);
         const auto behind = scene.hold(2);
         scene.pass(100'000);
-        scene.origin.drop_messages(*scene.members[1].tab);  // only its timer wakes it
+        CHECK(!behind->granted);
         holder->let_go.complete({});
         CHECK(scene.wait_for(hidden) < 61'000);
         CHECK(!behind->granted);
@@ -246,6 +246,50 @@ TEST_CASE("lease: a hidden waiter is not overtaken") {
         behind->let_go.complete({});
         scene.origin.run();
     }
+}
+
+TEST_CASE("lease: a hidden holder that lives keeps the lock, however slow its timers are") {
+    for (std::uint64_t seed = 0; seed < lease_seeds; ++seed) {
+        CAPTURE(seed);
+        LeaseScene scene(seed);
+        const auto holder = scene.granted(0);
+        scene.origin.hide(*scene.members[0].tab);  // its timers run once a minute from now on
+        const auto waiter = scene.hold(1);
+        scene.pass_by_timer(300'000);
+        CHECK(holder->loss.empty());
+        CHECK(!waiter->granted);
+        holder->let_go.complete({});
+        scene.wait_for(waiter);
+        waiter->let_go.complete({});
+        scene.origin.run();
+    }
+}
+
+TEST_CASE("lease: a holder that dies in a hidden tab is succeeded within 20 s") {
+    for (std::uint64_t seed = 0; seed < lease_seeds; ++seed) {
+        CAPTURE(seed);
+        LeaseScene scene(seed);
+        scene.granted(0);
+        scene.origin.hide(*scene.members[0].tab);
+        const auto waiter = scene.hold(1);
+        scene.pass_by_timer(200'000 + static_cast<double>(scene.random.below(60'000)));
+        scene.origin.kill(*scene.members[0].tab);
+        CHECK(scene.wait_for(waiter) < 20'000);
+        waiter->let_go.complete({});
+        scene.origin.run();
+    }
+}
+
+TEST_CASE("lease: a waiter that receives no messages relies on the lease of a hidden holder") {
+    LeaseScene scene(1);
+    const auto holder = scene.granted(0);
+    scene.origin.hide(*scene.members[0].tab);
+    scene.pass_by_timer(70'000);  // the holder has renewed its lease as that of a hidden tab
+    scene.origin.drop_messages(*scene.members[1].tab);
+    const auto waiter = scene.hold(1);
+    scene.pass_by_timer(300'000);
+    CHECK(holder->loss.empty());
+    CHECK(!waiter->granted);
 }
 
 TEST_CASE("lease: a page that is back does not wait for its own former lease") {

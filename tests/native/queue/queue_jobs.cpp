@@ -91,7 +91,7 @@ TEST_CASE("queue: frozen and cached tabs give their jobs back, and settle nothin
 
 TEST_CASE("queue: a job to run at most once never begins twice, whichever tabs die") {
     int dead = 0;
-    for (std::uint64_t seed = 0; seed < queue_seeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < 2 * queue_seeds; ++seed) {
         CAPTURE(seed);
         QueueScene scene(seed, {.concurrency = seed % 2 == 0 ? 1 : 2}, {.longest_ms = 20});
         work_through(

@@ -246,7 +246,9 @@ class LabTab::LabClock final : public Clock {
   public:
     explicit LabClock(LabTab& tab) : tab_(tab) {}
     [[nodiscard]] double now_ms() const override {
-        return tab_.origin_.clock_.now_ms() + tab_.wall_offset_ms_;
+        const auto ahead_ms = tab_.origin_.wall_ahead_ms_;
+        tab_.origin_.recorder_.observe([=] { return std::bit_cast<std::uint64_t>(ahead_ms); });
+        return tab_.origin_.clock_.now_ms() + ahead_ms + tab_.wall_offset_ms_;
     }
     [[nodiscard]] double monotonic_ms() const override { return tab_.origin_.clock_.now_ms(); }
     Async<Unit> sleep(double delay_ms) override;

@@ -70,7 +70,8 @@ const std::vector<Source>& Origin::choices() {
 
 std::uint64_t Origin::digest(bool with_disk) const {
     auto sum = scheduler_.digest() + clock_.digest() + storage_.digest(with_disk) +
-               locks_.digest() + database_.digest(with_disk) + channels_.digest();
+               locks_.digest() + database_.digest(with_disk) + channels_.digest() +
+               mixed(std::bit_cast<std::uint64_t>(wall_ahead_ms_));
     for (const auto& tab : tabs_) sum += tab->digest();
     return sum;
 }
@@ -227,6 +228,11 @@ void Origin::kill(LabTab& tab, std::size_t writes_kept, bool commits_kept) {
         {Source::Kind::request, tab.id_, 0}, [this, id = tab.id_] { locks_.end(id); }, 0);
 }
 
+void Origin::orphan_locks(LabTab& tab) {
+    locks_.orphan(tab.id_);
+    kill(tab, writes_under_way(tab), true);
+}
+
 void Origin::freeze(LabTab& tab) {
     recorder_.trace(tab.id_, Object::faults, [] { return std::string("freezes"); });
     turn(tab, [&] { tab.lifecycle_->notify(LifecycleEvent::frozen); });
@@ -247,6 +253,12 @@ void Origin::suspend(LabTab& tab) {
 }
 
 void Origin::wake(LabTab& tab) { tab.frozen_ = false; }
+
+void Origin::jump_wall_clock(double delta_ms) {
+    recorder_.trace(0, Object::faults, [] { return std::string("the wall clock jumps"); });
+    recorder_.note(Object::now, 0, AccessKind::write);
+    wall_ahead_ms_ += delta_ms;
+}
 
 void Origin::drop_messages(LabTab& tab) { tab.drops_messages_ = true; }
 

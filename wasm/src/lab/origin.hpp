@@ -132,6 +132,8 @@ class Origin : private LockListener {
     void kill(LabTab& tab, std::size_t writes_kept, bool commits_kept);
     [[nodiscard]] std::size_t writes_under_way(const LabTab& tab) const;
     [[nodiscard]] bool commits_under_way(const LabTab& tab) const;
+    /// Kills the tab's process, and leaves its locks held by nobody.
+    void orphan_locks(LabTab& tab);
     void freeze(LabTab& tab);
     void thaw(LabTab& tab);
     /// Stops the tab without an event, as a stopped process, a debugger or an endless loop does.
@@ -141,6 +143,8 @@ class Origin : private LockListener {
     void drop_messages(LabTab& tab);
     /// Shows a prerendered page.
     void activate(LabTab& tab);
+    /// Sets the wall clock of all tabs, those opened later included, ahead by so much.
+    void jump_wall_clock(double delta_ms);
     void hide(LabTab& tab);
     void show(LabTab& tab);
     /// Puts the tab into the back/forward cache. Kills it and returns false if the browser does not
@@ -220,6 +224,7 @@ class Origin : private LockListener {
     MemoryDatabase database_;
     ChannelHub channels_;
     StorageEvents storage_events_;
+    double wall_ahead_ms_ = 0;  // of the wall clock, before the clock
     std::vector<std::unique_ptr<LabTab>> tabs_;
     std::vector<Source> choices_;
     std::uint64_t steps_ = 0;

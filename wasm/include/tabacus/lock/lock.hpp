@@ -43,6 +43,9 @@ struct LockOptions {
     std::optional<double> max_hold_ms = std::nullopt;
     std::string label = {};                   // NOLINT(readability-redundant-member-init)
     std::shared_ptr<Grant> within = nullptr;  // Held::grant() under which this is asked
+    /// The lock is taken from a holder that does not answer within some seconds while this request
+    /// waits: its tab is suspended or hung, or nobody has the Web Lock any more.
+    bool evict_unresponsive = false;
     /// Exclusive without a token, and without the transaction that one takes: for a caller that
     /// fences what it writes by itself. Held::begin() is unavailable.
     bool unfenced = false;

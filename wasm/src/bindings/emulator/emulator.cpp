@@ -378,6 +378,7 @@ EMSCRIPTEN_BINDINGS(tabacus_emulator) {
         .function("openSession(copied)", &EmulatedOrigin::open_session)
         .function("closeContext(context)", &EmulatedOrigin::close_context)
         .function("kill(agent, writesKept)", &EmulatedOrigin::kill)
+        .function("orphanLocks(agent)", &EmulatedOrigin::orphan_locks)
         .function("writesUnderWay(agent)", &EmulatedOrigin::writes_under_way)
         .function("setActive(agent, active)", &EmulatedOrigin::set_active)
         .function("setCached(agent, cached)", &EmulatedOrigin::set_cached)

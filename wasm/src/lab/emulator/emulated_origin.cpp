@@ -78,6 +78,13 @@ void EmulatedOrigin::close_context(ContextId context) {
     });
 }
 
+void EmulatedOrigin::orphan_locks(TabId agent) {
+    note_everything();
+    for (std::size_t i = 0; i < contexts_.size(); ++i) {
+        if (contexts_[i].agent == agent) locks_.orphan(static_cast<ContextId>(i + 1));
+    }
+}
+
 std::size_t EmulatedOrigin::writes_under_way(TabId agent) const {
     return scheduler_.pending({Source::Kind::outgoing, agents_.at(agent - 1).process, 0});
 }

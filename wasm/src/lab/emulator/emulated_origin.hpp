@@ -100,6 +100,8 @@ class EmulatedOrigin final : private LockListener {
     /// Kills an agent with all its contexts. If it is the last agent of its process, the first
     /// `writes_kept` of the process's writes that are on their way arrive, and no others.
     void kill(TabId agent, std::size_t writes_kept);
+    /// Leaves the locks of an agent held by nobody. Requires that it is killed next.
+    void orphan_locks(TabId agent);
     [[nodiscard]] std::size_t writes_under_way(TabId agent) const;
     void set_active(TabId agent, bool active) {
         note_everything();

@@ -13,6 +13,7 @@ std::string EmulatedOrigin::holder_of(std::string_view name) const {
     for (const auto& lock : locks_.snapshot().held) {
         if (lock.name != name) continue;
         const auto context = static_cast<ContextId>(std::stoul(lock.client_id));
+        if (context > contexts_.size()) return ", which nobody holds any more";
         return ", which " + trace_.name_of(agent_of(context)) + " holds";
     }
     return "";

@@ -9,8 +9,9 @@ namespace tabacus::lab {
 namespace {
 
 constexpr std::array<std::string_view, fault_count> names = {
-    "kill",  "freeze",        "throttle", "bfcache",      "lose-database", "close-connection",
-    "quota", "clear-storage", "corrupt",  "browser-crash"};
+    "kill",      "freeze",        "throttle", "bfcache",       "lose-database", "close-connection",
+    "quota",     "clear-storage", "corrupt",  "browser-crash", "suspend",       "orphaned-lock",
+    "clock-jump"};
 
 /// The actions of faults and of their ends. Their numbers follow those of Source::Kind, so that
 /// keys of both differ.
@@ -29,6 +30,10 @@ enum class ScenarioAction : std::uint8_t {
     page_show,
     quota_lifted,
     browser_crash,  // its peer is: writes kept · 2 + commits kept
+    suspend,
+    orphaned_lock,
+    clock_jump,  // its peer is 1 if it jumps forward, 0 if back
+    wake,
 };
 
 std::uint64_t key_of_action(ScenarioAction action, TabId tab, std::uint64_t peer = 0) {
@@ -55,6 +60,12 @@ Fault fault_of(ScenarioAction action) {
             return Fault::clear_storage;
         case ScenarioAction::browser_crash:
             return Fault::browser_crash;
+        case ScenarioAction::suspend:
+            return Fault::suspend;
+        case ScenarioAction::orphaned_lock:
+            return Fault::orphaned_lock;
+        case ScenarioAction::clock_jump:
+            return Fault::clock_jump;
         default:
             return Fault::corrupt;
     }
@@ -64,6 +75,9 @@ Source source_of(std::uint64_t key) {
     return {static_cast<Source::Kind>(key >> 56U), static_cast<TabId>(key >> 44U & 0xfffU),
             key & ((std::uint64_t{1} << 44U) - 1)};
 }
+
+/// How far the wall clock jumps.
+constexpr double day_ms = 86'400'000;
 
 /// Commits that are pending when a connection or the database is lost do not happen. The case that
 /// they do is another schedule, in which they were faster.
@@ -122,6 +136,7 @@ class OriginRun final : public Run {
         bool frozen = false;
         bool hidden = false;
         bool cached = false;
+        bool suspended = false;
     };
 
     void sort_by_tab(const std::vector<Source>& sources);
@@ -230,6 +245,7 @@ void OriginRun::add_ends() {
         if (!origin_.tab(id).alive()) continue;
         if (state.frozen) add(key_of_action(ScenarioAction::thaw, id), id);
         if (state.hidden) add(key_of_action(ScenarioAction::show, id), id);
+        if (state.suspended) add(key_of_action(ScenarioAction::wake, id), id);
         if (state.cached) add(key_of_action(ScenarioAction::page_show, id), id);
     }
     if (quota_) add(key_of_action(ScenarioAction::quota_lifted, 0), 0);
@@ -256,6 +272,8 @@ void OriginRun::add_faults_of(TabId id) {
         add_fault(ScenarioAction::throttle, id);
     }
     if (tab.active() && offers(Fault::bfcache)) add_fault(ScenarioAction::bfcache, id);
+    if (tab.active() && offers(Fault::suspend)) add_fault(ScenarioAction::suspend, id);
+    if (offers(Fault::orphaned_lock)) add_fault(ScenarioAction::orphaned_lock, id);
     if (offers(Fault::close_connection) && origin_.connected(tab)) {
         add_fault(ScenarioAction::close_connection, id);
     }
@@ -269,6 +287,11 @@ void OriginRun::add_shared_faults() {
     if (offers(Fault::browser_crash) && origin_.anybody_alive()) {
         for (std::uint64_t kept = 0; kept < 4; ++kept) {
             add_fault(ScenarioAction::browser_crash, 0, kept);
+        }
+    }
+    if (offers(Fault::clock_jump)) {
+        for (const std::uint64_t forward : {0U, 1U}) {
+            add_fault(ScenarioAction::clock_jump, 0, forward);
         }
     }
     if (!offers(Fault::corrupt)) return;
@@ -306,7 +329,8 @@ void OriginRun::apply(const Source& what) {
     const auto action = static_cast<ScenarioAction>(what.kind);
     auto& recorder = origin_.recorder();
     recorder.note(Object::faults, 0, AccessKind::write);
-    if (action < ScenarioAction::thaw || action == ScenarioAction::browser_crash) {
+    const bool ends = action >= ScenarioAction::thaw && action < ScenarioAction::browser_crash;
+    if (!ends && action != ScenarioAction::wake) {
         ++faults_;
         ++fault_counts_.at(static_cast<std::size_t>(fault_of(action)));
     }
@@ -331,6 +355,14 @@ void OriginRun::apply_to(LabTab& tab, ScenarioAction action, std::uint64_t peer)
         case ScenarioAction::bfcache:
             state.cached = origin_.page_hide(tab);
             return;
+        case ScenarioAction::suspend:
+            state.suspended = true;
+            return origin_.suspend(tab);
+        case ScenarioAction::wake:
+            state.suspended = false;
+            return origin_.wake(tab);
+        case ScenarioAction::orphaned_lock:
+            return origin_.orphan_locks(tab);
         case ScenarioAction::close_connection:
             return origin_.close_connection(tab, commits_happen);
         case ScenarioAction::thaw:
@@ -367,6 +399,8 @@ void OriginRun::apply_to_all(ScenarioAction action, std::uint64_t peer) {
             return corrupt(peer);
         case ScenarioAction::browser_crash:
             return origin_.crash({.commits = peer % 2 != 0, .writes = peer / 2 != 0});
+        case ScenarioAction::clock_jump:
+            return origin_.jump_wall_clock(peer == 1 ? day_ms : -day_ms);
         case ScenarioAction::quota_lifted:
             quota_ = false;
             trace("the quota is lifted");
@@ -416,7 +450,7 @@ Program program_of(Scenario scenario) {
 }
 
 std::string describe_process(std::uint64_t process) {
-    constexpr std::array<std::string_view, 14> actions = {"dies",
+    constexpr std::array<std::string_view, 18> actions = {"dies",
                                                           "freezes",
                                                           "is hidden",
                                                           "goes into the back/forward cache",
@@ -429,7 +463,11 @@ std::string describe_process(std::uint64_t process) {
                                                           "is shown",
                                                           "comes back",
                                                           "the quota is lifted",
-                                                          "the browser dies"};
+                                                          "the browser dies",
+                                                          "is suspended",
+                                                          "dies, and its locks stay",
+                                                          "the wall clock jumps",
+                                                          "runs again"};
     const auto source = source_of(process);
     const auto kind = static_cast<std::size_t>(source.kind);
     if (kind < static_cast<std::size_t>(ScenarioAction::kill)) return describe(source);

@@ -27,8 +27,11 @@ enum class Fault : std::uint8_t {
     clear_storage,     // localStorage and the database are cleared
     corrupt,           // one record becomes unreadable
     browser_crash,     // the browser dies with all tabs; what was not on the disk is lost
+    suspend,           // the tab runs nothing, and receives no event; it ends when the tab wakes
+    orphaned_lock,     // the tab's process dies, and its locks stay held by nobody
+    clock_jump,        // the wall clock jumps by a day, forward or back
 };
-constexpr std::size_t fault_count = 10;
+constexpr std::size_t fault_count = 13;
 
 std::string_view fault_name(Fault fault);
 /// Returns the fault of that name; nothing if there is none.

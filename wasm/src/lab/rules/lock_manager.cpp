@@ -128,6 +128,15 @@ void LockManager::end(std::uint32_t client) {
     for (const auto id : holding) release(id);
 }
 
+void LockManager::orphan(std::uint32_t client) {
+    for (auto& lock : held_) {
+        if (lock.client != client) continue;
+        note_lock(lock.name);
+        trace(lock, "is gone, but not the lock");
+        lock.client = nobody;
+    }
+}
+
 LockSnapshot LockManager::snapshot() const {
     recorder_->note(Object::locks, 0, AccessKind::read);
     LockSnapshot state;
@@ -151,8 +160,9 @@ std::uint64_t LockManager::digest() const {
             // which the end of a client releases its locks.
             const auto of_name = before(i, [&](const auto& o) { return o.name == one.name; });
             const auto of_client = before(i, [&](const auto& o) { return o.client == one.client; });
-            sum += lab::digest(std::string_view(one.name), one.id, of_name, of_client,
-                               std::uint64_t{one.mode == LockMode::shared});
+            sum += lab::digest(
+                std::string_view(one.name), one.id, of_name, of_client,
+                std::uint64_t{one.mode == LockMode::shared} + (one.client == nobody ? 2U : 0U));
         }
     };
     add(held_, 1);

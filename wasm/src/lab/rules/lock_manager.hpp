@@ -57,6 +57,9 @@ class LockManager {
     bool abort(RequestId id);
     /// Aborts the requests and releases the locks of a client whose agent has ended (§2.6).
     void end(std::uint32_t client);
+    /// Leaves the locks of a client held by nobody, so that only a steal ends them: a fault of a
+    /// browser.
+    void orphan(std::uint32_t client);
     /// Returns a snapshot of the lock state (§4.5).
     [[nodiscard]] LockSnapshot snapshot() const;
     /// Returns a hash of the held locks and of the queue, which has an order within each name.
@@ -76,6 +79,8 @@ class LockManager {
     [[nodiscard]] bool held_against(const Request& request) const;
     [[nodiscard]] bool grantable(const Request& request) const;
     void process(std::string_view name);
+    /// The client of locks that nobody holds any more.
+    static constexpr std::uint32_t nobody = 0xffff'ffff;
     void take_from_holders(std::string_view name);
 
     void note_lock(std::string_view name) const;

@@ -62,6 +62,11 @@ class Names {
     [[nodiscard]] std::string entry_lock(std::string_view key) const {
         return concat({root_, "gate/", key});
     }
+    /// The lock of the one visible tab that asks the holder of the lock `key` whether it lives
+    /// (holder_check.hpp).
+    [[nodiscard]] std::string watch_lock(std::string_view key) const {
+        return concat({root_, "watch/", key});
+    }
     /// A key of localStorage: the clean exit of a worker from its slot, which records the turns of
     /// the slot (slot_server.cpp).
     [[nodiscard]] std::string queue_exit(std::string_view key, std::string_view slot) const {

@@ -30,6 +30,11 @@ double bounded_lease(std::int64_t stored_ms) {
     return static_cast<double>(std::clamp(stored_ms, std::int64_t{1}, lease_hidden_ms));
 }
 
+template <typename Blockers>
+void add_waiter(Blockers& blockers, const LineEntry& entry) {
+    blockers[state_of(entry.id, entry.heartbeat)] = {bounded_lease(entry.lease_ms), entry.tab};
+}
+
 /// Puts the line of the lock `key`, if it was changed.
 void put_line(Transaction& transaction, const std::string& key, const WaitingLine& before,
               const WaitingLine& line) {
@@ -89,10 +94,10 @@ void LeaseLock::remember(const Blockers& blockers) {
         std::erase_if(known_blockers_,
                       [&](const auto& blocker) { return !blockers.contains(blocker.first); });
     }
-    for (const auto& [state, lease_ms] : blockers) {
-        known_blockers_.try_emplace(
-            state,
-            lease_ms + aging_step_ms());  // the first slice has begun already
+    for (const auto& [state, found] : blockers) {
+        const auto [known, added] = known_blockers_.try_emplace(state, found);
+        // The first slice has begun already.
+        if (added) known->second.left_ms = found.lease_ms + aging_step_ms();
     }
     if (!blockers.empty() && !std::exchange(aging_, true)) context_.scope.spawn(age());
 }
@@ -103,23 +108,52 @@ double LeaseLock::aging_step_ms() const {
 
 /// Ages the blockers by this tab's own timer, in slices: a timer that fires late counts no more.
 Task<void> LeaseLock::age() {
-    const auto young = [](const auto& blocker) { return blocker.second > 0; };
-    while (!context_.closed && std::ranges::any_of(known_blockers_, young)) {
+    while (true) {
+        bool young = false;
+        bool late = false;
+        for (const auto& [state, blocker] : known_blockers_) {
+            young |= !blocker.stale();
+            late |= !blocker.stale() && blocker.must_answer();
+        }
+        if (!young || context_.closed) break;
+        if (late) context_.scope.spawn(ask());
         const auto passed_ms = aging_step_ms();
         co_await context_.world.clock().sleep(passed_ms);
         bool ripe = false;
-        for (auto& blocker : known_blockers_) {
-            ripe |= young(blocker) && blocker.second <= passed_ms;
-            blocker.second -= passed_ms;
+        for (auto& [state, blocker] : known_blockers_) {
+            const bool was_stale = blocker.stale();
+            if (hears_ && blocker.must_answer()) blocker.silent_ms += passed_ms;
+            blocker.left_ms -= passed_ms;
+            ripe |= !was_stale && blocker.stale();
         }
         if (ripe) wake_signal_.complete({});
     }
     aging_ = false;
 }
 
+/// Asks all tabs for their requests. Version 0.1.0 answers, too.
+Task<void> LeaseLock::ask() {
+    hears_ = false;
+    context_.post(LockMessage::Kind::query, key_, {identifier_of(context_.world.random().bits())});
+    hears_ = co_await context_.channel_echoes(key_);
+}
+
+/// A lease may be shared, so that the row does not name all tabs that hold it.
+void LeaseLock::on_report(const LockMessage& message) {
+    const auto& detail = message.detail;
+    if (detail.size() < 2) return;  // the tab neither holds the lock nor waits
+    const bool holds = detail[1] != "w";
+    for (auto& [state, blocker] : known_blockers_) {
+        const bool lives = blocker.tab == message.tab || (holds && blocker.holds);
+        if (!lives || blocker.stale()) continue;
+        blocker.left_ms = blocker.lease_ms;
+        blocker.silent_ms = 0;
+    }
+}
+
 bool LeaseLock::stale(const std::string& state) const {
     const auto blocker = known_blockers_.find(state);
-    return blocker != known_blockers_.end() && blocker->second <= 0;
+    return blocker != known_blockers_.end() && blocker->second.stale();
 }
 
 Task<WaitingLine> LeaseLock::load_line() {
@@ -136,7 +170,7 @@ Task<bool> LeaseLock::query_other_waiters(bool /*is_next*/) {
     for (const auto& entry : line.value().entries) {
         const bool own = entry.tab == context_.epochs.tab();
         if (own || entry.kind == LineEntry::Kind::reads || dead(entry)) continue;
-        blockers[state_of(entry.id, entry.heartbeat)] = bounded_lease(entry.lease_ms);
+        add_waiter(blockers, entry);
     }
     remember(blockers);
     co_return !blockers.empty();
@@ -182,14 +216,15 @@ LeaseLock::Blockers LeaseLock::find_blockers(const std::optional<LockRow>& row,
     if (request.steal) return blockers;
     const bool reads = request.mode == LockMode::shared;
     if (!free(row, line) && !(reads && is_read(row, line))) {
-        blockers[state_of(row->grant, row->heartbeat)] = bounded_lease(row->lease_ms);
+        blockers[state_of(row->grant, row->heartbeat)] = {bounded_lease(row->lease_ms), row->tab,
+                                                          true};
     }
     for (const auto& entry : line.entries) {
         if (entry.id == id) break;
         if (dead(entry)) continue;
         const bool before =
             reads ? entry.kind == LineEntry::Kind::waits : entry.kind != LineEntry::Kind::reads;
-        if (before) blockers[state_of(entry.id, entry.heartbeat)] = bounded_lease(entry.lease_ms);
+        if (before) add_waiter(blockers, entry);
     }
     return blockers;
 }

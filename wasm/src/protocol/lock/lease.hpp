@@ -16,7 +16,12 @@
 // no transaction can be awaited. A tab that receives this need not wait for the row. A tab that is
 // opened later finds the departure in localStorage. That is safe, because it begins a new epoch.
 //
-// Weaker than Web Locks in one way: a holder that dies is noticed only after the lease.
+// Liveness is asked, too: a tab whose timers are slow answers messages. A waiter asks the tab that it
+// waits for once a heartbeat is late. While that tab answers, its lease does not run out; a tab that
+// does not answer for silent_max_ms is presumed dead, also if its lease is longer. A waiter that does
+// not receive its own messages relies on the leases alone.
+//
+// Weaker than Web Locks in one way: a holder that dies is noticed only after some seconds.
 #pragma once
 
 #include <map>
@@ -40,13 +45,29 @@ class LeaseLock final : public NativeLock {
     void cancel() override;
     void release(const std::shared_ptr<NativeHold>& hold) override;
     void on_possible_release() override;
+    void on_report(const LockMessage& message) override;
     [[nodiscard]] bool first_in_line() const override { return true; }
     Task<bool> query_other_waiters(bool is_next) override;
     Task<bool> is_known_to_wait() override { co_return waits_; }
 
   private:
-    /// What keeps a request waiting, and for how long at most if it does not change.
-    using Blockers = std::map<std::string, double>;
+    /// A holder or a waiter of another tab that keeps a request waiting.
+    struct Blocker {
+        double lease_ms = 0;
+        std::string tab;
+        bool holds = false;
+        double left_ms = 0;    // until it is stale if it does not change
+        double silent_ms = 0;  // for how long it has not answered
+
+        [[nodiscard]] bool stale() const { return left_ms <= 0 || silent_ms >= silent_max_ms; }
+        [[nodiscard]] bool must_answer() const { return lease_ms - left_ms >= ask_after_ms; }
+    };
+    /// By what does not change: an identifier and a count of heartbeats.
+    using Blockers = std::map<std::string, Blocker>;
+    /// A blocker that has not changed for so long is asked.
+    static constexpr double ask_after_ms = 2'500;
+    /// A blocker that has not answered for so long is stale, however long its lease is.
+    static constexpr double silent_max_ms = 10'000;
 
     Task<WaitingLine> read_line(Transaction& transaction);
     Task<WaitingLine> load_line();
@@ -68,6 +89,7 @@ class LeaseLock final : public NativeLock {
     /// request of this tab asks meanwhile, and however often.
     void remember(const Blockers& blockers);
     Task<void> age();
+    Task<void> ask();
     void announce_departure(const std::string& id);
     /// Sleeps until something happens, for `delay_ms` at most.
     Task<void> wait(double delay_ms);
@@ -82,8 +104,9 @@ class LeaseLock final : public NativeLock {
     std::string key_;
     bool cancelled_ = false;
     Completer<Unit> wake_signal_;
-    Blockers known_blockers_;              // how long until each is stale
+    Blockers known_blockers_;
     bool aging_ = false;                   // age() runs
+    bool hears_ = false;                   // this tab received its own last message
     std::int64_t heartbeats_ = 0;          // of this tab in the line
     std::string waiting_;                  // the entry of this tab's waiter in the line
     bool waits_ = false;                   // between two attempts to enter

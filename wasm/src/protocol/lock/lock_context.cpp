@@ -5,6 +5,7 @@
 
 #include "lock_queue.hpp"
 #include "protocol/common/record.hpp"
+#include "protocol/common/timer.hpp"
 
 namespace tabacus {
 
@@ -14,6 +15,8 @@ namespace {
 /// those of version 0.1.0. Tabs of this version have received it on a near channel, if they are near.
 constexpr std::size_t request_fields = 3;
 constexpr const char* repeated_mark = "2";
+/// How long a tab's message to itself may take.
+constexpr double echo_within_ms = 1'000;
 
 }  // namespace
 
@@ -56,6 +59,20 @@ Task<std::shared_ptr<HeldLock>> LockContext::acquire_liveness() {
         if (!world.lifecycle().locks_bar_cache()) liveness = acquired;
     }
     co_return acquired_liveness_.lock();
+}
+
+Task<bool> LockContext::channel_echoes(std::string key) {
+    const auto sender = world.channel(names.locks_channel());
+    if (!sender || !channel) co_return false;
+    const auto nonce = identifier_of(world.random().bits());
+    const Completer<Unit> echoed;
+    echoes[nonce] = echoed;
+    scope.spawn(complete_after(world.clock(), echo_within_ms, echoed));
+    sender->post(
+        format_lock_message({LockMessage::Kind::echo, std::move(key), epochs.tab(), {nonce}}));
+    co_await echoed.async();
+    // The receipt of the message erased the nonce.
+    co_return echoes.erase(nonce) == 0;
 }
 
 double LockContext::stamp_ms() {
@@ -150,6 +167,7 @@ void LockContext::on_lifecycle(LifecycleEvent event) {
             resume();
             break;
         case LifecycleEvent::visible:
+            for (const auto& queue : all_queues()) queue->became_visible();
             break;
     }
 }

@@ -73,6 +73,9 @@ struct LockContext {
     void listen_near(const std::string& key) {
         if (channel && has_near()) near.listen(key);
     }
+    /// Returns true if a message of this tab about the lock comes back to it: its channel and its
+    /// event loop work.
+    Task<bool> channel_echoes(std::string key);
     /// Acquires the liveness lock of this tab, unless it is held. Returns null if the tab cannot
     /// have it. The lock is for the holds of this tab: each keeps it until it is released.
     Task<std::shared_ptr<HeldLock>> acquire_liveness();

@@ -50,8 +50,9 @@ LockQueue::LockQueue(LockContext& context, std::string key, std::string name)
       availability_(lock_),
       hand_over_(lock_, requests_, contenders_, order_, wake_),
       evictor_(lock_, requests_, holds_),
+      check_(lock_, requests_, holds_, evictor_),
       driver_(lock_, requests_, contenders_, holds_, order_, availability_, hand_over_, evictor_,
-              wake_),
+              check_, wake_),
       expiry_(lock_, requests_, holds_, availability_, driver_, wake_),
       probe_(lock_, requests_, holds_, driver_),
       observer_(lock_, listeners_, requests_, holds_, availability_) {
@@ -119,6 +120,7 @@ void LockQueue::enqueue(const AcquireRequestPtr& request) {
     const bool lines_up = request->alone || order_.behind_a_contender(*request);
     driver_.start();
     if (asked.max_hold_ms) evictor_.check_again();
+    if (asked.evict_unresponsive && !asked.if_available) check_.start();
     if (lines_up && !request->ended) order_.take_position(request);
     if (asked.if_available && !request->ended) expiry_.start_try(request);
     if (asked.within && !request->ended) probe_.start(request);
@@ -140,7 +142,14 @@ void LockQueue::on_message(const LockMessage& message) {
             wake_.set();
             if (!FairOrder::announces_next(message)) observer_.on_waiter();
             break;
+        case LockMessage::Kind::ask:
+            if (holds_.any()) lock_.post_near(LockMessage::Kind::alive);
+            break;
+        case LockMessage::Kind::alive:
+            check_.on_alive();
+            break;
         case LockMessage::Kind::busy:
+            check_.on_sign();
             // An answer to an earlier request no longer counts.
             if (holds_.acquiring() &&
                 detail == std::vector{lock_.context.epochs.tab(),
@@ -151,6 +160,7 @@ void LockQueue::on_message(const LockMessage& message) {
             observer_.on_released(message.tab);
             [[fallthrough]];
         case LockMessage::Kind::handed:
+            check_.on_sign();
             observer_.unfollow(message.tab);
             availability_.on_release();
             lock_.native->on_possible_release();
@@ -158,13 +168,16 @@ void LockQueue::on_message(const LockMessage& message) {
             break;
         case LockMessage::Kind::taken:
             evictor_.on_movement();
+            check_.on_taken();
             observer_.on_taken(message.tab);
             break;
         case LockMessage::Kind::query:
             observer_.on_query(message);
             break;
         case LockMessage::Kind::report:
+            if (LockObserver::reports_hold(message)) check_.on_sign();
             observer_.on_report(message);
+            lock_.native->on_report(message);
             break;
         case LockMessage::Kind::probe:
             probe_.on_probe(message);
@@ -184,6 +197,7 @@ void LockQueue::on_message(const LockMessage& message) {
 
 void LockQueue::suspend(std::string_view reason) {
     lock_.native->cancel();
+    check_.end();
     order_.release_positions();
     holds_.lose_all(reason);
     observer_.unfollow_all();

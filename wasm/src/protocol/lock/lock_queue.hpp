@@ -24,6 +24,7 @@
 //   Availability     whether other tabs say that the lock is in use
 //   HandOver         how long a hold goes on granting
 //   LockEvictor      takes the lock from a hung holder
+//   HolderCheck      asks the holder whether it lives, and has it evicted if it does not answer
 //   LockDriver       the coroutine that acquires the native lock and grants it
 //   RequestExpiry    ends requests with `timeout` or `ifAvailable`
 //   DeadlockProbe    ends a request of each cycle of waits
@@ -58,9 +59,9 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     /// Whether this tab holds the lock, or waits for it.
     [[nodiscard]] bool in_use() const { return !observer_.own_requests().empty(); }
     /// Whether this tab has to receive what concerns the lock: it holds it or is the next to hold
-    /// it, tries it, or watches it.
+    /// it, tries it, asks its holder, or watches it.
     [[nodiscard]] bool is_near() const {
-        return holds_.any() || driver_.is_next() || listeners_.any();
+        return holds_.any() || driver_.is_next() || check_.asking() || listeners_.any();
     }
     LockObserver& observer() { return observer_; }
     DeadlockProbe& probe() { return probe_; }
@@ -75,7 +76,11 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     /// Releases everything at once and notifies the holders. Requests that wait go on waiting.
     void suspend(std::string_view reason);
     void resume();
-    void became_hidden() { wake_.set(); }
+    void became_hidden() {
+        wake_.set();
+        check_.became_hidden();
+    }
+    void became_visible() { check_.became_visible(); }
     void close();
     [[nodiscard]] const std::string& name() const { return lock_.name; }
 
@@ -94,6 +99,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     Availability availability_;
     HandOver hand_over_;
     LockEvictor evictor_;
+    HolderCheck check_;
     LockDriver driver_;
     RequestExpiry expiry_;
     DeadlockProbe probe_;

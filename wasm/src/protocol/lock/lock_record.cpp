@@ -130,7 +130,7 @@ std::optional<double> parse_since(std::string_view text) {
 }
 
 std::optional<LockMessage> parse_lock_message(std::string_view text) {
-    constexpr std::string_view kinds = "wtbroqipvhl";
+    constexpr std::string_view kinds = "wtbroqipvhlay";
     const auto fields = fields_of(text, lock_fields_max);
     if (fields.size() < lock_fields_min || fields.size() > lock_fields_max ||
         fields[0] != record_version) {

@@ -104,6 +104,8 @@ struct LockMessage {
         probe = 'p',      // follows from each waiter to the holders it waits for; detail: the path
         victim = 'v',     // the path closed into a cycle, and this request shall break it
         echo = 'h',       // a tab's message to itself; detail: a nonce
+        ask = 'a',        // asks the holders whether they live (holder_check.hpp)
+        alive = 'y',      // a holder's answer
         broadcast = 'l',  // LockTable::broadcast(); detail: what it is about
     };
     Kind kind = Kind::request;

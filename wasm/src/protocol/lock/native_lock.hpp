@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "lock_record.hpp"
 #include "native_hold.hpp"
 
 namespace tabacus {
@@ -60,6 +61,8 @@ class NativeLock {
     virtual void release(const std::shared_ptr<NativeHold>& hold) = 0;
     /// Another tab released the lock, or gave up waiting.
     virtual void on_possible_release() = 0;
+    /// Another tab reported its requests: those that it holds come first.
+    virtual void on_report(const LockMessage& /*message*/) {}
     /// Whether an acquire() under way is the next in line.
     [[nodiscard]] virtual bool first_in_line() const = 0;
     /// Returns whether another tab may wait. A tab that announced its request may be gone: it got

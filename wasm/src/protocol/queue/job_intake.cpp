@@ -61,7 +61,7 @@ Task<void> JobIntake::enqueue_one(QueueRequest& request, Positions& positions) {
     if (request.awaited) job.tabs.push_back(rows_.context.tab);
     if (spec.delay_ms > 0) {
         job.delay_ms = static_cast<std::int64_t>(spec.delay_ms);
-        job.due_ms = job.enqueued_ms + job.delay_ms;
+        job.due_ms = rows_.due_ms(job.delay_ms);
         ++head.delayed;
     }
     ++head.count;
@@ -142,7 +142,7 @@ void JobIntake::renew(Job& job, const JobSpec& spec) {
     job.priority = std::max(job.priority, spec.priority);
     job.rank = --rows_.head.front;
     job.delay_ms = static_cast<std::int64_t>(spec.delay_ms);
-    job.due_ms = job.delay_ms > 0 ? rows_.now_ms() + job.delay_ms : 0;
+    job.due_ms = job.delay_ms > 0 ? rows_.due_ms(job.delay_ms) : 0;
     job.optional = job.optional && spec.optional;
     job.at_most_once = job.at_most_once || spec.at_most_once;
 }

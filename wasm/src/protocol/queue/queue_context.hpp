@@ -21,6 +21,12 @@ struct QueueContext {
     AbortableTransactions transactions;
     Scope& scope;
     std::unique_ptr<Channel> channel = nullptr;  // none while the page is in the back/forward cache
+    /// The time since the Unix epoch when the monotonic clock was 0. Tabs that live agree on it
+    /// (Queues): delays run by the monotonic clock, whatever is done to the wall clock meanwhile.
+    double epoch_ms = world.clock().now_ms() - world.clock().monotonic_ms();
+
+    /// Returns the time since the Unix epoch, by the monotonic clock.
+    [[nodiscard]] double steady_ms() const { return epoch_ms + world.clock().monotonic_ms(); }
 };
 
 }  // namespace tabacus

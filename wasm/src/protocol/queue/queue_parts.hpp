@@ -7,6 +7,7 @@
 //   idle          callers that wait for an empty queue           outcomes/idle_waiters.hpp
 //   collector     fetches outcomes that other tabs have stored   outcomes/outcome_collector.hpp
 //   signal        wakes workers                                  work/work_signal.hpp
+//   unhandled     warns of jobs that no tab handles              outcomes/unhandled_jobs.hpp
 //   news          passes on what this tab learns                 outcomes/queue_news.hpp
 //   kinds         the kinds of jobs that this tab handles        work/handled_kinds.hpp
 //   poller        reads the store where an event may be missing  outcomes/queue_poller.hpp
@@ -35,10 +36,11 @@ struct Queue::Parts {
     IdleWaiters idle{status, runs};
     OutcomeCollector collector{open, awaited, idle};
     WorkSignal signal{open.context};
-    QueueNews news{{open, status, awaited, collector, idle, runs, signal}};
+    UnhandledJobs unhandled{open};
+    QueueNews news{{open, status, awaited, collector, idle, runs, signal, unhandled}};
     HandledKinds kinds{open};
     QueuePoller poller{{open, status, awaited, collector, idle, news, signal, kinds}};
-    EnqueueBatches batches{open, awaited, poller, news};
+    EnqueueBatches batches{open, awaited, poller, news, unhandled};
     QueueControl control{open, status, awaited, poller, news};
     JobLists lists{open, status, news};
     QueueWorkers workers{{open, status, awaited, runs, signal, news, kinds, poller}};

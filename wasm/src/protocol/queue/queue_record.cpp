@@ -423,4 +423,20 @@ std::optional<std::string> parse_commit_notice(std::string_view text) {
     return queue;
 }
 
+std::string format_ahead(std::string_view tab, std::int64_t ahead_ms) {
+    Format format;
+    format.raw("").letter('e').raw(tab).number(ahead_ms);
+    return format.take();
+}
+
+std::optional<std::int64_t> parse_ahead(std::string_view text) {
+    QueueFields fields(text);
+    const bool named = !fields.next().empty();
+    fields.letter("e");
+    fields.identifier();
+    const auto ahead_ms = fields.number(-value_max, value_max);
+    if (named || !fields.good()) return std::nullopt;
+    return ahead_ms;
+}
+
 }  // namespace tabacus

@@ -5,6 +5,7 @@
 //   stopped   no transaction begins until the page goes     page_show, resumed: active; close()
 //             on; after page_hide there is no channel
 //   closed    every call fails with closed                  nothing
+#include <cmath>
 #include <map>
 
 #include "queue_parts.hpp"
@@ -20,12 +21,14 @@ struct Queues::Parts {
 
     void open_channel();
     void on_lifecycle(LifecycleEvent event);
+    void on_ahead(double ahead_ms);
 
     QueueContext context;
     std::map<std::string, std::unique_ptr<Queue>, std::less<>> queues;  // by escaped name
     Subscription lifecycle;
     bool closed = false;
-    Scope scope;  // last: what runs in it uses all of the above
+    bool adopts = true;  // this tab may adopt the epoch of another tab
+    Scope scope;         // last: what runs in it uses all of the above
 };
 
 Queues::Queues(World& world, std::string_view name_space, LockTable& locks,
@@ -48,6 +51,9 @@ void Queues::Parts::open_channel() {
             if (named != queues.end()) named->second->parts_->poller.expect();
             return;
         }
+        if (const auto ahead_ms = parse_ahead(text)) {
+            return on_ahead(static_cast<double>(*ahead_ms));
+        }
         auto message = parse_queue_event(text, false);
         if (!message) return;  // another version's, or a stranger's
         const auto found = queues.find(message->queue);
@@ -57,6 +63,22 @@ void Queues::Parts::open_channel() {
         if (named) message = parse_queue_event(text);
         if (message) parts.news.receive(message->event);
     });
+    if (adopts) context.channel->post(format_ahead(context.tab, 0));
+}
+
+/// The wall clock may have jumped since the other tabs were opened, or the machine may have slept.
+/// Tabs whose clocks agree do not answer.
+void Queues::Parts::on_ahead(double ahead_ms) {
+    constexpr double agreement_ms = 1'000;
+    const auto now_ms = context.world.clock().now_ms();
+    if (ahead_ms == 0) {
+        const auto own_ms = context.steady_ms() - now_ms;
+        if (std::abs(own_ms) < agreement_ms) return;
+        context.channel->post(format_ahead(context.tab, static_cast<std::int64_t>(own_ms)));
+    } else if (std::exchange(adopts, false)) {
+        context.epoch_ms = now_ms + ahead_ms - context.world.clock().monotonic_ms();
+        for (const auto& [key, queue] : queues) queue->parts_->signal.wake();
+    }
 }
 
 /// Handles the event after the locks, which notify workers that they lost their claims.

@@ -68,6 +68,10 @@ std::int64_t QueueRows::now_ms() {
     return began_ms;
 }
 
+std::int64_t QueueRows::due_ms(std::int64_t delay_ms) const {
+    return static_cast<std::int64_t>(std::clamp(context.steady_ms(), 1.0, 0x1p51)) + delay_ms;
+}
+
 // --- The head -----------------------------------------------------------------------------------
 
 Task<void> QueueRows::read_head() {
@@ -271,7 +275,7 @@ void QueueRows::failed(Job job, const JobOutcome& outcome) {
             const auto random = static_cast<double>(context.world.random().bits() >> 11U) * 0x1p-53;
             job.delay_ms =
                 static_cast<std::int64_t>(std::min(doubled, back_off_max_ms) * (0.5 + random / 2));
-            job.due_ms = now_ms() + job.delay_ms;
+            job.due_ms = due_ms(job.delay_ms);
         }
         // The job keeps its position, which may lie between jobs that its slot has not settled.
         if (job.due_ms == 0) ++head.edits;
@@ -307,7 +311,7 @@ void QueueRows::cancel(const Job& job) {
 
 Task<std::optional<double>> QueueRows::promote() {
     const auto rows = co_await transaction.list(Store::jobs, key("w/"), promoted_max);
-    const auto now = now_ms();
+    const auto now = due_ms(0);
     for (const auto& row : rows) {
         const auto job = job_of(row);
         if (!job) continue;

@@ -63,6 +63,8 @@ struct QueueRows {
     [[nodiscard]] std::string key(std::string_view rest) const;
     /// Returns the time, which stays the same for the whole transaction.
     [[nodiscard]] std::int64_t now_ms();
+    /// Returns when a job is due that is delayed by so much, by QueueContext::steady_ms().
+    [[nodiscard]] std::int64_t due_ms(std::int64_t delay_ms) const;
 
     /// Must be called before anything else but reads.
     Task<void> read_head();

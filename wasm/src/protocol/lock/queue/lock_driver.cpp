@@ -113,13 +113,18 @@ Task<void> LockDriver::obtain() {
                                .on_next = [this, first, once] {
                                    if (!once) announce(first);
                                    evictor_.check_again();
+                                   check_.wake();
                                }};
-    if (!asked.if_available) evictor_.start();
+    if (!asked.if_available) {
+        evictor_.start();
+        check_.start();
+    }
     auto outcome = co_await attempt(asked.if_available ? availability_.acquire(native)
                                                        : lock_.native->acquire(native));
     const auto taken = outcome ? std::move(outcome.value()) : nullptr;
     holds_.set_acquiring(false);
     is_next_ = false;
+    check_.end();
     evictor_.check_again();
     availability_.forget_answers();
     if (taken && (taken->lost || lock_.context.stopped())) {

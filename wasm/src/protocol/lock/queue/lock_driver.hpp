@@ -21,7 +21,7 @@
 
 #include "availability.hpp"
 #include "hand_over.hpp"
-#include "lock_evictor.hpp"
+#include "holder_check.hpp"
 
 namespace tabacus {
 
@@ -29,7 +29,7 @@ class LockDriver {
   public:
     LockDriver(NamedLock& lock, RequestQueue& requests, Contenders& contenders, NativeHolds& holds,
                FairOrder& order, Availability& availability, HandOver& hand_over,
-               LockEvictor& evictor, AutoResetEvent& wake)
+               LockEvictor& evictor, HolderCheck& check, AutoResetEvent& wake)
         : lock_(lock),
           requests_(requests),
           contenders_(contenders),
@@ -38,6 +38,7 @@ class LockDriver {
           availability_(availability),
           hand_over_(hand_over),
           evictor_(evictor),
+          check_(check),
           wake_(wake) {}
 
     /// Starts the coroutine, or wakes it: a request has joined the queue.
@@ -73,6 +74,7 @@ class LockDriver {
     Availability& availability_;
     HandOver& hand_over_;
     LockEvictor& evictor_;
+    HolderCheck& check_;
     AutoResetEvent& wake_;
     bool running_ = false;
     bool is_next_ = false;

@@ -22,8 +22,6 @@ constexpr double max_hold_pause_ms = 5'000;
 /// How long a waiter waits beyond maxHold: the holder's own timer and its message about the release
 /// may be late.
 constexpr double eviction_margin_ms = 2 * slice_ms + 50;
-/// How long a tab's message to itself may take.
-constexpr double echo_within_ms = 1'000;
 /// The wait for another tab that claimed the eviction grows up to this many times maxHold.
 constexpr std::int64_t rounds_max = 8;
 
@@ -80,10 +78,20 @@ Task<void> LockEvictor::watch() {
 /// Evicts the lock's holder, if nothing moved from `state` and this tab's claim succeeds.
 Task<void> LockEvictor::evict_if_unmoved(std::string state, std::uint64_t moves) {
     const auto seen = co_await observe();
-    if (seen.state != state || !co_await channel_echoes() || !holds_.acquiring() || moves != moves_)
+    if (seen.state != state || !co_await lock_.context.channel_echoes(lock_.key) ||
+        !holds_.acquiring() || moves != moves_)
         co_return;
     if (!co_await claim_eviction(seen) || !holds_.acquiring()) co_return;
-    co_await evict();
+    co_await evict("A lock was taken from a holder that did not release it within maxHold.");
+}
+
+Task<bool> LockEvictor::evict_silent(Function<bool()> silent) {
+    const auto seen = co_await observe();
+    if (!seen.held || !co_await lock_.context.channel_echoes(lock_.key) || !silent())
+        co_return false;
+    if (!co_await claim_eviction(seen) || !silent()) co_return false;
+    co_await evict("A lock was taken from a holder that did not answer.");
+    co_return true;
 }
 
 /// Returns everything that changes when any tab makes progress: the epoch, and the holders of the
@@ -99,28 +107,13 @@ Task<LockEvictor::Observation> LockEvictor::observe() {
     for (const auto& lock : answer->holders_of(names.lock(lock_.key)))
         holders.push_back("lock " + lock.client_id);
     sort_stably(holders, std::less<>());
+    observation.held = !holders.empty();
     observation.epoch = describe(row);
     if (row) observation.max_hold_ms = row->max_hold_ms;
     auto text = observation.epoch;
     for (const auto& holder : holders) (text += '\n') += holder;
     observation.state = digest(text);
     co_return observation;
-}
-
-/// Returns true if a message of this tab comes back to it: its channel and its event loop work.
-Task<bool> LockEvictor::channel_echoes() {
-    auto& context = lock_.context;
-    const auto sender = context.world.channel(context.names.locks_channel());
-    if (!sender || !context.channel) co_return false;
-    const auto nonce = identifier_of(context.world.random().bits());
-    const Completer<Unit> echoed;
-    context.echoes[nonce] = echoed;
-    lock_.spawn(complete_after(lock_.clock(), echo_within_ms, echoed));
-    sender->post(
-        format_lock_message({LockMessage::Kind::echo, lock_.key, context.epochs.tab(), {nonce}}));
-    co_await echoed.async();
-    // The receipt of the message erased the nonce.
-    co_return context.echoes.erase(nonce) == 0;
 }
 
 /// Claims the eviction of what was seen. Returns false if another tab has claimed it. The claim is
@@ -153,13 +146,11 @@ Task<bool> LockEvictor::claim_eviction(Observation seen) {
 }
 
 /// Steals the entry lock first, as WebLock::steal() does, unless this tab holds it.
-Task<void> LockEvictor::evict() {
+Task<void> LockEvictor::evict(std::string_view why) {
     auto& context = lock_.context;
     auto& locks = context.world.locks();
     ++context.evictions;
-    context.on_notice({Notice::Kind::warning, "hung-holder",
-                       "A lock was taken from a holder that did not release it within maxHold.",
-                       lock_.name, "", 0});
+    context.on_notice({Notice::Kind::warning, "hung-holder", std::string(why), lock_.name, "", 0});
     {
         std::optional<Async<std::unique_ptr<HeldLock>>> entry_asked;
         if (lock_.native->first_in_line()) {

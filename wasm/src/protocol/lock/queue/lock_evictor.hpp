@@ -1,7 +1,8 @@
 // LockEvictor: how a lock becomes free again when its holder is frozen or hung and cannot release
 // it.
 //
-// A holder is evicted only if the lock's row or a request of this tab declares a maxHold. A waiter
+// A holder that does not answer is evicted if a request asks for that (holder_check.hpp). Another
+// one is evicted only if the lock's row or a request of this tab declares a maxHold. A waiter
 // that has seen nothing move for longer than that, by its own timer, steals the lock, begins a new
 // epoch (so that the hung holder can write nothing any more), and releases it at once: the queue
 // goes on in its order, and a tab gains nothing by evicting.
@@ -49,6 +50,9 @@ class LockEvictor {
     }
     /// This tab has ended an acquisition, or made a request with a maxHold.
     void check_again() { moved_.set(); }
+    /// Evicts the holder, whether a maxHold is declared or not, while `silent()` returns true: it
+    /// has not answered. Returns false if this tab must not evict it.
+    Task<bool> evict_silent(Function<bool()> silent);
     /// Another tab announced a grant.
     void on_movement() {
         ++moves_;
@@ -60,13 +64,13 @@ class LockEvictor {
         std::string state;  // equal while nothing moves
         std::string epoch;  // the part of the state that is in IndexedDB
         std::int64_t max_hold_ms = 0;
+        bool held = false;  // the lock or the entry lock
     };
     Task<void> watch();
     Task<Observation> observe();
-    Task<bool> channel_echoes();
     Task<bool> claim_eviction(Observation seen);
     Task<void> evict_if_unmoved(std::string state, std::uint64_t moves);
-    Task<void> evict();
+    Task<void> evict(std::string_view why);
 
     NamedLock& lock_;
     const RequestQueue& requests_;

@@ -150,8 +150,7 @@ void LockObserver::report(std::string nonce) const {
 
 void LockObserver::on_report(const LockMessage& message) {
     if (message.detail.empty()) return;
-    const bool holds = message.detail.size() > 1 && message.detail[1] == "h";
-    if (!holds || !listeners_.watched()) {
+    if (!reports_hold(message) || !listeners_.watched()) {
         unfollow(message.tab);
     } else {
         follow(message.tab);

@@ -79,6 +79,10 @@ class LockObserver {
     void on_query(const LockMessage& query);
     /// Adds another tab's report to the query of this tab that it answers.
     void on_report(const LockMessage& message);
+    /// Whether the tab that reports holds the lock. It reports its holds first.
+    static bool reports_hold(const LockMessage& message) {
+        return message.detail.size() > 1 && message.detail[1] == "h";
+    }
 
   private:
     struct TabQuery;

@@ -90,6 +90,7 @@ Task<void> EnqueueBatches::write(const Batch& batch) {
         request->receipt.count = rows.head.count;
         awaited_.expect(request->receipt.id);
         poller_.watch();
+        unhandled_.watch();
     }
     news_.publish(changes);
 }

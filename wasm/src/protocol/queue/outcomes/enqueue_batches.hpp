@@ -19,8 +19,9 @@ namespace tabacus {
 
 class EnqueueBatches {
   public:
-    EnqueueBatches(OpenQueue& open, AwaitedOutcomes& awaited, QueuePoller& poller, QueueNews& news)
-        : open_(open), awaited_(awaited), poller_(poller), news_(news) {}
+    EnqueueBatches(OpenQueue& open, AwaitedOutcomes& awaited, QueuePoller& poller, QueueNews& news,
+                   UnhandledJobs& unhandled)
+        : open_(open), awaited_(awaited), poller_(poller), news_(news), unhandled_(unhandled) {}
 
     /// Does what Queue::enqueue() does.
     Task<JobReceipt> enqueue(JobSpec spec);
@@ -42,6 +43,7 @@ class EnqueueBatches {
     AwaitedOutcomes& awaited_;
     QueuePoller& poller_;
     QueueNews& news_;
+    UnhandledJobs& unhandled_;
     Batch waiting_;
 };
 

@@ -23,6 +23,7 @@ void QueueNews::receive(const QueueEvent& event) {
     note(event.version, event.count);
     using Kind = QueueEvent::Kind;
     const bool foreign = event.tab != parts_.open.context.tab;
+    if (event.kind != Kind::queued) parts_.unhandled.on_work();
     switch (event.kind) {
         case Kind::paused:
             parts_.status.paused = true;

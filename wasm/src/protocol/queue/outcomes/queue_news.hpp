@@ -9,6 +9,7 @@
 //   done                the outcome collector, if another tab's
 //   cancelled           the workers; the runs; the outcome collector, if another tab's
 //   running, progress   nobody
+//   all but queued      the watch of jobs that nobody handles
 //
 // In a queue of several slots, what workers run and have done is gathered while jobs run in this
 // tab: a claim replaces the claim that its slot had before, and the jobs that are done make one
@@ -28,6 +29,7 @@
 
 #include "../work/work_signal.hpp"
 #include "outcome_collector.hpp"
+#include "unhandled_jobs.hpp"
 
 namespace tabacus {
 
@@ -41,6 +43,7 @@ class QueueNews {
         IdleWaiters& idle;
         JobRuns& runs;
         WorkSignal& signal;
+        UnhandledJobs& unhandled;
     };
     explicit QueueNews(const Parts& parts) : parts_(parts) {}
 

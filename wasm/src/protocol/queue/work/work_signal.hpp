@@ -31,7 +31,7 @@ class WorkSignal {
         if (interrupts) ++interruptions_;
         for (const auto& worker : std::exchange(asleep_, {})) worker.complete({});
     }
-    /// Wakes the workers at that time since the Unix epoch, unless they are woken before it anyway.
+    /// Wakes the workers at that time of QueueContext::steady_ms(), unless they are woken before it anyway.
     void wake_at(double due_ms) {
         if (wake_at_ms_ && *wake_at_ms_ <= due_ms) return;
         wake_at_ms_ = due_ms;
@@ -49,8 +49,7 @@ class WorkSignal {
 
   private:
     Task<void> wait_until(double due_ms) {
-        auto& clock = context_.world.clock();
-        co_await clock.sleep(std::max(due_ms - clock.now_ms(), 1.0));
+        co_await context_.world.clock().sleep(std::max(due_ms - context_.steady_ms(), 1.0));
         if (wake_at_ms_ == due_ms) wake_at_ms_.reset();
         wake();
     }

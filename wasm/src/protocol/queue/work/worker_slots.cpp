@@ -30,6 +30,7 @@ Task<Held> WorkerSlots::request(int slot) {
     LockOptions options;
     options.signal = stopped_;
     options.label = open_.name;
+    options.evict_unresponsive = true;
     options.unfenced = locks.exclusion() == Exclusion::web_locks;
     return locks.acquire(concat({"queue/", open_.name, "/", format_decimal(slot)}),
                          std::move(options));

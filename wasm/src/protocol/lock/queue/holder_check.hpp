@@ -1,0 +1,82 @@
+// HolderCheck: asks the holder of a lock whether it lives, for requests with `evict_unresponsive`.
+//
+// Timers of hidden tabs may run once a minute, but messages do not wait. So a holder need not do
+// anything in time but answer, and a holder that does not answer is evicted (LockEvictor).
+//
+//   state     meaning                                     what ends the state
+//   idle      no request of this tab waits for the lock   start(): waiting
+//             of another tab
+//   waiting   most waits are over soon                    ask_every_ms are over: asking
+//   asking    a question was posted                       a sign of life: standby, or asking again if
+//                                                         this tab is the watcher
+//                                                         none in ask_every_ms: evicting
+//   evicting  the lock is taken from its holder           asking: whether the next holder lives
+//   standby   another tab is the watcher                  became_visible(), watch(): asking
+//
+// The end of the wait leads from each state to idle. Only one waiting tab asks again and again, the
+// watcher: the visible tab that has the watch lock, or else the next in line. The others
+// ask once, when they have waited for a while, and when they become visible: the watcher may be
+// suspended itself.
+#pragma once
+
+#include <memory>
+
+#include "auto_reset_event.hpp"
+#include "lock_evictor.hpp"
+
+namespace tabacus {
+
+class HolderCheck {
+  public:
+    HolderCheck(NamedLock& lock, const RequestQueue& requests, const NativeHolds& holds,
+                LockEvictor& evictor)
+        : lock_(lock), requests_(requests), holds_(holds), evictor_(evictor) {}
+
+    /// This tab acquires the lock, or has made another request while it does.
+    void start();
+    /// This tab does not acquire the lock any more.
+    void end();
+    /// This tab is the next in line.
+    void wake() { wake_.set(); }
+    void became_hidden() { stand_down(); }
+    void became_visible();
+    /// A message of another tab shows that a holder lives.
+    void on_sign() { ++signs_; }
+    /// A holder has answered the question of this tab or of another one.
+    void on_alive() {
+        asks_all_ = false;
+        on_sign();
+    }
+    /// Another tab announced a grant. It may be of a version that knows no near channels.
+    void on_taken() {
+        asks_all_ = true;
+        on_sign();
+    }
+    /// Whether this tab waits for an answer.
+    [[nodiscard]] bool asking() const { return asking_; }
+
+  private:
+    [[nodiscard]] bool wanted() const;
+    [[nodiscard]] bool is_watcher() const;
+    Task<void> run();
+    Task<double> ask(double wait_ms);
+    Task<void> pause(double delay_ms);
+    Task<void> watch(AbortSignal over);
+    void stand_down();
+
+    NamedLock& lock_;
+    const RequestQueue& requests_;
+    const NativeHolds& holds_;
+    LockEvictor& evictor_;
+    AutoResetEvent wake_;
+    bool running_ = false;
+    bool asking_ = false;
+    bool due_ = false;      // a check that is made also by a tab that is not the watcher
+    bool asks_all_ = true;  // the holder may not listen to the near channel
+    std::uint64_t signs_ = 0;
+    bool stands_by_ = false;  // this tab has the watch lock, or has requested it
+    AbortSignal watch_over_;  // ends that request
+    std::unique_ptr<HeldLock> watch_lock_;
+};
+
+}  // namespace tabacus

@@ -1,0 +1,63 @@
+#include "unhandled_jobs.hpp"
+
+#include <algorithm>
+
+namespace tabacus {
+namespace {
+
+/// How long a job that is due may stand in a queue at which nobody works.
+constexpr double unhandled_ms = 10'000;
+/// read() has found an empty queue.
+constexpr double at_rest = -1;
+/// read() has found a queue that is paused, or a slot at work: an event comes when that ends.
+constexpr double until_event = -2;
+
+}  // namespace
+
+Task<void> UnhandledJobs::run() {
+    double wait_ms = unhandled_ms;
+    bool stands = false;
+    while (wait_ms > 0 && !open_.closed) {
+        const auto works = works_;
+        co_await open_.context.world.clock().sleep(wait_ms);
+        if (open_.closed) break;
+        auto answer = co_await attempt(read());
+        wait_ms = answer ? answer.value() : unhandled_ms;
+        stands = wait_ms == 0 && works == works_;
+        if (wait_ms == 0 && !stands) wait_ms = unhandled_ms;
+    }
+    watching_ = false;
+    jobs_left_ = stands || wait_ms == until_event;
+    if (!stands) co_return;
+    open_.context.on_notice({Notice::Kind::warning, "unhandled-job",
+                             "Jobs of a queue are due, and no tab has handled them for 10 s.",
+                             open_.name, "", 0});
+}
+
+/// Returns 0 if jobs are due at which nobody works; else how long to wait before the next look. A
+/// slot that has claimed jobs is at work, however long its handler runs.
+Task<double> UnhandledJobs::read() {
+    const auto transaction = co_await open_.begin_read({Store::jobs});
+    auto slots_read = transaction->list(Store::jobs, open_.row_key("s/"));
+    auto jobs_read = transaction->list(Store::jobs, open_.row_key("r/"), 1);
+    auto delayed_read = transaction->list(Store::jobs, open_.row_key("w/"), 1);
+    const auto row = co_await transaction->get(Store::jobs, open_.row_key("h"));
+    const auto head = row ? parse_queue_head(row->value) : std::nullopt;
+    if (!head || head->count == 0) co_return at_rest;
+    if (head->paused != QueueHead::Paused::no) co_return until_event;
+    const auto slots = co_await std::move(slots_read);
+    const bool works = std::ranges::any_of(slots, [](const Row& slot) {
+        const auto parsed = parse_slot_row(slot.value);
+        return parsed && !parsed->entries.empty();
+    });
+    if (works) co_return until_event;
+    if (!(co_await std::move(jobs_read)).empty()) co_return 0;
+    for (const auto& delayed : co_await std::move(delayed_read)) {
+        const auto job = parse_job(delayed.value);
+        const auto left_ms = job ? static_cast<double>(job->due_ms) - open_.context.steady_ms() : 0;
+        co_return std::max(left_ms + unhandled_ms, 0.0);
+    }
+    co_return unhandled_ms;
+}
+
+}  // namespace tabacus
