@@ -96,10 +96,10 @@ class LockWorkload final : public lab::Workload {
             for (std::size_t n = 0; n < cast_.requests; ++n) {
                 const int turns = cast_.sweeps ? static_cast<int>(5 * n + 5) : 0;
                 after_turns(*members_.back().tab, turns, [this, i, max_hold_ms, &page] {
-                    members_[i].requests.push_back(page.count(
-                        {.max_hold_ms = max_hold_ms,
-                         .evict_unresponsive = cast_.evicts,
-                         .fence_optional = cast_.fence_optional}));
+                    members_[i].requests.push_back(
+                        page.count({.max_hold_ms = max_hold_ms,
+                                    .evict_unresponsive = cast_.evicts,
+                                    .fence_optional = cast_.fence_optional}));
                 });
             }
         }

@@ -78,8 +78,7 @@ Task<bool> HandOver::may_go_on(std::shared_ptr<NativeHold> hold) {
     }
     const bool is_next = order_.next_position() != nullptr;
     const auto waiting = co_await lock_.native->query_other_waiters(is_next);
-    if (waiting || !contenders_.empty() || over() || hidden())
-        co_return false;
+    if (waiting || !contenders_.empty() || over() || hidden()) co_return false;
     hold->taken_ms = lock_.clock().now_ms();
     co_return true;
 }
