@@ -25,6 +25,9 @@ export class DatabaseHost extends DatabaseConnection {
     /** The options of the transactions without an outcome. @type {Map<TransactionHost, TransactionOptions>} */
     #unfinished = new Map();
 
+    /** Start the transactions that wait for one which finds out whether the database works. @type {(() => void)[]} */
+    #behind = [];
+
     /** Ends the timer that looks for transactions which are not answered. @type {(() => void) | undefined} */
     #stopChecking;
 
@@ -98,9 +101,11 @@ export class DatabaseHost extends DatabaseConnection {
         this.use((connection, why) => {
             if (!connection) return done(why);
             if (!transaction.unfinished) return;
-            // One transaction finds out whether the database works again.
-            if (this._exhausted && this.#unfinished.size > 0)
-                return done(this._hopeless(['store-failed', 'another call waits for it']));
+            // One transaction finds out whether the database works again, and the others wait for it.
+            if (this._exhausted && this.#unfinished.size > 0) {
+                this.#behind.push(() => this.#start(transaction, options, done, again));
+                return;
+            }
             try {
                 const begun = this.#transaction(connection, options);
                 this.#unfinished.set(transaction, options);
@@ -163,6 +168,7 @@ export class DatabaseHost extends DatabaseConnection {
         if (this.#unfinished.size > 0) return;
         this.#stopChecking?.();
         this.#stopChecking = undefined;
+        for (const start of this.#behind.splice(0)) start();
     }
 
     /** Looks for transactions that are not answered, while there are any. */
