@@ -18,7 +18,12 @@ export class SlowLocks {
     /** The requests of which the tab has not warned, the oldest first. @type {Set<Waiting>} */
     #waiting = new Set();
 
-    /** Ends the timer, which runs for the oldest request. @type {(() => void) | undefined} */
+    /**
+     * Ends the timer, which runs for the oldest request. It goes on when no request waits any more: most requests are
+     * granted at once, and must not pay for a timer each.
+     *
+     * @type {(() => void) | undefined}
+     */
     #stop;
 
     /**
@@ -48,10 +53,7 @@ export class SlowLocks {
         const waiting = { kind, names, since_ms: this.#clock.monotonic() };
         this.#waiting.add(waiting);
         this.#stop ??= this.#clock.after(this.#slow_ms, () => this.#warnOfOld());
-        const ended = () => {
-            this.#waiting.delete(waiting);
-            if (this.#waiting.size === 0) this.end();
-        };
+        const ended = () => void this.#waiting.delete(waiting);
         request.then(ended, ended);
         return request;
     }

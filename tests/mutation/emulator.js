@@ -127,8 +127,8 @@ export const PLANTED = [
     ),
     of('global/global-object', 'interfaces')(
         'interface objects wait to be read',
-        'for (const name of EARLY) void (/** @type {any} */ (global)[name]);',
-        '',
+        'if (EARLY.has(name)) made.early.push(name);',
+        'if (EARLY.has(name)) made.properties[name] = property;',
     ),
     {
         ...storageEvent('', '', ''),
