@@ -18,8 +18,8 @@ import { checkInteger, checkOptions } from './check-arguments.js';
 /**
  * The defaults.
  *
- * `open`: a database opens within some 10 ms, and on a slow disk within a second; a user sees a page that has counted
- * nothing after 3 s as broken. `transaction`: a transaction takes a millisecond, and behind a large one of another tab
+ * `open`: a database opens within some 10 ms, and on a slow disk within a second; a user takes a page
+ * for broken that has counted nothing after 3 s. `transaction`: a transaction takes a millisecond, and behind a large one of another tab
  * seconds; Chromium itself ends a transaction that holds up others after about a minute. `close`: one commit and a
  * second attempt. `slowLock`: most holders are done within a second, and a person notices a wait of 10 s.
  *

@@ -19,10 +19,13 @@ import { createStores, isComplete } from './schema.js';
 const backOff_ms = [0, 0, 100, 400];
 
 /**
- * How long calls fail at once after an attempt has failed that is not repeated any more. It is longer than the pauses in
- * which protocols try again, and shorter than those of a person.
+ * After the last repetition has failed, calls fail at once for this time. It is longer than the pauses after which
+ * protocols try again, and shorter than the time after which a person does.
  */
 const rest_ms = 1_000;
+
+/** The message of the warning `database-unusable`. */
+const unusable = 'IndexedDB of this page does not work; counters count in memory. Reload the page.';
 
 /** The message for a database that has our name, but was made by other code. */
 export const foreignDatabase = 'a foreign database has the name';
@@ -72,7 +75,7 @@ export class DatabaseConnection {
     #cause = '';
 
     /** Why a caller cannot wait for the pending opening. @type {import('./failure.js').Failure | undefined} */
-    #late;
+    #openingFailure;
 
     /**
      * Settles the operation of open(), if it waits.
@@ -82,6 +85,9 @@ export class DatabaseConnection {
 
     /** Whether the opening takes longer than `timeouts.open`. */
     opening = false;
+
+    /** Ends the bounds of the pending opening. @type {(() => void) | undefined} */
+    #stopWatching;
 
     /** Whether the platform has IndexedDB. The database may refuse to open all the same. */
     available;
@@ -135,8 +141,8 @@ export class DatabaseConnection {
     use(opened) {
         if (this._connection) {
             opened(this._connection, ['store-failed', '']);
-        } else if (this.#late || this._resting) {
-            opened(undefined, this.#late ?? this._hopeless(['store-failed', this.#cause]));
+        } else if (this.#openingFailure || this._resting) {
+            opened(undefined, this.#openingFailure ?? this._withAdvice(['store-failed', this.#cause]));
         } else if (this.#waiting) {
             this.#waiting.push(opened);
         } else {
@@ -181,11 +187,7 @@ export class DatabaseConnection {
         if (!this._exhausted) return;
         this.#restUntil_ms = this.#host.clock.monotonic() + rest_ms;
         if (before) return;
-        this.#host.warn(
-            'database-unusable',
-            'IndexedDB of this page does not work any more; counters count in memory. Reload the page.',
-            cause,
-        );
+        this.#host.warn('database-unusable', unusable, cause);
     }
 
     /** Whether calls fail at once. @protected */
@@ -205,7 +207,7 @@ export class DatabaseConnection {
      * @returns {import('./failure.js').Failure}
      * @protected
      */
-    _hopeless([code, message]) {
+    _withAdvice([code, message]) {
         const advice = this._exhausted
             ? 'IndexedDB of this page does not work any more: reload the page. '
             : '';
@@ -292,7 +294,7 @@ export class DatabaseConnection {
     #request(version, full = false) {
         let over = false;
         let upgrading = false;
-        const stopWaiting = this.#watchOpening();
+        this.#stopWatching ??= this.#watchOpening(); // the bounds hold for all attempts together
         /**
          * @param {IDBDatabase | undefined} connection
          * @param {import('./failure.js').Failure} [why]
@@ -300,13 +302,11 @@ export class DatabaseConnection {
         const finish = (connection, why = ['store-failed', 'the database does not open']) => {
             if (over) return connection?.close();
             over = true;
-            stopWaiting();
             this.#opened(connection, why, version !== undefined);
         };
         const openAnew = (/** @type {boolean} */ full) => {
             if (over) return;
             over = true;
-            stopWaiting();
             this.#request(version, full);
         };
         this.#openAnew = () => openAnew(full);
@@ -354,11 +354,11 @@ export class DatabaseConnection {
             this.#starting?.(undefined, ['store-failed', '']);
         });
         const stopOthers = clock.after(timeouts.transaction, () => {
-            this.#late = [
+            this.#openingFailure = [
                 'store-failed',
                 `the database has not opened within ${timeouts.transaction} ms: another tab may block it`,
             ];
-            this.#answer(undefined, this.#late);
+            this.#answer(undefined, this.#openingFailure);
             this.#waiting = [];
         });
         return () => {
@@ -411,11 +411,15 @@ export class DatabaseConnection {
             this.#fail(why[1], 1);
             if (!this._exhausted) return this.#requestLater();
         }
+        this.#stopWatching?.();
+        this.#stopWatching = undefined;
         const late = this.opening;
         this.opening = false;
-        this.#late = undefined;
-        this.#answer(connection, connection ? why : this._hopeless(why));
-        if (late) this.#host.openingChanged();
+        this.#openingFailure = undefined;
+        this.#answer(connection, connection ? why : this._withAdvice(why));
+        if (!late) return;
+        if (!connection) this.#host.warn('database-unusable', unusable, why[1]);
+        this.#host.openingChanged();
     }
 
     /**

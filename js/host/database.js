@@ -25,8 +25,11 @@ export class DatabaseHost extends DatabaseConnection {
     /** The options of the transactions without an outcome. @type {Map<TransactionHost, TransactionOptions>} */
     #unfinished = new Map();
 
-    /** Start the transactions that wait for one which finds out whether the database works. @type {(() => void)[]} */
-    #behind = [];
+    /**
+     * Functions that start the waiting transactions. While connections die, only one transaction runs, as a probe.
+     * @type {(() => void)[]}
+     */
+    #waitingForProbe = [];
 
     /** Ends the timer that looks for transactions which are not answered. @type {(() => void) | undefined} */
     #stopChecking;
@@ -103,7 +106,7 @@ export class DatabaseHost extends DatabaseConnection {
             if (!transaction.unfinished) return;
             // One transaction finds out whether the database works again, and the others wait for it.
             if (this._exhausted && this.#unfinished.size > 0) {
-                this.#behind.push(() => this.#start(transaction, options, done, again));
+                this.#waitingForProbe.push(() => this.#start(transaction, options, done, again));
                 return;
             }
             try {
@@ -119,7 +122,7 @@ export class DatabaseHost extends DatabaseConnection {
                 if (again && error === foreign) this._upgradeForeign(connection);
                 else this._replace(connection, failure[1], false);
                 if (again && !this._exhausted) this.#start(transaction, options, done, error !== foreign);
-                else done(this._hopeless(failure));
+                else done(this._withAdvice(failure));
                 return;
             }
             done();
@@ -156,7 +159,8 @@ export class DatabaseHost extends DatabaseConnection {
         if (!transaction) return;
         const options = this.#unfinished.get(transaction);
         if (this._exhausted || !options || this.#host.lifecycle.going)
-            return transaction.end(this._hopeless(failure));
+            return transaction.end(this._withAdvice(failure));
+        this.#unfinished.delete(transaction); // it waits for the connection, and finds out nothing meanwhile
         this.#start(transaction, options, (why) => {
             if (why) transaction.end(why);
         });
@@ -168,7 +172,7 @@ export class DatabaseHost extends DatabaseConnection {
         if (this.#unfinished.size > 0) return;
         this.#stopChecking?.();
         this.#stopChecking = undefined;
-        for (const start of this.#behind.splice(0)) start();
+        for (const start of this.#waitingForProbe.splice(0)) start();
     }
 
     /** Looks for transactions that are not answered, while there are any. */
@@ -198,8 +202,8 @@ export class DatabaseHost extends DatabaseConnection {
     }
 
     /**
-     * Ends the transactions that were pending when the page was left, since they get no event after the page
-     * is back. They have failed, or their outcome is unknown.
+     * Repeats the transactions that were pending when the page was left, since they get no event after the page
+     * is back. One that may have been committed and has no proof ends with `unknown-commit`.
      * @override
      */
     returned() {

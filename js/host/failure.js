@@ -73,7 +73,7 @@ export function storeFailure(error) {
  * Whether an error of a transaction, or of a request, says that its connection is dead. An AbortError, or no error at
  * all, says so unless this page has aborted the transaction.
  *
- * @param {DOMException | null} error
+ * @param {{ name: string, message: string } | null} error
  */
 export const isDeath = (error) =>
     !error ||

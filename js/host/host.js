@@ -89,7 +89,7 @@ export class Host {
     }
 
     /**
-     * Registers who gets warnings, and who learns that `database.opening` has changed.
+     * Registers the callbacks for warnings and for changes of `database.opening`.
      *
      * @param {(code: string, message: string, subject: string) => void} warning
      * @param {() => void} openingChange

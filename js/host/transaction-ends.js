@@ -23,7 +23,7 @@ export const isInactive = (error) =>
     );
 
 /**
- * Whether two answers are equal. Values that are neither primitive nor plain data count as different.
+ * Whether two answers are equal. Objects that are no plain data, such as a Blob, count as different.
  *
  * @param {any} a
  * @param {any} b
@@ -32,23 +32,26 @@ export const isInactive = (error) =>
 export function isEqual(a, b) {
     if (Object.is(a, b)) return true;
     if (typeof a !== 'object' || typeof b !== 'object' || !a || !b) return false;
-    const plain = Array.isArray(a) ? Array.isArray(b) : isRecord(a) && isRecord(b);
+    const kind = kindOf(a);
+    if (kind !== kindOf(b)) return false;
+    if (kind === 'Date') return Object.is(a.getTime(), b.getTime());
+    if (kind === 'Map' || kind === 'Set') return isEqual([...a], [...b]);
     const keys = Object.keys(a);
     return (
-        plain &&
+        ['Array', 'Object'].includes(kind) &&
         keys.length === Object.keys(b).length &&
         keys.every((key) => key in b && isEqual(a[key], b[key]))
     );
 }
 
 /** @param {object} value */
-const isRecord = (value) => Object.prototype.toString.call(value) === '[object Object]';
+const kindOf = (value) => Object.prototype.toString.call(value).slice(8, -1);
 
 /**
  * Returns why the browser aborted a transaction. Returns nothing for an error that does not state the reason: the
  * connection is dead, or another request had failed.
  *
- * @param {DOMException | null} error
+ * @param {{ name: string, message: string } | null} error
  * @returns {import('./failure.js').Failure | undefined}
  */
 export function abortionOf(error) {

@@ -1,6 +1,6 @@
 /**
  * One transaction of the database of a tab, which survives the death of its connection. The file is longer than 500 lines
- * because its class is one state machine, whose states are in the table above it.
+ * because its class is one state machine; the table before the class has its states.
  */
 
 import { isWellFormed } from '../common/well-formed.js';
@@ -43,10 +43,13 @@ import { abortIfPossible, abortionOf, allowWrites, isEqual, isInactive } from '.
 const repetitionsMax = 3;
 
 /**
- * The end of the keys of proofs (docs/formats.md). The row of a proof has a value that no other transaction writes,
- * so it tells whether a transaction was committed whose connection died.
+ * Whether a row is a proof (docs/formats.md). A proof has a value that no other transaction writes, so it tells
+ * whether a transaction was committed whose connection died.
+ *
+ * @param {string} store
+ * @param {string} key
  */
-const proofSuffix = '/commit';
+const isProof = (store, key) => ['locks', 'jobs'].includes(store) && /^[^/]+\/commit$/.test(key);
 
 /** @type {import('./failure.js').Failure} */
 const endedBefore = [
@@ -60,7 +63,7 @@ const endedBefore = [
  * because a write that exceeds the quota aborts the transaction without an error event of the request.
  *
  * If its connection dies, the transaction is repeated on another one: all requests are made again in their order. The
- * caller does not notice, because what it has read must be read again, or else nothing is kept. If the connection died
+ * repetition reads again what the caller has read. If an answer differs, it is aborted. If the connection died
  * after the commit, the transaction may have been committed. Then it is repeated only if it wrote a proof, which is
  * looked for first; without a proof the outcome is unknown.
  *
@@ -209,8 +212,9 @@ export class TransactionHost {
         request.onsuccess = () => {
             if (this.#transaction !== transaction) return;
             this.#silent = 0;
-            if (request.result === value) this.#end(null);
-            else this.#repeat();
+            if (request.result === value) return this.#end(null);
+            this.#uncertain = false;
+            this.#repeat();
         };
     }
 
@@ -309,7 +313,7 @@ export class TransactionHost {
      */
     put(store, key, value) {
         const kept = store === data ? this.#owner.values.get(value) : value;
-        if (store !== data && key.endsWith(proofSuffix)) this.#proof = [store, key, value];
+        if (isProof(store, key)) this.#proof = [store, key, value];
         this.#put(store, kept, key);
     }
 
@@ -382,7 +386,7 @@ export class TransactionHost {
         if (this.#committed) return false;
         const refusal = (this.#refusal ??= ['store-failed', 'the transaction was aborted: try again']);
         if (this.#transaction) abortIfPossible(this.#transaction);
-        else void Promise.resolve().then(() => this.#end(refusal));
+        else void Promise.resolve().then(() => this.end(refusal));
         return true;
     }
 
@@ -392,7 +396,7 @@ export class TransactionHost {
      */
     connectionLost(connection) {
         if (connection && this.#transaction?.db !== connection) return;
-        if (this.#transaction?.error) this.#end(['store-failed', 'the transaction was aborted']);
+        if (this.#transaction?.error) this.end(['store-failed', 'the transaction was aborted']);
         else this.#died('the connection was closed', false);
     }
 
@@ -425,7 +429,9 @@ export class TransactionHost {
                 if (again) return this.#compare(known, answer());
                 if (!this.#reads.delete(operation)) return;
                 known = answer();
-                this.#owner.report.settled(operation, this.#passed(store, known));
+                // The caller may change a value that it gets.
+                const given = store === data && globalThis.structuredClone ? structuredClone(known) : known;
+                this.#owner.report.settled(operation, this.#passed(store, given));
             };
         };
         this.#issue(() => {
@@ -488,7 +494,7 @@ export class TransactionHost {
                 if (this.#outcome !== undefined) return;
                 const aborted = abortIfPossible(/** @type {IDBTransaction} */ (this.#transaction));
                 // Otherwise its event is still to come: it was completed, or its connection has died.
-                if (aborted || !isInactive(error)) this.#end(storeFailure(error));
+                if (aborted || !isInactive(error)) this.end(storeFailure(error));
                 else this.#missed = true;
             }
         });

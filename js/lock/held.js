@@ -157,7 +157,7 @@ export class Held {
     }
 
     /**
-     * Does the same for any reason.
+     * Marks the lock as lost for `reason`, and notifies the listeners.
      *
      * @param {unknown} reason an error, or the reason of a signal
      * @internal

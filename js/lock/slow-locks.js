@@ -1,11 +1,11 @@
 /** Warnings of requests for locks that wait for long. */
 
-/** How long a holder may take to say who it is, before a warning goes without it. */
+/** How long a holder may take to say who it is, before a warning goes without it; and the least time between warnings. */
 const answer_ms = 1_000;
 
 /**
  * A request that waits.
- * @typedef {{ kind: 'lock' | 'semaphore', names: string[], since_ms: number }} Waiting
+ * @typedef {{ kind: 'lock' | 'semaphore', names: string[], since_ms: number, ended: boolean }} Waiting
  */
 
 /** Warns once of each request that waits for longer than the option `timeouts.slowLock` of open(). */
@@ -50,10 +50,13 @@ export class SlowLocks {
      */
     watch(request, kind, names) {
         if (this.#slow_ms === Infinity || names.some((name) => name.startsWith('leader/'))) return request;
-        const waiting = { kind, names, since_ms: this.#clock.monotonic() };
+        const waiting = { kind, names, since_ms: this.#clock.monotonic(), ended: false };
         this.#waiting.add(waiting);
         this.#stop ??= this.#clock.after(this.#slow_ms, () => this.#warnOfOld());
-        const ended = () => void this.#waiting.delete(waiting);
+        const ended = () => {
+            waiting.ended = true;
+            this.#waiting.delete(waiting);
+        };
         request.then(ended, ended);
         return request;
     }
@@ -64,26 +67,32 @@ export class SlowLocks {
         this.#stop = undefined;
     }
 
+    /** Warns once of all requests for the same locks that have become old, so that the cost does not grow with them. */
     #warnOfOld() {
         this.#stop = undefined;
+        /** @type {Map<string, Waiting>} */
+        const oldest = new Map();
         for (const waiting of this.#waiting) {
             const left_ms = waiting.since_ms + this.#slow_ms - this.#clock.monotonic();
             if (left_ms > 0) {
-                this.#stop = this.#clock.after(left_ms, () => this.#warnOfOld());
-                return;
+                this.#stop = this.#clock.after(Math.max(left_ms, answer_ms), () => this.#warnOfOld());
+                break;
             }
             this.#waiting.delete(waiting);
-            void this.#warn(waiting);
+            const key = JSON.stringify([waiting.kind, waiting.names]);
+            if (!oldest.has(key)) oldest.set(key, waiting);
         }
+        for (const waiting of oldest.values()) void this.#warn(waiting);
     }
 
     /** @param {Waiting} waiting */
-    async #warn({ kind, names, since_ms }) {
+    async #warn(waiting) {
+        const { kind, names, since_ms } = waiting;
         const holders = kind === 'lock' ? await Promise.all(names.map((name) => this.#holderOf(name))) : [];
         const waited_s = Math.round((this.#clock.monotonic() - since_ms) / 1000);
         const known =
             holders.filter((holder) => holder !== undefined).join(', ') || 'who holds it is not known';
-        if (this.#locks._access._ended) return;
+        if (waiting.ended || this.#locks._access._ended) return;
         this.#owner._emit('warning', {
             code: 'slow-lock',
             message: `A request for the ${kind} "${names.join('", "')}" has waited for ${waited_s} s: ${known}.`,

@@ -106,10 +106,13 @@ test('a transaction that hangs with its connection succeeds on another one', asy
     const tab = await open({ window });
     await tab.queue('q').enqueue(1);
     const answer = origin.breakDatabase(document, 'hang-transaction');
+    const warnings = details(tab, 'warning');
     const enqueued = timed(tab.queue('q').enqueue(2));
-    await new Promise((resolve) => window.setTimeout(resolve, 6_000));
+    // The first attempt is given up, and the second one is answered.
+    await new Promise((resolve) => window.setTimeout(resolve, 13_000));
     answer();
-    await enqueued;
+    const { code } = await enqueued;
+    assert.deepEqual([code, warnings.map((one) => one.code)], [undefined, ['connection-replaced']]);
     assert.equal((await tab.queue('q').jobs()).length, 2);
     await tab.close();
     origin.close();

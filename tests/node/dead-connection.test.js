@@ -23,27 +23,72 @@ const dead = (name = 'UnknownError') => new DOMException('Connection to Indexed 
  * @param {number} how.times
  * @param {boolean} how.committed whether the writes are kept, although the page learns nothing of it
  * @param {string} [how.scope] a store that the transactions use
+ * @returns {() => number} how many of them have died. Only those that write a proof die
  */
 function killWrites(origin, { times, committed, scope = 'jobs' }) {
     let left = times;
     origin.onWrite = (transaction) => {
-        if (!transaction.objectStoreNames.contains(scope) || left-- <= 0) return;
-        /** @param {() => void} abort */
-        const die = (abort) => {
-            Object.defineProperty(transaction, 'error', { value: dead() });
-            abort();
-        };
+        if (!transaction.objectStoreNames.contains(scope)) return;
+        const dies = watchProof(transaction);
+        const commit = transaction.commit.bind(transaction);
+        /** @type {(event: Event) => void} */
+        let completed = () => {};
         if (!committed) {
-            transaction.commit = () => transaction._abort('UnknownError');
+            transaction.commit = () => (dies() && left-- > 0 ? transaction._abort('UnknownError') : commit());
             return;
         }
-        Object.defineProperty(transaction, 'oncomplete', {
-            set() {
-                transaction.addEventListener('complete', () => die(() => transaction.onabort()));
-            },
+        Object.defineProperty(transaction, 'oncomplete', { set: (handler) => (completed = handler) });
+        transaction.addEventListener('complete', (/** @type {Event} */ event) => {
+            if (!dies() || left-- <= 0) return completed(event);
+            Object.defineProperty(transaction, 'error', { value: dead() });
+            transaction.onabort();
         });
     };
     return () => times - Math.max(left, 0);
+}
+
+/**
+ * Aborts every transaction of the present connections when it has begun, and none of a later connection.
+ *
+ * @param {FakeOrigin} origin
+ * @returns {() => number} how many were aborted
+ */
+function abortAll(origin) {
+    let aborted = 0;
+    for (const connection of origin.connections.splice(0)) {
+        const begin = connection.transaction;
+        connection.transaction = (...given) => {
+            const transaction = /** @type {any} */ (begin.apply(connection, given));
+            transaction.addEventListener('abort', () => ++aborted);
+            setImmediate(() => transaction._abort('UnknownError'));
+            return transaction;
+        };
+    }
+    return () => aborted;
+}
+
+/** A request that fails to open a database. */
+function failing() {
+    const request = /** @type {any} */ (new EventTarget());
+    request.error = dead();
+    setImmediate(() => request.onerror(new Event('error')));
+    return request;
+}
+
+/** Notes whether a transaction writes a proof that it was committed. @param {any} transaction @returns {() => boolean} */
+function watchProof(transaction) {
+    let proven = false;
+    const objectStore = transaction.objectStore.bind(transaction);
+    transaction.objectStore = (/** @type {string} */ name) => {
+        const store = objectStore(name);
+        const put = store.put.bind(store);
+        store.put = (/** @type {unknown} */ value, /** @type {string} */ key) => {
+            proven ||= key.endsWith('/commit');
+            return put(value, key);
+        };
+        return store;
+    };
+    return () => proven;
 }
 
 test('an enqueue whose connection dies is repeated, and the job is there once, committed before or not', async () => {
@@ -76,19 +121,68 @@ test('a fenced commit whose connection dies is repeated, its function runs once,
         const origin = new FakeOrigin();
         const tab = await openIn(origin);
         await tab.lock('l').run(async (held) => {
-            await held.commit('s', (tx) => tx.put('s', 'n', 1));
+            await held.commit('s', (tx) => tx.put('s', 'cart', { items: [1], at: new Date(0) }));
             let calls = 0;
             const killed = killWrites(origin, { times: 2, committed, scope: 'data' });
             await held.commit('s', async (tx) => {
                 ++calls;
-                tx.put('s', 'n', (await tx.get('s', 'n')) + 1);
+                const cart = await tx.get('s', 'cart');
+                cart.items.push(2); // what it has read changes, although the store does not
+                tx.put('s', 'cart', cart);
             });
             assert.equal(calls, 1);
-            assert.equal(killed(), 2);
-            await held.commit('s', async (tx) => assert.equal(await tx.get('s', 'n'), 2));
+            assert.equal(killed(), committed ? 1 : 2, 'the second attempt finds the proof');
+            await held.commit('s', async (tx) => assert.deepEqual((await tx.get('s', 'cart')).items, [1, 2]));
         });
         await tab.close();
     }
+});
+
+test('a commit of a lock that was entered again is not taken for a commit of the outer hold', async () => {
+    const origin = new FakeOrigin();
+    const tab = await openIn(origin);
+    const lock = tab.lock('l');
+    await lock.run(async (outer) => {
+        const enter = async (/** @type {import('tabacus').Held} */ inner) => {
+            await outer.commit('s', (tx) => tx.put('s', 'a', 1));
+            const killed = killWrites(origin, { times: 1, committed: false, scope: 'data' });
+            await inner.commit('s', (tx) => tx.put('s', 'b', 2));
+            assert.equal(killed(), 1);
+        };
+        await lock.run(enter, { within: outer });
+        await outer.commit('s', async (tx) =>
+            assert.deepEqual([await tx.get('s', 'a'), await tx.get('s', 'b')], [1, 2]),
+        );
+    });
+    await tab.close();
+});
+
+test('calls that wait together for another connection all end when that one is dead, too', async () => {
+    const origin = new FakeOrigin();
+    const { indexedDB } = origin;
+    let [broken, failures] = [false, 2];
+    const window = {
+        indexedDB: {
+            open: (/** @type {[string, number?]} */ ...given) => {
+                const request = /** @type {any} */ (indexedDB.open(...given));
+                if (!broken) return request;
+                if (failures-- > 0) return failing();
+                request.addEventListener('success', () => {
+                    request.result.transaction = () => {
+                        throw dead('InvalidStateError');
+                    };
+                });
+                return request;
+            },
+        },
+    };
+    const tab = await openIn(origin, window);
+    await tab.queue('q').enqueue(1);
+    broken = true;
+    abortAll(origin);
+    const calls = [tab.queue('q').enqueue(2), tab.once('o', () => 1), tab.queue('q').jobs()];
+    await Promise.all(calls.map((call) => assert.rejects(call, { code: 'store-failed' })));
+    await tab.close().catch(() => {});
 });
 
 test('an answer of a leader whose connection dies is given once, and its handler runs once', async () => {
@@ -106,9 +200,9 @@ test('an answer of a leader whose connection dies is given once, and its handler
             )
             .catch(() => {});
         assert.equal(await leader.call(1), 2);
-        killWrites(origin, { times: 1, committed, scope: 'data' });
+        const killed = killWrites(origin, { times: 1, committed, scope: 'data' });
         assert.equal(await leader.call(2), 3);
-        assert.equal(calls, 2);
+        assert.deepEqual([calls, killed()], [2, 1]);
         await tab.close();
         await led;
     }
@@ -133,16 +227,9 @@ test('reads and flushes of every kind go on after a connection has died without 
         () => tab.sequence('n').next(),
     ];
     for (const use of uses) {
-        // Every transaction of the present connections aborts when it is begun; those of a later one do not.
-        for (const connection of origin.connections.splice(0)) {
-            const begin = connection.transaction;
-            connection.transaction = (...given) => {
-                const transaction = begin.apply(connection, given);
-                setImmediate(() => /** @type {any} */ (transaction)._abort('UnknownError'));
-                return transaction;
-            };
-        }
+        const aborted = abortAll(origin);
         await use();
+        assert.ok(aborted() > 0, `${use}`);
     }
     assert.equal(await counter.read(), 2);
     assert.equal((await queue.jobs()).length, 2);
@@ -157,10 +244,7 @@ test('after a page has lost IndexedDB for good, counters count, all else rejects
         indexedDB: {
             open: (/** @type {[string, number?]} */ ...given) => {
                 if (!broken) return indexedDB.open(...given);
-                const request = /** @type {any} */ (new EventTarget());
-                request.error = dead();
-                setImmediate(() => request.onerror(new Event('error')));
-                return request;
+                return failing();
             },
         },
     };

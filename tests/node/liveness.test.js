@@ -135,7 +135,8 @@ describe('workers', () => {
         await pass(clock, 2_000);
         const { held } = await clock.navigator.locks.query();
         assert.ok(held.some((/** @type {any} */ lock) => lock.name === name));
-        await passUntil(clock, () => done.length > 0);
+        const took_ms = await passUntil(clock, () => done.length > 0);
+        assert.ok(took_ms <= 10_000, `${took_ms} ms`);
         assert.ok(tabs.some(({ warnings }) => warnings.includes('hung-holder')));
         origin.close();
     });

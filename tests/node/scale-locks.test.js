@@ -74,7 +74,6 @@ describe('contended locks', () => {
             for (const tabsCount of [20, 60]) {
                 const many = await contend(tabsCount, work);
                 const counts = `${few.each} messages with 5 tabs, ${many.each} with ${tabsCount}`;
-                if (process.env.SHOW) console.log(counts, few.handOvers, many.handOvers);
                 assert.ok(many.each <= few.each + 1, counts);
             }
         });
@@ -98,7 +97,6 @@ describe('contended locks', () => {
                 counts[at] = (counts[at] ?? 0) + 1;
                 if (counts[at] === rounds) break;
             }
-            if (process.env.SHOW) console.log(counts, largest);
             assert.ok(largest <= 32, `${largest} grants one after another`);
             assert.ok(Math.min(...counts) >= rounds / 2, counts.join(' '));
         });

@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "queue_scene.hpp"
+#include "seeds.hpp"
 
 namespace tabacus::test {
 
-constexpr std::uint64_t queue_seeds = 12;
+constexpr std::uint64_t queue_seeds = sanitized ? 4 : 12;
 using Names = std::vector<std::string>;
 
 inline std::string name(int number) { return "job" + std::to_string(number); }

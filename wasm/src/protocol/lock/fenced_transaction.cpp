@@ -107,9 +107,11 @@ void FencedTransaction::set_note(std::string_view text) {
 void FencedTransaction::prove() {
     const auto holds = grant_->holds.lock();
     if (!holds) return;
-    transaction_->put(
-        Store::locks, proof_key(holds->key()),
-        concat({format_decimal(grant_->token.value_or(0)), ";", format_decimal(++grant_->proofs)}));
+    // A lock that is entered again has the same token, and another number in this tab.
+    transaction_->put(Store::locks, proof_key(holds->key()),
+                      concat({format_decimal(grant_->token.value_or(0)), ";",
+                              format_decimal(static_cast<std::int64_t>(grant_->id)), ";",
+                              format_decimal(++grant_->proofs)}));
 }
 
 Task<void> FencedTransaction::commit() {

@@ -149,12 +149,7 @@ void LockQueue::on_message(const LockMessage& message) {
             check_.on_alive();
             break;
         case LockMessage::Kind::busy:
-            check_.on_sign();
-            // An answer to an earlier request no longer counts.
-            if (holds_.acquiring() &&
-                detail == std::vector{lock_.context.epochs.tab(),
-                                      format_decimal(static_cast<std::int64_t>(order_.current()))})
-                availability_.on_busy();
+            on_busy(detail);
             break;
         case LockMessage::Kind::released:
             observer_.on_released(message.tab);
@@ -191,6 +186,15 @@ void LockQueue::on_message(const LockMessage& message) {
         case LockMessage::Kind::echo:
             break;
     }
+}
+
+/// An answer to an earlier request of this tab shows only that a holder lives.
+void LockQueue::on_busy(const std::vector<std::string>& detail) {
+    check_.on_sign();
+    if (holds_.acquiring() &&
+        detail == std::vector{lock_.context.epochs.tab(),
+                              format_decimal(static_cast<std::int64_t>(order_.current()))})
+        availability_.on_busy();
 }
 
 // --- The life of the page (docs/decisions/0009) -------------------------------------------------

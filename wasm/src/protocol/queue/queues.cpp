@@ -63,7 +63,10 @@ void Queues::Parts::open_channel() {
         if (named) message = parse_queue_event(text);
         if (message) parts.news.receive(message->event);
     });
-    if (adopts) context.channel->post(format_ahead(context.tab, 0));
+    if (!adopts) return;
+    // The page may come back to a wall clock that has jumped, with which the other tabs agree.
+    context.epoch_ms = context.world.clock().now_ms() - context.world.clock().monotonic_ms();
+    context.channel->post(format_ahead(context.tab, 0));
 }
 
 /// The wall clock may have jumped since the other tabs were opened, or the machine may have slept.
@@ -77,7 +80,7 @@ void Queues::Parts::on_ahead(double ahead_ms) {
         context.channel->post(format_ahead(context.tab, static_cast<std::int64_t>(own_ms)));
     } else if (std::exchange(adopts, false)) {
         context.epoch_ms = now_ms + ahead_ms - context.world.clock().monotonic_ms();
-        for (const auto& [key, queue] : queues) queue->parts_->signal.wake();
+        for (const auto& [key, queue] : queues) queue->parts_->signal.clock_changed();
     }
 }
 

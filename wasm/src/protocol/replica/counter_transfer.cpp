@@ -19,7 +19,7 @@ Async<Unit> require_database(World& world) {
 }
 
 /// The most rows that are read at once: more would make a task that a user notices.
-constexpr std::uint32_t page_rows = 1'024;
+constexpr std::uint32_t rows_at_once = 1'024;
 
 /// Adds a row to the value of its counter. The rows of one counter must follow each other.
 void add_row(std::vector<CounterValue>& values, const Row& row) {
@@ -60,7 +60,8 @@ Task<std::vector<CounterValue>> CounterTransfer::values(std::string prefix) {
     const auto escaped_prefix = escaped(prefix);
     std::string from;
     for (;;) {
-        const auto rows = co_await transaction->list(Store::rows, escaped_prefix, page_rows, from);
+        const auto rows =
+            co_await transaction->list(Store::rows, escaped_prefix, rows_at_once, from);
         if (rows.empty()) co_return values;
         for (const auto& row : rows) add_row(values, row);
         from = concat({rows.back().key, std::string_view("\0", 1)});

@@ -19,13 +19,13 @@ constexpr double late_ms = 1'000;
 
 void HolderCheck::start() {
     due_ = true;
-    on_sign();
     if (running_ || !wanted()) return;
     running_ = true;
     lock_.spawn(run());
 }
 
 void HolderCheck::end() {
+    on_sign();  // so that a question of this wait evicts nobody in the next one
     stand_down();
     wake_.set();
 }
@@ -45,7 +45,8 @@ bool HolderCheck::wanted() const {
            });
 }
 
-/// The next in line has the watch lock as a rule, if it is visible. Nobody may have that lock, too.
+/// The next in line has the watch lock as a rule, if it is visible. It may also be that nobody has
+/// that lock.
 bool HolderCheck::is_watcher() const { return watch_lock_ || lock_.native->first_in_line(); }
 
 Task<void> HolderCheck::run() {

@@ -14,9 +14,10 @@
 //   standby   another tab is the watcher                  became_visible(), watch(): asking
 //
 // The end of the wait leads from each state to idle. Only one waiting tab asks again and again, the
-// watcher: the visible tab that has the watch lock, or else the next in line. The others
-// ask once, when they have waited for a while, and when they become visible: the watcher may be
-// suspended itself.
+// watcher: the visible tab that has the watch lock, or else the next in line. Each other tab asks
+// when it has waited for a while, and whenever it becomes visible, because the watcher may be
+// suspended itself. If the watcher is suspended later than that, and the holder, too, nobody asks
+// until a tab becomes visible or begins to wait.
 #pragma once
 
 #include <memory>

@@ -122,11 +122,7 @@ Task<void> LockDriver::obtain() {
     auto outcome = co_await attempt(asked.if_available ? availability_.acquire(native)
                                                        : lock_.native->acquire(native));
     const auto taken = outcome ? std::move(outcome.value()) : nullptr;
-    holds_.set_acquiring(false);
-    is_next_ = false;
-    check_.end();
-    evictor_.check_again();
-    availability_.forget_answers();
+    end_acquiring();
     if (taken && (taken->lost || lock_.context.stopped())) {
         lock_.native->release(taken);
         co_return;
@@ -142,6 +138,14 @@ Task<void> LockDriver::obtain() {
     } else if (asked.if_available) {
         settle(first, std::nullopt);
     }
+}
+
+void LockDriver::end_acquiring() {
+    holds_.set_acquiring(false);
+    is_next_ = false;
+    check_.end();
+    evictor_.check_again();
+    availability_.forget_answers();
 }
 
 /// Makes a request an unfenced one, if it allows that and the database has failed. Returns whether

@@ -56,6 +56,7 @@ class LockDriver {
     [[nodiscard]] bool takes_over();
     Task<void> run();
     Task<void> obtain();
+    void end_acquiring();
     bool give_up_fence(LockOptions& options, const Error& error) const;
     void announce(const AcquireRequestPtr& first);
     Task<void> serve(std::shared_ptr<NativeHold> hold);

@@ -151,6 +151,7 @@ Task<void> LockEvictor::evict(std::string_view why) {
     auto& locks = context.world.locks();
     ++context.evictions;
     context.on_notice({Notice::Kind::warning, "hung-holder", std::string(why), lock_.name, "", 0});
+    std::optional<Error> failure;
     {
         std::optional<Async<std::unique_ptr<HeldLock>>> entry_asked;
         if (lock_.native->first_in_line()) {
@@ -162,9 +163,11 @@ Task<void> LockEvictor::evict(std::string_view why) {
         const auto evicted =
             co_await locks.request({.name = context.names.lock(lock_.key), .steal = true});
         const auto entry_lock = entry_asked ? co_await std::move(*entry_asked) : nullptr;
-        co_await context.epochs.raise(lock_.key, {.label = "rescue"});
+        const auto raised = co_await attempt(context.epochs.raise(lock_.key, {.label = "rescue"}));
+        if (!raised) failure = raised.error();
     }
     lock_.post_near(LockMessage::Kind::released);
+    if (failure) co_await fail(*failure);
 }
 
 }  // namespace tabacus

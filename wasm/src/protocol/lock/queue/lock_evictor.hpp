@@ -5,7 +5,7 @@
 // one is evicted only if the lock's row or a request of this tab declares a maxHold. A waiter
 // that has seen nothing move for longer than that, by its own timer, steals the lock, begins a new
 // epoch (so that the hung holder can write nothing any more), and releases it at once: the queue
-// goes on in its order, and a tab gains nothing by evicting.
+// goes on in its order, but for a tab whose entry lock was stolen, which asks again.
 //
 //   state      meaning                                  what ends the state
 //   idle       this tab does not wait for the lock      start(): watching

@@ -8,7 +8,7 @@ namespace {
 /// How long a job that is due may stand in a queue at which nobody works.
 constexpr double unhandled_ms = 10'000;
 /// read() has found an empty queue.
-constexpr double at_rest = -1;
+constexpr double empty_queue = -1;
 /// read() has found a queue that is paused, or a slot at work: an event comes when that ends.
 constexpr double until_event = -2;
 
@@ -24,7 +24,9 @@ Task<void> UnhandledJobs::run() {
         auto answer = co_await attempt(read());
         wait_ms = answer ? answer.value() : unhandled_ms;
         stands = wait_ms == 0 && works == works_;
-        if (wait_ms == 0 && !stands) wait_ms = unhandled_ms;
+        // The event for which this would wait may have come while it read.
+        const bool missed = wait_ms == until_event && works != works_;
+        if (missed || (wait_ms == 0 && !stands)) wait_ms = unhandled_ms;
     }
     watching_ = false;
     jobs_left_ = stands || wait_ms == until_event;
@@ -43,7 +45,7 @@ Task<double> UnhandledJobs::read() {
     auto delayed_read = transaction->list(Store::jobs, open_.row_key("w/"), 1);
     const auto row = co_await transaction->get(Store::jobs, open_.row_key("h"));
     const auto head = row ? parse_queue_head(row->value) : std::nullopt;
-    if (!head || head->count == 0) co_return at_rest;
+    if (!head || head->count == 0) co_return empty_queue;
     if (head->paused != QueueHead::Paused::no) co_return until_event;
     const auto slots = co_await std::move(slots_read);
     const bool works = std::ranges::any_of(slots, [](const Row& slot) {

@@ -31,7 +31,13 @@ class WorkSignal {
         if (interrupts) ++interruptions_;
         for (const auto& worker : std::exchange(asleep_, {})) worker.complete({});
     }
-    /// Wakes the workers at that time of QueueContext::steady_ms(), unless they are woken before it anyway.
+    /// Another clock is in force: times that were given to wake_at() are void.
+    void clock_changed() {
+        wake_at_ms_.reset();
+        wake();
+    }
+    /// Wakes the workers at that time of QueueContext::steady_ms(), unless they are woken before it
+    /// anyway.
     void wake_at(double due_ms) {
         if (wake_at_ms_ && *wake_at_ms_ <= due_ms) return;
         wake_at_ms_ = due_ms;
