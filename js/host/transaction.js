@@ -430,7 +430,8 @@ export class TransactionHost {
                 if (!this.#reads.delete(operation)) return;
                 known = answer();
                 // The caller may change a value that it gets.
-                const given = store === data && globalThis.structuredClone ? structuredClone(known) : known;
+                const cloned = store === data && typeof structuredClone === 'function';
+                const given = cloned ? structuredClone(known) : known;
                 this.#owner.report.settled(operation, this.#passed(store, given));
             };
         };

@@ -52,7 +52,7 @@ export class SlowLocks {
         if (this.#slow_ms === Infinity || names.some((name) => name.startsWith('leader/'))) return request;
         const waiting = { kind, names, since_ms: this.#clock.monotonic(), ended: false };
         this.#waiting.add(waiting);
-        this.#stop ??= this.#clock.after(this.#slow_ms, () => this.#warnOfOld());
+        if (!this.#stop) this.#start(this.#slow_ms);
         const ended = () => {
             waiting.ended = true;
             this.#waiting.delete(waiting);
@@ -61,21 +61,30 @@ export class SlowLocks {
         return request;
     }
 
+    /** Starts the timer, which keeps no tab alive that nobody uses any more. @param {number} delay_ms */
+    #start(delay_ms) {
+        const self = new WeakRef(this);
+        this.#stop = this.#clock.after(delay_ms, () => self.deref()?._warnOfOld());
+    }
+
     /** Ends the timer. */
     end() {
         this.#stop?.();
         this.#stop = undefined;
     }
 
-    /** Warns once of all requests for the same locks that have become old, so that the cost does not grow with them. */
-    #warnOfOld() {
+    /**
+     * Warns once of all requests for the same locks that have become old, so that the cost does not grow with them.
+     * @internal
+     */
+    _warnOfOld() {
         this.#stop = undefined;
         /** @type {Map<string, Waiting>} */
         const oldest = new Map();
         for (const waiting of this.#waiting) {
             const left_ms = waiting.since_ms + this.#slow_ms - this.#clock.monotonic();
             if (left_ms > 0) {
-                this.#stop = this.#clock.after(Math.max(left_ms, answer_ms), () => this.#warnOfOld());
+                this.#start(Math.max(left_ms, answer_ms));
                 break;
             }
             this.#waiting.delete(waiting);

@@ -198,7 +198,11 @@ export const PLANTED = [
         'if (this.virtual && ++this.#reads > readsMax) this.#rules.calls.jump(1);',
         'if (++this.#reads > 1e7) throw new Error("it hangs");',
     ),
-    of('emulated-tab', 'channels')('a frozen tab runs', '!this.frozen);', 'true);'),
+    of('emulated-tab', 'channels')(
+        'a frozen tab runs',
+        '!this.frozen && !this.suspended;',
+        '!this.suspended;',
+    ),
     tab('a page that holds a lock is cached', 'if (!this.cached) this.kill();', 'this.cached = true;'),
     tab(
         'the lock is checked before the handlers have run',
