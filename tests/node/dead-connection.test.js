@@ -37,7 +37,11 @@ function killWrites(origin, { times, committed, scope = 'jobs' }) {
             transaction.commit = () => (dies() && left-- > 0 ? transaction._abort('UnknownError') : commit());
             return;
         }
-        Object.defineProperty(transaction, 'oncomplete', { set: (handler) => (completed = handler) });
+        Object.defineProperty(transaction, 'oncomplete', {
+            set(handler) {
+                completed = handler;
+            },
+        });
         transaction.addEventListener('complete', (/** @type {Event} */ event) => {
             if (!dies() || left-- <= 0) return completed(event);
             Object.defineProperty(transaction, 'error', { value: dead() });
