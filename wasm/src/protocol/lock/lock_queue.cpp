@@ -155,11 +155,7 @@ void LockQueue::on_message(const LockMessage& message) {
             observer_.on_released(message.tab);
             [[fallthrough]];
         case LockMessage::Kind::handed:
-            check_.on_sign();
-            observer_.unfollow(message.tab);
-            availability_.on_release();
-            lock_.native->on_possible_release();
-            listeners_.changed();
+            on_handed(message.tab);
             break;
         case LockMessage::Kind::taken:
             evictor_.on_movement();
@@ -186,6 +182,14 @@ void LockQueue::on_message(const LockMessage& message) {
         case LockMessage::Kind::echo:
             break;
     }
+}
+
+void LockQueue::on_handed(const std::string& tab) {
+    check_.on_sign();
+    observer_.unfollow(tab);
+    availability_.on_release();
+    lock_.native->on_possible_release();
+    listeners_.changed();
 }
 
 /// An answer to an earlier request of this tab shows only that a holder lives.

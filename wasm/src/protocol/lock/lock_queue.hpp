@@ -88,6 +88,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     struct Withdrawal;
     AcquireRequestPtr make_request(LockOptions options);
     void enqueue(const AcquireRequestPtr& request);
+    void on_handed(const std::string& tab);
     void on_busy(const std::vector<std::string>& detail);
 
     NamedLock lock_;
