@@ -27,8 +27,8 @@
 
 #include <string_view>
 
-#include "../work/work_signal.hpp"
 #include "outcome_collector.hpp"
+#include "protocol/queue/work/work_signal.hpp"
 #include "unhandled_jobs.hpp"
 
 namespace tabacus {

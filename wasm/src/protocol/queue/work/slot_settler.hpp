@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "../outcomes/queue_news.hpp"
-#include "first_turns.hpp"
+#include "protocol/queue/work/first_turns.hpp"
 #include "turn_taker.hpp"
 #include "worker_slots.hpp"
 

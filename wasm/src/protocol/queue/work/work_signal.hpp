@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "../queue_context.hpp"
+#include "protocol/queue/queue_context.hpp"
 
 namespace tabacus {
 
