@@ -66,6 +66,33 @@ TEST_CASE("queue: a wall clock that jumps by a day neither hurries nor holds up 
     }
 }
 
+TEST_CASE("queue: a wall clock that jumps while the page is cached holds up no job of any tab") {
+    for (const bool late_tab : {false, true}) {
+        for (const double jump_ms : {-day_ms, day_ms}) {
+            CAPTURE(late_tab, jump_ms);
+            ClockScene scene(1);
+            const auto first = scene.open();
+            first.page->work();
+            scene.enqueue(*first.page, "early", 10'000);
+            REQUIRE(scene.origin.page_hide(*first.tab));
+            scene.origin.jump_wall_clock(jump_ms);
+            if (late_tab) scene.open();
+            scene.origin.page_show(*first.tab);
+            scene.pass_by_timer(8'000);
+            CHECK_FALSE(scene.begun("early"));
+            scene.pass_by_timer(2'500);
+            CHECK(scene.begun("early"));
+            if (!late_tab) continue;
+            auto& late = *scene.members[1].page;
+            scene.enqueue(late, "late", 10'000);
+            scene.pass_by_timer(8'000);
+            CHECK_FALSE(scene.begun("late"));
+            scene.pass_by_timer(2'500);
+            CHECK(scene.begun("late"));
+        }
+    }
+}
+
 TEST_CASE(
     "queue: a due job that no tab handles for 10 s gives one warning, in the tab that made it") {
     for (std::uint64_t seed = 0; seed < clock_seeds; ++seed) {

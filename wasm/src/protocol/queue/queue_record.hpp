@@ -166,7 +166,7 @@ std::string format_commit_notice(std::string_view queue, std::string_view tab);
 std::optional<std::string> parse_commit_notice(std::string_view text);
 
 /// A message between tabs: by how much QueueContext::steady_ms() is ahead of the wall clock,
-/// "1;;e;tab;ahead". A tab that has been opened asks with 0.
+/// "1;;e;tab;ahead"; 0 if they agree, which asks the others.
 std::string format_ahead(std::string_view tab, std::int64_t ahead_ms);
 std::optional<std::int64_t> parse_ahead(std::string_view text);
 

@@ -21,6 +21,7 @@ struct Queues::Parts {
 
     void open_channel();
     void on_lifecycle(LifecycleEvent event);
+    [[nodiscard]] std::int64_t ahead_of_wall_ms() const;
     void on_ahead(double ahead_ms);
 
     QueueContext context;
@@ -63,23 +64,26 @@ void Queues::Parts::open_channel() {
         if (named) message = parse_queue_event(text);
         if (message) parts.news.receive(message->event);
     });
-    if (!adopts) return;
-    // The page may come back to a wall clock that has jumped, with which the other tabs agree.
-    context.epoch_ms = context.world.clock().now_ms() - context.world.clock().monotonic_ms();
-    context.channel->post(format_ahead(context.tab, 0));
+    context.channel->post(format_ahead(context.tab, ahead_of_wall_ms()));
 }
 
-/// The wall clock may have jumped since the other tabs were opened, or the machine may have slept.
-/// Tabs whose clocks agree do not answer.
-void Queues::Parts::on_ahead(double ahead_ms) {
+/// Returns by how much this tab's clock is ahead of the wall clock, which may have jumped since the
+/// tab was opened, or the machine may have slept; 0 if they agree.
+std::int64_t Queues::Parts::ahead_of_wall_ms() const {
     constexpr double agreement_ms = 1'000;
-    const auto now_ms = context.world.clock().now_ms();
+    const auto ahead_ms = context.steady_ms() - context.world.clock().now_ms();
+    return std::abs(ahead_ms) < agreement_ms ? 0 : static_cast<std::int64_t>(ahead_ms);
+}
+
+/// A tab that has been opened asks with 0, and adopts the first answer. A page that comes back from
+/// the back/forward cache tells its clock to tabs that were opened meanwhile.
+void Queues::Parts::on_ahead(double ahead_ms) {
     if (ahead_ms == 0) {
-        const auto own_ms = context.steady_ms() - now_ms;
-        if (std::abs(own_ms) < agreement_ms) return;
-        context.channel->post(format_ahead(context.tab, static_cast<std::int64_t>(own_ms)));
+        const auto own_ms = ahead_of_wall_ms();
+        if (own_ms != 0) context.channel->post(format_ahead(context.tab, own_ms));
     } else if (std::exchange(adopts, false)) {
-        context.epoch_ms = now_ms + ahead_ms - context.world.clock().monotonic_ms();
+        const auto& clock = context.world.clock();
+        context.epoch_ms = clock.now_ms() + ahead_ms - clock.monotonic_ms();
         for (const auto& [key, queue] : queues) queue->parts_->signal.clock_changed();
     }
 }
