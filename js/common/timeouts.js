@@ -18,9 +18,9 @@ import { checkInteger, checkOptions } from './check-arguments.js';
 /**
  * The defaults.
  *
- * `open`: a database opens within some 10 ms, and on a slow disk within a second; a user takes a page
- * for broken that has counted nothing after 3 s. `transaction`: a transaction takes a millisecond, and behind a large one of another tab
- * seconds; Chromium itself ends a transaction that holds up others after about a minute. `close`: one commit and a
+ * `open`: a database opens within some 10 ms, and on a slow disk within a second; a user takes a page for broken that
+ * has counted nothing after 3 s. `transaction`: a transaction takes a millisecond, and behind a large one of another
+ * tab seconds; Chromium itself ends a transaction that holds up others after about a minute. `close`: one commit and a
  * second attempt. `slowLock`: most holders are done within a second, and a person notices a wait of 10 s.
  *
  * @type {Readonly<Required<Timeouts>>}
@@ -42,21 +42,14 @@ const timeoutMost_ms = 3_600_000;
 export function checkTimeouts(value) {
     if (value === undefined) return {};
     const names = /** @type {(keyof Timeouts)[]} */ (Object.keys(defaultTimeouts));
-    const given = Object.entries(checkOptions(value, names, 'timeouts'));
-    return Object.fromEntries(
-        given
-            .filter(([, time]) => time !== undefined)
-            .map(([name, time]) => [
-                name,
-                name === 'slowLock' && time === Infinity
-                    ? Infinity
-                    : checkInteger(
-                          `timeouts.${name}`,
-                          time,
-                          timeoutLeast_ms,
-                          timeoutMost_ms,
-                          name === 'slowLock' ? ', or Infinity' : '',
-                      ),
-            ]),
+    const given = Object.entries(checkOptions(value, names, 'timeouts')).filter(
+        ([, time]) => time !== undefined,
     );
+    for (const [name, time] of given) {
+        const mayBeOff = name === 'slowLock';
+        if (mayBeOff && time === Infinity) continue;
+        const also = mayBeOff ? ', or Infinity' : '';
+        checkInteger(`timeouts.${name}`, time, timeoutLeast_ms, timeoutMost_ms, also);
+    }
+    return Object.fromEntries(given);
 }

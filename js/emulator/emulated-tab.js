@@ -420,3 +420,15 @@ export class Tab {
         this.origin.forget(this);
     }
 }
+
+/**
+ * Checks that an argument is a tab of an origin.
+ *
+ * @param {import('./origin.js').Origin} origin
+ * @param {string} argument
+ * @param {unknown} tab
+ * @throws {TabacusError} `invalid-argument`
+ */
+export function checkTabOf(origin, argument, tab) {
+    if (!(tab instanceof Tab && tab.origin === origin)) throw invalid(argument, tab, 'a tab of this origin');
+}

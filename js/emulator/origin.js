@@ -15,7 +15,7 @@ import { breakDatabases, databaseFaults } from './database/troubles.js';
 import { checkRecord } from './check-record.js';
 import { isStorage } from '../platform/storage-interface.js';
 import { delivered, tracked } from './host/host-work.js';
-import { sameOriginUrl, Tab } from './emulated-tab.js';
+import { checkTabOf, sameOriginUrl, Tab } from './emulated-tab.js';
 import { dispatched } from './dom/event-target.js';
 
 /** @typedef {import('./context.js').Context} Context */
@@ -96,8 +96,7 @@ export class Origin {
      */
     openTab(options = {}) {
         const { opener, url = '' } = /** @type {any} */ (checkOptions(options, ['opener', 'url']));
-        const own = opener === undefined || (opener instanceof Tab && opener.origin === this);
-        if (!own) throw invalid('opener', opener, 'a tab of this origin');
+        if (opener !== undefined) checkTabOf(this, 'opener', opener);
         const href = sameOriginUrl(url, this.url);
         if (this.#closed) throw new TabacusError('closed', 'the origin is closed: create another');
         const tab = new Tab(this, { opener, url: href, number: ++this.#tabsOpened });
@@ -151,8 +150,7 @@ export class Origin {
      * @throws {TabacusError} `invalid-argument`
      */
     closeConnections(tab) {
-        if (tab !== undefined && !(tab instanceof Tab && tab.origin === this))
-            throw invalid('tab', tab, 'a tab of this origin');
+        if (tab !== undefined) checkTabOf(this, 'tab', tab);
         this.rules.noteEverything();
         if (this.database) closeConnections(this.database, tab ? tab.contexts : [...this.contexts.values()]);
     }
@@ -167,7 +165,7 @@ export class Origin {
      * @throws {TabacusError} `invalid-argument`
      */
     breakDatabase(tab, fault, options = {}) {
-        if (!(tab instanceof Tab && tab.origin === this)) throw invalid('tab', tab, 'a tab of this origin');
+        checkTabOf(this, 'tab', tab);
         checkOneOf('fault', fault, databaseFaults);
         const { event, forGood } = checkOptions(options, ['event', 'forGood']);
         this.#trace(`${fault} of the databases of a tab`);

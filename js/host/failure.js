@@ -76,7 +76,4 @@ export function storeFailure(error) {
  * @param {{ name: string, message: string } | null} error
  */
 export const isDeath = (error) =>
-    !error ||
-    error.name === 'UnknownError' ||
-    error.name === 'InvalidStateError' ||
-    error.name === 'AbortError';
+    !error || ['UnknownError', 'InvalidStateError', 'AbortError'].includes(error.name);

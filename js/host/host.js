@@ -69,6 +69,7 @@ export class Host {
      */
     constructor(platform, namespace, timeouts) {
         this.#platform = platform;
+        /** How long calls wait for a browser that does not answer, in milliseconds. */
         this.timeouts = { ...defaultTimeouts, ...timeouts };
         this.#warning = (...warning) => this.#early.push(() => this.#warning(...warning));
         this.#openingChange = () => {};

@@ -197,7 +197,8 @@ export class Term {
      * @param {(request: any, call: import('./leader-calls.js').LeaderCall) => unknown} handler its result, or
      *   the error that it throws, is the answer
      * @returns {Promise<void>} resolves when the term is handed over. Rejects with `lock-lost` if the term is
-     *   lost, with the reason of `releaseSignal`, and with `invalid-argument`, `unavailable` without IndexedDB, or an error of the store
+     *   lost, with the reason of `releaseSignal`, and with `invalid-argument`, `unavailable` without IndexedDB, or an
+     *   error of the store
      * @example
      * await tab.leader('payments').run((term) =>
      *     term.answer(async ({ pay }, call) => {

@@ -31,11 +31,11 @@ export class SlowLocks {
      * @param {import('../tab/tab.js').Tab} owner
      * @param {import('../tab/engine.js').Engine} engine
      */
-    constructor(locks, owner, { host, timeouts }) {
+    constructor(locks, owner, { host }) {
         this.#locks = locks;
         this.#owner = owner;
         this.#clock = host.clock;
-        this.#slow_ms = timeouts.slowLock;
+        this.#slow_ms = host.timeouts.slowLock;
     }
 
     /**

@@ -128,8 +128,6 @@ export class Engine {
         this.host = host;
         this.platform = platform;
         this.failed = failed;
-        /** How long calls wait for a browser that does not answer, in milliseconds. */
-        this.timeouts = host.timeouts;
         this.retries = new Retries(platform);
         this.bridge = new Bridge(program.glue, host, {
             notice: (notice) => this.#notice(notice),
@@ -316,7 +314,7 @@ export class Engine {
      * @returns {Promise<Work>} rejects with `store-failed` once `timeouts.close` has passed
      */
     withinClose(work) {
-        const { close } = this.timeouts;
+        const { close } = this.host.timeouts;
         let stop = () => {};
         /** @type {Promise<never>} */
         const late = new Promise((_, reject) => {

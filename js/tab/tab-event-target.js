@@ -25,8 +25,8 @@ export class TabEventTarget extends EventTarget {
     _kept = new Set();
 
     /**
-     * Adds a listener of `warning`, `storelost` or `capabilitieschange` events. Events that happened before a type had a listener
-     * are kept, up to 64 of them, and the first listener of the type gets them.
+     * Adds a listener of `warning`, `storelost` or `capabilitieschange` events. Events that happened before a type had
+     * a listener are kept, up to 64 of them, and the first listener of the type gets them.
      *
      * @overload
      * @param {'warning'} type

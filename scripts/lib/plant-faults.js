@@ -1,6 +1,6 @@
 /**
- * Tries the faults planted in JavaScript. Each fault of tests/mutation/emulator.js, host.js and shared.js is planted in a copy
- * of js/; the copy is bundled, and the test of the fault runs over it. The test must fail.
+ * Tries the faults planted in JavaScript. Each fault of tests/mutation/emulator.js, host.js and shared.js is planted in
+ * a copy of js/; the copy is bundled, and the test of the fault runs over it. The test must fail.
  */
 
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

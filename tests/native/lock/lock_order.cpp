@@ -2,7 +2,7 @@
 // wait for or give up.
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
-#include <utility>
+#include <vector>
 
 #include "lock_order_scene.hpp"
 #include "protocol/lock/queue/hand_over.hpp"
@@ -52,6 +52,14 @@ struct LoopScene : LockScene {
     std::int64_t newest = 0;  // token
     std::size_t ended = 0;
 };
+
+/// Releases one request after another, and checks that each release grants the next one.
+void check_turns(LockOrderScene& queue, const std::vector<RequestPtr>& turns) {
+    for (std::size_t i = 1; i < turns.size(); ++i) {
+        queue.release(turns[i - 1]);
+        CHECK(holds(turns[i]));
+    }
+}
 
 }  // namespace
 
@@ -155,11 +163,7 @@ TEST_CASE(
         const auto behind = queue.ask(1);
         const auto last_reader = queue.ask(1, to_read);
         const auto later = queue.ask(0);
-        for (const auto& [ends, begins] :
-             {std::pair{reader, writer}, {writer, between}, {between, behind}}) {
-            queue.release(ends);
-            CHECK(holds(begins));
-        }
+        check_turns(queue, {reader, writer, between, behind});
         queue.release(behind);
         CHECK(holds(last_reader));
         CHECK(waits(later));
@@ -183,11 +187,7 @@ TEST_CASE("lock: a request does not inherit a position from before a tab that wa
         const auto between = queue.ask(0);
         const auto later = queue.members[1].page->hold();
         queue.give_up(signal);
-        for (const auto& [ends, begins] :
-             {std::pair{holder, next}, {next, writer}, {writer, between}, {between, later}}) {
-            queue.release(ends);
-            CHECK(holds(begins));
-        }
+        check_turns(queue, {holder, next, writer, between, later});
         later->let_go.complete({});
         queue.origin.run();
         CHECK(queue.judge.failures == Failures{});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "protocol/common/behind.hpp"
 #include "protocol/common/stable_sort.hpp"
 
 namespace tabacus {

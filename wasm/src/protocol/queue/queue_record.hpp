@@ -156,8 +156,6 @@ std::string kind_prefix(std::string_view kind);
 inline std::string_view order_of(std::string_view key) {
     return key.substr(key.size() - order_digits);
 }
-/// Returns the first key that may come after this one. Keys have no control characters.
-inline std::string behind(std::string_view key) { return concat({key, " "}); }
 
 /// A message between tabs that a transaction is about to commit, whose events follow:
 /// "1;queue;w;tab".

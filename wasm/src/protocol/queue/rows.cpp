@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "protocol/common/behind.hpp"
 #include "protocol/common/concat.hpp"
 #include "protocol/common/names.hpp"
 #include "protocol/common/record.hpp"

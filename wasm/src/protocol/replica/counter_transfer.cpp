@@ -5,6 +5,7 @@
 
 #include "backup.hpp"
 #include "counter/row_cache.hpp"
+#include "protocol/common/behind.hpp"
 #include "protocol/common/concat.hpp"
 #include "protocol/common/names.hpp"
 #include "protocol/common/record.hpp"
@@ -64,7 +65,7 @@ Task<std::vector<CounterValue>> CounterTransfer::values(std::string prefix) {
             co_await transaction->list(Store::rows, escaped_prefix, rows_at_once, from);
         if (rows.empty()) co_return values;
         for (const auto& row : rows) add_row(values, row);
-        from = concat({rows.back().key, std::string_view("\0", 1)});
+        from = behind(rows.back().key);
     }
 }
 

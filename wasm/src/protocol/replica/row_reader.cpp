@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/common/behind.hpp"
 #include "protocol/common/concat.hpp"
 #include "replica.hpp"
 
@@ -84,7 +85,7 @@ Task<bool> read_rows(Replica& replica, Transaction& transaction,
             break;
         } else {
             paged = other_rows <= other_rows_max * requests.size();
-            from = paged ? concat({rows.back().key, std::string_view("\0", 1)}) : "";
+            from = paged ? behind(rows.back().key) : "";
         }
     }
     co_return ours;

@@ -13,8 +13,8 @@
 //
 // In a queue of several slots, what workers run and have done is gathered while jobs run in this
 // tab: a claim replaces the claim that its slot had before, and the jobs that are done make one
-// event. A claim whose jobs are done before it was posted is not posted. So a tab with many workers does not post messages for each of their turns, and all other
-// tabs do not receive them.
+// event. A claim is dropped if its first job is done before the claim is posted. So a tab with many
+// workers does not post messages for each of their turns, and no other tab receives them.
 //
 //   gathered            posted
 //   the first event     at once, after a time without any

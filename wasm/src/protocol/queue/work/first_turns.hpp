@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/common/wait_list.hpp"
 #include "tabacus/common/task.hpp"
 
 namespace tabacus {
@@ -34,11 +35,7 @@ class FirstTurns {
     }
     /// Waits until no other worker takes its first turn.
     Task<void> enter() {
-        while (taken_) {
-            const Completer<Unit> worker;
-            waiting_.push_back(worker);
-            co_await worker.async();
-        }
+        while (taken_) co_await waiting_.wait();
         taken_ = true;
     }
     /// Whether a turn over the slot is in vain if the slot was granted after `begun` turns.
@@ -47,7 +44,7 @@ class FirstTurns {
     }
     void leave() {
         taken_ = false;
-        for (const auto& worker : std::exchange(waiting_, {})) worker.complete({});
+        waiting_.release_all();
     }
 
   private:
@@ -55,7 +52,7 @@ class FirstTurns {
     std::uint64_t begun_ = 0;
     std::uint64_t vain_ = 0;    // the number of the last turn that has found nothing; 0: none
     std::vector<int> claimed_;  // as that turn has found them
-    std::vector<Completer<Unit>> waiting_;
+    WaitList waiting_;
 };
 
 }  // namespace tabacus
