@@ -1,6 +1,6 @@
 #include "lock_queue.hpp"
 
-#include "lease.hpp"
+#include "lease/lease.hpp"
 #include "protocol/common/record.hpp"
 #include "web_lock.hpp"
 
