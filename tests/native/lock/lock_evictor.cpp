@@ -15,6 +15,9 @@ struct EvictionScene : LockDriverScene {
         hold_elsewhere(neighbour.names.lock("l"));
         parts.holds->set_acquiring(true);
     }
+    [[nodiscard]] std::ptrdiff_t evictions() const {
+        return std::count(parts.notices.begin(), parts.notices.end(), "hung-holder");
+    }
     /// Whether the evictor of this tab, or another one of the same tab, evicts a silent holder.
     bool evicts_silent(LockEvictor& by, Function<bool()> silent) {
         std::optional<bool> evicted;
@@ -36,9 +39,9 @@ TEST_CASE("lock evictor: a holder that nothing is seen of for maxHold is evicted
     scene.parts.ask({.max_hold_ms = 100});
     scene.evictor.start();
     scene.pass(300);
-    REQUIRE(scene.parts.context.evictions == 0);
+    REQUIRE(scene.evictions() == 0);
     scene.pass(200);
-    REQUIRE(scene.parts.context.evictions == 1);
+    REQUIRE(scene.evictions() == 1);
     REQUIRE(scene.neighbour.lost == 1);
     REQUIRE(scene.parts.notices == std::vector<std::string>{"hung-holder"});
 }
@@ -51,9 +54,9 @@ TEST_CASE("lock evictor: a grant that another tab announces begins the wait for 
     scene.pass(300);
     scene.evictor.on_movement();
     scene.pass(200);
-    REQUIRE(scene.parts.context.evictions == 0);
+    REQUIRE(scene.evictions() == 0);
     scene.pass(300);
-    REQUIRE(scene.parts.context.evictions == 1);
+    REQUIRE(scene.evictions() == 1);
 }
 
 TEST_CASE("lock evictor: a tab that has the lock, or gave up, evicts nobody", "[locks]") {
@@ -64,7 +67,7 @@ TEST_CASE("lock evictor: a tab that has the lock, or gave up, evicts nobody", "[
     scene.parts.holds->set_acquiring(false);
     scene.evictor.check_again();
     scene.pass(1'000);
-    REQUIRE(scene.parts.context.evictions == 0);
+    REQUIRE(scene.evictions() == 0);
     scene.parts.holds->set_acquiring(true);
     scene.evictor.start();
     scene.pass(1'000);
@@ -98,7 +101,7 @@ TEST_CASE("lock evictor: a holder that declares a maxHold in the lock's row is e
     scene.parts.ask();
     scene.evictor.start();
     scene.pass(1'000);
-    REQUIRE(scene.parts.context.evictions == 1);
+    REQUIRE(scene.evictions() == 1);
 }
 
 TEST_CASE("lock evictor: a claim of another tab is taken over when nothing moves after it",
@@ -121,7 +124,7 @@ TEST_CASE("lock evictor: a silent holder is evicted only while there is one, and
     scene.neighbour.held.clear();
     scene.pass(10);
     REQUIRE_FALSE(scene.evicts_silent(scene.evictor, always));
-    REQUIRE(scene.parts.context.evictions == 0);
+    REQUIRE(scene.evictions() == 0);
 }
 
 }  // namespace tabacus::test

@@ -93,8 +93,8 @@ struct LockParts {
     /// A request that is made at this moment, and is not in the queue.
     AcquireRequestPtr make(LockOptions options = {}) {
         auto request = std::make_shared<AcquireRequest>();
-        request->id = ++context.last_id;
-        request->since_ms = context.stamp_ms();
+        request->id = context.stamps.next_id();
+        request->since_ms = context.stamps.next_ms(context.world.clock());
         request->options = std::move(options);
         return request;
     }

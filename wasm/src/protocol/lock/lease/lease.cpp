@@ -192,7 +192,7 @@ Task<std::shared_ptr<NativeHold>> LeaseLock::try_now(NativeRequest request, std:
         put_line(*transaction, key_, before, line);
         co_await transaction->commit();
     }
-    if (others_may_read) context_.post(LockMessage::Kind::released, key_);
+    if (others_may_read) context_.messages.post(LockMessage::Kind::released, key_);
     context_.scope.spawn(renew(hold));
     co_return hold;
 }
@@ -255,7 +255,7 @@ Task<void> LeaseLock::leave_line(std::string id) {
             put_line(*transaction, self.key_, before, line);
             co_await transaction->commit();
         }(*this, scope, std::move(id)));
-    if (left) context_.post(LockMessage::Kind::released, key_);
+    if (left) context_.messages.post(LockMessage::Kind::released, key_);
 }
 
 /// Renews the lease three times in its length; notifies the holder when the lease is another's.
@@ -318,14 +318,14 @@ void LeaseLock::release(const std::shared_ptr<NativeHold>& hold) {
 /// it does not receive its own messages.
 void LeaseLock::announce_departure(const std::string& id) {
     context_.departures.note({id});
-    context_.post(LockMessage::Kind::released, key_, {id});
+    context_.messages.post(LockMessage::Kind::released, key_, {id});
     if (context_.suspended) context_.scope.spawn(context_.departures.store(key_, id));
 }
 
 Task<void> LeaseLock::give_back(std::shared_ptr<NativeHold> hold) {
     // If this fails, the lease expires by itself, or it already belongs to another tab.
     if (co_await attempt(end_lease(std::move(hold)))) {
-        context_.post(LockMessage::Kind::released, key_);
+        context_.messages.post(LockMessage::Kind::released, key_);
     }
 }
 

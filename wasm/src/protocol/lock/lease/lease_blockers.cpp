@@ -58,8 +58,9 @@ Task<void> LeaseBlockers::age() {
 /// Asks all tabs for their requests. Version 0.1.0 answers, too.
 Task<void> LeaseBlockers::ask() {
     receives_ = false;
-    context_.post(LockMessage::Kind::query, key_, {identifier_of(context_.world.random().bits())});
-    receives_ = co_await context_.channel_echoes(key_);
+    context_.messages.post(LockMessage::Kind::query, key_,
+                           {identifier_of(context_.world.random().bits())});
+    receives_ = co_await context_.messages.come_back(key_);
 }
 
 void LeaseBlockers::on_report(const LockMessage& message) {

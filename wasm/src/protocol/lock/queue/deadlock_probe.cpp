@@ -76,7 +76,7 @@ void DeadlockProbe::send(const AcquireRequest& request, bool confirming) {
 /// Sends the message to every tab, this one among them.
 void DeadlockProbe::pass_on(const LockMessage& message) {
     auto& context = lock_.context;
-    context.post(message.kind, message.key, message.detail);
+    context.messages.post(message.kind, message.key, message.detail);
     const auto found = context.queues.find(message.key);
     if (found != context.queues.end()) std::shared_ptr(found->second)->on_message(message);
 }

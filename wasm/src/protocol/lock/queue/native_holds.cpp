@@ -61,10 +61,10 @@ std::shared_ptr<Grant> NativeHolds::grant(const LockOptions& options, const Hold
     granted->holds = self_;
     granted->hold = hold;
     granted->within = options.within;
-    granted->id = ++lock_.context.last_id;
+    granted->id = lock_.context.stamps.next_id();
     granted->mode = hold->mode;
     granted->label = options.label;
-    granted->since_ms = lock_.context.stamp_ms();
+    granted->since_ms = lock_.context.stamps.next_ms(lock_.clock());
     const bool fenced = hold->mode == LockMode::exclusive && !options.unfenced;
     if (fenced) granted->token = hold->tokens.next++;
     hold->active.push_back(granted);
@@ -86,7 +86,7 @@ std::shared_ptr<Grant> NativeHolds::reenter(const std::shared_ptr<Grant>& outer,
                                             const LockOptions& options) {
     auto inner = std::make_shared<Grant>(*outer);
     inner->within = options.within;
-    inner->id = ++lock_.context.last_id;
+    inner->id = lock_.context.stamps.next_id();
     inner->commits = 0;
     inner->on_lost.clear();
     if (!options.label.empty()) inner->label = options.label;
@@ -132,7 +132,7 @@ Task<void> NativeHolds::post_released() {
         lock_.has_web_locks() && !contenders_.empty() && !contenders_.any_tries();
     co_await releases_under_way(lock_.clock());
     if (hands_over) {
-        lock_.context.post_near_deferred(LockMessage::Kind::handed, lock_.key);
+        lock_.context.messages.post_near_deferred(LockMessage::Kind::handed, lock_.key);
     } else {
         lock_.post_near(LockMessage::Kind::released);
     }
