@@ -1,6 +1,6 @@
 // UsedRights: how many rights of a budget all tabs have taken, as far as one tab knows.
 //
-//   state      vanished()   meaning                              transitions
+//   state      vanished()   meaning                              what ends the state
 //   known      false        the count was read, written or       read() finds no row where there
 //                           received                             was one: vanished
 //   vanished   true         the row is lost: all rights may      read() finds a row: known
