@@ -694,7 +694,7 @@ const LOCKS = [
         ...of('lock/queue/holder_check.cpp'),
         name: 'only-the-next-in-line-asks',
         fault: 'HolderCheck: a visible tab does not ask while a suspended one is the next in line',
-        find: 'return watch_lock_ || lock_.native->first_in_line();',
+        find: 'return checker_lock_ || lock_.native->first_in_line();',
         replace: 'return lock_.native->first_in_line();',
         test: 'lock: a visible tab passes a holder and a waiter that are both suspended',
     },
@@ -735,7 +735,7 @@ const LOCKS = [
         name: 'adopt-no-epoch',
         fault: 'Queues: a tab that is opened after the wall clock has jumped delays by that clock',
         find: 'context.epoch_ms = clock.now_ms() + ahead_ms - clock.monotonic_ms();',
-        replace: '',
+        replace: '(void)clock;',
         test: 'queue: a wall clock that jumps by a day neither hurries nor holds up a delayed job',
     },
     {

@@ -56,7 +56,7 @@ std::string DeadlockProbe::id_of(const AcquireRequest& request) const {
     return lock_.context.epochs.tab() + "." + number;
 }
 
-Task<void> DeadlockProbe::watch(AcquireRequestPtr request) {
+Task<void> DeadlockProbe::send_repeatedly(AcquireRequestPtr request) {
     double pause_ms = probe_after_ms;
     while (true) {
         co_await lock_.clock().sleep(pause_ms);

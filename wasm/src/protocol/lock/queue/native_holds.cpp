@@ -36,15 +36,15 @@ std::optional<LockMode> NativeHolds::idle_mode() const {
 
 void NativeHolds::adopt(const HoldPtr& hold) {
     current_ = hold;
-    watch_loss(hold);
+    begin_hold(hold);
 }
 
 void NativeHolds::adopt_stolen(const HoldPtr& hold) {
     stolen_.push_back(hold);
-    watch_loss(hold);
+    begin_hold(hold);
 }
 
-void NativeHolds::watch_loss(const HoldPtr& hold) {
+void NativeHolds::begin_hold(const HoldPtr& hold) {
     lock_.listen_near();
     hold->taken_ms = lock_.clock().now_ms();
     hold->announced_ms = lock_.clock().monotonic_ms();
