@@ -32,8 +32,9 @@ struct ProbeScene : LockDriverScene {
     DeadlockProbe probe{parts.lock, parts.requests, *parts.holds, driver};
 };
 
-const std::string least = "!";
-const std::string greatest = "~";
+/// Ids that are less and greater than those of all requests.
+constexpr const char* least = "!";
+constexpr const char* greatest = "~";
 
 }  // namespace
 

@@ -107,9 +107,10 @@ TEST_CASE("lock evictor: a holder that declares a maxHold in the lock's row is e
 TEST_CASE("lock evictor: a claim of another tab is taken over when nothing moves after it",
           "[locks]") {
     EvictionScene scene;
-    int checks = 0;
+    bool first = true;
     // It claims the eviction, and stops before it evicts.
-    REQUIRE_FALSE(scene.evicts_silent(scene.evictor, [&checks] { return ++checks == 1; }));
+    REQUIRE_FALSE(
+        scene.evicts_silent(scene.evictor, [&first] { return std::exchange(first, false); }));
     LockEvictor later(scene.parts.lock, scene.parts.requests, *scene.parts.holds);
     REQUIRE_FALSE(scene.evicts_silent(later, always));
     REQUIRE(scene.neighbour.lost == 0);
