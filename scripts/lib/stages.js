@@ -7,6 +7,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { MUTANTS } from '../../tests/mutation/mutants.js';
 import { browsers } from './browsers.js';
+import { checkClassSizes } from './class-sizes.js';
 import { build } from './cmake.js';
 import { catchCounts, NOTHING, sum } from './counts.js';
 import { Failure } from './failure.js';
@@ -169,6 +170,14 @@ export const STAGES = [
         needs: [],
         cores: 1,
         run: check(checkLengths),
+        checks: true,
+    },
+    {
+        name: 'classes',
+        group: 'lint',
+        needs: [],
+        cores: 1,
+        run: check(checkClassSizes),
         checks: true,
     },
     {

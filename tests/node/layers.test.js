@@ -16,7 +16,7 @@ const SOURCE = 'wasm/src/';
 const files = sources('wasm/**.hpp', 'wasm/**.cpp');
 const known = new Set(files);
 
-/** The layer that a file belongs to, by its folder: `wasm/src/protocol/lock/lease.cpp` is in `lock`. @param {string} file */
+/** The layer that a file belongs to, by its folder: `wasm/src/protocol/lock/lease/lease.cpp` is in `lock`. @param {string} file */
 function layerOf(file) {
     const folders = file.replace(/^wasm\/(include\/tabacus|src)\//, '').split('/');
     return folders[0] === 'protocol' ? String(folders[1]) : String(folders[0]);

@@ -1,4 +1,4 @@
-// Wakefulness: which delays of a tab's timers a watch notices, and how many timers it needs.
+// Wakefulness: which delays of a tab's timers a period notices, and how many timers it needs.
 #include "protocol/common/wakefulness.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -36,30 +36,31 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("wakefulness: timers that run in time keep a watch in time, until its time is over") {
+TEST_CASE("wakefulness: timers that run in time keep a period in time, until it is over") {
     Fixture tab;
-    const Wakefulness::Watch watch(tab.wakefulness, 500);
+    const Wakefulness::Period period(tab.wakefulness, 500);
     for (int i = 0; i < 9; ++i) tab.clock.pass(50);
-    CHECK(watch.in_time());
+    CHECK(period.in_time());
     tab.clock.pass(50);
-    CHECK_FALSE(watch.in_time());
+    CHECK_FALSE(period.in_time());
     CHECK(tab.clock.sleepers.empty());
-    const Wakefulness::Watch next(tab.wakefulness, 500);
+    const Wakefulness::Period next(tab.wakefulness, 500);
     tab.clock.pass(50);
     CHECK(next.in_time());
 }
 
 TEST_CASE(
-    "wakefulness: a timer that is late counts for every watch of that time, and for no later one") {
+    "wakefulness: a timer that is late counts for every period of that time, and for no later "
+    "one") {
     Fixture tab;
-    const Wakefulness::Watch early(tab.wakefulness, 2'000);
+    const Wakefulness::Period early(tab.wakefulness, 2'000);
     tab.clock.pass(50);
-    const Wakefulness::Watch late(tab.wakefulness, 2'000);
+    const Wakefulness::Period late(tab.wakefulness, 2'000);
     tab.clock.pass(151);
     tab.clock.pass(50);
     CHECK_FALSE(early.in_time());
     CHECK_FALSE(late.in_time());
-    const Wakefulness::Watch afterwards(tab.wakefulness, 2'000);
+    const Wakefulness::Period afterwards(tab.wakefulness, 2'000);
     tab.clock.pass(50);
     CHECK(afterwards.in_time());
 }
@@ -68,18 +69,18 @@ TEST_CASE(
     "wakefulness: a tab that is late at this moment is not in time, nor one whose clock was set "
     "back") {
     Fixture tab;
-    const Wakefulness::Watch watch(tab.wakefulness, 2'000);
+    const Wakefulness::Period period(tab.wakefulness, 2'000);
     tab.clock.now += 101;
-    CHECK_FALSE(watch.in_time());
+    CHECK_FALSE(period.in_time());
     tab.clock.now -= 102;
-    CHECK_FALSE(watch.in_time());
+    CHECK_FALSE(period.in_time());
 }
 
-TEST_CASE("wakefulness: all watches need one timer, which ends with the last of them") {
+TEST_CASE("wakefulness: all periods need one timer, which ends with the last of them") {
     Fixture tab;
     {
-        const Wakefulness::Watch one(tab.wakefulness, 2'000);
-        const Wakefulness::Watch two(tab.wakefulness, 2'000);
+        const Wakefulness::Period one(tab.wakefulness, 2'000);
+        const Wakefulness::Period two(tab.wakefulness, 2'000);
         CHECK(tab.clock.sleepers.size() == 1);
         tab.clock.pass(50);
         CHECK(tab.clock.sleepers.size() == 1);

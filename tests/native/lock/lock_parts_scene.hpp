@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,9 +22,12 @@ class ScriptedLock final : public NativeLock {
   public:
     Task<std::shared_ptr<NativeHold>> acquire(NativeRequest request) override {
         ++asked;
+        if (deferred) co_await answer.async();
+        if (failure) co_await fail(*std::exchange(failure, std::nullopt));
         if (available) {
             auto hold = std::make_shared<NativeHold>();
             hold->mode = request.mode;
+            hold->tokens.last = 256;
             co_return hold;
         }
         co_return nullptr;
@@ -34,12 +38,12 @@ class ScriptedLock final : public NativeLock {
         next_callbacks.push_back(std::move(on_next));
         return entries.back();
     }
-    void cancel() override {}
+    void cancel() override { ++cancelled; }
     void release(const std::shared_ptr<NativeHold>& hold) override { released.push_back(hold); }
     void on_possible_release() override {}
     [[nodiscard]] bool first_in_line() const override { return true; }
     Task<bool> query_other_waiters(bool /*is_next*/) override { co_return others_wait; }
-    Task<bool> is_known_to_wait() override { co_return false; }
+    Task<bool> is_known_to_wait() override { co_return known_to_wait; }
 
     /// The position becomes the next in line, as if the browser had granted its entry lock.
     void grant_entry(std::size_t index) {
@@ -48,8 +52,13 @@ class ScriptedLock final : public NativeLock {
     }
 
     int asked = 0;
+    int cancelled = 0;
     bool available = false;
+    bool deferred = false;  // acquire() waits for `answer`
+    Completer<Unit> answer;
+    std::optional<Error> failure;  // of the next acquire()
     bool others_wait = false;
+    bool known_to_wait = false;
     std::vector<std::shared_ptr<EntryLockRequest>> entries;
     std::vector<Function<void()>> next_callbacks;
     std::vector<std::shared_ptr<NativeHold>> released;
@@ -84,8 +93,8 @@ struct LockParts {
     /// A request that is made at this moment, and is not in the queue.
     AcquireRequestPtr make(LockOptions options = {}) {
         auto request = std::make_shared<AcquireRequest>();
-        request->id = ++context.last_id;
-        request->since_ms = context.stamp_ms();
+        request->id = context.stamps.next_id();
+        request->since_ms = context.stamps.next_ms(context.world.clock());
         request->options = std::move(options);
         return request;
     }

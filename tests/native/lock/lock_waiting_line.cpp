@@ -1,5 +1,5 @@
 // WaitingLine and Departures: what tabs store about a lease beside its row.
-#include "protocol/lock/waiting_line.hpp"
+#include "protocol/lock/lease/waiting_line.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -1,6 +1,6 @@
 // Operation: the state that a Completer and its Async share (async.hpp).
 //
-//   state     meaning                              next state
+//   state     meaning                              what ends the state
 //   pending   it has no outcome                    complete(), fail(): ready
 //   awaited   pending, and a frame is suspended    complete(), fail(): ready, and the frame goes on
 //                                                  withdraw(): pending

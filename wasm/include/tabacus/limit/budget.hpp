@@ -24,9 +24,9 @@
 // to the budget. The row of a tab that dies, or that gives its rights up and does not come back, is
 // removed in the transaction of the first use by another tab.
 //
-// A budget has three parts in each tab: Holding, the rights that the tab may spend and its row;
-// Burst, which decides how many rights the tab takes out in advance; and Recall, which asks other
-// tabs to put rights back. serve() does one thing at a time:
+// A budget has four parts in each tab: UsedRights, what all tabs have taken; Holding, the rights that
+// the tab may spend and its row; Burst, which decides how many rights the tab takes out in advance;
+// and Recall, which asks other tabs to put rights back. serve() does one thing at a time:
 //
 //   condition                                    what serve() does
 //   the first call's rights are held             grant(): the call gets them
@@ -48,6 +48,7 @@
 #include "tabacus/limit/burst.hpp"
 #include "tabacus/limit/holding.hpp"
 #include "tabacus/limit/recall.hpp"
+#include "tabacus/limit/used_rights.hpp"
 
 namespace tabacus {
 
@@ -64,7 +65,7 @@ class Budget {
     /// it.
     Budget(BudgetOwner owner, std::string key, std::int64_t limit);
 
-    void set_limit(std::int64_t limit) { limit_ = limit; }
+    void set_limit(std::int64_t limit) { used_.set_limit(limit); }
 
     /// Spends `n` rights and returns true if the tab holds that many and no earlier call waits.
     /// Otherwise returns false and changes nothing; take() then asks for the rights.
@@ -82,7 +83,7 @@ class Budget {
     /// as Transaction::commit() does.
     Task<void> give(std::int64_t n);
     /// Returns the number of rights that are free or held unspent by this tab, as last known.
-    [[nodiscard]] std::int64_t available() const;
+    [[nodiscard]] std::int64_t available() const { return used_.available(holding_.left()); }
     /// Reads from the store how much is used, and puts back what tabs have given up. Fails as
     /// take() does.
     Task<void> refresh();
@@ -129,9 +130,7 @@ class Budget {
 
     BudgetOwner owner_;
     std::string key_;
-    std::int64_t limit_;
-    std::int64_t used_ = 0;  // how much all tabs have taken, as last known
-    bool worst_ = false;     // whether the row vanished, so that the whole budget counts as used
+    UsedRights used_;
     /// Whether this tab has not used the budget yet. Its first use removes the rows that tabs have
     /// left behind.
     bool fresh_ = true;

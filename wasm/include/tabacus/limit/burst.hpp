@@ -1,7 +1,7 @@
 // Burst: the calls of one tab to a budget that follow each other without a pause. The longer a
 // burst is, the more rights the tab takes out of the budget in advance.
 //
-//   state   calls()                window()                    transitions
+//   state   calls()                window()                    what ends the state
 //   ended   0                      0                           add(): exact
 //   exact   less than exact_takes  0                           add(), exact_takes times: ahead
 //                                                              end(): ended

@@ -5,7 +5,7 @@
 // spend more rights, and spends rights without a write. No other tab writes the row. Another tab
 // may remove it if it presumes this tab dead, or if the row gives its rights up.
 //
-//   state      the row          left()      transitions
+//   state      the row          left()      what ends the state
 //   none       none             0           add() and committed(): open
 //   open       open             0 or more   add() and committed(): open, with a new serial
 //                                           remove() and committed(): none

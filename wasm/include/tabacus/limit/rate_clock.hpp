@@ -4,7 +4,7 @@
 // bounds of it: the time is at least `low` and at most `high`. Both are kept as offsets from the
 // tab's monotonic clock, so they rise with it.
 //
-//   state     meaning                              transitions
+//   state     meaning                              what ends the state
 //   unknown   the tab has not joined, or has       begin(), join(): known
 //             stopped since
 //   known     low ≤ the time ≤ high                see(): known, perhaps with a later `low`

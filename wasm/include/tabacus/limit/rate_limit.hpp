@@ -3,7 +3,7 @@
 // It promises: in any `interval_ms` at most `limit` grants are delivered to callers. There is one
 // exception: the wall clock is set forward while no tab of the origin is awake.
 //
-//   state      serving_   pausing_   meaning                     transitions
+//   state      serving_   pausing_   meaning                     what ends the state
 //   idle       false      false      no call waits               take(), try_take(): granting
 //   granting   true       false      a transaction records       no call waits, or the transaction
 //                                    grants for the calls that   fails: idle

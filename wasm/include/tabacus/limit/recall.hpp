@@ -2,7 +2,7 @@
 // back, and waits for them up to `wait_ms`. Holders that do not answer are silent from then on, and
 // are not waited for again until they send a message.
 //
-//   state    meaning                                  transitions
+//   state    meaning                                  what ends the state
 //   idle     the first call that waits is not         may_help(), with holders: asking
 //            short of rights
 //   asking   holders are asked, every quarter of      end(), when the call gets or is refused its

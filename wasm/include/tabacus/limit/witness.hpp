@@ -11,7 +11,7 @@
 // therefore lets calls through early, once. While a witness hangs, tabs that join wait. A tab that
 // is frozen or hidden in the back/forward cache is not a witness, and joins again when it is back.
 //
-//   state      the witness lock           transitions
+//   state      the witness lock           what ends the state
 //   outside    not held                   learn_time(): alone or joining
 //   alone      exclusive, then shared     no row or an old row is read: witness, with the time of
 //                                         the wall clock

@@ -195,8 +195,6 @@ class LockTable {
     void close();
     [[nodiscard]] bool closed() const;
 
-    /// Returns how many hung holders this table has evicted.
-    [[nodiscard]] int evictions() const;
     [[nodiscard]] bool idle();
 
   private:

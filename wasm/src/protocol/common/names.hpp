@@ -64,7 +64,7 @@ class Names {
     }
     /// The lock of the one visible tab that asks the holder of the lock `key` whether it lives
     /// (holder_check.hpp).
-    [[nodiscard]] std::string watch_lock(std::string_view key) const {
+    [[nodiscard]] std::string checker_lock(std::string_view key) const {
         return concat({root_, "watch/", key});
     }
     /// A key of localStorage: the clean exit of a worker from its slot, which records the turns of

@@ -8,7 +8,7 @@
 // It promises: each tab that uses the database when it vanishes gets one store_lost, even if the
 // tab makes no call afterwards.
 //
-//   state       meaning                             leaves it by
+//   state       meaning                             what ends the state
 //   idle        the last check has ended            check(): checking
 //   checking    reads the id, after pauses again    success, or failure after the last pause: idle
 //   stopped     the tab is closed                   -

@@ -13,7 +13,7 @@ constexpr double late_ms = 100;
 }  // namespace
 
 std::uint64_t Wakefulness::begin(double end_ms) {
-    ++watchers_;
+    ++periods_;
     end_ms_ = std::max(end_ms_, end_ms);
     if (running_) {
         check();
@@ -26,7 +26,7 @@ std::uint64_t Wakefulness::begin(double end_ms) {
 
 Task<void> Wakefulness::run() {
     running_ = true;
-    while (watchers_ > 0 && clock_.monotonic_ms() < end_ms_) {
+    while (periods_ > 0 && clock_.monotonic_ms() < end_ms_) {
         co_await clock_.sleep(check_ms);
         if (!check()) break;
     }

@@ -1,10 +1,10 @@
 // Wakefulness: whether the timers of this tab run in time. A tab that was suspended, hung or
 // throttled finds them late.
 //
-//   watchers   meaning                                      what ends the state
-//   none       no timer runs                                a Watch is made
-//   some       a timer checks every 50 ms, one for all      the last Watch is destroyed, the time of
-//                                                           each is over, or the timer is late
+//   periods   meaning                                      what ends the state
+//   none      no timer runs                                a Period is made
+//   some      a timer checks every 50 ms, one for all      the last Period is destroyed, the time of
+//                                                          each is over, or the timer is late
 #pragma once
 
 #include <cstdint>
@@ -19,20 +19,20 @@ class Wakefulness {
     /// The timer runs in `scope`.
     Wakefulness(Clock& clock, Scope& scope) : clock_(clock), scope_(scope) {}
 
-    /// Watches the timers from its construction on, for at most `most_ms`.
-    class Watch {
+    /// A time from its construction on, of at most `most_ms`, in which the timers are checked.
+    class Period {
       public:
-        Watch(Wakefulness& of, double most_ms)
+        Period(Wakefulness& of, double most_ms)
             : of_(of),
               end_ms_(of.clock_.monotonic_ms() + most_ms),
               late_before_(of.begin(end_ms_)) {}
-        Watch(const Watch&) = delete;
-        Watch& operator=(const Watch&) = delete;
-        Watch(Watch&&) = delete;
-        Watch& operator=(Watch&&) = delete;
-        ~Watch() { --of_.watchers_; }
+        Period(const Period&) = delete;
+        Period& operator=(const Period&) = delete;
+        Period(Period&&) = delete;
+        Period& operator=(Period&&) = delete;
+        ~Period() { --of_.periods_; }
 
-        /// Whether the timers have run in time ever since, and the time of the watch is not over.
+        /// Whether the timers have run in time ever since, and the period is not over.
         [[nodiscard]] bool in_time() const {
             return of_.late_ == late_before_ && of_.in_time() &&
                    of_.clock_.monotonic_ms() < end_ms_;
@@ -53,8 +53,8 @@ class Wakefulness {
 
     Clock& clock_;
     Scope& scope_;
-    int watchers_ = 0;
-    double end_ms_ = 0;  // of the watch that ends last, by the monotonic clock
+    int periods_ = 0;
+    double end_ms_ = 0;  // of the period that ends last, by the monotonic clock
     bool running_ = false;
     std::uint64_t late_ = 0;  // how often the timers were late
     double seen_ms_ = 0;      // when they last ran

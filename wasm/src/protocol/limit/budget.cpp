@@ -12,19 +12,15 @@ namespace tabacus {
 Budget::Budget(BudgetOwner owner, std::string key, std::int64_t limit)
     : owner_(std::move(owner)),
       key_(std::move(key)),
-      limit_(limit),
+      used_(limit),
       holding_(concat({key_, "/", owner_.tab})),
       recall_(owner_, key_) {}
-
-std::int64_t Budget::available() const {
-    return std::clamp<std::int64_t>(limit_ - used_ + holding_.left(), 0, limit_);
-}
 
 // --- Taking -------------------------------------------------------------------------------------
 
 Task<bool> Budget::take(std::int64_t n) {
     if (take_now(n)) co_return true;
-    if (n > limit_) co_return false;
+    if (n > used_.limit()) co_return false;
     Waiter waiter{n, {}};
     const auto done = waiter.done;
     waiters_.push_back(std::move(waiter));
@@ -99,9 +95,8 @@ Task<void> Budget::take_out() {
 
 Task<std::int64_t> Budget::read_used(Transaction& transaction) {
     const auto found = co_await owner_.store.load(transaction, key_, parse_budget);
-    worst_ = !found.row && found.vanished;
-    // If the row vanished, everything may have been spent.
-    co_return found.row ? found.row->used : worst_ ? limit_ : 0;
+    const auto stored = found.row ? std::optional(found.row->used) : std::nullopt;
+    co_return used_.read(stored, found.vanished);
 }
 
 Task<Budget::Round> Budget::take_out_once() {
@@ -123,25 +118,26 @@ Task<Budget::Round> Budget::take_out_once() {
         const auto row = co_await transaction->get(Store::limits, holding_.key());
         used -= std::min(used, Holding::given_by(row));
     }
-    if (limit_ - used < least && !fresh_) {
+    const auto limit = used_.limit();
+    if (limit - used < least && !fresh_) {
         used = before;
         round = co_await collect(*transaction, used);
     }
-    if (limit_ - used < least) {
+    if (limit - used < least) {
         round.short_of = true;
-        if (used != before || worst_ || fresh_) {
+        if (used != before || used_.vanished() || fresh_) {
             co_await commit(*transaction, used, holding_.keep());
         }
-        used_ = used;
+        used_.update(used);
         co_return round;
     }
-    const auto free = limit_ - used;
+    const auto free = limit - used;
     auto amount = least;
     for (auto next = std::next(waiters_.begin()); next != waiters_.end(); ++next) {
         if (next->n > free - amount) break;
         amount += next->n;
     }
-    amount += std::min(burst_.window(limit_), (free - amount) / 4);
+    amount += std::min(burst_.window(limit), (free - amount) / 4);
     const auto change = holding_.add(*transaction, amount);
     co_await commit(*transaction, used + amount, change);
     holding_.committed(change);
@@ -156,7 +152,7 @@ Task<void> Budget::commit(Transaction& transaction, std::int64_t used, Holding::
         holding_.failed(change, committed.error().code());
         co_await fail(committed.error());
     }
-    used_ = used;
+    used_.update(used);
     co_await owner_.store.mark(key_, "1");
     owner_.broadcast(false, used);
 }
@@ -187,7 +183,7 @@ Task<Budget::Round> Budget::collect(Transaction& transaction, std::int64_t& used
         }
     }
     const auto least = waiters_.empty() ? 0 : waiters_.front().n - holding_.left();
-    if (limit_ - used + held < least) round.holders.clear();
+    if (used_.limit() - used + held < least) round.holders.clear();
     co_return round;
 }
 
@@ -204,7 +200,7 @@ void Budget::hand_back() {
 }
 
 void Budget::changed(std::int64_t used) {
-    used_ = std::min(used, limit_);
+    used_.update(std::min(used, used_.limit()));
     recall_.changed();
 }
 
@@ -270,9 +266,9 @@ Task<void> Budget::give(std::int64_t n) {
             }
             transaction->put(Store::limits, key_, format_budget({used - n}));
             co_await transaction->commit();
-            used_ = used - n;
+            used_.update(used - n);
             co_await owner_.store.mark(key_, "1");
-            owner_.broadcast(false, used_);
+            owner_.broadcast(false, used - n);
             co_return Unit{};
         },
         false);
@@ -283,8 +279,8 @@ Task<void> Budget::refresh() {
     const auto before = co_await read_used(*transaction);
     auto used = before;
     co_await collect(*transaction, used);
-    if (used == before && !worst_) {
-        used_ = used;
+    if (used == before && !used_.vanished()) {
+        used_.update(used);
     } else {
         co_await commit(*transaction, used, holding_.keep());
     }

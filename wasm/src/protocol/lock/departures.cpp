@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "lease_times.hpp"
+#include "lease/lease_times.hpp"
 #include "protocol/common/record.hpp"
 
 namespace tabacus {

@@ -1,6 +1,6 @@
 #include "lock_queue.hpp"
 
-#include "lease.hpp"
+#include "lease/lease.hpp"
 #include "protocol/common/record.hpp"
 #include "web_lock.hpp"
 
@@ -90,8 +90,8 @@ Task<Held> LockQueue::acquire(LockOptions options) {
 
 AcquireRequestPtr LockQueue::make_request(LockOptions options) {
     auto request = std::make_shared<AcquireRequest>();
-    request->id = ++lock_.context.last_id;
-    request->since_ms = lock_.context.stamp_ms();
+    request->id = lock_.context.stamps.next_id();
+    request->since_ms = lock_.context.stamps.next_ms(lock_.clock());
     request->options = std::move(options);
     auto& asked = request->options;
     asked.unfenced |=

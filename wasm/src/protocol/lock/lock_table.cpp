@@ -18,7 +18,7 @@ Exclusion LockTable::exclusion() const {
 }
 
 bool LockTable::announced() const {
-    return exclusion() == Exclusion::web_locks && context_->channel;
+    return exclusion() == Exclusion::web_locks && context_->messages.available();
 }
 
 bool LockTable::fenced() const { return context_->epochs.fenced(); }
@@ -129,15 +129,12 @@ Subscription LockTable::on_change(std::string_view name, Function<void()> callba
 void LockTable::close() {
     if (std::exchange(context_->closed, true)) return;
     for (const auto& queue : context_->all_queues()) queue->close();
-    context_->liveness.reset();
+    context_->liveness.release();
     context_->lifecycle = {};
-    context_->near.close();
-    context_->channel.reset();
+    context_->messages.close();
 }
 
 bool LockTable::closed() const { return context_->closed; }
-
-int LockTable::evictions() const { return context_->evictions; }
 
 bool LockTable::idle() { return context_->scope.idle(); }
 

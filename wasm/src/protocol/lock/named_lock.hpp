@@ -25,13 +25,13 @@ struct NamedLock {
     [[nodiscard]] bool has_web_locks() const { return context.world.locks().available(); }
     void spawn(Task<void> task) const { context.scope.spawn(std::move(task)); }
     void post(LockMessage::Kind kind, std::vector<std::string> detail = {}) const {
-        context.post(kind, key, std::move(detail));
+        context.messages.post(kind, key, std::move(detail));
     }
     /// Receives what is posted near the lock, while this tab is near it.
-    void listen_near() const { context.listen_near(key); }
+    void listen_near() const { context.messages.listen_near(key); }
     /// Posts to the tabs near the lock.
     void post_near(LockMessage::Kind kind, std::vector<std::string> detail = {}) const {
-        context.post_near(kind, key, std::move(detail));
+        context.messages.post_near(kind, key, std::move(detail));
     }
 };
 

@@ -55,7 +55,7 @@ class WebLock final : public NativeLock {
         std::optional<LockTokens> tokens;
         std::shared_ptr<bool> granted = std::make_shared<bool>(false);
         Completer<Unit> settled;
-        Wakefulness::Watch awake;
+        Wakefulness::Period awake;
         bool trusted = true;
     };
 

@@ -14,7 +14,7 @@ Task<std::shared_ptr<NativeHold>> Availability::acquire(NativeRequest request) {
         answered_ = answered;  // also for answers that come before the native lock's
         const bool last = *over;
         auto taken = co_await lock_.native->acquire(request);
-        if (taken || last || busy_ || !lock_.context.channel) co_return taken;
+        if (taken || last || busy_ || !lock_.context.messages.available()) co_return taken;
         if (!std::exchange(limited, true)) lock_.spawn(end_answers(over));
         refused_ = true;
         co_await answered.async();

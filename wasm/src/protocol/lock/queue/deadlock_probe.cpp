@@ -56,7 +56,7 @@ std::string DeadlockProbe::id_of(const AcquireRequest& request) const {
     return lock_.context.epochs.tab() + "." + number;
 }
 
-Task<void> DeadlockProbe::watch(AcquireRequestPtr request) {
+Task<void> DeadlockProbe::send_repeatedly(AcquireRequestPtr request) {
     double pause_ms = probe_after_ms;
     while (true) {
         co_await lock_.clock().sleep(pause_ms);
@@ -76,7 +76,7 @@ void DeadlockProbe::send(const AcquireRequest& request, bool confirming) {
 /// Sends the message to every tab, this one among them.
 void DeadlockProbe::pass_on(const LockMessage& message) {
     auto& context = lock_.context;
-    context.post(message.kind, message.key, message.detail);
+    context.messages.post(message.kind, message.key, message.detail);
     const auto found = context.queues.find(message.key);
     if (found != context.queues.end()) std::shared_ptr(found->second)->on_message(message);
 }

@@ -39,7 +39,7 @@ class DeadlockProbe {
 
     /// Sends probes from time to time while the request waits. Requires that it was made within a
     /// held lock.
-    void start(const AcquireRequestPtr& request) { lock_.spawn(watch(request)); }
+    void start(const AcquireRequestPtr& request) { lock_.spawn(send_repeatedly(request)); }
     /// Follows a probe from the holders of this lock in this tab to the requests that they wait
     /// for.
     void on_probe(const LockMessage& message);
@@ -51,7 +51,7 @@ class DeadlockProbe {
 
   private:
     [[nodiscard]] std::string id_of(const AcquireRequest& request) const;
-    Task<void> watch(AcquireRequestPtr request);
+    Task<void> send_repeatedly(AcquireRequestPtr request);
     void send(const AcquireRequest& request, bool confirming);
     void pass_on(const LockMessage& message);
     void extend(const AcquireRequestPtr& request, const std::vector<std::string>& path);

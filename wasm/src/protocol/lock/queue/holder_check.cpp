@@ -45,17 +45,17 @@ bool HolderCheck::wanted() const {
            });
 }
 
-/// The next in line has the watch lock as a rule, if it is visible. It may also be that nobody has
+/// The next in line has the checker lock as a rule, if it is visible. It may also be that nobody has
 /// that lock.
-bool HolderCheck::is_watcher() const { return watch_lock_ || lock_.native->first_in_line(); }
+bool HolderCheck::is_checker() const { return checker_lock_ || lock_.native->first_in_line(); }
 
 Task<void> HolderCheck::run() {
     co_await lock_.clock().sleep(ask_every_ms);
     auto wait_ms = ask_every_ms;
     while (wanted()) {
         const bool visible = !lock_.context.world.lifecycle().hidden();
-        if (visible && !std::exchange(stands_by_, true)) lock_.spawn(watch(watch_over_));
-        asking_ = due_ || is_watcher();
+        if (visible && !std::exchange(stands_by_, true)) lock_.spawn(wait_to_check(wait_over_));
+        asking_ = due_ || is_checker();
         if (asking_) {
             wait_ms = co_await ask(wait_ms);
         } else {
@@ -90,24 +90,24 @@ Task<double> HolderCheck::ask(double wait_ms) {
 /// message.
 Task<void> HolderCheck::pause(double delay_ms) {
     auto& context = lock_.context;
-    if (context.world.lifecycle().hidden()) (void)co_await context.channel_echoes(lock_.key);
+    if (context.world.lifecycle().hidden()) (void)co_await context.messages.come_back(lock_.key);
     co_await lock_.clock().sleep(delay_ms);
 }
 
-/// Requests the watch lock, which one visible tab that waits has.
-Task<void> HolderCheck::watch(AbortSignal over) {
+/// Requests the checker lock, which one visible tab that waits has.
+Task<void> HolderCheck::wait_to_check(AbortSignal over) {
     auto& context = lock_.context;
     auto lock = co_await attempt(context.world.locks().request(
-        {.name = context.names.watch_lock(lock_.key), .signal = over}));
+        {.name = context.names.checker_lock(lock_.key), .signal = over}));
     if (!lock || over.aborted()) co_return;
-    watch_lock_ = std::move(lock.value());
+    checker_lock_ = std::move(lock.value());
     wake_.set();
 }
 
 void HolderCheck::stand_down() {
     stands_by_ = false;
-    watch_lock_.reset();
-    std::exchange(watch_over_, {}).abort();
+    checker_lock_.reset();
+    std::exchange(wait_over_, {}).abort();
 }
 
 }  // namespace tabacus

@@ -7,16 +7,17 @@
 //   idle      no request of this tab waits for the lock   start(): waiting
 //             of another tab
 //   waiting   most waits are over soon                    ask_every_ms are over: asking
-//   asking    a question was posted                       a sign of life: standby, or asking again if
-//                                                         this tab is the watcher
+//   asking    a question was posted                       on_sign(): standby, or asking again if
+//                                                         this tab is the checker
 //                                                         none in ask_every_ms: evicting
 //   evicting  the lock is taken from its holder           asking: whether the next holder lives
-//   standby   another tab is the watcher                  became_visible(), watch(): asking
+//   standby   another tab is the checker                  became_visible(); this tab becomes
+//                                                         the checker: asking
 //
 // The end of the wait leads from each state to idle. Only one waiting tab asks again and again, the
-// watcher: the visible tab that has the watch lock, or else the next in line. Each other tab asks
-// when it has waited for a while, and whenever it becomes visible, because the watcher may be
-// suspended itself. If the watcher is suspended later than that, and the holder, too, nobody asks
+// checker: the visible tab that has the checker lock, or else the next in line. Each other tab asks
+// when it has waited for a while, and whenever it becomes visible, because the checker may be
+// suspended itself. If the checker is suspended later than that, and the holder, too, nobody asks
 // until a tab becomes visible or begins to wait.
 #pragma once
 
@@ -58,11 +59,11 @@ class HolderCheck {
 
   private:
     [[nodiscard]] bool wanted() const;
-    [[nodiscard]] bool is_watcher() const;
+    [[nodiscard]] bool is_checker() const;
     Task<void> run();
     Task<double> ask(double wait_ms);
     Task<void> pause(double delay_ms);
-    Task<void> watch(AbortSignal over);
+    Task<void> wait_to_check(AbortSignal over);
     void stand_down();
 
     NamedLock& lock_;
@@ -72,12 +73,12 @@ class HolderCheck {
     AutoResetEvent wake_;
     bool running_ = false;
     bool asking_ = false;
-    bool due_ = false;      // a check that is made also by a tab that is not the watcher
+    bool due_ = false;      // a check that is made also by a tab that is not the checker
     bool asks_all_ = true;  // the holder may not listen to the near channel
     std::uint64_t signs_ = 0;
-    bool stands_by_ = false;  // this tab has the watch lock, or has requested it
-    AbortSignal watch_over_;  // ends that request
-    std::unique_ptr<HeldLock> watch_lock_;
+    bool stands_by_ = false;  // this tab has the checker lock, or has requested it
+    AbortSignal wait_over_;   // ends that request
+    std::unique_ptr<HeldLock> checker_lock_;
 };
 
 }  // namespace tabacus

@@ -14,8 +14,8 @@
 namespace tabacus {
 namespace {
 
-/// Most waits are over after this time, and need no watching.
-constexpr double watch_after_ms = 250;
+/// Most waits are over after this time, and need no observation.
+constexpr double observe_after_ms = 250;
 /// How long a waiter that knows of no maxHold waits after an announced grant before it checks
 /// whether one has been declared.
 constexpr double max_hold_pause_ms = 5'000;
@@ -42,13 +42,13 @@ std::string describe(const std::optional<LockRow>& row) {
 
 }  // namespace
 
-Task<void> LockEvictor::watch() {
+Task<void> LockEvictor::run() {
     auto& clock = lock_.clock();
     // A lease expires by itself, and a PageLock excludes only callers of this page.
     if (!lock_.has_web_locks() || !lock_.context.epochs.fenced()) co_return;
-    watching_ = true;
+    running_ = true;
     const auto own_ms = requests_.least_max_hold_ms();
-    co_await clock.sleep(std::min(watch_after_ms, own_ms.value_or(watch_after_ms)));
+    co_await clock.sleep(std::min(observe_after_ms, own_ms.value_or(observe_after_ms)));
     constexpr auto never = std::numeric_limits<double>::infinity();
     while (holds_.acquiring() && !lock_.context.closed) {
         const auto moves = moves_;
@@ -72,13 +72,13 @@ Task<void> LockEvictor::watch() {
         if (!holds_.acquiring() || lock_.context.suspended) continue;
         (void)co_await attempt(evict_if_unmoved(state, moves));  // the next round follows
     }
-    watching_ = false;
+    running_ = false;
 }
 
 /// Evicts the lock's holder, if nothing moved from `state` and this tab's claim succeeds.
 Task<void> LockEvictor::evict_if_unmoved(std::string state, std::uint64_t moves) {
     const auto seen = co_await observe();
-    if (seen.state != state || !co_await lock_.context.channel_echoes(lock_.key) ||
+    if (seen.state != state || !co_await lock_.context.messages.come_back(lock_.key) ||
         !holds_.acquiring() || moves != moves_)
         co_return;
     if (!co_await claim_eviction(seen) || !holds_.acquiring()) co_return;
@@ -87,7 +87,7 @@ Task<void> LockEvictor::evict_if_unmoved(std::string state, std::uint64_t moves)
 
 Task<bool> LockEvictor::evict_silent(Function<bool()> silent) {
     const auto seen = co_await observe();
-    if (!seen.held || !co_await lock_.context.channel_echoes(lock_.key) || !silent())
+    if (!seen.held || !co_await lock_.context.messages.come_back(lock_.key) || !silent())
         co_return false;
     if (!co_await claim_eviction(seen) || !silent()) co_return false;
     co_await evict("A lock was taken from a holder that did not answer.");
@@ -149,7 +149,6 @@ Task<bool> LockEvictor::claim_eviction(Observation seen) {
 Task<void> LockEvictor::evict(std::string_view why) {
     auto& context = lock_.context;
     auto& locks = context.world.locks();
-    ++context.evictions;
     context.on_notice({Notice::Kind::warning, "hung-holder", std::string(why), lock_.name, "", 0});
     std::optional<Error> failure;
     {

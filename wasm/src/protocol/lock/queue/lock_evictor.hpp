@@ -7,17 +7,17 @@
 // epoch (so that the hung holder can write nothing any more), and releases it at once: the queue
 // goes on in its order, but for a tab whose entry lock was stolen, which asks again.
 //
-//   state      meaning                                  what ends the state
-//   idle       this tab does not wait for the lock      start(): watching
-//   watching   it observes the lock, and then sleeps    the tab has the lock, or gave up: idle
-//              for maxHold; if it knows of no maxHold,  nothing moved meanwhile: claiming
-//              until max_hold_pause_ms after the next
-//              announced grant
-//   claiming   a row in IndexedDB names this eviction   another tab has claimed it: watching, for
-//                                                       one round of maxHold more than the claim
-//                                                       has attempts, up to rounds_max
-//                                                       the claim succeeds: evicting
-//   evicting   it steals the lock                       a new epoch has begun: watching
+//   state       meaning                                  what ends the state
+//   idle        this tab does not wait for the lock      start(): observing
+//   observing   it observes the lock, and then sleeps    the tab has the lock, or gave up: idle
+//               for maxHold; if it knows of no maxHold,  nothing moved meanwhile: claiming
+//               until max_hold_pause_ms after the next
+//               announced grant
+//   claiming    a row in IndexedDB names this eviction   another tab has claimed it: observing, for
+//                                                        one round of maxHold more than the claim
+//                                                        has attempts, up to rounds_max
+//                                                        the claim succeeds: evicting
+//   evicting    it steals the lock                       a new epoch has begun: observing
 //
 // Four rules keep tabs from evicting one after another:
 //  - Only one tab evicts the holder of one observed state: the claim is a row in IndexedDB. A tab
@@ -44,9 +44,9 @@ class LockEvictor {
     LockEvictor(NamedLock& lock, const RequestQueue& requests, const NativeHolds& holds)
         : lock_(lock), requests_(requests), holds_(holds) {}
 
-    /// Watches the lock while this tab acquires it.
+    /// Observes the lock while this tab acquires it.
     void start() {
-        if (!watching_) lock_.spawn(watch());
+        if (!running_) lock_.spawn(run());
     }
     /// This tab has ended an acquisition, or made a request with a maxHold.
     void check_again() { moved_.set(); }
@@ -66,7 +66,7 @@ class LockEvictor {
         std::int64_t max_hold_ms = 0;
         bool held = false;  // the lock or the entry lock
     };
-    Task<void> watch();
+    Task<void> run();
     Task<Observation> observe();
     Task<bool> claim_eviction(Observation seen);
     Task<void> evict_if_unmoved(std::string state, std::uint64_t moves);
@@ -75,8 +75,8 @@ class LockEvictor {
     NamedLock& lock_;
     const RequestQueue& requests_;
     const NativeHolds& holds_;
-    bool watching_ = false;
-    AutoResetEvent moved_;       // there may be a maxHold, or nothing to watch
+    bool running_ = false;
+    AutoResetEvent moved_;       // there may be a maxHold, or nothing to observe
     std::uint64_t moves_ = 0;    // grants in other tabs that were announced
     std::string claimed_state_;  // another tab's eviction that was seen under way
     std::int64_t claimed_attempt_ = 0;

@@ -128,7 +128,7 @@ void LockObserver::on_query(const LockMessage& query) {
 
 /// Reports once this tab has its liveness lock, or cannot have it.
 Task<void> LockObserver::report_alive(std::string nonce) {
-    const auto liveness = co_await lock_.context.acquire_liveness();
+    const auto liveness = co_await lock_.context.liveness.acquire();
     for (const auto& hold : holds_.all()) hold->liveness = liveness;
     report(std::move(nonce));
 }
@@ -226,7 +226,7 @@ Task<std::vector<LockRequestInfo>> LockObserver::query_tabs() {
     bool found = (idle_mode && holds(*idle_mode)) ||
                  std::any_of(infos.begin(), infos.end(),
                              [&](const auto& info) { return info.held && holds(info.mode); });
-    if (others && lock_.context.channel) {
+    if (others && lock_.context.messages.available()) {
         const auto pending = std::make_shared<TabQuery>();
         pending->exclusive = held_exclusively;
         pending->holder = found || !(seen.held || held_exclusively);

@@ -36,15 +36,15 @@ std::optional<LockMode> NativeHolds::idle_mode() const {
 
 void NativeHolds::adopt(const HoldPtr& hold) {
     current_ = hold;
-    watch_loss(hold);
+    begin_hold(hold);
 }
 
 void NativeHolds::adopt_stolen(const HoldPtr& hold) {
     stolen_.push_back(hold);
-    watch_loss(hold);
+    begin_hold(hold);
 }
 
-void NativeHolds::watch_loss(const HoldPtr& hold) {
+void NativeHolds::begin_hold(const HoldPtr& hold) {
     lock_.listen_near();
     hold->taken_ms = lock_.clock().now_ms();
     hold->announced_ms = lock_.clock().monotonic_ms();
@@ -61,10 +61,10 @@ std::shared_ptr<Grant> NativeHolds::grant(const LockOptions& options, const Hold
     granted->holds = self_;
     granted->hold = hold;
     granted->within = options.within;
-    granted->id = ++lock_.context.last_id;
+    granted->id = lock_.context.stamps.next_id();
     granted->mode = hold->mode;
     granted->label = options.label;
-    granted->since_ms = lock_.context.stamp_ms();
+    granted->since_ms = lock_.context.stamps.next_ms(lock_.clock());
     const bool fenced = hold->mode == LockMode::exclusive && !options.unfenced;
     if (fenced) granted->token = hold->tokens.next++;
     hold->active.push_back(granted);
@@ -86,7 +86,7 @@ std::shared_ptr<Grant> NativeHolds::reenter(const std::shared_ptr<Grant>& outer,
                                             const LockOptions& options) {
     auto inner = std::make_shared<Grant>(*outer);
     inner->within = options.within;
-    inner->id = ++lock_.context.last_id;
+    inner->id = lock_.context.stamps.next_id();
     inner->commits = 0;
     inner->on_lost.clear();
     if (!options.label.empty()) inner->label = options.label;
@@ -132,7 +132,7 @@ Task<void> NativeHolds::post_released() {
         lock_.has_web_locks() && !contenders_.empty() && !contenders_.any_tries();
     co_await releases_under_way(lock_.clock());
     if (hands_over) {
-        lock_.context.post_near_deferred(LockMessage::Kind::handed, lock_.key);
+        lock_.context.messages.post_near_deferred(LockMessage::Kind::handed, lock_.key);
     } else {
         lock_.post_near(LockMessage::Kind::released);
     }

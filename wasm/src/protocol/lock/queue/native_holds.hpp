@@ -77,7 +77,7 @@ class NativeHolds {
                                   Durability durability);
 
   private:
-    void watch_loss(const HoldPtr& hold);
+    void begin_hold(const HoldPtr& hold);
     void release_hold(const HoldPtr& hold);
     Task<void> post_released();
     Task<void> limit(std::shared_ptr<Grant> granted, double max_hold_ms);

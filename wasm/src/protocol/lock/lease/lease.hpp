@@ -18,21 +18,29 @@
 //
 // Liveness is asked, too: a tab whose timers are slow answers messages. A waiter asks the tab that it
 // waits for once a heartbeat is late. While that tab answers, its lease does not run out; a tab that
-// does not answer for silent_max_ms is presumed dead, also if its lease is longer. A waiter that does
-// not receive its own messages relies on the leases alone.
+// does not answer for a while is presumed dead, also if its lease is longer (lease_blockers.hpp). A
+// waiter that does not receive its own messages relies on the leases alone.
+//
+//   state      the tab's entry in the line   meaning                       what ends the state
+//   outside    none                          acquire() has not begun       try_now(): holding, or
+//                                                                          waiting unless the request
+//                                                                          is `ifAvailable`
+//   waiting    waits                         another tab holds the lock,   try_now(): holding
+//                                            or is before this one         cancel(): outside
+//   holding    none, or reads                the row names this tab, or    release(), or a renewal
+//                                            the readers that it is among  that is fenced: outside
 //
 // Weaker than Web Locks in one way: a holder that dies is noticed only after some seconds.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "lock_context.hpp"
-#include "native_lock.hpp"
+#include "lease_blockers.hpp"
+#include "protocol/lock/native_lock.hpp"
 #include "waiting_line.hpp"
 
 namespace tabacus {
@@ -45,30 +53,12 @@ class LeaseLock final : public NativeLock {
     void cancel() override;
     void release(const std::shared_ptr<NativeHold>& hold) override;
     void on_possible_release() override;
-    void on_report(const LockMessage& message) override;
+    void on_report(const LockMessage& message) override { blockers_.on_report(message); }
     [[nodiscard]] bool first_in_line() const override { return true; }
     Task<bool> query_other_waiters(bool is_next) override;
     Task<bool> is_known_to_wait() override { co_return waits_; }
 
   private:
-    /// A holder or a waiter of another tab that keeps a request waiting.
-    struct Blocker {
-        double lease_ms = 0;
-        std::string tab;
-        bool holds = false;
-        double left_ms = 0;    // until it is stale if it does not change
-        double silent_ms = 0;  // for how long it has not answered
-
-        [[nodiscard]] bool stale() const { return left_ms <= 0 || silent_ms >= silent_max_ms; }
-        [[nodiscard]] bool must_answer() const { return lease_ms - left_ms >= ask_after_ms; }
-    };
-    /// By what does not change: an identifier and a count of heartbeats.
-    using Blockers = std::map<std::string, Blocker>;
-    /// A blocker that has not changed for so long is asked.
-    static constexpr double ask_after_ms = 2'500;
-    /// A blocker that has not answered for so long is stale, however long its lease is.
-    static constexpr double silent_max_ms = 10'000;
-
     Task<WaitingLine> read_line(Transaction& transaction);
     Task<WaitingLine> load_line();
 
@@ -81,15 +71,9 @@ class LeaseLock final : public NativeLock {
                            WaitingLine& line, NativeRequest request);
     [[nodiscard]] bool is_read(const std::optional<LockRow>& row, const WaitingLine& line) const;
     [[nodiscard]] bool dead(const LineEntry& entry) const;
-    [[nodiscard]] bool stale(const std::string& state) const;
     void join_line(WaitingLine& line, const NativeRequest& request, const std::string& id);
     void add_reader(WaitingLine& line, const std::string& id) const;
     Task<void> leave_line(std::string id);
-    /// Remembers blockers: one that does not change for the length of its lease is stale, whichever
-    /// request of this tab asks meanwhile, and however often.
-    void remember(const Blockers& blockers);
-    Task<void> age();
-    Task<void> ask();
     void announce_departure(const std::string& id);
     /// Sleeps until something happens, for `delay_ms` at most.
     Task<void> wait(double delay_ms);
@@ -98,15 +82,12 @@ class LeaseLock final : public NativeLock {
     Task<void> give_back(std::shared_ptr<NativeHold> hold);
     Task<void> end_lease(std::shared_ptr<NativeHold> hold);
     [[nodiscard]] std::int64_t lease_ms() const;
-    [[nodiscard]] double aging_step_ms() const;
 
     LockContext& context_;
     std::string key_;
     bool cancelled_ = false;
     Completer<Unit> wake_signal_;
-    Blockers known_blockers_;
-    bool aging_ = false;                   // age() runs
-    bool hears_ = false;                   // this tab received its own last message
+    LeaseBlockers blockers_{context_, key_, wake_signal_};
     std::int64_t heartbeats_ = 0;          // of this tab in the line
     std::string waiting_;                  // the entry of this tab's waiter in the line
     bool waits_ = false;                   // between two attempts to enter

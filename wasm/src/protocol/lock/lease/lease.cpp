@@ -14,23 +14,17 @@ namespace {
 /// A release is announced on the channel; polling is for a message that was lost.
 constexpr double poll_first_ms = 20;
 constexpr double poll_last_ms = 500;
-/// Timers of a hidden tab go off once a second.
-constexpr double poll_hidden_ms = 1'000;
 
 /// Returns what must stay the same until a lease has run out.
 std::string state_of(std::string_view identifier, std::int64_t heartbeat) {
     return concat({identifier, "/", format_decimal(heartbeat)});
 }
 
-/// Beyond this many, blockers that are not found again are forgotten.
-constexpr std::size_t known_blockers_max = 64;
-
 /// Returns the length of a stored lease in ms, within the bounds of a lease.
 double bounded_lease(std::int64_t stored_ms) {
     return static_cast<double>(std::clamp(stored_ms, std::int64_t{1}, lease_hidden_ms));
 }
 
-template <typename Blockers>
 void add_waiter(Blockers& blockers, const LineEntry& entry) {
     blockers[state_of(entry.id, entry.heartbeat)] = {bounded_lease(entry.lease_ms), entry.tab};
 }
@@ -66,7 +60,7 @@ Task<std::shared_ptr<NativeHold>> LeaseLock::acquire(NativeRequest request) {
     while (true) {
         Blockers blockers;
         auto hold = co_await try_now(request, id, blockers);
-        remember(blockers);
+        blockers_.remember(blockers);
         if (hold && request.mode == LockMode::exclusive) {
             co_await departures.remove(std::exchange(departures_, {}));
         }
@@ -89,73 +83,6 @@ Task<std::shared_ptr<NativeHold>> LeaseLock::acquire(NativeRequest request) {
     }
 }
 
-void LeaseLock::remember(const Blockers& blockers) {
-    if (known_blockers_.size() > known_blockers_max) {
-        std::erase_if(known_blockers_,
-                      [&](const auto& blocker) { return !blockers.contains(blocker.first); });
-    }
-    for (const auto& [state, found] : blockers) {
-        const auto [known, added] = known_blockers_.try_emplace(state, found);
-        // The first slice has begun already.
-        if (added) known->second.left_ms = found.lease_ms + aging_step_ms();
-    }
-    if (!blockers.empty() && !std::exchange(aging_, true)) context_.scope.spawn(age());
-}
-
-double LeaseLock::aging_step_ms() const {
-    return context_.world.lifecycle().hidden() ? poll_hidden_ms : poll_last_ms;
-}
-
-/// Ages the blockers by this tab's own timer, in slices: a timer that fires late counts no more.
-Task<void> LeaseLock::age() {
-    while (true) {
-        bool young = false;
-        bool late = false;
-        for (const auto& [state, blocker] : known_blockers_) {
-            young |= !blocker.stale();
-            late |= !blocker.stale() && blocker.must_answer();
-        }
-        if (!young || context_.closed) break;
-        if (late) context_.scope.spawn(ask());
-        const auto passed_ms = aging_step_ms();
-        co_await context_.world.clock().sleep(passed_ms);
-        bool ripe = false;
-        for (auto& [state, blocker] : known_blockers_) {
-            const bool was_stale = blocker.stale();
-            if (hears_ && blocker.must_answer()) blocker.silent_ms += passed_ms;
-            blocker.left_ms -= passed_ms;
-            ripe |= !was_stale && blocker.stale();
-        }
-        if (ripe) wake_signal_.complete({});
-    }
-    aging_ = false;
-}
-
-/// Asks all tabs for their requests. Version 0.1.0 answers, too.
-Task<void> LeaseLock::ask() {
-    hears_ = false;
-    context_.post(LockMessage::Kind::query, key_, {identifier_of(context_.world.random().bits())});
-    hears_ = co_await context_.channel_echoes(key_);
-}
-
-/// A lease may be shared, so that the row does not name all tabs that hold it.
-void LeaseLock::on_report(const LockMessage& message) {
-    const auto& detail = message.detail;
-    if (detail.size() < 2) return;  // the tab neither holds the lock nor waits
-    const bool holds = detail[1] != "w";
-    for (auto& [state, blocker] : known_blockers_) {
-        const bool lives = blocker.tab == message.tab || (holds && blocker.holds);
-        if (!lives || blocker.stale()) continue;
-        blocker.left_ms = blocker.lease_ms;
-        blocker.silent_ms = 0;
-    }
-}
-
-bool LeaseLock::stale(const std::string& state) const {
-    const auto blocker = known_blockers_.find(state);
-    return blocker != known_blockers_.end() && blocker->second.stale();
-}
-
 Task<WaitingLine> LeaseLock::load_line() {
     constexpr Stores scope{Store::locks};
     const auto transaction =
@@ -172,7 +99,7 @@ Task<bool> LeaseLock::query_other_waiters(bool /*is_next*/) {
         if (own || entry.kind == LineEntry::Kind::reads || dead(entry)) continue;
         add_waiter(blockers, entry);
     }
-    remember(blockers);
+    blockers_.remember(blockers);
     co_return !blockers.empty();
 }
 
@@ -186,11 +113,12 @@ Task<void> LeaseLock::wait(double delay_ms) {
 /// Whether a waiter or a reader is gone: it announced its departure, or had no heartbeat for too
 /// long.
 bool LeaseLock::dead(const LineEntry& entry) const {
-    return context_.departures.contains(entry.id) || stale(state_of(entry.id, entry.heartbeat));
+    return context_.departures.contains(entry.id) ||
+           blockers_.stale(state_of(entry.id, entry.heartbeat));
 }
 
 bool LeaseLock::free(const std::optional<LockRow>& row, const WaitingLine& line) const {
-    if (!row || row->heartbeat == 0 || stale(state_of(row->grant, row->heartbeat)) ||
+    if (!row || row->heartbeat == 0 || blockers_.stale(state_of(row->grant, row->heartbeat)) ||
         context_.departures.contains(row->grant)) {
         return true;
     }
@@ -209,9 +137,8 @@ bool LeaseLock::is_read(const std::optional<LockRow>& row, const WaitingLine& li
            });
 }
 
-LeaseLock::Blockers LeaseLock::find_blockers(const std::optional<LockRow>& row,
-                                             const WaitingLine& line, const NativeRequest& request,
-                                             std::string_view id) const {
+Blockers LeaseLock::find_blockers(const std::optional<LockRow>& row, const WaitingLine& line,
+                                  const NativeRequest& request, std::string_view id) const {
     Blockers blockers;
     if (request.steal) return blockers;
     const bool reads = request.mode == LockMode::shared;
@@ -265,7 +192,7 @@ Task<std::shared_ptr<NativeHold>> LeaseLock::try_now(NativeRequest request, std:
         put_line(*transaction, key_, before, line);
         co_await transaction->commit();
     }
-    if (others_may_read) context_.post(LockMessage::Kind::released, key_);
+    if (others_may_read) context_.messages.post(LockMessage::Kind::released, key_);
     context_.scope.spawn(renew(hold));
     co_return hold;
 }
@@ -328,7 +255,7 @@ Task<void> LeaseLock::leave_line(std::string id) {
             put_line(*transaction, self.key_, before, line);
             co_await transaction->commit();
         }(*this, scope, std::move(id)));
-    if (left) context_.post(LockMessage::Kind::released, key_);
+    if (left) context_.messages.post(LockMessage::Kind::released, key_);
 }
 
 /// Renews the lease three times in its length; notifies the holder when the lease is another's.
@@ -391,14 +318,14 @@ void LeaseLock::release(const std::shared_ptr<NativeHold>& hold) {
 /// it does not receive its own messages.
 void LeaseLock::announce_departure(const std::string& id) {
     context_.departures.note({id});
-    context_.post(LockMessage::Kind::released, key_, {id});
+    context_.messages.post(LockMessage::Kind::released, key_, {id});
     if (context_.suspended) context_.scope.spawn(context_.departures.store(key_, id));
 }
 
 Task<void> LeaseLock::give_back(std::shared_ptr<NativeHold> hold) {
     // If this fails, the lease expires by itself, or it already belongs to another tab.
     if (co_await attempt(end_lease(std::move(hold)))) {
-        context_.post(LockMessage::Kind::released, key_);
+        context_.messages.post(LockMessage::Kind::released, key_);
     }
 }
 

@@ -1,0 +1,23 @@
+// LockStamps: the order of a tab's requests and grants, as numbers and as times.
+#pragma once
+
+#include <cstdint>
+
+#include "tabacus/common/world.hpp"
+
+namespace tabacus {
+
+class LockStamps {
+  public:
+    /// Returns an id that is greater than all before it in this tab.
+    std::uint64_t next_id() { return ++last_id_; }
+    /// Returns the time since the Unix epoch. It rises with every call, so that there is an order
+    /// where the clock's step is coarse.
+    double next_ms(const Clock& clock);
+
+  private:
+    std::uint64_t last_id_ = 0;
+    double last_ms_ = 0;
+};
+
+}  // namespace tabacus
