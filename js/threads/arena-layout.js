@@ -11,18 +11,26 @@
  * @typedef {'atomic' | 'mutexed' | 'striped' | 'unsynchronised'} CounterKind
  */
 
-/** @type {Readonly<Record<CounterKind | 'mutex', number>>} */
+/**
+ * The kind of another object that has a name.
+ *
+ * @typedef {'mutex' | 'condition' | 'once'} ObjectKind
+ */
+
+/** @type {Readonly<Record<CounterKind | ObjectKind, number>>} */
 export const kindNumbers = Object.freeze({
     atomic: 1,
     mutexed: 2,
     striped: 3,
     unsynchronised: 4,
     mutex: 5,
+    condition: 9,
+    once: 10,
 });
 
 /** Returns the kind of a number. @param {number} number */
 export const kindNamed = (number) =>
-    /** @type {CounterKind | 'mutex'} */ (
+    /** @type {CounterKind | ObjectKind} */ (
         Object.entries(kindNumbers).find(([, candidate]) => candidate === number)?.[0] ?? 'mutex'
     );
 
@@ -40,6 +48,7 @@ export const agentFields = Object.freeze({
     name: 20,
     end: 4096,
 });
+export const onceFields = Object.freeze({ done: 8 });
 export const entryFields = Object.freeze({ kind: 0, object: 4 });
 export const hammerFields = Object.freeze({ running: 0, refused: 4, missing: 8, lockedOut: 12 });
 

@@ -26,6 +26,9 @@ import { maySleep } from './waiting.js';
  * @property {(mutex: number, owner: number) => number} mutex_mark_consistent
  * @property {(mutex: number) => void} mutex_enter_async
  * @property {(mutex: number) => void} mutex_leave_async
+ * @property {(condition: number) => number} condition_announce
+ * @property {(condition: number, all: number) => void} condition_notify
+ * @property {(condition: number, by: number) => void} condition_async
  * @property {(root: number, agent: number, units: number, watched: number) => number} request_open
  * @property {(root: number, request: number, how: number) => number} request_ask
  * @property {(root: number, request: number) => number} request_give_up
@@ -130,7 +133,7 @@ export class ThreadCore {
      * Finds the object of that name, and makes it if there is none. Returns its kind and its address.
      *
      * @param {string} name
-     * @param {import('./arena-layout.js').CounterKind | 'mutex'} kind the kind of an object that has to be
+     * @param {import('./arena-layout.js').CounterKind | import('./arena-layout.js').ObjectKind} kind the kind of an object that has to be
      *   made
      * @throws {TabacusError} `would-block`, `out-of-memory`, `closed`
      */
