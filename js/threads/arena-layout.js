@@ -11,31 +11,49 @@
  * @typedef {'atomic' | 'mutexed' | 'striped' | 'unsynchronised'} CounterKind
  */
 
-/** @type {Readonly<Record<CounterKind | 'mutex', number>>} */
+/**
+ * The kind of another object that has a name.
+ *
+ * @typedef {'mutex' | 'condition' | 'once'} ObjectKind
+ */
+
+/** @type {Readonly<Record<CounterKind | ObjectKind, number>>} */
 export const kindNumbers = Object.freeze({
     atomic: 1,
     mutexed: 2,
     striped: 3,
     unsynchronised: 4,
     mutex: 5,
+    condition: 9,
+    once: 10,
 });
 
 /** Returns the kind of a number. @param {number} number */
 export const kindNamed = (number) =>
-    /** @type {CounterKind | 'mutex'} */ (
+    /** @type {CounterKind | ObjectKind} */ (
         Object.entries(kindNumbers).find(([, candidate]) => candidate === number)?.[0] ?? 'mutex'
     );
 
 export const arenaMagic = 0x7abac005;
-export const arenaVersion = 4;
+export const arenaVersion = 5;
 export const lineBytes = 128;
 
 /** Offsets of fields, in bytes from the beginning of the arena, of an agent, of an entry and of a hammer. */
-export const arenaFields = Object.freeze({ magic: 0, version: 4, wanted: 32 });
-export const agentFields = Object.freeze({ id: 0, outcome: 8, name: 16, end: 4096 });
+export const arenaFields = Object.freeze({ magic: 0, version: 4, wanted: 32, joined: 36, agentsUsed: 40 });
+export const agentFields = Object.freeze({
+    id: 0,
+    outcome: 8,
+    thread: 12,
+    announced: 16,
+    name: 20,
+    end: 4096,
+});
+export const onceFields = Object.freeze({ done: 8 });
 export const entryFields = Object.freeze({ kind: 0, object: 4 });
 export const hammerFields = Object.freeze({ running: 0, refused: 4, missing: 8, lockedOut: 12 });
 
 export const outcomes = Object.freeze({ added: 0, outOfRange: 1, wouldBlock: 2 });
-export const locks = Object.freeze({ acquired: 0, wouldDeadlock: 1 });
+export const locks = Object.freeze({ acquired: 0, wouldDeadlock: 1, busy: 3, notRecoverable: 5 });
+/** The word of a mutex (mutex.hpp). */
+export const mutexWord = Object.freeze({ died: 2, ownerShift: 2, notRecoverable: -1 });
 export const unlocks = Object.freeze({ released: 0 });
