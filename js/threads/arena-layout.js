@@ -27,7 +27,7 @@ export const kindNamed = (number) =>
     );
 
 export const arenaMagic = 0x7abac005;
-export const arenaVersion = 4;
+export const arenaVersion = 5;
 export const lineBytes = 128;
 
 /** Offsets of fields, in bytes from the beginning of the arena, of an agent, of an entry and of a hammer. */

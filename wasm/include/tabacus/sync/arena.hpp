@@ -12,6 +12,7 @@
 #include "tabacus/sync/mutex.hpp"
 #include "tabacus/sync/mutexed_counter.hpp"
 #include "tabacus/sync/striped_counter.hpp"
+#include "tabacus/sync/tab_cells.hpp"
 #include "tabacus/sync/tab_request.hpp"
 #include "tabacus/sync/thread_id.hpp"
 #include "tabacus/sync/unsynchronised_counter.hpp"
@@ -22,7 +23,7 @@
 // `version` show whether another version has laid out the memory.
 //
 //   root   Arena: magic, version, the registry's mutex, the ids, the beginning of free memory
-//   then   entries (name and kind), objects and requests for locks over tabs, each on cache lines
+//   then   entries (name and kind), objects, and requests and cells for the tab, each on cache lines
 //          of its own; they are never moved
 //   last   agents, from the end downwards, so that names cannot take up the space of threads
 //
@@ -100,7 +101,7 @@ struct OpenResult {
 class alignas(line_bytes) Arena {
   public:
     static constexpr std::uint32_t magic_number = 0x7ABAC005;
-    static constexpr std::uint32_t version_number = 4;
+    static constexpr std::uint32_t version_number = 5;
 
     const std::uint32_t magic = magic_number;      // 0
     const std::uint32_t version = version_number;  // 4
@@ -192,6 +193,34 @@ class alignas(line_bytes) Arena {
         return next == 0 ? nullptr : at<TabRequest>(next);
     }
 
+    /// Returns the cells of the counter over tabs of that name (tab_cells.hpp). If there are none,
+    /// makes them, and rings the bell, so that the page publishes what it knows. On failure returns nullptr, and sets `outcome` to `full` or `busy`.
+    TabCells* open_tab_cells(Owner caller, bool may_sleep, std::u16string_view name,
+                             Opened& outcome) {
+        outcome = Opened::found;
+        TabCells* cells = find_tab_cells(name);
+        if (cells != nullptr) return cells;
+        const Held held(mutex_, caller, may_sleep);
+        if (held.acquired) cells = find_tab_cells(name);
+        if (cells != nullptr) return cells;
+        cells = held.acquired ? allocate<TabCells>() : nullptr;
+        if (cells == nullptr) {
+            outcome = held.acquired ? Opened::full : Opened::busy;
+            return nullptr;
+        }
+        cells->put(name, first_tab_cells_.load());
+        first_tab_cells_.store(offset(cells));
+        tab_bell_.ring();
+        return cells;
+    }
+
+    /// Returns the cells after `before`, or the first ones for nullptr; nullptr after the last.
+    /// Cells are never removed.
+    TabCells* next_tab_cells(const TabCells* before) {
+        const Offset next = before == nullptr ? first_tab_cells_.load() : before->next();
+        return next == 0 ? nullptr : at<TabCells>(next);
+    }
+
     /// Returns the bell that the page waits on.
     TabBell& tab_bell() { return tab_bell_; }
 
@@ -223,6 +252,12 @@ class alignas(line_bytes) Arena {
     }
 
   private:
+    [[gnu::noinline]] TabCells* find_tab_cells(std::u16string_view name) {
+        TabCells* cells = next_tab_cells(nullptr);
+        while (cells != nullptr && cells->name() != name) cells = next_tab_cells(cells);
+        return cells;
+    }
+
     static bool named(const Entry& entry, const Agent& agent, std::uint32_t units) {
         if (entry.name_units != units) return false;
         for (std::uint32_t i = 0; i < units; ++i) {
@@ -300,6 +335,7 @@ class alignas(line_bytes) Arena {
     std::atomic<Owner> last_id_{0};
     std::atomic<Offset> first_tab_request_{0};
     TabBell tab_bell_;
+    std::atomic<Offset> first_tab_cells_{0};
 };
 
 }  // namespace tabacus::sync
