@@ -6,6 +6,7 @@
 import { catalogue } from './exports/catalogue.js';
 import { coordination } from './exports/coordination.js';
 import { core, counter, counters } from './exports/counters.js';
+import { gather } from './exports/gather.js';
 import { leader } from './exports/leader.js';
 import { limits } from './exports/limits.js';
 import { locks } from './exports/locks.js';
@@ -34,6 +35,7 @@ export const groups = {
     locks: [...locks, ...leader],
     queues,
     limits,
+    gather,
 };
 
 /** All exports. @type {ExportedCall[]} */
@@ -43,6 +45,7 @@ export const exported = [...core, ...counter, ...Object.values(groups).flat()];
 export const bindings = {
     counters: [...core, ...counter, ...counters],
     coordination: [...groups.coordination, ...groups.locks, ...queues, ...limits],
+    gather,
 };
 
 /**
@@ -65,6 +68,7 @@ export const bindings = {
 export const pieces = {
     counters: { exports: [...core, ...counter, ...counters] },
     locks: { exports: [...coordination, ...locks], entered: ['tabacus::browser::BrowserLocks::query'] },
+    gather: { exports: gather, alone: true },
     storage: { exports: [], entered: ['tabacus::StorageReplica'], alone: true },
     leader: { exports: leader },
     lease: { exports: [], entered: ['tabacus::LeaseLock'] },

@@ -282,6 +282,28 @@ export const coordinationCallbacks = [
     ]),
 ];
 
+/** The calls that only gatherers of what threads add make. @type {HostCall[]} */
+export const gatherCallbacks = [
+    ...of('cells', 'PageCells', 'js/threads/tab-counter/page-cells.js', [
+        {
+            name: 'cells_gather',
+            doc: 'Begins a gather. Returns what threads have added and was not taken yet.',
+            returns: 'number',
+            params: { cells: 'int' },
+        },
+        {
+            name: 'cells_take',
+            doc: 'Records that the tab has counted `n` of what threads have added.',
+            params: { cells: 'int', n: 'number' },
+        },
+        {
+            name: 'cells_publish',
+            doc: 'Publishes the value that the tab knows.',
+            params: { cells: 'int', value: 'number' },
+        },
+    ]),
+];
+
 /**
  * @typedef {object} HostEvent
  * @property {string} name

@@ -34,6 +34,7 @@ export { TabacusError, TabacusRangeError } from './common/errors.js';
 /** @typedef {import('./threads/shared-condition.js').SharedCondition} SharedCondition */
 /** @typedef {import('./threads/shared-mutex.js').SharedMutex} SharedMutex */
 /** @typedef {import('./threads/shared-mutex.js').Grant} Grant */
+/** @typedef {import('./threads/tab-counter/shared-tab-counter.js').SharedTabCounter} SharedTabCounter */
 /** @typedef {import('./threads/tab-lock/shared-tab-lock.js').SharedTabLock} SharedTabLock */
 /** @typedef {import('./threads/tab-lock/shared-tab-lock.js').TabGrant} TabGrant */
 /** @typedef {import('./threads/handle.js').SharedHandle} SharedHandle */
@@ -51,18 +52,18 @@ export class ThreadsMemory extends SharedMemory {
      * @param {ThreadCore} core
      * @param {SharedHandle} handle
      * @param {Lazy<import('./threads/cpp-program.js').CppProgram>} program
-     * @param {typeof import('./threads/tab-lock/shared-tab-lock.js').SharedTabLock} [TabLock] the class of
-     *   locks over tabs, if the memory is made with a tab
+     * @param {import('./threads/shared-memory.js').TabClasses} [tabClasses] if the memory is made with a tab
      */
-    constructor(core, handle, program, TabLock) {
-        super(core, handle, TabLock);
+    constructor(core, handle, program, tabClasses) {
+        super(core, handle, tabClasses);
         this.#core = core;
         this.#program = program;
     }
 
     /**
      * Closes this thread's attachment, as SharedMemory.close() does. For all threads it ends the locks over
-     * tabs of this memory: held ones are lost, and requests are refused.
+     * tabs of this memory: held ones are lost, and requests are refused. What threads have added to counters over
+     * tabs is gathered for the last time; what they add later is not counted.
      */
     close() {
         super.close();
@@ -78,7 +79,7 @@ export class ThreadsMemory extends SharedMemory {
      * Starts C++ threads that add to a counter as fast as they can, and resolves when all are done. The first
      * call loads threads.wasm.
      *
-     * @param {SharedCounter} counter a counter of this memory
+     * @param {SharedCounter | SharedTabCounter} counter a counter of this memory
      * @param {import('./threads/hammer-options.js').HammerOptions} options
      * @returns {Promise<void>} rejects with `invalid-argument`; with `unavailable` if threads.wasm cannot be
      *   loaded, a Worker cannot be started, or a lock is refused; with a TabacusRangeError if the counter
@@ -187,7 +188,8 @@ async function makeArena(memory, module) {
  *
  * @param {{ wasm?: WasmSource, attachWasm?: WasmSource, tab?: import('./tab/tab.js').Tab }} [options] `wasm`
  *   and `attachWasm`: the sources of threads.wasm and attach.wasm, if they are not beside the package's
- *   modules. `tab`: the tab through which `tabLock(name)` acquires locks
+ *   modules. `tab`: the tab through which `tabLock(name)` acquires locks, and into whose counters
+ *   `tabCounter(name)` counts
  * @returns {Promise<ThreadsMemory>} rejects with `invalid-argument`; with `unavailable` if the page is not
  *   isolated or a file cannot be loaded; with `out-of-memory` if the platform does not give so much memory
  */
@@ -220,7 +222,7 @@ export async function threads(options = {}) {
         tabLocks: tab !== undefined,
     };
     if (!tab) return new ThreadsMemory(core, handle, program);
-    const { Broker, SharedTabLock } = await imported(import('./threads/tab-lock/tab-locks.js'));
+    const { Broker, ...tabClasses } = await imported(import('./threads/tab-lock/tab-locks.js'));
     new Broker(core, tab, livenessPrefix).serve();
-    return new ThreadsMemory(core, handle, program, SharedTabLock);
+    return new ThreadsMemory(core, handle, program, tabClasses);
 }

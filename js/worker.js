@@ -25,6 +25,7 @@ export { TabacusError, TabacusRangeError } from './common/errors.js';
 /** @typedef {import('./threads/shared-counter.js').SharedCounter} SharedCounter */
 /** @typedef {import('./threads/shared-condition.js').SharedCondition} SharedCondition */
 /** @typedef {import('./threads/shared-mutex.js').SharedMutex} SharedMutex */
+/** @typedef {import('./threads/tab-counter/shared-tab-counter.js').SharedTabCounter} SharedTabCounter */
 /** @typedef {import('./threads/tab-lock/shared-tab-lock.js').SharedTabLock} SharedTabLock */
 /** @typedef {import('./threads/tab-lock/shared-tab-lock.js').TabGrant} TabGrant */
 /** @typedef {import('./threads/handle.js').SharedHandle} SharedHandle */

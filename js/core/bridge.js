@@ -95,6 +95,13 @@ export class Bridge {
      */
     callFurther = () => undefined;
 
+    /**
+     * Makes the calls that gatherers make (js/threads/tab-counter/page-cells.js). Undefined until there is one.
+     *
+     * @type {((...call: import('./program.js').HostCallArguments) => unknown) | undefined}
+     */
+    callCells;
+
     /** The names for which admit() was called. @type {Set<string>} */
     #names = new Set();
 

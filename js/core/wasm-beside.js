@@ -13,6 +13,8 @@ function addressOf(piece) {
             return new URL('./counters.wasm', import.meta.url);
         case 'storage':
             return new URL('./storage.wasm', import.meta.url);
+        case 'gather':
+            return new URL('./gather.wasm', import.meta.url);
         case 'locks':
             return new URL('./locks.wasm', import.meta.url);
         case 'leader':

@@ -237,7 +237,7 @@ export class Engine {
             this.#ahead.delete(name); // if this fails, the next call has to fetch the piece again
             const module = await compiling;
             // Each other piece imports functions of `locks`.
-            if (name !== 'locks' && name !== 'storage') await this.#piece('locks').get();
+            if (!['locks', 'storage', 'gather'].includes(name)) await this.#piece('locks').get();
             const adding = this.#program.add(name, module).catch(pieceNotStarted(name, source));
             this.bridge.contain(await hostWork(platform, adding, name));
         }, this.#retry);

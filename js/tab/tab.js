@@ -428,6 +428,11 @@ export class Tab extends TabEventTarget {
         reportTo(this.#engine.platform, error);
     }
 
+    /** The engine of this handle. @internal */
+    get _engine() {
+        return this.#engine;
+    }
+
     /** @throws {TabacusError} `closed` @internal */
     _assertOpen() {
         if (this.#closing) throw closedError();

@@ -8,6 +8,9 @@ import { SharedCounter } from './shared-counter.js';
  */
 const threadsMax = 64;
 
+/** What C++ calls the kind of a counter over tabs, which has a layout of its own. */
+const overTabs = 0;
+
 /**
  * The options of hammer().
  *
@@ -29,7 +32,8 @@ const threadsMax = 64;
  */
 export function checkHammer(core, counter, options) {
     core.assertOpen();
-    const { kind, at } = SharedCounter.locate(counter, core);
+    const cells = Object(counter)._lendCells?.(core);
+    const { kind, at } = cells ? { kind: overTabs, at: cells } : SharedCounter.locate(counter, core);
     const given = checkOptions(options, ['threads', 'adds', 'amount', 'lock']);
     const threads = checkInteger('threads', given.threads, 1, threadsMax);
     const adds = checkInteger('adds', given.adds, 0, 2 ** 32 - 1);

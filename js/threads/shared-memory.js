@@ -11,12 +11,18 @@ import { slotFields, segmentSlots, mirrorStates, segmentFields } from './segment
 
 /** @typedef {import('./arena-layout.js').CounterKind} CounterKind */
 
+/** @typedef {import('./tab-counter/shared-tab-counter.js').SharedTabCounter} SharedTabCounter */
 /** @typedef {import('./tab-lock/shared-tab-lock.js').SharedTabLock} SharedTabLock */
 
 /** @typedef {import('./arena-layout.js').ObjectKind} ObjectKind */
 
 /** The classes of all kinds but counters. */
 const classes = { mutex: SharedMutex, condition: SharedCondition, once: SharedOnce };
+/**
+ * The classes of locks and counters over tabs, which are only loaded if the memory was made with a tab.
+ *
+ * @typedef {Pick<typeof import('./tab-lock/tab-locks.js'), 'SharedTabLock' | 'SharedTabCounter'>} TabClasses
+ */
 
 /** @type {readonly string[]} */
 const counterKinds = Object.keys(kindNumbers).filter((kind) => !(kind in classes));
@@ -59,13 +65,16 @@ const capabilitiesOf = ({ words, root }) => ({
 export class SharedMemory extends /** @type {new () => StorageEventTarget & EventTarget} */ (EventTarget) {
     #core;
     #handle;
-    #TabLock;
+    #tabClasses;
 
     /** @type {Map<string, { kind: CounterKind | ObjectKind, object: SharedCounter | SharedMutex | SharedCondition | SharedOnce }>} */
     #objects = new Map();
 
     /** @type {Map<string, SharedTabLock>} */
     #tabLocks = new Map();
+
+    /** @type {Map<string, SharedTabCounter>} */
+    #tabCounters = new Map();
 
     /**
      * `storage`: how localStorage relates to the shared storage, once any thread has called `storage()`.
@@ -90,14 +99,13 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
     /**
      * @param {import('./thread-core.js').ThreadCore} core
      * @param {import('./handle.js').SharedHandle} handle
-     * @param {typeof import('./tab-lock/shared-tab-lock.js').SharedTabLock} [TabLock] the class of locks over
-     *   tabs, which is only loaded if the memory was made with a tab
+     * @param {TabClasses} [tabClasses] if the memory was made with a tab
      */
-    constructor(core, handle, TabLock) {
+    constructor(core, handle, tabClasses) {
         super();
         this.#core = core;
         this.capabilities = capabilitiesOf(core);
-        this.#TabLock = TabLock;
+        this.#tabClasses = tabClasses;
         this.#handle = Object.freeze(handle);
     }
 
@@ -199,15 +207,37 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
     tabLock(name) {
         checkName(name);
         this.#core.assertOpen();
-        if (!this.#TabLock) {
-            throw new TabacusError(
-                'unavailable',
-                'locks over tabs need a tab that asks for them: make the memory by threads({ tab: await open() })',
-            );
-        }
-        const lock = this.#tabLocks.get(name) ?? new this.#TabLock(this.#core, name);
+        const lock = this.#tabLocks.get(name) ?? new (this.#needTab().SharedTabLock)(this.#core, name);
         this.#tabLocks.set(name, lock);
         return lock;
+    }
+
+    /**
+     * Returns the counter of that name over all threads and all tabs of the origin. It is the same counter as
+     * `tab.counter(name)` of the tab with which the memory was made.
+     *
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units. A counter, a mutex or a lock of this
+     *   memory may have the same name
+     * @returns {SharedTabCounter} the same object for the same name
+     * @throws {TabacusError} `invalid-argument`; `unavailable` if the memory was made without a tab;
+     *   `out-of-memory`; `would-block` on a main thread while another thread makes an object; `closed`
+     */
+    tabCounter(name) {
+        checkName(name);
+        this.#core.assertOpen();
+        const counter =
+            this.#tabCounters.get(name) ?? new (this.#needTab().SharedTabCounter)(this.#core, name);
+        this.#tabCounters.set(name, counter);
+        return counter;
+    }
+
+    /** Returns the classes of locks and counters over tabs. @throws {TabacusError} `unavailable` */
+    #needTab() {
+        if (this.#tabClasses) return this.#tabClasses;
+        throw new TabacusError(
+            'unavailable',
+            'locks and counters over tabs need a tab: make the memory by threads({ tab: await open() })',
+        );
     }
 
     /**
@@ -239,7 +269,7 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
      * that the thread holds goes to the next thread as if this one had died: with `ownerDied`.
      */
     close() {
-        for (const lock of this.#tabLocks.values()) lock._close();
+        for (const one of [...this.#tabLocks.values(), ...this.#tabCounters.values()]) one._close();
         this.#core.mirror?.push();
         this.#core.close();
     }

@@ -37,6 +37,14 @@ import { maySleep } from './waiting.js';
  * @property {(root: number) => number} request_bell
  * @property {(root: number) => void} request_end
  * @property {(root: number, before: number) => number} request_next
+ * @property {(root: number, agent: number, units: number) => number} cells_open
+ * @property {(cells: number) => number} cells_join
+ * @property {(root: number, cells: number, index: number, n: number) => number} cells_add
+ * @property {(cells: number) => number} cells_value
+ * @property {(root: number, before: number) => number} cells_next
+ * @property {(cells: number) => number} cells_gather
+ * @property {(cells: number, n: number) => void} cells_take
+ * @property {(cells: number, total: number) => void} cells_publish
  * @property {(request: number, has: number) => number} request_task
  * @property {(request: number, token: number) => number} request_grant
  * @property {(request: number, reason: number) => number} request_refuse
@@ -49,7 +57,7 @@ import { maySleep } from './waiting.js';
 /** The result of object_open while another thread makes an object, in a thread that may not wait. */
 const busy = -1;
 
-/** The same result of request_open. */
+/** The same result of request_open and cells_open. */
 const tabBusy = 1;
 
 const registryBusy = () =>
@@ -61,6 +69,18 @@ const registryBusy = () =>
 const arenaFull = () => new TabacusError('out-of-memory', 'the shared memory has no space for another name');
 
 const closedError = () => new TabacusError('closed', 'this attachment to the shared memory is closed');
+
+/**
+ * Checks what request_open or cells_open has returned, and returns the address.
+ *
+ * @param {number} address
+ * @throws {TabacusError} `would-block`, `out-of-memory`
+ */
+function opened(address) {
+    if (address === tabBusy) throw registryBusy();
+    if (address === 0) throw arenaFull();
+    return address;
+}
 
 /** This thread's attachment to an arena. */
 export class ThreadCore {
@@ -161,10 +181,20 @@ export class ThreadCore {
     openRequest(name, watched = this.watched) {
         this.assertOpen();
         this.#write(name);
-        const request = this.ops.request_open(this.root, this.agent, name.length, watched ? 1 : 0);
-        if (request === tabBusy) throw registryBusy();
-        if (request === 0) throw arenaFull();
-        return request;
+        return opened(this.ops.request_open(this.root, this.agent, name.length, watched ? 1 : 0));
+    }
+
+    /**
+     * Finds the cells of the counter over tabs of that name, and makes them if there are none.
+     *
+     * @param {string} name
+     * @returns {number} their address
+     * @throws {TabacusError} `would-block`, `out-of-memory`, `closed`
+     */
+    openCells(name) {
+        this.assertOpen();
+        this.#write(name);
+        return opened(this.ops.cells_open(this.root, this.agent, name.length));
     }
 
     /** Writes a name into the agent's block, from where C++ reads it. @param {string} name */
@@ -188,6 +218,8 @@ export class ThreadCore {
             counter_add: () => NaN,
             counter_bump: () => NaN,
             counter_value: () => NaN,
+            cells_add: () => NaN,
+            cells_value: () => NaN,
         };
     }
 }

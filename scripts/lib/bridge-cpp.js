@@ -1,7 +1,13 @@
 /** The C++ side of the bridge, written from what bridge/ describes. */
 
 import { cppErrors } from '../../bridge/errors.js';
-import { callbacks, coordinationCallbacks, hostCalls, hostEvents } from '../../bridge/host.js';
+import {
+    callbacks,
+    coordinationCallbacks,
+    gatherCallbacks,
+    hostCalls,
+    hostEvents,
+} from '../../bridge/host.js';
 import { enums, records } from '../../bridge/types.js';
 import {
     enumOf,
@@ -148,7 +154,7 @@ export function recordsHeader() {
 /** @typedef {import('../../bridge/host.js').HostCall} HostCall */
 
 /** All calls; the index of a call is its number. @type {HostCall[]} */
-export const numberedCalls = [...hostCalls, ...callbacks, ...coordinationCallbacks];
+export const numberedCalls = [...hostCalls, ...callbacks, ...coordinationCallbacks, ...gatherCallbacks];
 
 /**
  * The parameters of a call, with one for each field of a record that JavaScript gets as an object.

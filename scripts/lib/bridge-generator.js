@@ -10,6 +10,7 @@ import { enums } from '../../bridge/types.js';
 import { errorCodeHeader, exportsHeader, hostHeader, recordsHeader } from './bridge-cpp.js';
 import {
     buildModule,
+    cellsCallsModule,
     coordinationCallsModule,
     enumFile,
     enumModule,
@@ -36,6 +37,7 @@ const FILES = {
     'js/core/generated/host-calls.js': hostCallsModule,
     'js/core/generated/host-events.js': hostEventsModule,
     'js/core/generated/coordination-calls.js': coordinationCallsModule,
+    'js/core/generated/cells-calls.js': cellsCallsModule,
     'js/core/generated/glue.js': glueModule,
     ...Object.fromEntries(
         Object.entries(groups).map(([name, calls]) => [

@@ -2,7 +2,13 @@
 
 import { errors } from '../../bridge/errors.js';
 import { exported, pieces } from '../../bridge/exports.js';
-import { callbacks, coordinationCallbacks, hostCalls, hostEvents } from '../../bridge/host.js';
+import {
+    callbacks,
+    coordinationCallbacks,
+    gatherCallbacks,
+    hostCalls,
+    hostEvents,
+} from '../../bridge/host.js';
 import { enums, records } from '../../bridge/types.js';
 import { flatParams, numberedCalls, slotsOf } from './bridge-cpp.js';
 import {
@@ -252,16 +258,15 @@ const callParams = [
  * @param {HostCall[]} calls
  */
 function dispatcher(doc, name, receivers, calls) {
-    const params = [
-        ...receivers.map(([param]) => param),
-        'call, a, b, c, d, number, first, firstSize, second, secondSize',
-    ];
+    const passedOn = 'call, a, b, c, d, number, first, firstSize, second, secondSize';
+    const params = [...receivers.map(([param]) => param), passedOn];
     const types = receivers.map(([param, type]) => `@param {${type}} ${param}`);
     const cases = indented(calls.map(callCase).join(''), '        ');
-    const rest =
-        name === 'callHost'
-            ? '        default:\n            return bridge.callFurther(bridge, call, a, b, c, d, number, first, firstSize, second, secondSize);\n'
-            : '        default:\n            return undefined;\n';
+    const further = {
+        callHost: `bridge.callFurther(bridge, ${passedOn})`,
+        callCoordination: `bridge.callCells?.(${passedOn})`,
+    }[name];
+    const rest = `        default:\n            return ${further ?? 'undefined'};\n`;
     return (
         comment([doc, '', ...types, ...callParams, '@returns {unknown} a number, a boolean, or nothing']) +
         `export function ${name}(${params.join(', ')}) {\n    switch (call) {\n${cases}${rest}    }\n}\n`
@@ -307,6 +312,16 @@ export function coordinationCallsModule() {
     );
     return head + enumImports(enumsIn(typesOf(coordinationCallbacks)), code) + code;
 }
+
+/** Writes js/core/generated/cells-calls.js. */
+export const cellsCallsModule = () =>
+    head +
+    dispatcher(
+        'Calls the cells of threads.',
+        'callCells',
+        [['cells', "import('../../threads/tab-counter/page-cells.js').PageCells"]],
+        gatherCallbacks,
+    );
 
 /** Writes js/core/generated/host-events.js. */
 export function hostEventsModule() {

@@ -19,7 +19,7 @@ const SOURCES = ['app.js', 'worker.js'];
  * copy nothing.
  */
 const ASSETS = [
-    ...['counters', 'storage', 'locks', 'leader', 'lease', 'queue', 'limits', 'catalogue'].map(
+    ...['counters', 'gather', 'storage', 'locks', 'leader', 'lease', 'queue', 'limits', 'catalogue'].map(
         (piece) => `${piece}.wasm`,
     ),
     ...['attach.wasm', 'threads-worker.js', 'threads.wasm'],

@@ -1188,8 +1188,68 @@ const QUEUES = [
     },
 ];
 
+const TAB_CELLS = {
+    file: `${SYNC}/tab_cells.hpp`,
+    compiles: ['tests/native/explore/explore_tab_cells.cpp'],
+};
+const GATHERER = of('replica/gatherer.cpp');
+
+/** Counters over tabs to which threads add. @type {Mutant[]} */
+const TAB_COUNTERS = [
+    {
+        ...TAB_CELLS,
+        name: 'mark-the-bell-before-it-rings',
+        fault: 'a thread that is terminated before it rings keeps all others from ringing',
+        find: 'bell.ring();\n            rung_for_.store(gather);',
+        replace: 'rung_for_.store(gather);\n            bell.ring();',
+        test: 'explorer: a thread terminated at any step of an add loses none that returned',
+    },
+    {
+        ...TAB_CELLS,
+        name: 'read-cells-before-the-gather-begins',
+        fault: 'an add between the two is in no gather, and rings no bell',
+        find: 'gathers_.fetch_add(1);\n        return std::clamp(sum() - taken_, -number_limit.most, number_limit.most);',
+        replace:
+            'const auto n = std::clamp(sum() - taken_, -number_limit.most, number_limit.most);\n        gathers_.fetch_add(1);\n        return n;',
+        test: 'explorer: every add of two threads is gathered once, and without another add',
+    },
+    {
+        ...GATHERER,
+        name: 'gather-twice',
+        fault: 'what is counted is not taken from the cells',
+        find: 'if (counted) cells_.take(n);',
+        replace: '',
+        test: 'gatherer: a flush commits what threads had added, and publishes the same total',
+    },
+    {
+        ...GATHERER,
+        name: 'take-what-is-not-counted',
+        fault: 'what would leave the range is taken from the cells',
+        find: 'if (counted) cells_.take(n);',
+        replace: 'cells_.take(n);',
+        test: 'gatherer: what would leave the range stays in the cells, and counts once it fits',
+    },
+    {
+        ...GATHERER,
+        name: 'flush-without-a-gather',
+        fault: 'a flush ends before what a thread had added is committed',
+        find: 'if (!gather()) co_await fail_out_of_range();\n    co_await counter_.flush();',
+        replace: 'co_await counter_.flush();',
+        test: 'explorer: what threads of two tabs add is counted once, and all of it once flushed',
+    },
+    {
+        ...of('replica/replica.cpp'),
+        name: 'leave-without-a-gather',
+        fault: 'a page that is left loses what its threads had added',
+        find: 'void Replica::commit_before_sleep() {\n    last_commits.call();',
+        replace: 'void Replica::commit_before_sleep() {',
+        test: 'gatherer: a page that is left commits what its threads had added',
+    },
+];
+
 export const MUTANTS = [
     ...SHARED_MEMORY,
+    ...TAB_COUNTERS,
     ...SEGMENTS,
     ...PROTOCOLS,
     ...CATALOGUE,

@@ -5,8 +5,9 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ESLint } from 'eslint';
 import { bindings } from '../../bridge/exports.js';
-import { callbacks, coordinationCallbacks, hostCalls } from '../../bridge/host.js';
+import { callbacks, coordinationCallbacks, gatherCallbacks, hostCalls } from '../../bridge/host.js';
 import { Bridge } from '../../js/core/bridge.js';
+import { PageCells } from '../../js/threads/tab-counter/page-cells.js';
 import { LockSnapshots } from '../../js/host/lock-snapshots.js';
 import { ready } from '../../js/core/load-coordination.js';
 import { CoordinationListeners } from '../../js/core/coordination-listeners.js';
@@ -80,8 +81,9 @@ test('the comment of each generated call names a function that exists on the oth
         'bridge.promises': new Promises(),
         'bridge.listeners': new CoordinationListeners(),
         'bridge.lockSnapshots': new LockSnapshots(host),
+        cells: PageCells.prototype,
     };
-    for (const call of [...hostCalls, ...callbacks, ...coordinationCallbacks]) {
+    for (const call of [...hostCalls, ...callbacks, ...coordinationCallbacks, ...gatherCallbacks]) {
         assert.ok(hostMethod(call) in Object(objects[call.on]), `${call.on} of ${call.name}`);
         const source = readFileSync(`${repository}/${call.file}`, 'utf8');
         assert.match(source, new RegExp(`\\bclass ${call.type}\\b`), call.name);

@@ -1,4 +1,4 @@
-/** The functions of a Worker that uses locks over tabs. Its page calls them. */
+/** The functions of a Worker that uses locks and counters over tabs. Its page calls them. */
 
 import { answerCalls } from './worker-calls.js';
 
@@ -49,6 +49,54 @@ export function tabLocker(attach, post) {
         held: (name) => shared.tabLock(name).held,
         /** @param {string} name */
         token: (name) => shared.tabLock(name).token,
+        /**
+         * Adds to a counter over tabs. Returns the value that the Worker then knows.
+         *
+         * @param {string} name
+         * @param {number} n
+         * @param {number} [times]
+         */
+        add(name, n, times = 1) {
+            const counter = shared.tabCounter(name);
+            for (let i = 0; i < times; i++) counter.add(n);
+            return counter.value;
+        },
+        /**
+         * Adds one to a counter over tabs until the Worker is terminated, and writes how often into `added`.
+         *
+         * @param {string} name
+         * @param {Int32Array} added
+         */
+        addForEver(name, added) {
+            for (const counter = shared.tabCounter(name); ; Atomics.add(added, 0, 1)) counter.add();
+        },
+        /**
+         * @param {string} name
+         * @param {{ timeout?: number }} [options]
+         */
+        flush: (name, options) => shared.tabCounter(name).flush(options),
+        /** @param {string} name */
+        flushAsync: (name) => shared.tabCounter(name).flushAsync(),
+        /** @param {string} name */
+        value: (name) => shared.tabCounter(name).value,
+        /** @param {string} name */
+        read: (name) => shared.tabCounter(name).read(),
+        /**
+         * Resolves with the first value of a counter that is at least `least`.
+         *
+         * @param {string} name
+         * @param {number} least
+         * @returns {Promise<number>}
+         */
+        atLeast: (name, least) =>
+            new Promise((resolve) => {
+                const counter = shared.tabCounter(name);
+                const stop = counter.subscribe((value) => {
+                    if (value < least) return;
+                    resolve(value);
+                    queueMicrotask(() => stop());
+                });
+            }),
         /**
          * Adds one to a plain number `times` times, each time under the lock and with a pause between its
          * load and its store.

@@ -1,6 +1,7 @@
-/** The page's side of the locks over tabs that threads request. tab_request.hpp describes the protocol. */
+/** The page's side of what threads request of its tab. tab_request.hpp describes the protocol. */
 
-import { requestFields, tabHas, tabReasons, tabTasks } from './tab-request-layout.js';
+import { requestFields, tabHas, tabPurposes, tabReasons, tabTasks } from './tab-request-layout.js';
+import { PageCounters } from '../tab-counter/page-counters.js';
 import { watchExit } from '../exit/liveness-lock.js';
 import { sleepAsync } from '../waiting.js';
 
@@ -23,8 +24,11 @@ import { sleepAsync } from '../waiting.js';
  * @property {(name: string, options: LockOptions) => Promise<Held | null>} _acquire
  */
 
+/** The part of a tab that is used for locks and counters. @typedef {LockSource & Pick<import('../../tab/tab.js').Tab, '_engine' | 'counter'>} TabSource */
+
 /**
- * Acquires and releases locks over tabs on behalf of threads, which write their requests into shared memory.
+ * Acquires and releases locks over tabs, and commits and reads counters over tabs, on behalf of threads, which
+ * write their requests into shared memory.
  */
 export class Broker {
     #core;
@@ -32,6 +36,7 @@ export class Broker {
     #tab;
     #livenessPrefix;
     #bell;
+    #counters;
 
     /** @type {Map<number, Record>} */
     #records = new Map();
@@ -43,7 +48,7 @@ export class Broker {
 
     /**
      * @param {import('../thread-core.js').ThreadCore} core
-     * @param {LockSource} tab
+     * @param {TabSource} tab
      * @param {string} livenessPrefix
      */
     constructor(core, tab, livenessPrefix) {
@@ -52,6 +57,7 @@ export class Broker {
         this.#ops = core.ops;
         this.#tab = tab;
         this.#livenessPrefix = livenessPrefix;
+        this.#counters = new PageCounters(core, tab);
         this.#bell = core.ops.request_bell(core.root) >> 2;
     }
 
@@ -64,6 +70,7 @@ export class Broker {
     /** Ends the broker: held locks are lost, and waiting and later requests are refused. */
     #close() {
         this.#closed = true;
+        this.#counters.close();
         this.#ops.request_end(this.#core.root);
         for (const request of this.#requests()) this.#dismiss(request);
     }
@@ -77,6 +84,7 @@ export class Broker {
         while (!this.#closed) {
             const seen = Atomics.load(words, this.#bell);
             for (const request of this.#requests()) this.#process(request);
+            this.#counters.gatherSoon();
             await sleepAsync(words, this.#bell, seen, Infinity, ending);
         }
     }
@@ -99,7 +107,7 @@ export class Broker {
     }
 
     /**
-     * Requests the lock from the tab.
+     * Requests the lock from the tab, or has the counter committed or read.
      *
      * @param {number} request
      * @param {boolean} tries whether the request does not wait
@@ -114,6 +122,13 @@ export class Broker {
             return;
         }
         const name = this.#nameOf(request);
+        if (this.#field(request, requestFields.purpose) === tabPurposes.counter) {
+            this.#counters.serve(name, tries).then(
+                (value) => this.#answerCounter(request, record, value),
+                (error) => this.#refuse(request, record, error.code),
+            );
+            return;
+        }
         const options = tries ? { ifAvailable: true } : { signal: record.abort.signal };
         this.#tab._acquire(name, { ...options, label: `thread ${agent}` }).then(
             (held) => this.#answer(request, record, held),
@@ -146,6 +161,19 @@ export class Broker {
         if (!this.#ops.request_grant(request, /** @type {number} */ (held.token))) this.#process(request);
         else if (held.held) held.signal.addEventListener('abort', lost);
         else lost();
+    }
+
+    /**
+     * Passes the answer of a counter on to the thread.
+     *
+     * @param {number} request
+     * @param {Record} record
+     * @param {number} value
+     */
+    #answerCounter(request, record, value) {
+        if (this.#records.get(request) !== record) return;
+        record.has = tabHas.holding;
+        if (!this.#ops.request_grant(request, value)) this.#process(request);
     }
 
     /**

@@ -4,11 +4,12 @@
  */
 
 import { holdLivenessLock } from '../exit/liveness-lock.js';
+import { SharedTabCounter } from '../tab-counter/shared-tab-counter.js';
 import { SharedTabLock } from './shared-tab-lock.js';
 
 /**
- * Makes this thread hold its liveness lock until the attachment is closed, and returns the class of its locks
- * over tabs.
+ * Makes this thread hold its liveness lock until the attachment is closed, and returns the classes of its
+ * locks and counters over tabs.
  *
  * @param {import('../thread-core.js').ThreadCore} core
  * @param {string} livenessPrefix
@@ -19,5 +20,5 @@ export async function joinTabLocks(core, livenessPrefix) {
         core.watched = release !== undefined;
         if (release) core.ending.addEventListener('abort', release);
     }
-    return SharedTabLock;
+    return { SharedTabLock, SharedTabCounter };
 }

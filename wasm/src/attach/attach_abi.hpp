@@ -154,6 +154,55 @@ TABACUS_EXPORT(void, request_close)
     request->close(arena->tab_bell());
 }
 
+// Counters over tabs: the functions of the thread (tab_cells.hpp).
+
+// Returns the address of the cells for the name in the agent's block; 0 if the arena is full, 1 if
+// it stays locked.
+TABACUS_EXPORT(std::uintptr_t, cells_open)
+(tabacus::sync::Arena* arena, const tabacus::sync::Agent* agent, std::uint32_t units) {
+    auto outcome = tabacus::sync::Opened::found;
+    const auto* cells = arena->open_tab_cells(agent->id, agent->may_sleep != 0,
+                                              {agent->name.data(), units}, outcome);
+    if (outcome == tabacus::sync::Opened::busy) return 1;
+    return reinterpret_cast<std::uintptr_t>(cells);
+}
+
+TABACUS_EXPORT(std::uint32_t, cells_join)(tabacus::sync::TabCells* cells) { return cells->join(); }
+
+// Returns 0, or NaN.
+TABACUS_EXPORT(double, cells_add)
+(tabacus::sync::Arena* arena, tabacus::sync::TabCells* cells, std::uint32_t index, double n) {
+    using namespace tabacus::sync;
+    if (!is_safe_integer(n)) return __builtin_nan("");
+    const Outcome outcome = cells->add(static_cast<std::int64_t>(n), index, arena->tab_bell());
+    return outcome == Outcome::added ? 0 : __builtin_nan("");
+}
+
+// Returns NaN if a number cannot hold the value exactly.
+TABACUS_EXPORT(double, cells_value)(const tabacus::sync::TabCells* cells) {
+    return tabacus::sync::as_number(cells->value());
+}
+
+// Counters over tabs: the functions of the page (tab_cells.hpp).
+
+// Returns the first cells for 0, and 0 after the last ones.
+TABACUS_EXPORT(tabacus::sync::TabCells*, cells_next)
+(tabacus::sync::Arena* arena, const tabacus::sync::TabCells* before) {
+    return arena->next_tab_cells(before);
+}
+
+TABACUS_EXPORT(double, cells_gather)(tabacus::sync::TabCells* cells) {
+    return static_cast<double>(cells->begin_gather());
+}
+
+TABACUS_EXPORT(void, cells_take)(tabacus::sync::TabCells* cells, double n) {
+    cells->take(static_cast<std::int64_t>(n));
+}
+
+TABACUS_EXPORT(void, cells_publish)(tabacus::sync::TabCells* cells, double total) {
+    cells->publish(static_cast<std::int64_t>(total));
+}
+
 // Locks over tabs: the functions of the page (tab_request.hpp).
 
 TABACUS_EXPORT(tabacus::sync::TabBell*, request_bell)(tabacus::sync::Arena* arena) {

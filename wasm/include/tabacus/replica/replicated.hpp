@@ -36,6 +36,8 @@ class ReplicatedCounter final : public Counter {
     Subscription on_change(Function<void()> callback) override;
     [[nodiscard]] Guarantee guarantee() const override;
 
+    [[nodiscard]] Replica& replica() { return replica_; }
+
   private:
     Replica& replica_;
     CounterState& state_;

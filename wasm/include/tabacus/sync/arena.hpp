@@ -14,6 +14,7 @@
 #include "tabacus/sync/mutex.hpp"
 #include "tabacus/sync/mutexed_counter.hpp"
 #include "tabacus/sync/striped_counter.hpp"
+#include "tabacus/sync/tab_cells.hpp"
 #include "tabacus/sync/tab_request.hpp"
 #include "tabacus/sync/thread_id.hpp"
 #include "tabacus/sync/unsynchronised_counter.hpp"
@@ -24,7 +25,7 @@
 // `version` show whether another version has laid out the memory.
 //
 //   root   Arena: magic, version, the registry's mutex, the ids, the beginning of free memory
-//   then   entries (name and kind), objects and requests for locks over tabs, each on cache lines
+//   then   entries (name and kind), objects, and requests and cells for the tab, each on cache lines
 //          of its own; they are never moved
 //   last   agents, in a part of their own, so that names cannot take up the space of threads
 //
@@ -221,6 +222,34 @@ class alignas(line_bytes) Arena {
         return next == 0 ? nullptr : at<TabRequest>(next);
     }
 
+    /// Returns the cells of the counter over tabs of that name (tab_cells.hpp). If there are none,
+    /// makes them, and rings the bell, so that the page publishes what it knows. On failure returns nullptr, and sets `outcome` to `full` or `busy`.
+    TabCells* open_tab_cells(Owner caller, bool may_sleep, std::u16string_view name,
+                             Opened& outcome) {
+        outcome = Opened::found;
+        TabCells* cells = find_tab_cells(name);
+        if (cells != nullptr) return cells;
+        const Held held(mutex_, caller, may_sleep);
+        if (held.acquired) cells = find_tab_cells(name);
+        if (cells != nullptr) return cells;
+        cells = held.acquired ? allocate<TabCells>() : nullptr;
+        if (cells == nullptr) {
+            outcome = held.acquired ? Opened::full : Opened::busy;
+            return nullptr;
+        }
+        cells->put(name, first_tab_cells_.load());
+        first_tab_cells_.store(offset(cells));
+        tab_bell_.ring();
+        return cells;
+    }
+
+    /// Returns the cells after `before`, or the first ones for nullptr; nullptr after the last.
+    /// Cells are never removed.
+    TabCells* next_tab_cells(const TabCells* before) {
+        const Offset next = before == nullptr ? first_tab_cells_.load() : before->next();
+        return next == 0 ? nullptr : at<TabCells>(next);
+    }
+
     /// Returns the bell that the page waits on.
     TabBell& tab_bell() { return tab_bell_; }
 
@@ -252,6 +281,12 @@ class alignas(line_bytes) Arena {
     }
 
   private:
+    [[gnu::noinline]] TabCells* find_tab_cells(std::u16string_view name) {
+        TabCells* cells = next_tab_cells(nullptr);
+        while (cells != nullptr && cells->name() != name) cells = next_tab_cells(cells);
+        return cells;
+    }
+
     static bool named(const Entry& entry, const Agent& agent, std::uint32_t units) {
         if (entry.name_units != units) return false;
         for (std::uint32_t i = 0; i < units; ++i) {
@@ -369,6 +404,7 @@ class alignas(line_bytes) Arena {
     std::atomic<Owner> last_id_{0};
     std::atomic<Offset> first_tab_request_{0};
     TabBell tab_bell_;
+    std::atomic<Offset> first_tab_cells_{0};
 };
 
 /// A C++ thread that uses the objects of an arena. Its end is a death, so that the objects that it

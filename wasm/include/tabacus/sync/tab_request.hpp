@@ -9,9 +9,10 @@
 
 #include "tabacus/sync/parker.hpp"
 
-// A request of a thread to its page for a lock over tabs. Only the page can ask the browser for a
-// lock, and only the thread may block. A request is shared memory between one thread and the page,
-// and its state determines which of the two may act:
+// A request of a thread to its page, for a lock over tabs or about a counter over tabs. Only the
+// page can ask the browser for a lock and commit what is counted, and only the thread may block. A
+// request is shared memory between one thread and the page, and its state determines which of the
+// two may act:
 //
 //   state     meaning                          transitions
 //   free      no thread uses it                any thread: takes it, and names the lock
@@ -27,6 +28,9 @@
 // The page writes `token` and `reason` before it leaves `asked`, and the thread reads them after.
 // The thread writes the name before it first asks. From then on nothing writes the name until the
 // page frees the request, so that it can be read without a lock.
+//
+// A request about a counter is the same with other answers: `asked` stands for a flush, `trying` for
+// a read, and `granted` for an answer, whose value is in `token`.
 //
 // After each transition that the page must see, a thread rings the bell. The page reads the number
 // of rings, looks at every request, and then sleeps on the number that it read, so that it misses
@@ -54,6 +58,9 @@ enum class TabHas : std::uint32_t { nothing = 0, waiting = 1, trying = 2, holdin
 /// What the page must do for a request: request the lock and wait (`wait`), request it with
 /// `ifAvailable` (`attempt`), or end what it has and look again (`drop`).
 enum class TabTask : std::uint32_t { nothing = 0, wait = 1, attempt = 2, drop = 3 };
+
+/// What a request is for.
+enum class TabPurpose : std::uint32_t { lock = 0, counter = 1 };
 
 /// A bell that threads ring when the page must look at their requests.
 template <class Parks = PlatformParker>
@@ -97,9 +104,13 @@ class BasicTabRequest {
         if (!move(TabState::free, TabState::idle)) return false;
         name_units_ = static_cast<std::uint32_t>(name.size());
         for (std::uint32_t i = 0; i < name_units_; ++i) name_[i] = name[i];
+        purpose_ = TabPurpose::lock;
         agent_.store(agent);
         return true;
     }
+
+    /// Changes what the request is for. Requires that the thread has taken it, and not asked yet.
+    void set_purpose(TabPurpose purpose) { purpose_ = purpose; }
 
     /// Asks for the lock. `how` is `asked` or `trying`. Returns false, and changes nothing, if the
     /// request waits for the lock or holds it already.
@@ -157,7 +168,7 @@ class BasicTabRequest {
 
     // The functions of the page.
 
-    /// Grants the lock with a fencing token. Returns false if the thread has given up; then the
+    /// Grants the lock with a fencing token, or answers with a value. Returns false if the thread has given up; then the
     /// page must release the lock.
     bool grant(std::int64_t token) {
         token_ = token;
@@ -208,6 +219,7 @@ class BasicTabRequest {
         return true;
     }
 
+    [[nodiscard]] TabPurpose purpose() const { return purpose_; }
     [[nodiscard]] TabState state() const { return static_cast<TabState>(state_.load()); }
     [[nodiscard]] std::int64_t token() const { return token_; }
     [[nodiscard]] std::uint32_t reason() const { return reason_; }
@@ -258,6 +270,7 @@ class BasicTabRequest {
     std::int64_t token_ = 0;                       // 16
     std::uint32_t name_units_ = 0;                 // 24
     std::array<char16_t, name_units_max> name_{};  // 28
+    TabPurpose purpose_ = TabPurpose::lock;        // 284
 };
 
 using TabBell = BasicTabBell<>;

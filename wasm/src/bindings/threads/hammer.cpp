@@ -20,34 +20,47 @@ namespace {
 /// Threads that add to one counter, as fast as they can. JavaScript waits until `running` is 0,
 /// then reads the other numbers, at these offsets.
 struct Hammer {
-    Word running{0};     // 0   threads that have not finished
-    Word refused{0};     // 4   threads that stopped at a refused add
-    Word missing{0};     // 8   threads that could not be started
-    Word locked_out{0};  // 12  threads that stopped because the page refused them the lock
-    Kind kind = Kind::any;
-    void* counter = nullptr;
+    Word running{0};          // 0   threads that have not finished
+    Word refused{0};          // 4   threads that stopped at a refused add
+    Word missing{0};          // 8   threads that could not be started
+    Word locked_out{0};       // 12  threads that stopped because the page refused them the lock
+    Kind kind = Kind::any;    // `any` stands for a counter over tabs
+    void* counter = nullptr;  // its TabCells, if it is over tabs
     std::uint32_t adds = 0;
     std::int64_t amount = 0;
     std::optional<TabMutex> lock;  // if there is one, a thread holds it during each add
 };
 
-Outcome add_once(Hammer& hammer, const Caller& caller) {
+/// A thread that adds. `cell` is its cell of a counter over tabs.
+struct Adder {
+    Caller caller;
+    std::uint32_t cell = 0;
+};
+
+TabCells& cells_of(const Hammer& hammer) { return *static_cast<TabCells*>(hammer.counter); }
+
+Outcome add_once(Hammer& hammer, const Adder& adder) {
+    if (hammer.kind == Kind::any) {
+        return cells_of(hammer).add(hammer.amount, adder.cell, main_arena().tab_bell());
+    }
+    const Caller& caller = adder.caller;
     return bump_in(hammer.kind, hammer.counter, caller, hammer.amount, number_limit);
 }
 
 constexpr std::chrono::hours lock_timeout{24};
 
-Outcome add_locked(Hammer& hammer, const Caller& caller) {
-    if (!hammer.lock) return add_once(hammer, caller);
+Outcome add_locked(Hammer& hammer, const Adder& adder) {
+    if (!hammer.lock) return add_once(hammer, adder);
     const std::unique_lock held(*hammer.lock, lock_timeout);
-    return held.owns_lock() ? add_once(hammer, caller) : Outcome::would_block;
+    return held.owns_lock() ? add_once(hammer, adder) : Outcome::would_block;
 }
 
 Outcome hammer_all(Hammer& hammer) {
     const ArenaThread thread(main_arena());
-    const Caller caller{.id = thread.id(), .may_sleep = true};
+    Adder adder{.caller = {.id = thread.id(), .may_sleep = true}};
+    if (hammer.kind == Kind::any) adder.cell = cells_of(hammer).join();
     for (std::uint32_t i = 0; i < hammer.adds; ++i) {
-        const Outcome outcome = add_locked(hammer, caller);
+        const Outcome outcome = add_locked(hammer, adder);
         if (outcome != Outcome::added) return outcome;
     }
     return Outcome::added;

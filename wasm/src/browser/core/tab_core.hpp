@@ -24,6 +24,8 @@ class ReplicatedCore : public CounterCore {
         return value ? static_cast<double>(*value) : __builtin_nan("");
     }
 
+    ReplicatedCounter& replicated() { return replicated_; }
+
   private:
     ReplicatedCounter& replicated_;
 };

@@ -148,6 +148,7 @@ class ThreadsRun final : public Run {
         }
     }
     [[nodiscard]] bool traces() const { return tracing_ == Tracing::on; }
+    [[nodiscard]] std::uint32_t current() const { return current_; }
 
     sync::Parked park(std::uint32_t number, const std::function<bool()>& unchanged,
                       bool times_out) {
@@ -251,6 +252,8 @@ void record_access(std::uint32_t number, AccessKind access, const char* what, st
                        std::to_string(number) + ")");
     }
 }
+
+std::uint32_t current_thread() { return running->current(); }
 
 std::uint32_t next_cell() { return cells_made++; }
 

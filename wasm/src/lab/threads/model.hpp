@@ -56,6 +56,8 @@ namespace model {
 void point();
 /// Records the operation that a cell has just done. `number` is the cell's.
 void record_access(std::uint32_t number, AccessKind access, const char* what, std::int64_t value);
+/// Returns the index of the thread that runs. Requires that a modelled thread runs.
+std::uint32_t current_thread();
 /// Returns a number for a new cell, which is the same in every run of a program.
 std::uint32_t next_cell();
 sync::Parked park(std::uint32_t number, const std::function<bool()>& unchanged, bool times_out);

@@ -94,6 +94,7 @@ Task<void> Replica::flush(CounterState& state) {
 
 Task<void> Replica::close() {
     std::optional<Error> failure;
+    last_commits.call();
     for (auto& state : counters) {
         if (!active()) break;
         const auto flushed = co_await attempt(flush(state));
@@ -153,6 +154,7 @@ void Replica::on_database(const DatabaseEvent& event) {
 /// Issues the last commit without waiting for anything: no callback will run in a page that is
 /// left.
 void Replica::commit_before_sleep() {
+    last_commits.call();
     announce_at_once(*this);
     if (medium != Medium::database || !slot.adopted() || !counters.dirty()) return;
     scope.spawn([](Replica& self) -> Task<void> {

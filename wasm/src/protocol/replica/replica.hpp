@@ -126,6 +126,7 @@ class Replica {
     ReplicaCommitter committer;
     ReplicaNews news;
     RowReader reader;
+    ChangeListeners last_commits;  // called before the last commits of a page that sleeps or closes
 
   private:
     enum class Phase : std::uint8_t { active, suspended, closed };

@@ -1,0 +1,71 @@
+/** Pages of one process with a tab and a memory each, and Workers that attach to it. */
+
+import { Worker } from 'node:worker_threads';
+import { open } from 'tabacus';
+import { threads } from 'tabacus/threads';
+import { mailbox } from '../programs/adders.js';
+import { callsTo } from '../programs/worker-calls.js';
+import { FakeOrigin } from './fake-origin.js';
+import { LockOrigin } from './fake-locks.js';
+
+/** @typedef {{ window: any, tab: import('tabacus').Tab, shared: import('tabacus/threads').ThreadsMemory }} Page */
+
+/** The Web Locks of the process, for the liveness locks of the threads. */
+const livenessLocks = new LockOrigin();
+const processLocks = {
+    /**
+     * @param {string} name
+     * @param {() => unknown} granted
+     */
+    request: (name, granted) => livenessLocks.manager('page').request(name, {}, granted),
+};
+Object.defineProperty(globalThis, 'navigator', { value: { locks: processLocks }, configurable: true });
+
+/**
+ * Opens pages of one origin.
+ *
+ * @param {number} count
+ * @param {(end: () => unknown) => void} after registers what is to be done after the test
+ * @returns {Promise<[Page, Page, Page]>} as many as `count`
+ */
+export async function openPages(count, after) {
+    const origin = new FakeOrigin();
+    const locks = new LockOrigin();
+    const made = Array.from({ length: count }, async (_, index) => {
+        const window = origin.window({ navigator: { locks: locks.manager(`client ${index}`) } });
+        const tab = await open({ window });
+        const shared = await threads({ tab });
+        after(() => shared.close());
+        after(() => tab.close());
+        return { window, tab, shared };
+    });
+    return /** @type {any} */ (await Promise.all(made));
+}
+
+/**
+ * Starts a Worker of tab-locker.node.js, and attaches it.
+ *
+ * @param {import('tabacus/threads').ThreadsMemory} shared
+ * @param {(end: () => unknown) => void} after
+ */
+export async function startWorker(shared, after) {
+    const worker = new Worker(new URL('./tab-locker.node.js', import.meta.url));
+    const { deliver, fail, next } = mailbox();
+    /** @type {Map<string, () => void>} */
+    const held = new Map();
+    worker.on('message', ({ lock, released, ...answer }) => {
+        if (lock) {
+            void livenessLocks.manager('worker').request(lock, {}, () => {
+                worker.postMessage({ granted: lock });
+                return new Promise((release) => held.set(lock, () => release(undefined)));
+            });
+        } else if (released) held.get(released)?.();
+        else deliver(answer);
+    });
+    worker.on('error', fail);
+    worker.on('exit', () => held.forEach((release) => release()));
+    after(() => worker.terminate());
+    const call = callsTo((message) => worker.postMessage(message), next);
+    await call('attach', shared.handle);
+    return { call, terminate: () => worker.terminate() };
+}
