@@ -223,18 +223,25 @@ class alignas(line_bytes) Arena {
     }
 
     /// Returns the cells of the counter over tabs of that name (tab_cells.hpp). If there are none,
-    /// makes them, and rings the bell, so that the page publishes what it knows. On failure returns nullptr, and sets `outcome` to `full` or `busy`.
+    /// makes them, and rings the bell, so that the page publishes what it knows. On failure returns
+    /// nullptr, and sets `outcome` to `full` or `busy`.
     TabCells* open_tab_cells(Owner caller, bool may_sleep, std::u16string_view name,
                              Opened& outcome) {
         outcome = Opened::found;
         TabCells* cells = find_tab_cells(name);
         if (cells != nullptr) return cells;
         const Held held(mutex_, caller, may_sleep);
-        if (held.acquired) cells = find_tab_cells(name);
+        if (!held.acquired) {
+            outcome = Opened::busy;
+            return nullptr;
+        }
+        repair_if(held.owner_died());
+        cells = find_tab_cells(name);
         if (cells != nullptr) return cells;
-        cells = held.acquired ? allocate<TabCells>() : nullptr;
+        begin_insert(first_tab_cells_);
+        cells = allocate<TabCells>();
         if (cells == nullptr) {
-            outcome = held.acquired ? Opened::full : Opened::busy;
+            outcome = Opened::full;
             return nullptr;
         }
         cells->put(name, first_tab_cells_.load());
