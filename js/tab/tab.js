@@ -4,6 +4,7 @@ import { closedError, TabacusError } from '../common/errors.js';
 import { reportTo } from '../host/failure.js';
 import { Serial } from '../lock/serial.js';
 import { checkName } from '../common/check-arguments.js';
+import { hostWork } from '../common/host-work.js';
 import { Lazy } from '../common/lazy.js';
 import { ReplicatedCounter, StoredCounter } from './counter.js';
 import { TabEventTarget } from './tab-event-target.js';
@@ -76,6 +77,7 @@ export class Tab extends TabEventTarget {
         this._allowWeaker = allowWeaker;
         this.#leave = leave;
         this._kept = engine.bridge.kept;
+        this._clock = engine.host.clock;
         this.#found = tabCapabilities(engine.bridge);
         this.#counters = new TabCounters(
             engine,
@@ -426,6 +428,15 @@ export class Tab extends TabEventTarget {
     /** Reports an error that a function of the application has thrown. @param {unknown} error @internal */
     _report(error) {
         reportTo(this.#engine.platform, error);
+    }
+
+    /** Waits for work as long as options allow. @template T @param {unknown} options @param {Promise<T>} work @internal */
+    async _within(options, work) {
+        if (options === undefined) return work;
+        work.catch(() => {}); // the wait for it rejects
+        const began_ms = this._clock.monotonic();
+        const { bounded } = await hostWork(this.#engine.platform, modules.coordination(), 'import()');
+        return bounded(this._clock, options, work, began_ms);
     }
 
     /** @throws {TabacusError} `closed` @internal */
