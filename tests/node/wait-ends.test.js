@@ -184,3 +184,77 @@ test('options that end a wait are checked, and an aborted signal begins nothing'
     await tab.close();
     origin.close();
 });
+
+/** The calls that never end by themselves, or fail, on a page where they wait for nothing. */
+const endless = new Set([
+    'lock.acquire, ifAvailable',
+    'lock.run, fence preferred',
+    'leader.call',
+    'budget.give',
+]);
+
+/**
+ * Makes a page one that is prerendered in Chromium: Web Locks are not answered, and channels send nothing.
+ *
+ * @param {any} window
+ * @returns {() => void} shows the page
+ */
+function prerender(window) {
+    const { document, navigator } = window;
+    const { locks } = navigator;
+    const { promise: shown, resolve: show } = withResolvers();
+    const { prototype } = window.BroadcastChannel;
+    const { postMessage: post, close } = prototype;
+    const closed = new WeakSet();
+    prototype.close = /** @this {any} */ function () {
+        closed.add(this);
+        close.call(this);
+    };
+    Object.defineProperty(document, 'prerendering', { value: true, configurable: true });
+    Object.defineProperty(navigator, 'locks', {
+        value: {
+            request: async (/** @type {any[]} */ ...given) => (await shown, locks.request(...given)),
+            query: async () => (await shown, locks.query()),
+        },
+    });
+    window.BroadcastChannel.prototype.postMessage =
+        /** @this {any} @param {unknown} message */ async function (message) {
+            await shown;
+            if (!closed.has(this)) post.call(this, message);
+        };
+    return () => {
+        Object.defineProperty(document, 'prerendering', { value: false });
+        show();
+        document.dispatchEvent(new Event('prerenderingchange'));
+    };
+}
+
+function withResolvers() {
+    let resolve = () => {};
+    const promise = new Promise((done) => (resolve = () => done(undefined)));
+    return { promise, resolve };
+}
+
+test('a timeout ends every call of a page that is prerendered, and the call succeeds once the page is shown', async () => {
+    for (const [name, call] of Object.entries(calls)) {
+        const origin = await createOrigin();
+        const { window } = origin.openTab();
+        const show = prerender(window);
+        const tab = await open({ window });
+        const began = window.performance.now();
+        const error = await call(tab, { timeout: 1_000 }).then(
+            () => undefined,
+            (reason) => reason,
+        );
+        const ms = window.performance.now() - began;
+        assert.ok(ms <= 1_000 + slack_ms, `${name}: ${ms} ms`);
+        assert.ok(
+            !error || error.name === 'TimeoutError' || error.code === 'unavailable',
+            `${name}: ${error}`,
+        );
+        show();
+        if (!endless.has(name)) await call(tab, {});
+        await tab.close();
+        origin.close();
+    }
+});
