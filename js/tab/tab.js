@@ -10,6 +10,7 @@ import { ReplicatedCounter, StoredCounter } from './counter.js';
 import { TabEventTarget } from './tab-event-target.js';
 import { ask, checkAgreement, kinds } from './deferred.js';
 import { modules } from './engine.js';
+import { capabilitiesOf } from './capabilities.js';
 import { flushAll, TabCounters } from './tab-counters.js';
 
 /** @typedef {import('./capabilities.js').Capabilities} Capabilities */
@@ -101,13 +102,7 @@ export class Tab extends TabEventTarget {
      * @returns {Readonly<Capabilities>}
      */
     get capabilities() {
-        const { storage } = this.#engine.host; // the first use of localStorage blocks, so open() does without it
-        const found = /** @type {Omit<Capabilities, 'mirror' | 'opening'>} */ (this.#found);
-        this.#capabilities ??= Object.freeze({
-            ...found,
-            opening: this.#engine.host.database.opening,
-            mirror: found.store === 'indexeddb' && storage.available,
-        });
+        this.#capabilities ??= capabilitiesOf(this.#found, this.#engine.host);
         return this.#capabilities;
     }
 
