@@ -163,7 +163,7 @@ export class Origin {
      * @param {import('./database/troubles.js').DatabaseFault} fault
      * @param {{ event?: boolean, forGood?: boolean }} [options] of `dead-connection`: `event` of each connection, and
      *   `forGood` if only a new document can open another one
-     * @returns {() => void} ends `hang-open` or `hang-transaction`
+     * @returns {() => void} ends `hang-open`, `hang-transaction` or `full-disk`
      * @throws {TabacusError} `invalid-argument`
      */
     breakDatabase(tab, fault, options = {}) {

@@ -3,6 +3,7 @@
  * does.
  */
 
+import { hostTask } from '../common/host-task.js';
 import { outsideOfFakeIndexedDB, wrapTransaction } from './fake-indexeddb-tasks.js';
 
 /** @typedef {import('../context.js').Context} Context */
@@ -119,11 +120,19 @@ function watchEnd(context, transaction, done) {
     const { database, rules } = context.origin;
     const open = setOf(/** @type {import('./indexed-db.js').Databases} */ (database).transactions, context);
     const finish = transaction._markFinished.bind(transaction);
+    const abort = transaction._abort.bind(transaction);
+    let aborts = false;
+    transaction._abort = (/** @type {string | null} */ error) => {
+        aborts = true;
+        abort(error);
+    };
     const line = rules.sourceLine();
     open.add(transaction);
     transaction._markFinished = () => {
         open.delete(transaction);
-        done();
+        // The event of an abort is fired in a task of fake-indexeddb, before which no time may pass.
+        if (aborts) hostTask(done, true);
+        else done();
         const names = [...transaction._scope].join(', ');
         rules.trace(
             context.id,
@@ -153,7 +162,11 @@ export function letTimePass(database) {
 export function scheduled(context, transaction, trouble) {
     wrapTransaction(transaction);
     const start = transaction._start.bind(transaction);
-    const step = () => (trouble.isDead(transaction.db) ? transaction._abort('UnknownError') : start());
+    const step = () => {
+        if (trouble.isDead(transaction.db)) transaction._abort('UnknownError');
+        else if (trouble.refusesCommit(transaction)) transaction._abort('QuotaExceededError');
+        else start();
+    };
     const done = context.origin.beginWork();
     endsWork.set(transaction, done);
     // A transaction may wait for one that is not answered, and time must pass meanwhile.
