@@ -5,6 +5,7 @@ import { reportTo } from '../host/failure.js';
 import { Serial } from '../lock/serial.js';
 import { checkName } from '../common/check-arguments.js';
 import { hostWork } from '../common/host-work.js';
+import { imported } from '../common/import-failure.js';
 import { Lazy } from '../common/lazy.js';
 import { ReplicatedCounter, StoredCounter } from './counter.js';
 import { TabEventTarget } from './tab-event-target.js';
@@ -430,7 +431,8 @@ export class Tab extends TabEventTarget {
         if (options === undefined) return work;
         work.catch(() => {}); // the wait for it rejects
         const began_ms = this._clock.monotonic();
-        const { bounded } = await hostWork(this.#engine.platform, modules.coordination(), 'import()');
+        const importing = hostWork(this.#engine.platform, modules.coordination(), 'import()');
+        const { bounded } = await imported(importing);
         return bounded(this._clock, options, work, began_ms);
     }
 

@@ -4,6 +4,7 @@
  */
 
 import { hostTask } from '../common/host-task.js';
+import { arrange, beginTransactionWork, setHeld } from './transaction-work.js';
 import { outsideOfFakeIndexedDB, wrapTransaction } from './fake-indexeddb-tasks.js';
 
 /** @typedef {import('../context.js').Context} Context */
@@ -144,14 +145,6 @@ function watchEnd(context, transaction, done) {
     };
 }
 
-/** Ends the work of a transaction, during which time stands still. @type {WeakMap<object, () => void>} */
-const endsWork = new WeakMap();
-
-/** Lets time pass although transactions are not answered. @param {import('./indexed-db.js').Databases} database */
-export function letTimePass(database) {
-    for (const all of database.transactions.values()) for (const one of all) endsWork.get(one)?.();
-}
-
 /**
  * Makes each step of a transaction a task of the context.
  *
@@ -167,17 +160,21 @@ export function scheduled(context, transaction, trouble) {
         else if (trouble.refusesCommit(transaction)) transaction._abort('QuotaExceededError');
         else start();
     };
-    const done = context.origin.beginWork();
-    endsWork.set(transaction, done);
-    // A transaction may wait for one that is not answered, and time must pass meanwhile.
-    if (context.origin.database?.hanging) done();
+    const done = beginTransactionWork(transaction, () => context.origin.beginWork());
+    arrange(transaction);
     const next = () => {
         countStep(context);
         context.queueTask(step, 'database');
     };
+    const answered = () => {
+        if (transaction._state === 'finished') return;
+        setHeld(transaction, false);
+        next();
+    };
     transaction._start = () => {
         transaction._started = true; // otherwise it would be started again before its task runs
-        if (!trouble.holds('hang-transaction', next)) next();
+        if (trouble.holds('hang-transaction', answered)) setHeld(transaction, true);
+        else next();
     };
     bindDispatch(context, transaction);
     watchEnd(context, transaction, done);

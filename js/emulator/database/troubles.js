@@ -1,7 +1,6 @@
 /** Databases that misbehave in one tab: dead connections, openings and transactions without an answer, a full disk. */
 
 import { inFakeIndexedDB } from './fake-indexeddb-tasks.js';
-import { letTimePass } from './transactions.js';
 
 /** @typedef {import('../context.js').Context} Context */
 /** @typedef {import('./indexed-db.js').Databases} Databases */
@@ -70,19 +69,15 @@ export class DatabaseTrouble {
     /**
      * Begins a fault that makes something wait.
      *
-     * @param {Databases} database
      * @param {DatabaseFault} fault
      * @returns {() => void} ends it
      */
-    hang(database, fault) {
+    hang(fault) {
         const waiting = this.#waiting.get(fault) ?? [];
         this.#waiting.set(fault, waiting);
-        ++database.hanging;
-        letTimePass(database);
         return () => {
             if (this.#waiting.get(fault) !== waiting) return;
             this.#waiting.delete(fault);
-            --database.hanging;
             for (const go of waiting) go();
         };
     }
@@ -139,7 +134,7 @@ export function breakDatabases(database, contexts, fault, forGood) {
     const ends = contexts.map((context) => {
         const trouble = troubleOf(context);
         if (fault === 'full-disk') return trouble.fill();
-        if (fault !== 'dead-connection') return trouble.hang(database, fault);
+        if (fault !== 'dead-connection') return trouble.hang(fault);
         trouble.kill(database, context, forGood);
         return () => {};
     });

@@ -249,8 +249,10 @@ function globalInterface(name, handlers, secure) {
     Object.defineProperty(prototype, trackKey, {
         /** @this {any} */
         get() {
-            return (/** @type {Promise<unknown>} */ work, /** @type {string} */ what) =>
-                tracked(contextOf(this), work, what);
+            return (/** @type {Promise<unknown>} */ work, /** @type {string} */ what) => {
+                const context = contextOf(this);
+                return tracked(context, context.tab.missingChunks.load(work, what), what);
+            };
         },
     });
     defineHandlers(prototype, handlers, PARTICULAR);
