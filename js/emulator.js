@@ -44,6 +44,7 @@ export { faults, quirks, storages };
  * @property {'virtual' | 'real'} [clock] `virtual` by default: time passes only when no event can happen
  * @property {number} [quota_bytes] the capacity of a storage in bytes of UTF-8, keys and values together; 5 MiB by
  *   default
+ * @property {'denied' | 'granted'} [persistence] what `navigator.storage.persist()` answers; `denied` by default
  * @property {readonly (typeof quirks[number])[]} [quirks] none by default
  * @property {import('./core/module.js').WasmSource} [wasm] emulator.wasm, if it is not beside the package's modules
  * @property {object} [fakeIndexedDB] the module `fake-indexeddb`, if `import('fake-indexeddb')` does not find it

@@ -9,6 +9,9 @@ import { CoordinationListeners } from './coordination-listeners.js';
 import { coordinationClose, coordinationNew } from './generated/coordination.js';
 import { callCoordination } from './generated/coordination-calls.js';
 
+export { bounded } from '../common/wait-end.js';
+export { persist } from '../host/persistence.js';
+
 /**
  * Loads coordination and starts it. Without Web Locks, the piece of leases in IndexedDB is loaded, too.
  *

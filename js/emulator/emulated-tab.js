@@ -1,13 +1,14 @@
 /** A tab of an emulated origin: its window, its frames, its workers, and the faults that may happen to it. */
 
 import { invalid, TabacusError } from '../common/errors.js';
-import { checkOptions } from '../common/check-arguments.js';
+import { checkInteger, checkOptions } from '../common/check-arguments.js';
 import { Context } from './context.js';
 import { allows } from './dom/document.js';
 import { trusted } from '../platform/events.js';
 import { hostTask } from './common/host-task.js';
 import { internal } from '../platform/web-idl.js';
 import { endDatabases } from './database/indexed-db.js';
+import { MissingChunks } from './host/missing-chunks.js';
 import { endWorker, openWorker } from './worker.js';
 
 /** @typedef {import('./origin.js').Origin} Origin */
@@ -42,6 +43,8 @@ export class Tab {
     _deniesQuery = false;
     /** Whether every call of `navigator.locks` is forbidden. @internal */
     _refusesLocks = false;
+    /** @internal */
+    missingChunks = new MissingChunks();
     /**
      * The context of the script that opened it: the window of its opener, or a frame in it (HTML §7.2.2.1).
      *
@@ -275,6 +278,20 @@ export class Tab {
         if (this.closed) return;
         this.#trace('may not query locks');
         this._deniesQuery = true;
+    }
+
+    /**
+     * Lets files of tabacus be missing for the tab: the next loads of a module or of a piece of the program fail.
+     * Calls that need them reject with `unavailable`, and work again once a file can be loaded.
+     *
+     * @param {number} [loads] how many loads fail: an integer from 1; all by default
+     * @returns {() => void} ends this
+     * @throws {TabacusError} `invalid-argument`
+     */
+    loseChunks(loads) {
+        if (loads !== undefined) checkInteger('loads', loads, 1, 2 ** 31 - 1);
+        this.#trace('misses files of tabacus');
+        return this.missingChunks.lose(loads ?? Infinity);
     }
 
     /**

@@ -284,17 +284,18 @@ class ScenarioRun {
         if (this.#resume_ms < Infinity && this.origin.clock.read() >= this.#resume_ms) this.#wakeAll();
     }
 
-    /** Resumes every stopped tab: at the end of a run, or after {@link stoppedMax_ms}. */
+    /** Resumes every stopped tab, and answers every database: at the end of a run, or after {@link stoppedMax_ms}. */
     #wakeAll() {
         this.#resume_ms = Infinity;
         const stopped = this.tabs.filter((tab) => !tab.closed && (tab.stopped || tab.throttled));
-        if (stopped.length > 0) this.origin.rules.noteEverything();
+        const resumes = this.#effects.answerAll() || stopped.length > 0;
+        if (resumes) this.origin.rules.noteEverything();
         for (const tab of stopped) {
             tab.wake();
             tab.thaw();
             tab.show();
         }
-        return stopped.length > 0;
+        return resumes;
     }
 
     async #fault() {

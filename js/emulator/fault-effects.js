@@ -11,6 +11,9 @@ export class FaultEffects {
     #quota_bytes;
     #full = false;
 
+    /** Functions that answer what waits, by fault and tab. @type {Map<string, () => void>} */
+    #hanging = new Map();
+
     /** @param {Origin} origin @param {number | undefined} quota_bytes the capacity while the storages are not full */
     constructor(origin, quota_bytes) {
         this.#origin = origin;
@@ -46,13 +49,62 @@ export class FaultEffects {
                 return origin.clearSiteData();
             case 'corrupt':
                 return this.#corrupt(tab);
+            case 'browser-crash':
+                for (const one of [...origin.tabs]) one.kill();
+                return undefined;
+            default:
+                return this.#breakPlatform(fault, tab);
+        }
+    }
+
+    /**
+     * Lets a part of the platform fail in a tab.
+     *
+     * @param {'deny-query' | 'refuse-locks' | 'dead-connection' | 'hang-open' | 'hang-transaction' | 'missing-chunk'} fault
+     * @param {Tab} tab
+     */
+    #breakPlatform(fault, tab) {
+        switch (fault) {
             case 'deny-query':
                 return tab.denyQuery();
             case 'refuse-locks':
                 return tab.refuseLocks();
+            case 'dead-connection':
+                return this.#killConnections(tab);
+            case 'missing-chunk':
+                return void tab.loseChunks(this.#origin.random.below(2) ? 1 : 5);
             default:
-                for (const one of [...origin.tabs]) one.kill();
+                return this.#hang(fault, tab);
         }
+    }
+
+    /** @param {Tab} tab */
+    #killConnections(tab) {
+        const { random } = this.#origin;
+        const event = random.below(2) === 1;
+        this.#origin.breakDatabase(tab, 'dead-connection', { event, forGood: random.below(4) === 0 });
+    }
+
+    /**
+     * Lets openings or transactions of a tab wait, or answers them.
+     *
+     * @param {'hang-open' | 'hang-transaction'} fault
+     * @param {Tab} tab
+     */
+    #hang(fault, tab) {
+        const key = `${fault} ${tab.number}`;
+        const end = this.#hanging.get(key);
+        this.#hanging.delete(key);
+        if (end) end();
+        else this.#hanging.set(key, this.#origin.breakDatabase(tab, fault));
+    }
+
+    /** Answers all openings and transactions that wait. @returns {boolean} whether any fault ended */
+    answerAll() {
+        const ends = [...this.#hanging.values()];
+        this.#hanging.clear();
+        for (const end of ends) end();
+        return ends.length > 0;
     }
 
     /** @param {Tab} tab */

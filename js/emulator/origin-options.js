@@ -32,6 +32,7 @@ export const originOptions = /** @type {const} */ ([
     'seed',
     'clock',
     'quota_bytes',
+    'persistence',
     'quirks',
     'wasm',
     'fakeIndexedDB',
@@ -46,7 +47,7 @@ export const originOptions = /** @type {const} */ ([
 export function checkOrigin(given) {
     const options = checkOptions(given, originOptions);
     const { storage = 'cached', seed, clock = 'virtual', quota_bytes = quotaBytesDefault } = options;
-    const { quirks: chosen = [], url = 'https://example.test/' } = options;
+    const { quirks: chosen = [], url = 'https://example.test/', persistence = 'denied' } = options;
     if (!Array.isArray(chosen) || chosen.some((quirk) => !quirks.includes(quirk))) {
         throw invalid('quirks', chosen, `an array of ${quirks.join(', ')}`);
     }
@@ -56,6 +57,7 @@ export function checkOrigin(given) {
         seed: seed === undefined ? undefined : checkInteger('seed', seed, 0, Number.MAX_SAFE_INTEGER),
         clock: /** @type {any} */ (checkOneOf('clock', clock, ['virtual', 'real'])),
         quota_bytes: checkInteger('quota_bytes', quota_bytes, 0, 2 ** 31 - 1),
+        persistence: /** @type {any} */ (checkOneOf('persistence', persistence, ['denied', 'granted'])),
         quirks: {
             dropsEqualWrites: chosen.includes('equal-writes-dropped'),
             wakesAfterAbort: !chosen.includes('no-wake-after-abort'),

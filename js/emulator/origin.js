@@ -30,6 +30,7 @@ const unseenMax = 100_000;
  * @property {number | undefined} seed
  * @property {'virtual' | 'real'} clock
  * @property {number | undefined} quota_bytes
+ * @property {'granted' | 'denied'} persistence
  * @property {{ dropsEqualWrites: boolean, wakesAfterAbort: boolean }} quirks
  */
 
@@ -84,6 +85,7 @@ export class Origin {
         this.random = new SeededRandom(this.seed);
         this.clock = new OriginClock(this.rules, options.clock);
         this.database = databasesOf(fakeIndexedDB);
+        this.persistence = { allowed: options.persistence === 'granted', granted: false };
     }
 
     /**
@@ -161,7 +163,7 @@ export class Origin {
      * @param {import('./database/troubles.js').DatabaseFault} fault
      * @param {{ event?: boolean, forGood?: boolean }} [options] of `dead-connection`: `event` of each connection, and
      *   `forGood` if only a new document can open another one
-     * @returns {() => void} ends `hang-open` or `hang-transaction`
+     * @returns {() => void} ends `hang-open`, `hang-transaction` or `full-disk`
      * @throws {TabacusError} `invalid-argument`
      */
     breakDatabase(tab, fault, options = {}) {

@@ -86,6 +86,9 @@ export class DatabaseConnection {
     /** Whether the opening takes longer than `timeouts.open`. */
     opening = false;
 
+    /** Whether the database works, as far as is known: false after `database-unusable`, until it works again. */
+    usable = true;
+
     /** Ends the bounds of the pending opening. @type {(() => void) | undefined} */
     #stopWatching;
 
@@ -188,6 +191,14 @@ export class DatabaseConnection {
         this.#restUntil_ms = this.#host.clock.monotonic() + rest_ms;
         if (before) return;
         this.#host.warn('database-unusable', unusable, cause);
+        this.#setUsable(false);
+    }
+
+    /** @param {boolean} usable */
+    #setUsable(usable) {
+        if (this.usable === usable) return;
+        this.usable = usable;
+        this.#host.openingChanged();
     }
 
     /** Whether calls fail at once. @protected */
@@ -198,6 +209,7 @@ export class DatabaseConnection {
     /** Notes that a transaction was completed. @protected */
     _succeeded() {
         this.#failures = 0;
+        this.#setUsable(true);
     }
 
     /**
@@ -418,6 +430,7 @@ export class DatabaseConnection {
         this.#openingFailure = undefined;
         this.#answer(connection, connection ? why : this._withAdvice(why));
         if (!late) return;
+        this.usable = connection !== undefined;
         if (!connection) this.#host.warn('database-unusable', unusable, why[1]);
         this.#host.openingChanged();
     }

@@ -24,7 +24,7 @@ import { Values } from './values.js';
  * @property {IDBFactory} [indexedDB]
  * @property {typeof IDBKeyRange} [IDBKeyRange]
  * @property {import('./storage-like.js').StorageLike} [localStorage]
- * @property {{ readonly locks?: LockManager, readonly userAgent?: string }} [navigator]
+ * @property {{ readonly locks?: LockManager, readonly storage?: StorageManager, readonly userAgent?: string }} [navigator]
  * @property {typeof BroadcastChannel} [BroadcastChannel]
  * @property {Crypto} [crypto]
  * @property {EventTarget & { readonly visibilityState: string, readonly wasDiscarded?: boolean, readonly prerendering?: boolean }} [document]
@@ -50,10 +50,16 @@ export class Host {
 
     #disposed = false;
 
+    /**
+     * What the browser has answered to the option `persist` of open().
+     * @type {Pick<import('../tab/capabilities.js').Capabilities, 'persisted' | 'estimate'>}
+     */
+    persistence = {};
+
     /** Reports a problem that no call has caused. @type {(code: string, message: string, subject: string) => void} */
     #warning;
 
-    /** Reports that `database.opening` has changed. @type {() => void} */
+    /** Reports that what `capabilities` is made of has changed. @type {() => void} */
     #openingChange;
 
     /**
@@ -90,7 +96,7 @@ export class Host {
     }
 
     /**
-     * Registers the callbacks for warnings and for changes of `database.opening`.
+     * Registers the callbacks for warnings and for changes of what `capabilities` is made of.
      *
      * @param {(code: string, message: string, subject: string) => void} warning
      * @param {() => void} openingChange
@@ -111,7 +117,7 @@ export class Host {
         this.#warning(code, message, subject);
     }
 
-    /** Reports that `database.opening` has changed. */
+    /** Reports that `database.opening`, `database.usable` or `persistence` has changed. */
     openingChanged() {
         this.#openingChange();
     }

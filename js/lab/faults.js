@@ -19,7 +19,17 @@ export const faults = Object.freeze(
 
 /** @typedef {typeof faults[number]} Fault */
 
-/** The faults that may happen in an emulated origin: those, and refusals of calls of the platform. */
-export const emulatedFaults = Object.freeze(/** @type {const} */ ([...faults, 'deny-query', 'refuse-locks']));
+/** The faults that may happen in an emulated origin: those, and failures of parts of the platform. */
+export const emulatedFaults = Object.freeze(
+    /** @type {const} */ ([
+        ...faults,
+        'deny-query',
+        'refuse-locks',
+        'dead-connection',
+        'hang-open',
+        'hang-transaction',
+        'missing-chunk',
+    ]),
+);
 
 /** @typedef {typeof emulatedFaults[number]} EmulatedFault */

@@ -6,6 +6,7 @@
 import { checkInteger, checkOptions } from '../common/check-arguments.js';
 import { checkSignal, checkTimeout } from '../common/check-waits.js';
 import { Successor } from '../common/successor.js';
+import { within } from '../common/wait-end.js';
 import { closedError } from '../common/errors.js';
 
 /** Checks an amount: an integer from 1 to 2^53 − 1. @param {unknown} n */
@@ -37,15 +38,32 @@ class Handle extends Successor {
     /** The object that all handles of the engine share. @type {any} @protected */
     _shared;
 
+    #clock;
+
     /**
      * @param {{ name: string }} object
+     * @param {import('../host/clock.js').ClockHost} clock
      * @param {unknown} shared
      * @internal
      */
-    constructor(object, shared) {
+    constructor(object, clock, shared) {
         super(object);
         this.name = object.name;
+        this.#clock = clock;
         this._shared = shared;
+    }
+
+    /**
+     * Makes a call, and waits for it as long as the options allow.
+     *
+     * @template T
+     * @param {unknown} options
+     * @param {() => Promise<T>} begin
+     * @param {(value: T) => unknown} [unwanted] gets a value that comes after the end of the wait
+     * @protected
+     */
+    _within(options, begin, unwanted) {
+        return within(this.#clock, options, begin, unwanted);
     }
 
     /** @override @internal */
@@ -67,10 +85,13 @@ export class Sequence extends Handle {
      * Takes the next number. It is larger than every number that this tab took before, and no other caller
      * gets it.
      *
+     * @param {import('../common/wait-end.js').WaitOptions} [options] end the wait: with the signal's reason, or with a
+     *   `TimeoutError` after `timeout` milliseconds. The number that the call would have taken may then be left out
      * @returns {Promise<number>} an integer from 1 to 2^53 − 1. Rejects with a TabacusRangeError when all
      *   numbers are used, and with `quota-exceeded`, `store-failed`, `unknown-commit` or `closed`
      */
-    next() {
+    next(options) {
+        if (options) return this._within(options, () => this._shared.next());
         return this._shared.next();
     }
 
@@ -78,11 +99,13 @@ export class Sequence extends Handle {
      * Takes `n` consecutive numbers.
      *
      * @param {number} n an integer from 1 to 2^53 − 1
+     * @param {import('../common/wait-end.js').WaitOptions} [options] as those of next()
      * @returns {Promise<{ first: number, last: number }>} the range, including both ends. Rejects with
      *   `invalid-argument`, and as next() does
      */
-    async reserve(n) {
-        return this._shared.reserve(checkAmount(n));
+    async reserve(n, options) {
+        checkAmount(n);
+        return this._within(options, () => this._shared.reserve(n));
     }
 }
 
@@ -97,12 +120,13 @@ export class Sequence extends Handle {
 export class Budget extends Handle {
     /**
      * @param {{ name: string }} object
+     * @param {import('../host/clock.js').ClockHost} clock
      * @param {number} limit
      * @param {any} shared
      * @internal
      */
-    constructor(object, limit, shared) {
-        super(object, shared);
+    constructor(object, clock, limit, shared) {
+        super(object, clock, shared);
         this.limit = limit;
         shared.refresh().catch(() => {}); // reported by its calls
     }
@@ -111,10 +135,16 @@ export class Budget extends Handle {
      * Takes `n` if that much is free.
      *
      * @param {number} [n] an integer from 1 to 2^53 − 1; 1 by default
+     * @param {import('../common/wait-end.js').WaitOptions} [options] end the wait: with the signal's reason, or with a
+     *   `TimeoutError` after `timeout` milliseconds. What is taken after that is given back
      * @returns {Promise<boolean>} false if less is free: nothing is taken then. Rejects with
      *   `invalid-argument`, `quota-exceeded`, `store-failed` or `closed`
      */
-    tryTake(n = 1) {
+    tryTake(n = 1, options) {
+        if (options) {
+            const giveBack = (/** @type {boolean} */ took) => took && this._shared.give(n).catch(() => {});
+            return this._within(options, () => this._shared.tryTake(n), giveBack);
+        }
         return this._shared.tryTake(n);
     }
 
@@ -122,11 +152,14 @@ export class Budget extends Handle {
      * Gives back `n` that were taken, by this tab or by another.
      *
      * @param {number} [n] an integer from 1 to 2^53 − 1; 1 by default
+     * @param {import('../common/wait-end.js').WaitOptions} [options] end the wait. The amount may be given back all the
+     *   same
      * @returns {Promise<void>} resolves when the amount can be taken again. Rejects with a TabacusRangeError
      *   if less than `n` is taken, with `unknown-commit` if the outcome is unknown, and as tryTake() does
      */
-    async give(n = 1) {
-        return this._shared.give(checkAmount(n));
+    async give(n = 1, options) {
+        checkAmount(n);
+        return this._within(options, () => this._shared.give(n));
     }
 
     /**
@@ -168,11 +201,13 @@ export class RateLimit extends Handle {
     /**
      * Takes a turn if the limit allows one at once.
      *
+     * @param {import('../common/wait-end.js').WaitOptions} [options] end the wait: with the signal's reason, or with a
+     *   `TimeoutError` after `timeout` milliseconds. The turn may be taken all the same
      * @returns {Promise<boolean>} whether it took a turn. Rejects with `quota-exceeded`, `store-failed` or
      *   `closed`
      */
-    tryTake() {
-        return this._shared.tryTake();
+    async tryTake(options) {
+        return this._within(options, () => this._shared.tryTake());
     }
 }
 

@@ -77,9 +77,11 @@ export class Limits {
         const refused = !tab._allowWeaker && !limitsDurable(this.#bridge) && refusing(weaker);
         const { block, gapless, limit, interval } = options;
         const { name } = object;
-        if (kind === 'sequence') return new Sequence(object, refused || this.#sequence(name, block, gapless));
-        if (kind === 'budget') return new Budget(object, limit, refused || this.#budget(name, limit));
-        return new RateLimit(object, refused || this.#rateLimit(name, limit, interval));
+        const { _clock: clock } = tab;
+        if (kind === 'sequence')
+            return new Sequence(object, clock, refused || this.#sequence(name, block, gapless));
+        if (kind === 'budget') return new Budget(object, clock, limit, refused || this.#budget(name, limit));
+        return new RateLimit(object, clock, refused || this.#rateLimit(name, limit, interval));
     }
 
     /**

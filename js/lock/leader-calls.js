@@ -109,17 +109,19 @@ export class LeaderCalls {
         const { _bridge: bridge } = locks;
         const { values } = bridge.host;
         const name = locks._name(this.#name);
-        const call = values.keep(kept);
-        try {
-            const answer = await locks._wait(
-                [signal],
-                (request) => leaderCall(bridge, name, call, options, request),
-                (one) => one,
-            );
-            return unwrapOutcome(answer.succeeded, values.take(answer.text));
-        } finally {
-            values.take(call);
-        }
+        const answer = await locks._wait(
+            {
+                signals: [signal],
+                timeout: options.timeout_ms,
+                unwanted: ({ text }) => void values.take(text),
+            },
+            (request) => {
+                const call = values.keep(kept);
+                return leaderCall(bridge, name, call, options, request).finally(() => values.take(call));
+            },
+            (one) => one,
+        );
+        return unwrapOutcome(answer.succeeded, values.take(answer.text));
     }
 
     /**

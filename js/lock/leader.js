@@ -121,10 +121,13 @@ export class Leader extends Successor {
     /**
      * Returns the present leader: the identifier of its context, its label, and when its term began, in
      * milliseconds since the Unix epoch.
+     *
+     * @param {import('../common/wait-end.js').WaitOptions} [options] end the wait: with the signal's reason, or with a
+     *   `TimeoutError` after `timeout` milliseconds
      * @returns {Promise<{ tab: string, label: string, since: number } | null>} null if there is no leader
      */
-    async current() {
-        return leaderOf(await this.#lock.query());
+    async current(options) {
+        return leaderOf(await this.#lock.query(options));
     }
 
     /**

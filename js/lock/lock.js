@@ -82,9 +82,13 @@ export class Lock extends Successor {
         return this.#locks.acquireOne(this.name, options);
     }
 
-    /** Resolves with whether any tab holds the lock, exclusively or shared. */
-    async isLocked() {
-        return (await this.query()).some(({ state }) => state === 'held');
+    /**
+     * Resolves with whether any tab holds the lock, exclusively or shared.
+     *
+     * @param {import('../common/wait-end.js').WaitOptions} [options] end the wait, as those of waitForUnlock()
+     */
+    async isLocked(options) {
+        return (await this.query(options)).some(({ state }) => state === 'held');
     }
 
     /**
@@ -101,9 +105,11 @@ export class Lock extends Successor {
     /**
      * Resolves with the requests that hold the lock and then those that wait for it, in the order of the
      * queue.
+     *
+     * @param {import('../common/wait-end.js').WaitOptions} [options] end the wait, as those of waitForUnlock()
      */
-    async query() {
-        return this.#locks.query(this.name);
+    async query(options) {
+        return this.#locks.query(this.name, options);
     }
 
     /**

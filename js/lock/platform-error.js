@@ -5,12 +5,12 @@ import { DeadlockError } from '../common/errors.js';
  * signal's reason, a DOMException, a DeadlockError.
  *
  * @param {import('../common/errors.js').TabacusError} error
- * @param {AbortSignal[]} signals
+ * @param {(AbortSignal | undefined)[]} signals
  */
 export function platformError(error, signals) {
     const { code, message } = /** @type {{ code: string, message: string }} */ (error);
     if (code === 'aborted') {
-        const signal = signals.find(({ aborted }) => aborted);
+        const signal = signals.find((one) => one?.aborted);
         return signal ? signal.reason : new DOMException(message, 'AbortError');
     }
     if (code === 'timed-out') return new DOMException(message, 'TimeoutError');

@@ -3,6 +3,7 @@
 import { checkFunction, checkName } from '../common/check-arguments.js';
 import { onceEnter, onceSettle } from '../core/generated/locks.js';
 import { checkOnceOptions } from './lock-options.js';
+import { within } from '../common/wait-end.js';
 import { coreName } from './names.js';
 import { cloneError, unwrapOutcome } from './outcome.js';
 import { cloned } from './store-arguments.js';
@@ -30,8 +31,9 @@ export async function runOnce(locks, key, make, given, called_ms) {
     _access._assertStore('outcomes');
     const age = { ttl_ms: ttl, called_ms };
     const entered = locks._name(key);
+    const { timeout_ms: timeout } = options;
     const { outcome: other, held: number } = await locks._wait(
-        [signal],
+        { signals: [signal], timeout, unwanted: (entry) => giveBack(locks, entry) },
         (request) => onceEnter(bridge, entered, options, age, request),
         (entry) => entry,
     );
@@ -55,30 +57,46 @@ export async function runOnce(locks, key, make, given, called_ms) {
             throw error;
         }
         outcome = { succeeded: false, result: cloneError(error) };
-        await settle(locks, key, held, outcome, ttl);
+        await settle(locks, key, held, outcome, { ttl, signal, timeout });
         throw error;
     }
-    await settle(locks, key, held, outcome, ttl);
+    await settle(locks, key, held, outcome, { ttl, signal, timeout });
     return outcome.result.value;
 }
 
 /**
- * Stores the outcome of a run of once(), and releases its lock.
+ * Gives back what once() gets after its wait has ended.
+ *
+ * @param {TabLocks} locks
+ * @param {import('../core/generated/locks.js').OnceEntry} entry
+ */
+function giveBack(locks, { outcome, held }) {
+    if (outcome) locks._bridge.host.values.take(outcome.text);
+    else locks._giveBack([held]);
+}
+
+/**
+ * Stores the outcome of a run of once(), and releases its lock. The options `signal` and `timeout` end the wait for
+ * the store, but a signal that has aborted before does not.
  *
  * @param {TabLocks} locks
  * @param {string} key
  * @param {import('./held.js').Held} held
  * @param {{ succeeded: boolean, result: object }} outcome
- * @param {number} ttl how long the outcome is kept at least, in milliseconds
+ * @param {object} options
+ * @param {number} options.ttl how long the outcome is kept at least, in milliseconds
+ * @param {AbortSignal | undefined} options.signal
+ * @param {number | undefined} options.timeout
  */
-async function settle(locks, key, held, { succeeded, result }, ttl) {
+async function settle(locks, key, held, { succeeded, result }, { ttl, signal, timeout }) {
     locks._forget(held._id);
     const { _bridge: bridge } = locks;
     const { values } = bridge.host;
     const text = values.keep(result);
-    try {
-        await onceSettle(bridge, coreName(key), held._id, { succeeded, text }, ttl);
-    } finally {
-        values.take(text);
-    }
+    const ends = { signal: signal?.aborted ? undefined : signal, timeout };
+    await within(locks._clock, ends, () =>
+        onceSettle(bridge, coreName(key), held._id, { succeeded, text }, ttl).finally(() =>
+            values.take(text),
+        ),
+    );
 }

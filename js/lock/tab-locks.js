@@ -30,6 +30,7 @@ import { isThenable } from './outcome.js';
 import { platformError } from './platform-error.js';
 import { releaseOn } from './release-signal.js';
 import { Semaphore } from './semaphore.js';
+import { within, WaitEnd } from '../common/wait-end.js';
 import { runOnce } from './single-flight.js';
 import { SlowLocks } from './slow-locks.js';
 
@@ -69,6 +70,7 @@ export class TabLocks {
         const { bridge, platform } = engine;
         this._loadLeader = () => engine.load('leader');
         this._bridge = bridge;
+        this._clock = bridge.host.clock;
         const { exclusion, fenced, tab } = locksCapabilities(bridge);
         /** @type {Readonly<LockCapabilities>} */
         this.capabilities = Object.freeze({ exclusion, fenced });
@@ -262,19 +264,19 @@ export class TabLocks {
      * @returns {Promise<T>} what `granted` returns
      */
     #acquire(kind, start, names, options, granted) {
-        const { mode, ifAvailable, steal, within, maxHold_ms, label, fenceOptional } = options;
-        const { signal, releaseSignal } = options;
+        const { mode, ifAvailable, steal, within: outer, maxHold_ms, label, fenceOptional } = options;
+        const { signal, releaseSignal, timeout_ms: timeout } = options;
         this._access._assertAsked(fenceOptional);
-        if (within && !within._isOf(this)) throw invalid('within', within, 'a held lock of this tab');
-        const limited = maxHold_ms !== undefined || within !== undefined;
+        if (outer && !outer._isOf(this)) throw invalid('within', outer, 'a held lock of this tab');
+        const limited = maxHold_ms !== undefined || outer !== undefined;
         const known = names.map((name) => this._name(name));
         return this._wait(
-            [signal, releaseSignal],
+            { signals: [signal, releaseSignal], timeout, unwanted: (numbers) => this._giveBack(numbers) },
             (request) => {
-                const answer = start(known, options, within?._id ?? 0, request);
+                const answer = start(known, options, outer?._id ?? 0, request);
                 return ifAvailable || steal ? answer : this.#slow.watch(answer, kind, names);
             },
-            (numbers) => {
+            (/** @type {number[]} */ numbers) => {
                 const held = numbers.map((number, index) =>
                     this._hold(number, /** @type {string} */ (names[index]), { mode, label, limited }),
                 );
@@ -331,6 +333,11 @@ export class TabLocks {
         throw this._access._ended;
     }
 
+    /** Releases locks that were granted after the wait for them. @param {number[]} ids @internal */
+    _giveBack(ids) {
+        if (!this._access._hasFailed()) ids.forEach((id) => lockRelease(this._bridge, id));
+    }
+
     /** Whether a lock has not been released. @param {number} id @internal */
     _holds(id) {
         return this.#held.has(id);
@@ -353,10 +360,12 @@ export class TabLocks {
      * Returns the requests for a lock: first the one or those that hold it, then those that wait, in order.
      *
      * @param {string} name
+     * @param {unknown} [given] the options
      * @returns {Promise<import('./lock-observer.js').LockRequestInfo[]>}
      */
-    async query(name) {
-        return (await this.#observer._requestsOf(name)).map(({ info }) => info);
+    async query(name, given) {
+        const requests = await within(this._clock, given, () => this.#observer._requestsOf(name));
+        return requests.map(({ info }) => info);
     }
 
     /**
@@ -390,7 +399,7 @@ export class TabLocks {
         this._access._assertAsked();
         const known = this._name(name);
         await this._wait(
-            [checkSignal(signal)],
+            { signals: [checkSignal(signal)], timeout: limit },
             (request) => lockWait(this._bridge, known, limit, request),
             () => {},
         );
@@ -454,39 +463,38 @@ export class TabLocks {
     }
 
     /**
-     * Makes a call of the core that a signal, or the closing of the tab, can end.
+     * Makes a call of the core that signals, a timeout, or the closing of the tab can end, also if the core does not
+     * answer its withdrawal.
      *
      * @template Answer, T
-     * @param {(AbortSignal | undefined)[]} ends the signals that end the call
+     * @param {{ signals: (AbortSignal | undefined)[], timeout: number | undefined, unwanted?: (answer: Answer) => void }} ends
+     *   `unwanted` gets an answer that comes after the end of the wait
      * @param {(request: number) => Promise<Answer>} start calls the core; `request` identifies the call in
      *   lockAbort()
      * @param {(answer: Answer) => T | Promise<T>} answered called in the microtask in which the core answers
      * @returns {Promise<T>} what `answered` returns
      * @internal
      */
-    _wait(ends, start, answered) {
-        const signals = ends.filter((signal) => signal !== undefined);
-        for (const signal of signals) signal.throwIfAborted();
+    _wait({ signals, timeout, unwanted = () => {} }, start, answered) {
         const request = this._bridge.listeners.take();
         const withdraw = () => lockAbort(this._bridge, request);
-        const abort = () => {
-            if (!this._access._ended) withdraw();
-        };
+        const end = new WaitEnd(this._clock, signals, timeout, () => this._access._ended || withdraw());
         const ended = () => {
-            for (const signal of signals) signal.removeEventListener('abort', abort);
+            end.done();
             this.#waiting.delete(withdraw);
         };
-        for (const signal of signals) signal.addEventListener('abort', abort);
         this.#waiting.add(withdraw);
-        return start(request).then(
-            (answer) => {
+        const answer = start(request).then(
+            (value) => {
                 ended();
-                return answered(answer);
+                return end.over ? /** @type {any} */ (unwanted(value)) : answered(value);
             },
             (error) => {
                 ended();
                 throw this._access._ended ?? platformError(error, signals);
             },
         );
+        const endless = timeout === undefined && !signals.some((signal) => signal);
+        return endless ? answer : Promise.race([answer, end.ended]);
     }
 }

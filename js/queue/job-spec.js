@@ -16,6 +16,9 @@ import { checkKind } from './queue-options.js';
  * @property {number} [delay] milliseconds before it may run
  * @property {string} [kind] which handlers take it
  * @property {'at-least-once' | 'at-most-once'} [delivery] the queue's by default
+ * @property {AbortSignal} [signal] of Queue.enqueue() alone: ends the wait for the store, with the signal's reason. The
+ *   job may be enqueued all the same
+ * @property {number} [timeout] of Queue.enqueue() alone: ends that wait with a `TimeoutError` after so many milliseconds
  */
 
 /** A job as the core takes it. @typedef {import('../core/generated/queues.js').JobSpec} Spec */
@@ -33,10 +36,12 @@ export function checkJobKey(key) {
  * @param {unknown} given options
  * @param {'at-least-once' | 'at-most-once'} delivery of a job that does not say it
  * @param {import('../host/values.js').Values} values
+ * @param {readonly never[]} [further] names of further options, which the caller checks
  * @returns {Spec}
  */
-export function jobSpec(payload, given = {}, delivery, values) {
-    const options = checkOptions(given, ['key', 'priority', 'optional', 'delay', 'kind', 'delivery']);
+export function jobSpec(payload, given = {}, delivery, values, further = []) {
+    const known = /** @type {const} */ (['key', 'priority', 'optional', 'delay', 'kind', 'delivery']);
+    const options = checkOptions(given, [...known, ...further]);
     const key = options.key === undefined ? '' : checkJobKey(options.key);
     const { priority = 0, optional = false, delay = 0, kind = '' } = options;
     const level =

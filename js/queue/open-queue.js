@@ -1,4 +1,5 @@
 import { closedError } from '../common/errors.js';
+import { within } from '../common/wait-end.js';
 import {
     queueCancel,
     queueClear,
@@ -38,6 +39,9 @@ import { Runs } from './runs.js';
  *   when it is given up, with its error; wherever it ran. With an AbortError when it was cancelled. A promise that is
  *   not used may reject
  */
+
+/** The options of enqueue() that end its wait. */
+const waits = /** @type {never[]} */ (['signal', 'timeout']);
 
 /** A queue once the core is there. */
 export class OpenQueue {
@@ -98,9 +102,16 @@ export class OpenQueue {
      * @param {unknown} given
      * @returns {Promise<Receipt>}
      */
-    async enqueue(payload, given) {
+    async enqueue(payload, given = {}) {
+        const { signal, timeout } = Object(given);
+        const ends = signal || timeout !== undefined ? { signal, timeout } : undefined;
+        return within(this.#bridge.host.clock, ends, () => this.#enqueue(payload, given));
+    }
+
+    /** @param {unknown} payload @param {unknown} given @returns {Promise<Receipt>} */
+    async #enqueue(payload, given) {
         const { values } = this.#bridge.host;
-        const job = jobSpec(payload, given, this.#queue.delivery, values);
+        const job = jobSpec(payload, given, this.#queue.delivery, values, waits);
         try {
             const { id, joined } = await this.#write(() =>
                 queueEnqueue(this.#bridge, this.#queue.number, job),

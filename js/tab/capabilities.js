@@ -4,7 +4,8 @@
  * What tabacus can use in this context.
  *
  * @typedef {object} Capabilities
- * @property {'indexeddb' | 'localstorage' | 'memory'} store where counters are kept
+ * @property {'indexeddb' | 'localstorage' | 'memory'} store where counters are kept. While IndexedDB does not work any
+ *   more, or did not open at last, it is `memory`, which a `capabilitieschange` event tells
  * @property {boolean} opening whether the database has not opened yet, since `open()` did not wait for it any longer.
  *   Counters count in memory, and their increments are committed when it opens, which a `capabilitieschange` event
  *   tells. Other calls wait for it
@@ -15,8 +16,29 @@
  * @property {boolean} mirror whether the totals of counters are also kept in localStorage, from which they
  *   are recovered if the database is lost. It has room for 2 MB of them; the warning `backup-incomplete` says
  *   that there are more
+ * @property {boolean} [persisted] whether the browser has agreed not to discard the data of the origin when it
+ *   needs space. Missing without `open({ persist: true })`, before the browser has answered, and where it has no
+ *   answer, as in insecure contexts; a `capabilitieschange` event tells the answer
+ * @property {{ usage: number, quota: number }} [estimate] how many bytes the origin uses and may use, as the
+ *   browser estimated when it answered `persist`; missing where it has not
  * @property {boolean} channel whether there is a BroadcastChannel, by which other tabs learn of an increment
  *   at once
  */
 
-export {};
+/**
+ * Returns what tabacus can use at this moment.
+ *
+ * @param {{ store: string, exclusion: string, durability: string, channel: boolean }} found what open() has found
+ * @param {import('../host/host.js').Host} host
+ * @returns {Readonly<Capabilities>}
+ */
+export function capabilitiesOf(found, { storage, database: { opening, usable }, persistence }) {
+    return Object.freeze({
+        .../** @type {Pick<Capabilities, 'store' | 'exclusion' | 'durability' | 'channel'>} */ (found),
+        ...(usable ? {} : /** @type {const} */ ({ store: 'memory', durability: 'memory' })),
+        opening,
+        // The first use of localStorage blocks, so open() does without it.
+        mirror: usable && found.store === 'indexeddb' && storage.available,
+        ...persistence,
+    });
+}

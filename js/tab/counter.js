@@ -139,14 +139,17 @@ class TabCounter {
      * increment of any tab was flushed before the call, that is, if its `flush()` had resolved, then the
      * result contains it. `guarantee.accuracy` states the exceptions.
      *
+     * @param {import('../common/wait-end.js').WaitOptions} [options] end the wait: with the signal's reason, or with a
+     *   `TimeoutError` after `timeout` milliseconds
      * @returns {Promise<number>} an integer within ±(2^53 − 1). Rejects with `store-failed` if the store
      *   cannot be read, with `closed` if the tab is closed before or during the call, and with a
      *   TabacusRangeError if the value is beyond ±(2^53 − 1)
      * @example
      * const total = await tab.counter('visits').read();
      */
-    async read() {
-        const value = await this._promises.make((id) => this._core.count_read(this._address, id));
+    async read(options) {
+        const reading = this._promises.make((id) => this._core.count_read(this._address, id));
+        const value = await this._owner._within(options, reading);
         if (!Number.isSafeInteger(value)) throw new TabacusRangeError('the counter is beyond ±(2^53 − 1)');
         return value;
     }
@@ -155,6 +158,8 @@ class TabCounter {
      * Resolves when every increment that this tab made before the call is committed, as durably as
      * `guarantee.durability` promises.
      *
+     * @param {import('../common/wait-end.js').WaitOptions} [options] end the wait, as those of read(). The tab goes on
+     *   with the commit
      * @returns {Promise<void>} rejects with `quota-exceeded`, `store-failed`, `fenced` or `unavailable` if
      *   the store refuses the commit: the tab keeps these increments and tries to commit them again. Rejects
      *   with `unknown-commit` if a commit was cut off and its outcome is unknown: these increments are not
@@ -163,8 +168,9 @@ class TabCounter {
      * counter.add(1);
      * await counter.flush();  // from here on a crash cannot lose it
      */
-    async flush() {
-        await this._promises.make((id) => this._core.count_flush(this._address, id));
+    async flush(options) {
+        const flushing = this._promises.make((id) => this._core.count_flush(this._address, id));
+        await this._owner._within(options, flushing);
     }
 
     /**
@@ -407,14 +413,20 @@ export class StoredCounter extends TabCounter {
         );
     }
 
-    /** @override */
-    async read() {
-        return this.#run(() => super.read());
+    /** @param {import('../common/wait-end.js').WaitOptions} [options] @override */
+    async read(options) {
+        return this._owner._within(
+            options,
+            this.#run(() => super.read()),
+        );
     }
 
-    /** @override */
-    async flush() {
-        return this.#run(() => super.flush());
+    /** @param {import('../common/wait-end.js').WaitOptions} [options] @override */
+    async flush(options) {
+        return this._owner._within(
+            options,
+            this.#run(() => super.flush()),
+        );
     }
 
     /**

@@ -30,6 +30,9 @@ function cloned(value) {
     }
 }
 
+/** Returns an option that ends the wait of a call. @param {any} options */
+const endOf = (options) => options?.signal ?? options?.releaseSignal ?? options?.timeout;
+
 /** Calls a method. @param {any} object @param {string} method @param {any[]} args */
 const invoke = (object, method, args) => Reflect.apply(object[method], object, args);
 
@@ -48,8 +51,39 @@ const invoke = (object, method, args) => Reflect.apply(object[method], object, a
 export async function ask(tab, part, method, [first, ...rest], receiver = (loaded) => loaded) {
     tab._assertOpen();
     // The first argument of enqueue() and of call() is a value of the application, not options.
-    const kept = [(/enqueue|call/.test(method) ? cloned : asPassed)(first), ...rest.map(asPassed)];
-    return invoke(receiver(part.value ?? (await part.get())), method, kept);
+    const passesValue = /enqueue|call/.test(method);
+    const kept = [(passesValue ? cloned : asPassed)(first), ...rest.map(asPassed)];
+    const begun = (/** @type {any} */ loaded) => invoke(receiver(loaded), method, kept);
+    if (part.value) return begun(part.value);
+    const options = (passesValue ? kept.slice(1) : kept).find((one) => endOf(one) !== undefined);
+    return options ? askWithin(tab, part, options, begun) : begun(await part.get());
+}
+
+/**
+ * Waits for a part as long as the options of a call allow, since loading waits for the database, too. Then makes the
+ * call, whose `timeout` is what is left.
+ *
+ * @param {import('./tab.js').Tab} tab
+ * @param {Part} part
+ * @param {any} options a copy
+ * @param {(loaded: any) => any} begin makes the call
+ */
+async function askWithin(tab, part, options, begin) {
+    const { signal, releaseSignal, timeout } = options;
+    const end_ms = tab._clock.monotonic() + timeout;
+    let over = false;
+    // Nothing is between the part and the call, so that the calls keep their order.
+    const call = part.get().then((loaded) => {
+        if (over) return undefined;
+        if (timeout > 0) options.timeout = Math.max(0, end_ms - tab._clock.monotonic());
+        return begin(loaded);
+    });
+    call.catch(() => {}); // the wait for the part rejects first
+    await tab._within({ signal: signal ?? releaseSignal, timeout }, part.get()).catch((error) => {
+        over = true;
+        throw error;
+    });
+    return call;
 }
 
 /** A deferred object: its methods wait for the class that it then becomes an instance of. */

@@ -1,7 +1,8 @@
 import { show, TabacusError } from '../common/errors.js';
 import { requirePlatform } from '../common/require-platform.js';
 import { defaultTimeouts } from '../common/timeouts.js';
-import { Engine } from './engine.js';
+import { hostWork } from '../common/host-work.js';
+import { Engine, modules } from './engine.js';
 import { checkOpenOptions } from './tab-options.js';
 import { Tab } from './tab.js';
 
@@ -31,6 +32,9 @@ import { Tab } from './tab.js';
  *   less durable, and locks that exclude other tabs or fence writes less than docs/locks.md promises. `false`
  *   by default: such a request is rejected with `weaker-guarantee`
  * @property {import('../common/timeouts.js').Timeouts} [timeouts] how long calls wait for a browser that does not answer
+ * @property {boolean} [persist] whether the browser is asked not to discard the data of the origin when it needs space.
+ *   Firefox asks the user. `open()` does not wait for the answer, which `capabilities.persisted` and a
+ *   `capabilitieschange` event tell; a refusal is the warning `not-persisted`. `false` by default
  * @property {object} [window] the platform to use instead of `globalThis`
  */
 
@@ -77,13 +81,21 @@ export async function open(options = {}) {
         return true;
     };
     try {
-        return new Tab(await entry.engine, checked.allowWeaker ?? false, leave);
+        const engine = await entry.engine;
+        if (checked.persist) askPersistence(engine).catch(() => {}); // without the module nothing is asked
+        return new Tab(engine, checked.allowWeaker ?? false, leave);
     } catch (error) {
         leave();
         // The engine that failed was started with the options of another call. These options may succeed.
         if (running) return open(options);
         throw error;
     }
+}
+
+/** Asks the browser to keep the data of the origin. @param {Engine} engine */
+async function askPersistence({ platform, host }) {
+    const { persist } = await hostWork(platform, modules.coordination(), 'import()');
+    await persist(host, platform);
 }
 
 /**

@@ -86,6 +86,7 @@ export function checkOpenOptions(given) {
         preload,
         allowWeaker,
         timeouts,
+        persist = false,
         window = globalThis,
         ...deprecated
     } = checkOptions(given, [
@@ -94,6 +95,7 @@ export function checkOpenOptions(given) {
         'preload',
         'allowWeaker',
         'timeouts',
+        'persist',
         'window',
         ...deprecatedPieces,
     ]);
@@ -104,6 +106,7 @@ export function checkOpenOptions(given) {
         preload: checkPreload(preload),
         allowWeaker: allowWeaker === undefined ? undefined : checkBoolean('allowWeaker', allowWeaker),
         timeouts: checkTimeouts(timeouts),
+        persist: checkBoolean('persist', persist),
     };
 }
 

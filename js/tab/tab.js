@@ -4,11 +4,14 @@ import { closedError, TabacusError } from '../common/errors.js';
 import { reportTo } from '../host/failure.js';
 import { Serial } from '../lock/serial.js';
 import { checkName } from '../common/check-arguments.js';
+import { hostWork } from '../common/host-work.js';
+import { imported } from '../common/import-failure.js';
 import { Lazy } from '../common/lazy.js';
 import { ReplicatedCounter, StoredCounter } from './counter.js';
 import { TabEventTarget } from './tab-event-target.js';
 import { ask, checkAgreement, kinds } from './deferred.js';
 import { modules } from './engine.js';
+import { capabilitiesOf } from './capabilities.js';
 import { flushAll, TabCounters } from './tab-counters.js';
 
 /** @typedef {import('./capabilities.js').Capabilities} Capabilities */
@@ -76,6 +79,7 @@ export class Tab extends TabEventTarget {
         this._allowWeaker = allowWeaker;
         this.#leave = leave;
         this._kept = engine.bridge.kept;
+        this._clock = engine.host.clock;
         this.#found = tabCapabilities(engine.bridge);
         this.#counters = new TabCounters(
             engine,
@@ -99,13 +103,7 @@ export class Tab extends TabEventTarget {
      * @returns {Readonly<Capabilities>}
      */
     get capabilities() {
-        const { storage } = this.#engine.host; // the first use of localStorage blocks, so open() does without it
-        const found = /** @type {Omit<Capabilities, 'mirror' | 'opening'>} */ (this.#found);
-        this.#capabilities ??= Object.freeze({
-            ...found,
-            opening: this.#engine.host.database.opening,
-            mirror: found.store === 'indexeddb' && storage.available,
-        });
+        this.#capabilities ??= capabilitiesOf(this.#found, this.#engine.host);
         return this.#capabilities;
     }
 
@@ -431,6 +429,16 @@ export class Tab extends TabEventTarget {
     /** The engine of this handle. @internal */
     get _engine() {
         return this.#engine;
+    }
+
+    /** Waits for work as long as options allow. @template T @param {unknown} options @param {Promise<T>} work @internal */
+    async _within(options, work) {
+        if (options === undefined) return work;
+        work.catch(() => {}); // the wait for it rejects
+        const began_ms = this._clock.monotonic();
+        const importing = hostWork(this.#engine.platform, modules.coordination(), 'import()');
+        const { bounded } = await imported(importing);
+        return bounded(this._clock, options, work, began_ms);
     }
 
     /** @throws {TabacusError} `closed` @internal */

@@ -11,6 +11,7 @@
  *   - `database-unusable`: IndexedDB of this page does not work any more; counters count in memory, and all else fails
  *     with `store-failed` until the page is reloaded
  *   - `store-opening`: IndexedDB has not opened within `timeouts.open`, or another connection holds it up
+ *   - `not-persisted`: the browser has refused `open({ persist: true })`, and may discard the data of the origin
  *   - `slot-lost`: another script stole the lock of this tab's slot; the tab takes another slot
  *   - `unknown-commit`: a commit was cut off, and it is not known whether it happened
  *   - `out-of-range`: the records of a counter add up to a value beyond ±(2^53 − 1)

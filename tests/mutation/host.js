@@ -31,6 +31,13 @@ export const PLANTED = [
         'if (!isEqual(before, now)) {',
         'if (before === now) {',
     ),
+    {
+        file: 'js/common/wait-end.js',
+        test: 'wait-ends',
+        fault: 'a timeout does not end the wait for a call of the core',
+        find: 'const bound_ms = Math.max(',
+        replace: 'const bound_ms = 20 * Math.max(',
+    },
     of('transaction', 'database-faults')(
         'a transaction that is not answered waits for ever',
         'if (++this.#silent < 5) return;',

@@ -29,7 +29,6 @@ import { troubleOf } from './troubles.js';
  * @property {Map<Context, Set<any>>} transactions the unfinished transactions of each context
  * @property {number} steps how many steps of openings and of transactions the emulator has seen; 0 before the first use
  * @property {number} quiescentAt what `steps` was when the databases were last at rest
- * @property {number} hanging in how many contexts openings or transactions are not answered
  * @property {Map<Context, Set<any>>} events the events that are being dispatched in each context
  */
 
@@ -78,7 +77,6 @@ export function databasesOf(fakeIndexedDB) {
         transactions: new Map(),
         steps: 0,
         quiescentAt: 0,
-        hanging: 0,
         events: new Map(),
     };
 }

@@ -3,6 +3,8 @@
  * does.
  */
 
+import { hostTask } from '../common/host-task.js';
+import { arrange, beginTransactionWork, setHeld } from './transaction-work.js';
 import { outsideOfFakeIndexedDB, wrapTransaction } from './fake-indexeddb-tasks.js';
 
 /** @typedef {import('../context.js').Context} Context */
@@ -119,11 +121,19 @@ function watchEnd(context, transaction, done) {
     const { database, rules } = context.origin;
     const open = setOf(/** @type {import('./indexed-db.js').Databases} */ (database).transactions, context);
     const finish = transaction._markFinished.bind(transaction);
+    const abort = transaction._abort.bind(transaction);
+    let aborts = false;
+    transaction._abort = (/** @type {string | null} */ error) => {
+        aborts = true;
+        abort(error);
+    };
     const line = rules.sourceLine();
     open.add(transaction);
     transaction._markFinished = () => {
         open.delete(transaction);
-        done();
+        // The event of an abort is fired in a task of fake-indexeddb, before which no time may pass.
+        if (aborts) hostTask(done, true);
+        else done();
         const names = [...transaction._scope].join(', ');
         rules.trace(
             context.id,
@@ -133,14 +143,6 @@ function watchEnd(context, transaction, done) {
         );
         finish();
     };
-}
-
-/** Ends the work of a transaction, during which time stands still. @type {WeakMap<object, () => void>} */
-const endsWork = new WeakMap();
-
-/** Lets time pass although transactions are not answered. @param {import('./indexed-db.js').Databases} database */
-export function letTimePass(database) {
-    for (const all of database.transactions.values()) for (const one of all) endsWork.get(one)?.();
 }
 
 /**
@@ -153,18 +155,26 @@ export function letTimePass(database) {
 export function scheduled(context, transaction, trouble) {
     wrapTransaction(transaction);
     const start = transaction._start.bind(transaction);
-    const step = () => (trouble.isDead(transaction.db) ? transaction._abort('UnknownError') : start());
-    const done = context.origin.beginWork();
-    endsWork.set(transaction, done);
-    // A transaction may wait for one that is not answered, and time must pass meanwhile.
-    if (context.origin.database?.hanging) done();
+    const step = () => {
+        if (trouble.isDead(transaction.db)) transaction._abort('UnknownError');
+        else if (trouble.refusesCommit(transaction)) transaction._abort('QuotaExceededError');
+        else start();
+    };
+    const done = beginTransactionWork(transaction, () => context.origin.beginWork());
+    arrange(transaction);
     const next = () => {
         countStep(context);
         context.queueTask(step, 'database');
     };
+    const answered = () => {
+        if (transaction._state === 'finished') return;
+        setHeld(transaction, false);
+        next();
+    };
     transaction._start = () => {
         transaction._started = true; // otherwise it would be started again before its task runs
-        if (!trouble.holds('hang-transaction', next)) next();
+        if (trouble.holds('hang-transaction', answered)) setHeld(transaction, true);
+        else next();
     };
     bindDispatch(context, transaction);
     watchEnd(context, transaction, done);

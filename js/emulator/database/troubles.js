@@ -1,20 +1,20 @@
-/** Databases that misbehave in one tab: connections that die, openings and transactions that are not answered. */
+/** Databases that misbehave in one tab: dead connections, openings and transactions without an answer, a full disk. */
 
 import { inFakeIndexedDB } from './fake-indexeddb-tasks.js';
-import { letTimePass } from './transactions.js';
 
 /** @typedef {import('../context.js').Context} Context */
 /** @typedef {import('./indexed-db.js').Databases} Databases */
 
 /**
  * `dead-connection`: the transactions of open connections abort with an UnknownError. `hang-open`: openings are not
- * answered. `hang-transaction`: transactions that begin now are not answered.
+ * answered. `hang-transaction`: transactions that begin now are not answered. `full-disk`: transactions that write abort
+ * with a QuotaExceededError when they commit.
  *
- * @typedef {'dead-connection' | 'hang-open' | 'hang-transaction'} DatabaseFault
+ * @typedef {'dead-connection' | 'hang-open' | 'hang-transaction' | 'full-disk'} DatabaseFault
  */
 
 /** @type {readonly DatabaseFault[]} */
-export const databaseFaults = ['dead-connection', 'hang-open', 'hang-transaction'];
+export const databaseFaults = ['dead-connection', 'hang-open', 'hang-transaction', 'full-disk'];
 
 /** What does not work in a context at the moment, and what waits until it works again. */
 export class DatabaseTrouble {
@@ -23,6 +23,9 @@ export class DatabaseTrouble {
 
     /** Whether every opening fails until the document is replaced. */
     #unusable = false;
+
+    /** Whether the disk is full. */
+    #full = false;
 
     /** What waits for the end of a fault that is on. @type {Map<DatabaseFault, (() => void)[]>} */
     #waiting = new Map();
@@ -46,22 +49,35 @@ export class DatabaseTrouble {
         return this.#dead.has(connection);
     }
 
+    /** Fills the disk. @returns {() => void} ends this */
+    fill() {
+        this.#full = true;
+        return () => {
+            this.#full = false;
+        };
+    }
+
+    /**
+     * Whether a transaction that is about to commit has written something for which there is no room.
+     * @param {{ _rollbackLog: unknown[], _requests: { request: IDBRequest }[] }} transaction
+     */
+    refusesCommit({ _rollbackLog, _requests }) {
+        const pending = _requests.some(({ request }) => request.readyState !== 'done');
+        return this.#full && !pending && _rollbackLog.length > 0;
+    }
+
     /**
      * Begins a fault that makes something wait.
      *
-     * @param {Databases} database
      * @param {DatabaseFault} fault
      * @returns {() => void} ends it
      */
-    hang(database, fault) {
+    hang(fault) {
         const waiting = this.#waiting.get(fault) ?? [];
         this.#waiting.set(fault, waiting);
-        ++database.hanging;
-        letTimePass(database);
         return () => {
             if (this.#waiting.get(fault) !== waiting) return;
             this.#waiting.delete(fault);
-            --database.hanging;
             for (const go of waiting) go();
         };
     }
@@ -112,12 +128,13 @@ export function troubleOf(context) {
  * @param {Context[]} contexts
  * @param {DatabaseFault} fault
  * @param {boolean} forGood of `dead-connection`: whether only a new document can open another one
- * @returns {() => void} ends a fault that makes something wait
+ * @returns {() => void} ends a fault that has an end
  */
 export function breakDatabases(database, contexts, fault, forGood) {
     const ends = contexts.map((context) => {
         const trouble = troubleOf(context);
-        if (fault !== 'dead-connection') return trouble.hang(database, fault);
+        if (fault === 'full-disk') return trouble.fill();
+        if (fault !== 'dead-connection') return trouble.hang(fault);
         trouble.kill(database, context, forGood);
         return () => {};
     });

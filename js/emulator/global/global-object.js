@@ -18,6 +18,7 @@ import { databaseOf } from '../database/indexed-db.js';
 import { defineHandlers, idlInterface, internal, onlyInternal, plainly } from '../../platform/web-idl.js';
 import { lockInterface, lockManagerInterface } from '../../platform/lock-manager.js';
 import { messageEventInterface } from '../messages/message-event.js';
+import { storageManagerInterface } from './storage-manager.js';
 import { locationOf, navigatorOf } from './navigator.js';
 import { COMMON_OPERATIONS, madeOf, WINDOW_OPERATIONS, WORKER_OPERATIONS } from './operations.js';
 import { cryptoOf } from '../host/crypto.js';
@@ -151,6 +152,7 @@ const COMMON = {
 const SECURE = {
     Lock: lockInterface,
     LockManager: lockManagerInterface,
+    StorageManager: storageManagerInterface,
     SubtleCrypto: (context) => context.original('crypto').subtle?.constructor,
 };
 
@@ -247,8 +249,10 @@ function globalInterface(name, handlers, secure) {
     Object.defineProperty(prototype, trackKey, {
         /** @this {any} */
         get() {
-            return (/** @type {Promise<unknown>} */ work, /** @type {string} */ what) =>
-                tracked(contextOf(this), work, what);
+            return (/** @type {Promise<unknown>} */ work, /** @type {string} */ what) => {
+                const context = contextOf(this);
+                return tracked(context, context.tab.missingChunks.load(work, what), what);
+            };
         },
     });
     defineHandlers(prototype, handlers, PARTICULAR);

@@ -38,7 +38,8 @@ export function navigatorOf(context, secure) {
     }
     const locks = secure && new (context.original('LockManager'))(internal, context.locks);
     const isWindow = context.kind === 'window';
-    const facts = { ...FACTS, ...(isWindow && WINDOW_FACTS), ...(locks && { locks }) };
+    const storage = secure && new (context.original('StorageManager'))(internal, context);
+    const facts = { ...FACTS, ...(isWindow && WINDOW_FACTS), ...(secure && { locks, storage }) };
     const navigator = new Navigator(internal);
     for (const [name, value] of Object.entries(facts)) {
         /** @this {unknown} */

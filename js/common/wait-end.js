@@ -1,0 +1,121 @@
+/** The end of a wait by a signal or a timeout, also while the browser does not answer. */
+
+import { checkOptions } from './check-arguments.js';
+import { checkSignal, checkTimeout } from './check-waits.js';
+
+/** The options of a call that end its wait. @typedef {{ signal?: AbortSignal, timeout?: number }} WaitOptions */
+
+/** The shortest time after which a browser counts as not answering, so that a short `timeout` can still succeed. */
+const answerMsMin = 1_000;
+
+/** How long the core has to withdraw a call, or to return an answer that was on its way. */
+const withdrawal_ms = 100;
+
+/** Ends one wait: when a signal aborts, or when a time has passed. */
+export class WaitEnd {
+    /** Whether the wait has ended without an answer. */
+    over = false;
+
+    /** Why the wait ends; undefined before that. @type {unknown} */
+    reason;
+
+    /** @type {(() => void)[]} */
+    #stops = [];
+
+    /**
+     * @param {import('../host/clock.js').ClockHost} clock
+     * @param {(AbortSignal | undefined)[]} signals
+     * @param {number | undefined} timeout in milliseconds
+     * @param {() => unknown} [withdraw] asks the core to end the call; the wait goes on for its answer for `withdrawal_ms`
+     * @param {number} [began_ms] when the wait began, by the monotonic clock: now by default
+     */
+    constructor(clock, signals, timeout, withdraw, began_ms = clock.monotonic()) {
+        for (const signal of signals) signal?.throwIfAborted();
+        /** Rejects when the wait ends. @type {Promise<never>} */
+        this.ended = new Promise((_, reject) => {
+            const end = () => {
+                this.done();
+                this.over = true;
+                reject(this.reason);
+            };
+            for (const signal of signals) {
+                const abort = () => {
+                    this.reason ??= signal?.reason;
+                    if (!withdraw) return end();
+                    this.#stops.push(clock.after(withdrawal_ms, end));
+                    withdraw();
+                };
+                signal?.addEventListener('abort', abort);
+                this.#stops.push(() => signal?.removeEventListener('abort', abort));
+            }
+            if (timeout === undefined) return;
+            const expire = () => {
+                this.reason ??= new DOMException(`this was not done within ${timeout} ms`, 'TimeoutError');
+                end();
+                withdraw?.();
+            };
+            // The core's own timer ends nearly all calls of the core first.
+            const bound_ms = Math.max(timeout + (withdraw ? withdrawal_ms : 0), answerMsMin);
+            const left_ms = began_ms + bound_ms - clock.monotonic();
+            this.#stops.push(clock.after(Math.min(left_ms, 2 ** 31 - 1), expire));
+        });
+        this.ended.catch(() => {});
+    }
+
+    /** Stops listening: there is an answer. */
+    done() {
+        for (const stop of this.#stops) stop();
+    }
+
+    /**
+     * Waits for work, or for the end of the wait.
+     *
+     * @template T
+     * @param {Promise<T>} work
+     * @param {(value: T) => unknown} [unwanted] gets a value that comes after the end of the wait
+     * @returns {Promise<T>}
+     */
+    race(work, unwanted) {
+        void work.then(
+            (value) => (this.over ? unwanted?.(value) : this.done()),
+            () => this.done(),
+        );
+        return Promise.race([work, this.ended]);
+    }
+}
+
+/**
+ * Begins work, and waits for it as long as options of the application allow. The work itself goes on.
+ *
+ * @template T
+ * @param {import('../host/clock.js').ClockHost} clock
+ * @param {unknown} options undefined if there are none
+ * @param {() => Promise<T>} begin is not called if the signal has aborted
+ * @param {(value: T) => unknown} [unwanted] gets a value that comes after the end of the wait
+ * @returns {Promise<T>} rejects with the signal's reason, with a `TimeoutError`, or with `invalid-argument`
+ */
+export async function within(clock, options, begin, unwanted) {
+    if (options === undefined) return begin();
+    const end = endOf(clock, options);
+    return end.race(begin(), unwanted);
+}
+
+/**
+ * Waits for work as within() does.
+ *
+ * @template T
+ * @param {import('../host/clock.js').ClockHost} clock
+ * @param {unknown} options
+ * @param {Promise<T>} work
+ * @param {number} began_ms when the wait began, by the monotonic clock
+ * @returns {Promise<T>}
+ */
+export async function bounded(clock, options, work, began_ms) {
+    return endOf(clock, options, began_ms).race(work);
+}
+
+/** @param {import('../host/clock.js').ClockHost} clock @param {unknown} options @param {number} [began_ms] */
+function endOf(clock, options, began_ms) {
+    const { signal, timeout } = checkOptions(options, ['signal', 'timeout']);
+    return new WaitEnd(clock, [checkSignal(signal)], checkTimeout(timeout), undefined, began_ms);
+}

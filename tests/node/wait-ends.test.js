@@ -1,0 +1,260 @@
+/**
+ * `timeout` and `signal` end the wait of every call, also while IndexedDB is not answered: in the emulator, on its
+ * virtual clock.
+ */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { open } from 'tabacus';
+import { createOrigin } from 'tabacus/emulator';
+
+/** @typedef {import('tabacus').Tab} Tab */
+/** @typedef {{ signal?: AbortSignal, timeout?: number }} Ends */
+
+/** How much later than asked for a wait may end: the core has so long to withdraw a call. */
+const slack_ms = 120;
+
+/**
+ * Every call that may wait, with options that end it.
+ * @type {Record<string, (tab: Tab, ends: Ends) => Promise<unknown>>}
+ */
+const calls = {
+    'lock.acquire': (tab, ends) => tab.lock('a').acquire(ends),
+    'lock.acquire, ifAvailable': (tab, { signal, ...ends }) =>
+        tab
+            .lock('b')
+            .acquire({ ...ends, ifAvailable: true, ...(signal && { releaseSignal: signal }) })
+            .then((held) => assert.equal(held, null)),
+    'lock.run': (tab, ends) => tab.lock('c').run(() => {}, ends),
+    'lock.run, fence preferred': (tab, ends) =>
+        tab
+            .lock('c')
+            .run(() => new Promise(() => {}), { fence: 'preferred', releaseSignal: ends.signal, ...ends }),
+    lockAll: (tab, ends) => tab.lockAll(['d', 'e'], () => {}, ends),
+    'semaphore.run': (tab, ends) => tab.semaphore('s', 2).run(() => {}, ends),
+    waitForUnlock: (tab, ends) => tab.lock('f').waitForUnlock(ends),
+    isLocked: (tab, ends) => tab.lock('f').isLocked(ends),
+    'lock.query': (tab, ends) => tab.lock('f').query(ends),
+    once: (tab, ends) => tab.once('o', () => 1, ends),
+    'leader.call': (tab, ends) => tab.leader('l').call(1, ends),
+    'leader.run': (tab, ends) => tab.leader('l').run(() => {}, ends),
+    'leader.current': (tab, ends) => tab.leader('l').current(ends),
+    enqueue: (tab, ends) => tab.queue('q').enqueue(1, ends),
+    'counter.flush': (tab, ends) => (tab.counter('c').add(1), tab.counter('c').flush(ends)),
+    'counter.read': (tab, ends) => tab.counter('c').read(ends),
+    'counter.flush, batched': (tab, ends) => {
+        const counter = tab.counter('d', { strategy: 'batched' });
+        counter.add(1).catch(() => {});
+        return counter.flush(ends);
+    },
+    'counter.read, transactional': (tab, ends) => tab.counter('e', { strategy: 'transactional' }).read(ends),
+    'sequence.next': (tab, ends) => tab.sequence('n').next(ends),
+    'sequence.reserve': (tab, ends) => tab.sequence('n').reserve(5, ends),
+    'budget.tryTake': (tab, ends) => tab.budget('b', { limit: 10 }).tryTake(1, ends),
+    'budget.give': (tab, ends) => tab.budget('b', { limit: 10 }).give(1, ends),
+    'rateLimit.take': (tab, ends) => tab.rateLimit('r', { limit: 1, interval: 9 }).take(ends),
+    'rateLimit.tryTake': (tab, ends) => tab.rateLimit('r', { limit: 1, interval: 9 }).tryTake(ends),
+};
+
+/**
+ * A tab of an origin whose IndexedDB is not answered.
+ *
+ * @param {'hang-open' | 'hang-transaction'} fault
+ * @param {(other: Tab) => Promise<void>} [before] what another tab does before
+ */
+async function brokenTab(fault, before) {
+    const origin = await createOrigin();
+    if (before) await before(await open({ window: origin.openTab().window }));
+    const page = origin.openTab();
+    const { window } = page;
+    const early = fault === 'hang-open' ? origin.breakDatabase(page, fault) : undefined;
+    const tab = await open({ window });
+    const answer = early ?? origin.breakDatabase(page, fault);
+    /** Resolves with the error of a call, and with how long it took. @param {Promise<unknown>} call */
+    const timed = async (call) => {
+        const began = window.performance.now();
+        const error = await call.then(
+            () => undefined,
+            (reason) => reason,
+        );
+        return { error, ms: window.performance.now() - began };
+    };
+    const sleep = (/** @type {number} */ ms) => new Promise((resolve) => window.setTimeout(resolve, ms));
+    return { origin, page, window, tab, answer, timed, sleep };
+}
+
+for (const fault of /** @type {const} */ (['hang-open', 'hang-transaction'])) {
+    test(`a timeout of a second ends every call, and close() ends within 5 s: ${fault}`, async () => {
+        for (const [name, call] of Object.entries(calls)) {
+            const { origin, tab, timed } = await brokenTab(fault);
+            const { error, ms } = await timed(call(tab, { timeout: 1_000 }));
+            assert.ok(ms >= 1_000 && ms <= 1_000 + slack_ms, `${name}: ${ms} ms`);
+            const answered = error === undefined && name === 'lock.acquire, ifAvailable';
+            assert.ok(answered || error.name === 'TimeoutError', `${name}: ${error}`);
+            const closing = await timed(tab.close());
+            assert.ok(closing.ms <= 5_000 + slack_ms, `close() after ${name}: ${closing.ms} ms`);
+            origin.close();
+        }
+    });
+
+    test(`a signal that aborts after a second ends every call with its reason: ${fault}`, async () => {
+        for (const [name, call] of Object.entries(calls)) {
+            const { origin, window, tab, timed } = await brokenTab(fault);
+            const { signal } = abortAfter(window, 1_000);
+            const { error, ms } = await timed(call(tab, { signal }));
+            assert.ok(ms >= 1_000 && ms <= 1_000 + slack_ms, `${name}: ${ms} ms`);
+            assert.equal(error, signal.reason, name);
+            origin.close();
+        }
+    });
+}
+
+/** @param {any} window @param {number} ms */
+function abortAfter(window, ms) {
+    const controller = new AbortController();
+    window.setTimeout(() => controller.abort(new Error('enough')), ms);
+    return controller;
+}
+
+test('the time in which the database opens counts towards the timeout of a call', async () => {
+    const { origin, tab, answer, timed, sleep } = await brokenTab('hang-open', async (other) => {
+        await other.lock('l').acquire();
+    });
+    const waiting = timed(tab.lock('l').acquire({ timeout: 4_000 }));
+    await sleep(3_000);
+    answer();
+    const { error, ms } = await waiting;
+    assert.equal(error.name, 'TimeoutError');
+    assert.ok(ms >= 4_000 && ms <= 4_000 + slack_ms, `${ms} ms`);
+    await tab.close();
+    origin.close();
+});
+
+test('what is granted after the end of the wait for it is given back', async () => {
+    const { origin, tab, answer, timed, sleep } = await brokenTab('hang-transaction');
+    const budget = tab.budget('b', { limit: 1 });
+    const given = [
+        tab.once('o', () => assert.fail('nobody waits for this'), { timeout: 1_000 }),
+        tab.lock('l').acquire({ timeout: 1_000 }),
+        tab.semaphore('s', 1).acquire({ timeout: 1_000 }),
+        budget.tryTake(1, { timeout: 1_000 }),
+    ];
+    for (const { error } of await Promise.all(given.map(timed))) assert.equal(error?.name, 'TimeoutError');
+    answer();
+    await sleep(30_000);
+    const other = await open({ window: origin.openTab().window });
+    assert.equal(await other.once('o', () => 'mine', { timeout: 1_000 }), 'mine');
+    assert.ok(await other.lock('l').acquire({ ifAvailable: true }));
+    assert.ok(await other.semaphore('s', 1).acquire({ ifAvailable: true }));
+    assert.equal(await other.budget('b', { limit: 1 }).tryTake(), true);
+    await Promise.all([tab.close(), other.close()]);
+    origin.close();
+});
+
+test('a value of once() that cannot be stored in time ends the call, although the function has run', async () => {
+    const origin = await createOrigin();
+    const page = origin.openTab();
+    const tab = await open({ window: page.window });
+    const began = page.window.performance.now();
+    const make = () => void origin.breakDatabase(page, 'hang-transaction');
+    await assert.rejects(tab.once('o', make, { timeout: 2_000 }), { name: 'TimeoutError' });
+    const ms = page.window.performance.now() - began;
+    assert.ok(ms >= 2_000 && ms <= 2_000 + slack_ms, `${ms} ms`);
+    origin.close();
+});
+
+test('options that end a wait are checked, and an aborted signal begins nothing', async () => {
+    const origin = await createOrigin();
+    const tab = await open({ window: origin.openTab().window });
+    const counter = tab.counter('c');
+    for (const ends of [{ timeout: -1 }, { timeout: Infinity }, { signal: /** @type {any} */ ({}) }])
+        for (const call of [
+            () => counter.flush(ends),
+            () => counter.read(ends),
+            () => tab.queue('q').enqueue(1, ends),
+            () => tab.sequence('n').next(ends),
+            () => tab.lock('l').isLocked(ends),
+        ])
+            await assert.rejects(call, { code: 'invalid-argument' }, `${call}`);
+    const signal = AbortSignal.abort(new Error('before'));
+    await assert.rejects(tab.queue('q').enqueue(1, { signal }), signal.reason);
+    await assert.rejects(tab.sequence('n').next({ signal }), signal.reason);
+    assert.equal((await tab.queue('q').jobs()).length, 0);
+    assert.equal(await tab.sequence('n').next(), 1);
+    await tab.close();
+    origin.close();
+});
+
+/** The calls that never end by themselves, or fail, on a page where they wait for nothing. */
+const endless = new Set([
+    'lock.acquire, ifAvailable',
+    'lock.run, fence preferred',
+    'leader.call',
+    'budget.give',
+]);
+
+/**
+ * Makes a page one that is prerendered in Chromium: Web Locks are not answered, and channels send nothing.
+ *
+ * @param {any} window
+ * @returns {() => void} shows the page
+ */
+function prerender(window) {
+    const { document, navigator } = window;
+    const { locks } = navigator;
+    const { promise: shown, resolve: show } = withResolvers();
+    const { prototype } = window.BroadcastChannel;
+    const { postMessage: post, close } = prototype;
+    const closed = new WeakSet();
+    prototype.close = /** @this {any} */ function () {
+        closed.add(this);
+        close.call(this);
+    };
+    Object.defineProperty(document, 'prerendering', { value: true, configurable: true });
+    Object.defineProperty(navigator, 'locks', {
+        value: {
+            request: async (/** @type {any[]} */ ...given) => (await shown, locks.request(...given)),
+            query: async () => (await shown, locks.query()),
+        },
+    });
+    window.BroadcastChannel.prototype.postMessage =
+        /** @this {any} @param {unknown} message */ async function (message) {
+            await shown;
+            if (!closed.has(this)) post.call(this, message);
+        };
+    return () => {
+        Object.defineProperty(document, 'prerendering', { value: false });
+        show();
+        document.dispatchEvent(new Event('prerenderingchange'));
+    };
+}
+
+function withResolvers() {
+    let resolve = () => {};
+    const promise = new Promise((done) => (resolve = () => done(undefined)));
+    return { promise, resolve };
+}
+
+test('a timeout ends every call of a page that is prerendered, and the call succeeds once the page is shown', async () => {
+    for (const [name, call] of Object.entries(calls)) {
+        const origin = await createOrigin();
+        const { window } = origin.openTab();
+        const show = prerender(window);
+        const tab = await open({ window });
+        const began = window.performance.now();
+        const error = await call(tab, { timeout: 1_000 }).then(
+            () => undefined,
+            (reason) => reason,
+        );
+        const ms = window.performance.now() - began;
+        assert.ok(ms <= 1_000 + slack_ms, `${name}: ${ms} ms`);
+        assert.ok(
+            !error || error.name === 'TimeoutError' || error.code === 'unavailable',
+            `${name}: ${error}`,
+        );
+        show();
+        if (!endless.has(name)) await call(tab, {});
+        await tab.close();
+        origin.close();
+    }
+});
