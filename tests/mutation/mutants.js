@@ -31,6 +31,12 @@ const counters = (header) => ({
     compiles: ['tests/native/sync/sync_counters.cpp'],
 });
 
+/** @param {string} header */
+const sharedLock = (header) => ({
+    file: `${SYNC}/${header}`,
+    compiles: ['tests/native/explore/explore_shared_locks.cpp'],
+});
+
 /** The storage and locks of threads, in shared memory segments. @param {string} header @param {string} test */
 const segment = (header, test) => ({
     file: `${SYNC}/${header}`,
@@ -83,6 +89,142 @@ const SEGMENTS = [
 
 /** @type {Mutant[]} */
 const SHARED_MEMORY = [
+    {
+        ...sharedLock('combiner.hpp'),
+        name: 'combine-once',
+        fault: 'a combiner ends although it was told to look again',
+        find: 'if (word_.compare_exchange_strong(word, 0)) return;',
+        replace: 'word_.store(0);\n            return;',
+        test: 'shared locks: two threads lock a reader-writer lock in turns',
+    },
+    {
+        ...sharedLock('combiner.hpp'),
+        name: 'combiner-without-successor',
+        fault: 'a combiner that is dead keeps its place',
+        find: 'while (word >> 1 == dead) {',
+        replace: 'while (false) {',
+        test: 'shared locks: a reader-writer lock survives an owner that dies at any step',
+    },
+    {
+        ...sharedLock('combiner.hpp'),
+        name: 'combiner-died-before-waking',
+        fault: 'what a dead combiner granted is not woken',
+        find: '            wake_all();\n',
+        replace: '',
+        test: 'shared locks: a reader-writer lock survives an owner that dies at any step',
+    },
+    {
+        ...sharedLock('combiner.hpp'),
+        name: 'withdraw-silently',
+        fault: 'a waiter that gives up lets nobody behind it in',
+        find: '            serve(self);  // others may have waited behind this request\n',
+        replace: '',
+        test: 'shared locks: a writer that gives up lets the readers behind it in',
+    },
+    {
+        ...sharedLock('combiner.hpp'),
+        name: 'grant-without-waking',
+        fault: 'a granted waiter that sleeps is not woken',
+        find: 'if ((state & sleeps) != 0) Parks::unpark_all(record.state);',
+        replace: '',
+        test: 'shared locks: two threads lock a reader-writer lock in turns',
+    },
+    {
+        ...sharedLock('rw_lock.hpp'),
+        name: 'rw-lock-admits-beside-a-writer',
+        fault: 'requests are granted while a writer is inside',
+        find: '        if (seen.exclusive) return;\n',
+        replace: '',
+        test: 'shared locks: two threads lock a reader-writer lock in turns',
+    },
+    {
+        ...sharedLock('rw_lock.hpp'),
+        name: 'rw-lock-readers-first',
+        fault: 'readers join readers although a writer waits',
+        find: 'seen.writer == nullptr || (!seen.shared && readers_next_.load())',
+        replace: 'true',
+        test: 'shared locks: of three and four threads, none starves at a reader-writer lock',
+    },
+    {
+        ...sharedLock('rw_lock.hpp'),
+        name: 'rw-lock-writers-first',
+        fault: 'a writer is followed by a writer although readers wait',
+        find: '            readers_next_.store(1);\n',
+        replace: '',
+        test: 'shared locks: of three and four threads, none starves at a reader-writer lock',
+    },
+    {
+        ...sharedLock('rw_lock.hpp'),
+        name: 'rw-lock-keeps-deaths-secret',
+        fault: 'the death of a writer is not reported',
+        find: 'health_.compare_exchange_strong(sound, inconsistent);',
+        replace: '',
+        test: 'shared locks: a reader-writer lock survives an owner that dies at any step',
+    },
+    {
+        ...sharedLock('semaphore.hpp'),
+        name: 'semaphore-one-too-many',
+        fault: 'a permit too many is granted',
+        find: 'while (held < total) {',
+        replace: 'while (held <= total) {',
+        test: 'shared locks: a semaphore admits as many threads as it has permits',
+    },
+    {
+        ...sharedLock('semaphore.hpp'),
+        name: 'semaphore-one-at-a-time',
+        fault: 'of several free permits one is granted',
+        find: 'while (held < total) {',
+        replace: 'if (held < total) {',
+        test: 'shared locks: a semaphore admits as many threads as it has permits',
+    },
+    {
+        ...sharedLock('semaphore.hpp'),
+        name: 'semaphore-takes-from-others',
+        fault: 'a release takes the permit from another thread first',
+        find: '(own && record.owner.load() != self)',
+        replace: '(own && record.owner.load() == self)',
+        test: 'shared locks: permits come back from a thread that dies at any step',
+    },
+    {
+        ...sharedLock('semaphore.hpp'),
+        name: 'semaphore-always-adds',
+        fault: 'a release adds a permit and leaves the account',
+        find: 'if (!take_from_accounts(self, true) && !take_from_accounts(self, false))',
+        replace: '',
+        test: 'shared locks: a semaphore admits as many threads as it has permits',
+    },
+    {
+        ...sharedLock('barrier.hpp'),
+        name: 'barrier-counts-old-arrivals',
+        fault: 'arrivals in an earlier phase count',
+        find: 'state == arrived && record.ticket.load() == phase',
+        replace: 'state == arrived',
+        test: 'shared locks: nobody passes a barrier before all parties have arrived',
+    },
+    {
+        ...sharedLock('barrier.hpp'),
+        name: 'barrier-takes-back-too-late',
+        fault: 'an arrival is taken back after its phase has ended',
+        find: 'record.ticket.load() == phase ? 0 : passed',
+        replace: '0',
+        test: 'shared locks: nobody passes a barrier before all parties have arrived',
+    },
+    {
+        ...sharedLock('barrier.hpp'),
+        name: 'barrier-waits-for-the-dead',
+        fault: 'a dead party is not counted',
+        find: '                ++gone;\n',
+        replace: '',
+        test: 'shared locks: a barrier counts a party out that dies at any step',
+    },
+    {
+        ...sharedLock('barrier.hpp'),
+        name: 'barrier-wakes-one',
+        fault: 'the end of a phase wakes one party',
+        find: '        phase_.store(phase + 1);\n        Parks::unpark_all(phase_);',
+        replace: '        phase_.store(phase + 1);\n        Parks::unpark_one(phase_);',
+        test: 'shared locks: nobody passes a barrier before all parties have arrived',
+    },
     {
         ...MUTEX,
         name: 'notify-nobody',

@@ -18,7 +18,7 @@ using Stack = std::array<std::byte, stack_bytes>;
 /// Marks the process of a thread's timeout (Choice::process).
 constexpr std::uint64_t timeout_bit = std::uint64_t{1} << 32U;
 
-enum class State : std::uint8_t { ready, parked, ended };
+enum class State : std::uint8_t { ready, parked, ended, unborn };
 
 struct Thread {
     ucontext_t context{};
@@ -30,6 +30,9 @@ struct Thread {
     bool timed_out = false;
     bool at_once = true;         // whether its next operation belongs to the current step
     std::uint32_t woken_by = 0;  // the step that woke it
+    std::uint32_t operations = 0;
+    std::uint32_t dies_after = ThreadsWorkload::never;
+    [[nodiscard]] bool dies() const { return operations >= dies_after; }
 };
 
 class ThreadsRun;
@@ -42,10 +45,18 @@ class ThreadsRun final : public Run {
   public:
     ThreadsRun(std::uint32_t threads, const std::function<std::unique_ptr<ThreadsWorkload>()>& make,
                Tracing tracing)
-        : threads_(threads), tracing_(tracing) {
+        : tracing_(tracing) {
         cells_made = 0;
         workload_ = make();
-        for (std::uint32_t i = 0; i < threads; ++i) begin(i);
+        bool deaths = false;
+        for (std::uint32_t i = 0; i < threads; ++i)
+            deaths |= workload_->dies_after(i) != ThreadsWorkload::never;
+        threads_.resize(deaths ? threads + 1 : threads);
+        parked_by_.resize(threads_.size());
+        for (std::uint32_t i = 0; i < threads_.size(); ++i) begin(i);
+        for (std::uint32_t i = 0; i < threads; ++i)
+            threads_[i].dies_after = workload_->dies_after(i);
+        if (deaths) threads_.back().state = State::unborn;
     }
     ThreadsRun(const ThreadsRun&) = delete;
     ThreadsRun& operator=(const ThreadsRun&) = delete;
@@ -65,7 +76,8 @@ class ThreadsRun final : public Run {
             }
         }
         for (std::uint32_t i = 0; i < threads_.size(); ++i) {
-            if (threads_[i].state != State::parked || !threads_[i].times_out) continue;
+            if (threads_[i].state != State::parked) continue;
+            if (!threads_[i].times_out && !threads_[i].dies()) continue;
             choices_.push_back({i | timeout_bit, !choices_.empty(), false});
         }
         return choices_;
@@ -81,7 +93,11 @@ class ThreadsRun final : public Run {
         if ((process & timeout_bit) != 0) {
             taken.cause = parked_by_[self];
             note(thread.word * 2 + 1, AccessKind::write);
-            wake(thread, true);
+            if (thread.dies()) {
+                die(thread);
+            } else {
+                wake(thread, true);
+            }
         } else {
             taken.cause = std::exchange(thread.woken_by, 0);
             thread.at_once = true;
@@ -110,9 +126,16 @@ class ThreadsRun final : public Run {
     // Functions that a thread of the run calls.
     void point() {
         auto& thread = threads_[current_];
-        if (std::exchange(thread.at_once, false)) return;
-        swapcontext(&thread.context, &home_);
-        thread.at_once = false;
+        if (!std::exchange(thread.at_once, false)) {
+            swapcontext(&thread.context, &home_);
+            thread.at_once = false;
+        }
+        if (thread.dies()) {
+            trace("dies");
+            die(thread);
+            swapcontext(&thread.context, &home_);  // never comes back
+        }
+        ++thread.operations;
     }
     void note(std::uint32_t object, AccessKind access) {
         if (footprint_ != nullptr) {
@@ -186,6 +209,12 @@ class ThreadsRun final : public Run {
         }
         run.threads_[self].state = State::ended;
     }
+    /// Ends the thread where it is, and lets the last thread report the death.
+    void die(Thread& thread) {
+        thread.state = State::ended;
+        threads_.back().state = State::ready;
+        threads_.back().woken_by = steps_;
+    }
     void wake(Thread& thread, bool timed_out) {
         thread.state = State::ready;
         thread.timed_out = timed_out;
@@ -199,7 +228,7 @@ class ThreadsRun final : public Run {
     std::uint32_t current_ = 0;
     std::uint32_t last_ = UINT32_MAX;
     std::uint32_t steps_ = 0;
-    std::vector<std::uint32_t> parked_by_ = std::vector<std::uint32_t>(threads_.size());
+    std::vector<std::uint32_t> parked_by_;
     Footprint* footprint_ = nullptr;
     std::vector<Choice> choices_;
     std::vector<TraceLine> lines_;

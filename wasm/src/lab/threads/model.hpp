@@ -35,6 +35,11 @@ class ThreadsWorkload {
     virtual void run(std::uint32_t index) = 0;
     /// Returns a failure, or an empty text. Called once every thread has ended.
     virtual std::string judge() { return {}; }
+    /// The number of operations after which thread `index` dies, before its next one or in its
+    /// sleep. When it has died, one more thread begins, whose index is the number of threads, to
+    /// report the death.
+    virtual std::uint32_t dies_after(std::uint32_t /*index*/) { return never; }
+    static constexpr std::uint32_t never = UINT32_MAX;
     /// Returns a failure that a thread has found, or an empty text. Called after every step.
     virtual std::string after_step() { return {}; }
 };
