@@ -59,6 +59,10 @@ export const errors = {
         when: 'A thread unlocked a mutex that it does not hold.',
         action: 'Unlock where you lock.',
     },
+    'not-recoverable': {
+        when: 'The owner of a mutex died, and the next owner unlocked it without `markConsistent()`.',
+        action: 'Use another mutex, and make anew what this one guarded.',
+    },
     'would-block': {
         when: 'A blocking call was made on a main thread, which must not block.',
         action: 'Call the asynchronous variant.',

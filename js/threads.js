@@ -20,6 +20,7 @@ import { attachModule } from './threads/wasm/attach-wasm.js';
 import { threadsModule } from './threads/wasm/threads-wasm.js';
 import { checkOptions } from './common/check-arguments.js';
 import { ThreadCore } from './threads/thread-core.js';
+import { watchThreads } from './threads/exit/watch-threads.js';
 import { watchWorkers } from './threads/exit/watch-workers.web.js';
 import { arenaFields, arenaVersion } from './threads/arena-layout.js';
 import { refuseSegments } from './threads/segment/refuse-segments.js';
@@ -207,10 +208,18 @@ export async function threads(options = {}) {
     const core = await makeArena(memory, module).catch(notStarted('attach.wasm', attachWasm, 'attachWasm'));
     watchWorkers();
     void serveSegments(core, program);
-    const handle = { memory, module, root: core.root, version: arenaVersion };
+    const livenessPrefix = `tabacus/threads/${randomId()}`;
+    void watchThreads(core, livenessPrefix);
+    const handle = {
+        memory,
+        module,
+        root: core.root,
+        version: arenaVersion,
+        livenessPrefix,
+        tabLocks: tab !== undefined,
+    };
     if (!tab) return new ThreadsMemory(core, handle, program);
     const { Broker, SharedTabLock } = await imported(import('./threads/tab-lock/tab-locks.js'));
-    const livenessPrefix = `tabacus/threads/${randomId()}`;
     new Broker(core, tab, livenessPrefix).serve();
-    return new ThreadsMemory(core, { ...handle, livenessPrefix }, program, SharedTabLock);
+    return new ThreadsMemory(core, handle, program, SharedTabLock);
 }

@@ -14,6 +14,7 @@
 import { invalid } from './common/errors.js';
 import { imported } from './common/import-failure.js';
 import { requirePlatform } from './common/require-platform.js';
+import { joinMemory } from './threads/exit/join-memory.js';
 import { ThreadCore } from './threads/thread-core.js';
 import { checkHandle, isAttachModule } from './threads/handle.js';
 import { SharedMemory } from './threads/shared-memory.js';
@@ -44,9 +45,10 @@ async function instantiate({ memory, module }) {
 }
 
 /**
- * Attaches this thread to a shared memory. Call `close()` of the result before the thread ends: each
- * attachment takes 4 KiB of the memory, at most 254 can exist at a time, and that of a terminated thread is
- * not given back. The locks over tabs of a terminated thread are released, if the browser has Web Locks.
+ * Attaches this thread to a shared memory. Each attachment takes 4 KiB of the memory, and at most 254 can
+ * exist at a time. If the thread is terminated, its attachment is given back, and what it holds goes to other
+ * threads: in a browser with Web Locks, and in Node if the thread that called `threads()` has started the
+ * Worker after that call. Elsewhere call `close()` of the result before the thread ends.
  *
  * @param {SharedHandle} handle the property `handle` of the memory, posted by the page
  * @returns {Promise<AttachedMemory>} rejects with `invalid-argument` if it is no handle, or one of another
@@ -56,7 +58,8 @@ export async function attach(handle) {
     requirePlatform('attach()', ['WebAssembly', 'SharedArrayBuffer']);
     const checked = checkHandle(handle);
     const core = new ThreadCore(await instantiate(checked), checked.memory, checked.root);
-    if (checked.livenessPrefix === undefined) return new SharedMemory(core, checked);
+    await joinMemory(core, checked.livenessPrefix);
+    if (!checked.tabLocks) return new SharedMemory(core, checked);
     const { joinTabLocks } = await imported(import('./threads/tab-lock/tab-locks.js'));
     return new SharedMemory(core, checked, await joinTabLocks(core, checked.livenessPrefix));
 }

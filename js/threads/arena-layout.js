@@ -27,15 +27,24 @@ export const kindNamed = (number) =>
     );
 
 export const arenaMagic = 0x7abac005;
-export const arenaVersion = 4;
+export const arenaVersion = 5;
 export const lineBytes = 128;
 
 /** Offsets of fields, in bytes from the beginning of the arena, of an agent, of an entry and of a hammer. */
-export const arenaFields = Object.freeze({ magic: 0, version: 4, wanted: 32 });
-export const agentFields = Object.freeze({ id: 0, outcome: 8, name: 16, end: 4096 });
+export const arenaFields = Object.freeze({ magic: 0, version: 4, wanted: 32, joined: 36, agentsUsed: 40 });
+export const agentFields = Object.freeze({
+    id: 0,
+    outcome: 8,
+    thread: 12,
+    announced: 16,
+    name: 20,
+    end: 4096,
+});
 export const entryFields = Object.freeze({ kind: 0, object: 4 });
 export const hammerFields = Object.freeze({ running: 0, refused: 4, missing: 8, lockedOut: 12 });
 
 export const outcomes = Object.freeze({ added: 0, outOfRange: 1, wouldBlock: 2 });
-export const locks = Object.freeze({ acquired: 0, wouldDeadlock: 1 });
+export const locks = Object.freeze({ acquired: 0, wouldDeadlock: 1, busy: 3, notRecoverable: 5 });
+/** The word of a mutex (mutex.hpp). */
+export const mutexWord = Object.freeze({ died: 2, ownerShift: 2, notRecoverable: -1 });
 export const unlocks = Object.freeze({ released: 0 });

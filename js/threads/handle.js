@@ -10,8 +10,8 @@ import { arenaFields, arenaMagic, arenaVersion, lineBytes } from './arena-layout
  * @property {WebAssembly.Module} module the compiled attach.wasm, so that a Worker has nothing to fetch
  * @property {number} root the address of the arena
  * @property {number} version the version of the arena's layout
- * @property {string} [livenessPrefix] if the memory was made with a tab: the prefix of the names of its
- *   threads' liveness locks
+ * @property {string} livenessPrefix the prefix of the names of its threads' liveness locks
+ * @property {boolean} tabLocks whether the memory was made with a tab
  */
 
 const allowed = 'the handle of a SharedMemory, posted unchanged by its page';
@@ -25,7 +25,9 @@ const allowed = 'the handle of a SharedMemory, posted unchanged by its page';
  */
 export function checkHandle(handle) {
     if (typeof handle !== 'object' || handle === null) throw invalid('handle', handle, allowed);
-    const { memory, module, root, version, livenessPrefix } = /** @type {Partial<SharedHandle>} */ (handle);
+    const { memory, module, root, version, livenessPrefix, tabLocks } = /** @type {Partial<SharedHandle>} */ (
+        handle
+    );
     const whole =
         memory instanceof WebAssembly.Memory &&
         module instanceof WebAssembly.Module &&
@@ -33,9 +35,17 @@ export function checkHandle(handle) {
         Number(root) > 0 &&
         Number(root) % lineBytes === 0 &&
         Number(root) + lineBytes <= memory.buffer.byteLength &&
-        (livenessPrefix === undefined || typeof livenessPrefix === 'string');
+        typeof livenessPrefix === 'string' &&
+        typeof tabLocks === 'boolean';
     if (!whole) throw invalid('handle', handle, allowed);
-    const good = /** @type {SharedHandle} */ ({ memory, module, root, version, livenessPrefix });
+    const good = /** @type {SharedHandle} */ ({
+        memory,
+        module,
+        root,
+        version,
+        livenessPrefix,
+        tabLocks,
+    });
     checkArena(good);
     return good;
 }

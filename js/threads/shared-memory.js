@@ -182,8 +182,8 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
 
     /**
      * Closes this thread's attachment: the objects that this thread has opened throw `closed` from here on.
-     * The counters and mutexes themselves live as long as the memory. Locks over tabs are released; a mutex
-     * that the thread holds stays locked, so unlock it before.
+     * The counters and mutexes themselves live as long as the memory. Locks over tabs are released. A mutex
+     * that the thread holds goes to the next thread as if this one had died: with `ownerDied`.
      */
     close() {
         for (const lock of this.#tabLocks.values()) lock._close();

@@ -2,7 +2,7 @@
 import { show, TabacusError } from '../common/errors.js';
 import { checkOptions } from '../common/check-arguments.js';
 import { checkSignal, checkTimeout } from '../common/check-waits.js';
-import { locks, unlocks } from './arena-layout.js';
+import { locks, mutexWord, unlocks } from './arena-layout.js';
 import { orAborted, sleepAsync } from './waiting.js';
 
 /** The longest single sleep, the same as PlatformCells::sleep_max_ns of C++. */
@@ -15,13 +15,22 @@ const sleepMax_ms = 100;
  * After `lock` or `tryLock`, the thread holds the mutex; after `lockAsync`, one grant holds it. Two grants of
  * one thread exclude each other as two threads do. `unlock()` releases the mutex in both cases.
  *
- * The mutex is not fair: a running thread may overtake a sleeping one. If a thread is terminated while it
- * holds the mutex, the mutex stays locked. If a thread is terminated while it waits, a wake-up may be lost
+ * The mutex is not fair: a running thread may overtake a sleeping one.
+ *
+ * The mutex is robust. If a thread dies while it holds the mutex (it is terminated, or closes its
+ * attachment), then exactly one other thread acquires the mutex with `ownerDied` true. It repairs what the
+ * mutex guards, and calls `markConsistent()` before it unlocks. If it unlocks without that, the mutex is
+ * `not-recoverable` for all threads. `attach()` describes which deaths are noticed; where one is not, the
+ * mutex stays locked. If a thread dies while it waits, and its death is not noticed, a wake-up may be lost
  * with it, so that the next waiter sleeps for up to 100 ms longer.
  *
  * @example
  * const held = await mutex.lockAsync({ timeout: 1000 });
  * try {
+ *     if (held.ownerDied) {
+ *         repair();
+ *         held.markConsistent();
+ *     }
  *     work();
  * } finally {
  *     held.unlock();
@@ -56,7 +65,8 @@ export class SharedMutex {
      * @param {{ timeout?: number }} [options] `timeout`: the longest wait in milliseconds, from 0 to 2^31 − 1
      * @returns {void}
      * @throws {TabacusError} `would-block` on a page's main thread, even if the mutex is free, because a page
-     *   must not hang; `would-deadlock` if this thread holds the mutex already; `invalid-argument`; `closed`
+     *   must not hang; `would-deadlock` if this thread holds the mutex already; `not-recoverable`;
+     *   `invalid-argument`; `closed`
      * @throws {DOMException} `TimeoutError`
      */
     lock(options) {
@@ -68,18 +78,19 @@ export class SharedMutex {
             throw new TabacusError('would-block', 'a main thread must not block: await lockAsync() instead');
         }
         if (timeout_ms !== undefined) this.#lockFor(timeout_ms);
-        else if (core.ops.mutex_lock(this.#at, core.id) !== locks.acquired) throw this.#deadlock();
+        else this.#check(core.ops.mutex_lock(this.#at, core.id));
     }
 
     /**
      * Acquires the mutex if it is free. It never blocks.
      *
      * @returns {boolean} whether it has acquired the mutex
-     * @throws {TabacusError} `closed`
+     * @throws {TabacusError} `not-recoverable`; `closed`
      */
     tryLock() {
         this.#core.assertOpen();
-        return this.#core.ops.mutex_try_lock(this.#at, this.#core.id) === locks.acquired;
+        const result = this.#core.ops.mutex_try_lock(this.#at, this.#core.id);
+        return result !== locks.busy && this.#check(result);
     }
 
     /**
@@ -89,7 +100,7 @@ export class SharedMutex {
      * @param {{ signal?: AbortSignal, timeout?: number }} [options] end the wait; `timeout` is in
      *   milliseconds, from 0 to 2^31 − 1
      * @returns {Promise<Grant>} rejects with the signal's reason, with a `TimeoutError`, or with
-     *   `invalid-argument` or `closed`
+     *   `not-recoverable`, `invalid-argument` or `closed`
      */
     async lockAsync(options = {}) {
         this.#core.assertOpen();
@@ -100,14 +111,44 @@ export class SharedMutex {
         return this.#acquire(deadline_ms, signal);
     }
 
-    /** Releases the mutex. @throws {TabacusError} `not-owner` if this thread does not hold it; `closed` */
+    /**
+     * Whether this thread holds the mutex, the owner before it has died, and `markConsistent()` has not been
+     * called. Then what the mutex guards is in the state in which that owner left it.
+     *
+     * @throws {TabacusError} `closed`
+     */
+    get ownerDied() {
+        this.#core.assertOpen();
+        const word = Atomics.load(this.#core.words, this.#at >> 2);
+        return word >>> mutexWord.ownerShift === this.#core.id && (word & mutexWord.died) !== 0;
+    }
+
+    /**
+     * Declares that what the mutex guards is consistent again. Does nothing if `ownerDied` is false.
+     *
+     * @throws {TabacusError} `not-owner` if this thread does not hold the mutex; `closed`
+     */
+    markConsistent() {
+        this.#core.assertOpen();
+        if (this.#core.ops.mutex_mark_consistent(this.#at, this.#core.id) !== unlocks.released)
+            throw this.#notOwner();
+    }
+
+    /**
+     * Releases the mutex. If `ownerDied` is true, the mutex becomes `not-recoverable`.
+     *
+     * @throws {TabacusError} `not-owner` if this thread does not hold it; `closed`
+     */
     unlock() {
         this.#core.assertOpen();
         if (this.#grant) this.release(this.#grant);
         else this.#unlock();
     }
 
-    /** Whether any thread holds the mutex. That may have changed by the time the caller uses the answer. */
+    /**
+     * Whether the mutex is not free: a thread holds it, its owner has died, or it is not recoverable. That may have
+     * changed by the time the caller uses the answer.
+     */
     get locked() {
         this.#core.assertOpen();
         return Atomics.load(this.#core.words, this.#at >> 2) !== 0;
@@ -131,6 +172,17 @@ export class SharedMutex {
         this.#grant = undefined;
     }
 
+    /**
+     * Declares that what the mutex guards is consistent again.
+     *
+     * @param {Grant} grant
+     * @throws {TabacusError} `not-owner` if the grant does not hold the mutex
+     */
+    markConsistentBy(grant) {
+        if (this.#grant !== grant) throw this.#notOwner();
+        this.markConsistent();
+    }
+
     #unlock() {
         if (this.#core.ops.mutex_unlock(this.#at, this.#core.id) !== unlocks.released) throw this.#notOwner();
     }
@@ -147,7 +199,8 @@ export class SharedMutex {
         for (let slept = 0; ;) {
             const word = ops.mutex_step(this.#at, id, slept);
             if (word === 0) return;
-            if (word >>> 1 === id) throw this.#deadlock();
+            if (word === mutexWord.notRecoverable) throw this.#notRecoverable();
+            if (word >>> mutexWord.ownerShift === id) throw this.#deadlock();
             const rest_ms = deadline_ms - performance.now();
             if (rest_ms <= 0) throw timedOut(this.name);
             if (Atomics.wait(words, this.#at >> 2, word, Math.min(rest_ms, sleepMax_ms)) !== 'not-equal')
@@ -179,6 +232,7 @@ export class SharedMutex {
                 this.#core.assertOpen();
                 const word = ops.mutex_step(this.#at, id, 0);
                 if (word === 0) return (this.#grant = new Grant(this));
+                if (word === mutexWord.notRecoverable) throw this.#notRecoverable();
                 const rest_ms = deadline_ms - performance.now();
                 if (rest_ms <= 0) throw timedOut(this.name);
                 sleep = sleepAsync(words, index, word, rest_ms);
@@ -192,6 +246,25 @@ export class SharedMutex {
                 Atomics.notify(words, index);
             } else leave();
         }
+    }
+
+    /**
+     * Returns true if a lock function has acquired the mutex.
+     *
+     * @param {number} result a LockResult other than `busy`
+     * @throws {TabacusError} `would-deadlock`, `not-recoverable`
+     */
+    #check(result) {
+        if (result === locks.wouldDeadlock) throw this.#deadlock();
+        if (result === locks.notRecoverable) throw this.#notRecoverable();
+        return true;
+    }
+
+    #notRecoverable() {
+        return new TabacusError(
+            'not-recoverable',
+            `an owner of ${show(this.name)} died, and the next one unlocked it without markConsistent()`,
+        );
     }
 
     #deadlock() {
@@ -233,7 +306,28 @@ export class Grant {
         return this.#mutex.heldBy(this);
     }
 
-    /** Releases the mutex. @throws {TabacusError} `not-owner` if this grant is already released; `closed` */
+    /**
+     * Whether this grant holds the mutex, the owner before it has died, and `markConsistent()` has not been
+     * called. Then what the mutex guards is in the state in which that owner left it.
+     */
+    get ownerDied() {
+        return this.held && this.#mutex.ownerDied;
+    }
+
+    /**
+     * Declares that what the mutex guards is consistent again. Does nothing if `ownerDied` is false.
+     *
+     * @throws {TabacusError} `not-owner` if this grant is already released; `closed`
+     */
+    markConsistent() {
+        this.#mutex.markConsistentBy(this);
+    }
+
+    /**
+     * Releases the mutex. If `ownerDied` is true, the mutex becomes `not-recoverable`.
+     *
+     * @throws {TabacusError} `not-owner` if this grant is already released; `closed`
+     */
     unlock() {
         this.#mutex.release(this);
     }

@@ -12,7 +12,7 @@ import { maySleep } from './waiting.js';
  *
  * @typedef {object} Ops
  * @property {(root: number, maySleep: number) => number} agent_enter
- * @property {(root: number, agent: number) => number} agent_leave
+ * @property {(root: number, dead: number) => void} agent_died
  * @property {(root: number, agent: number, kind: number, units: number) => number} object_open
  * @property {(kind: number, counter: number, agent: number, n: number) => number} counter_add
  * @property {(kind: number, counter: number, agent: number, n: number) => number} counter_bump
@@ -23,6 +23,7 @@ import { maySleep } from './waiting.js';
  * @property {(mutex: number, self: number) => number} mutex_try_lock
  * @property {(mutex: number, self: number, slept: number) => number} mutex_step
  * @property {(mutex: number, owner: number) => number} mutex_unlock
+ * @property {(mutex: number, owner: number) => number} mutex_mark_consistent
  * @property {(mutex: number) => void} mutex_enter_async
  * @property {(mutex: number) => void} mutex_leave_async
  * @property {(root: number, agent: number, units: number, watched: number) => number} request_open
@@ -101,7 +102,7 @@ export class ThreadCore {
             throw new TabacusError(
                 'out-of-memory',
                 'the shared memory has no space for another thread: 254 may be attached at a time, and one that ' +
-                    'ends without close() stays attached',
+                    'exits without close() stays attached where the platform does not report its exit',
             );
         }
         // The stack is in the agent's block, and grows down from its end. Up to this line the stack pointer
@@ -169,12 +170,14 @@ export class ThreadCore {
         for (let i = 0; i < name.length; i++) this.units[at + i] = name.charCodeAt(i);
     }
 
-    /** Gives the agent's block back. The objects of this thread must not be used after this. */
+    /**
+     * Ends the attachment: gives the agent's block back, and passes on what this thread holds, as at its death. The objects of this thread must not be used after this.
+     */
     close() {
         if (this.closed) return;
         this.closed = true;
         this.#ending.abort(closedError());
-        this.ops.agent_leave(this.root, this.agent);
+        this.ops.agent_died(this.root, this.id);
         // The hot paths do not check whether the attachment is open. The functions that they call return "not
         // done" instead, and the error path then finds that it is closed.
         this.ops = {

@@ -14,8 +14,10 @@ import { SharedTabLock } from './shared-tab-lock.js';
  * @param {string} livenessPrefix
  */
 export async function joinTabLocks(core, livenessPrefix) {
-    const release = await holdLivenessLock(livenessPrefix, core.id);
-    core.watched = release !== undefined;
-    if (release) core.ending.addEventListener('abort', release);
+    if (!core.watched) {
+        const release = await holdLivenessLock(livenessPrefix, core.id);
+        core.watched = release !== undefined;
+        if (release) core.ending.addEventListener('abort', release);
+    }
     return SharedTabLock;
 }

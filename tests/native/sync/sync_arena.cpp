@@ -135,7 +135,7 @@ TEST_CASE("the blocks of agents are used again, and their ids are not", "[sync]"
         Agent* agent = test.arena.enter(true);
         REQUIRE(agent != nullptr);
         CHECK(ids.insert(agent->id).second);
-        CHECK(test.arena.leave(*agent));
+        test.arena.report_death(agent->id);
     }
     REQUIRE(test.arena.enter(true) != nullptr);
     CHECK(test.arena.enter(true) == nullptr);

@@ -219,7 +219,7 @@ TEST_CASE("a step after sleeping takes the mutex as contended", "[sync]") {
 TEST_CASE("a step on a held mutex announces a sleeper", "[sync]") {
     Mutex mutex;
     REQUIRE(mutex.lock(7) == LockResult::acquired);
-    CHECK(mutex.step(8, false) == ((7U << 1) | Mutex::contended_bit));
+    CHECK(mutex.step(8, false) == ((7U << Mutex::owner_shift) | Mutex::contended_bit));
 }
 
 // The thread of an asynchronous waiter may be blocked elsewhere. If such a waiter alone got a

@@ -26,12 +26,13 @@ TABACUS_EXPORT(tabacus::sync::Arena*, arena_make)() {
     return new (reinterpret_cast<void*>(main_arena_begin)) Arena(names_bytes, agents_max);
 }
 
-// Returns the agent's address, or 0 if the arena is full or, with may_sleep 0, stays locked.
+// Returns the agent's address, or 0 if the arena is full.
 TABACUS_EXPORT(tabacus::sync::Agent*, agent_enter)
 (tabacus::sync::Arena* arena, std::uint32_t may_sleep) { return arena->enter(may_sleep != 0); }
 
-TABACUS_EXPORT(std::uint32_t, agent_leave)
-(tabacus::sync::Arena* arena, tabacus::sync::Agent* agent) { return arena->leave(*agent) ? 1 : 0; }
+// Notes that a thread has died, or that it leaves, and frees its agent.
+TABACUS_EXPORT(void, agent_died)
+(tabacus::sync::Arena* arena, tabacus::sync::Owner dead) { arena->report_death(dead); }
 
 // Returns the offset of the entry with the name in the first `units` units of the agent's name; 0
 // if the arena is full, -1 if it stays locked.
@@ -97,6 +98,9 @@ TABACUS_EXPORT(std::uint32_t, mutex_step)
 
 TABACUS_EXPORT(tabacus::sync::UnlockResult, mutex_unlock)
 (tabacus::sync::Mutex* mutex, tabacus::sync::Owner owner) { return mutex->unlock(owner); }
+
+TABACUS_EXPORT(tabacus::sync::UnlockResult, mutex_mark_consistent)
+(tabacus::sync::Mutex* mutex, tabacus::sync::Owner owner) { return mutex->mark_consistent(owner); }
 
 TABACUS_EXPORT(void, mutex_enter_async)(tabacus::sync::Mutex* mutex) { mutex->enter_async(); }
 TABACUS_EXPORT(void, mutex_leave_async)(tabacus::sync::Mutex* mutex) { mutex->leave_async(); }

@@ -24,9 +24,15 @@
 //   root   Arena: magic, version, the registry's mutex, the ids, the beginning of free memory
 //   then   entries (name and kind), objects and requests for locks over tabs, each on cache lines
 //          of its own; they are never moved
-//   last   agents, from the end downwards, so that names cannot take up the space of threads
+//   last   agents, in a part of their own, so that names cannot take up the space of threads
 //
-// Objects live as long as the memory. An agent's block is free again once the agent leaves.
+// Objects live as long as the memory. An agent's block is free again once the agent leaves, or once
+// its death is reported.
+//
+// A thread may die at any instruction. report_death() is the one way by which its death reaches the
+// primitives: whoever learns of it (the page, the destructor of a C++ thread) calls it, and it calls
+// owner_died() of each object. The arena itself is repaired by the next thread that acquires the
+// registry's mutex.
 
 namespace tabacus::sync {
 
@@ -49,17 +55,19 @@ inline constexpr std::size_t name_units_max = 128;
 /// One thread's block in the arena: its id, its results and its stack. JavaScript reads and writes
 /// the first fields, at these offsets.
 struct alignas(line_bytes) Agent {
-    std::uint32_t id;                           // 0   the owner of what this agent locks
+    std::atomic<Owner> id;                      // 0   the owner of what this agent locks; 0: free
     std::uint32_t may_sleep;                    // 4   0 on a page's main thread
     std::uint32_t outcome;                      // 8   Outcome of the last exact add
-    Offset next_free;                           // 12
-    std::array<char16_t, name_units_max> name;  // 16  the name that `open` looks up
+    std::uint32_t thread;                       // 12  the platform's number for the thread, or 0
+    std::uint32_t announced;                    // 16  the id, once the page can watch the thread
+    std::array<char16_t, name_units_max> name;  // 20  the name that `open` looks up
     // The functions that use this stack need a few words. Its size makes an agent one page of 4
     // KiB.
     std::array<std::byte, 3712> stack;
 };
 static_assert(offsetof(Agent, id) == 0 && offsetof(Agent, may_sleep) == 4);
-static_assert(offsetof(Agent, outcome) == 8 && offsetof(Agent, name) == 16);
+static_assert(offsetof(Agent, outcome) == 8 && offsetof(Agent, thread) == 12);
+static_assert(offsetof(Agent, announced) == 16 && offsetof(Agent, name) == 20);
 static_assert(sizeof(Agent) == 4096, "one page");
 
 /// A name and its object. JavaScript reads `kind` and `object`, at these offsets.
@@ -100,7 +108,7 @@ struct OpenResult {
 class alignas(line_bytes) Arena {
   public:
     static constexpr std::uint32_t magic_number = 0x7ABAC005;
-    static constexpr std::uint32_t version_number = 4;
+    static constexpr std::uint32_t version_number = 5;
 
     const std::uint32_t magic = magic_number;      // 0
     const std::uint32_t version = version_number;  // 4
@@ -108,11 +116,13 @@ class alignas(line_bytes) Arena {
     SegmentSlot storage_slot;  // 8   of the storage's segment (storage_table.hpp)
     SegmentSlot locks_slot;    // 20  of the locks' segment (shared_lock_table.hpp)
     Word wanted{0};            // 32  rises when a thread asks for a segment; the page waits on it
+    Word joined{0};            // 36  rises when a thread has attached; the page waits on it
+    Word agents_used{0};       // 40  all agents from this one on have never been used
 
     /// Requires that the memory that begins at this arena has `bytes` for everything but agents,
-    /// and behind them the space of `agents` agents; and that `bytes` is a multiple of line_bytes.
-    Arena(std::uint32_t bytes, std::uint32_t agents)
-        : bytes_(bytes), agents_(bytes + agents * std::uint32_t{sizeof(Agent)}) {}
+    /// and behind them the space of `agents` agents, which is all zero; and that `bytes` is a
+    /// multiple of line_bytes.
+    Arena(std::uint32_t bytes, std::uint32_t agents) : bytes_(bytes), agents_(agents) {}
 
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
@@ -126,28 +136,36 @@ class alignas(line_bytes) Arena {
         return id + 1;
     }
 
-    /// Returns a block for one thread, or nullptr if the arena is full. A thread that may not sleep
-    /// also gets nullptr if the registry stays locked.
+    /// Returns a block for one thread, or nullptr if the arena is full. A block is taken by storing
+    /// one word, so that a thread that dies here leaves nothing to repair.
     Agent* enter(bool may_sleep) {
         const Owner id = take_id();
-        const Held held(mutex_, id, may_sleep);
-        if (id == 0 || !held.acquired) return nullptr;
-        Agent* agent = free_agent_ == 0 ? allocate_agent() : at<Agent>(free_agent_);
-        if (agent == nullptr) return nullptr;
-        if (free_agent_ != 0) free_agent_ = agent->next_free;
-        agent->id = id;
-        agent->may_sleep = may_sleep ? 1 : 0;
-        return agent;
+        if (id == 0) return nullptr;
+        for (std::uint32_t index = 0; index < agents_; ++index) {
+            std::uint32_t used = index;
+            agents_used.compare_exchange_strong(used, index + 1);
+            Agent* agent = agent_at(index);
+            Owner nobody = 0;
+            if (!agent->id.compare_exchange_strong(nobody, id)) continue;
+            agent->may_sleep = may_sleep ? 1 : 0;
+            return agent;
+        }
+        return nullptr;
     }
 
-    /// Frees an agent's block. Returns false if the registry stays locked and the thread may not
-    /// sleep.
-    bool leave(Agent& agent) {
-        const Held held(mutex_, agent.id, agent.may_sleep != 0);
-        if (!held.acquired) return false;
-        agent.next_free = free_agent_;
-        free_agent_ = offset(&agent);
-        return true;
+    /// Notes that the thread with that id has died, or that it leaves the arena, and frees its block.
+    /// The next acquirer of what it holds is notified of that (mutex.hpp). Any thread may call it,
+    /// and more than once.
+    void report_death(Owner dead) {
+        mutex_.owner_died(dead);
+        for (Offset entry = first_entry_.load(); entry != 0; entry = at<Entry>(entry)->next) {
+            owner_died(*at<Entry>(entry), dead);
+        }
+        const std::uint32_t used = agents_used.load();
+        for (std::uint32_t index = 0; index < used; ++index) {
+            Owner id = dead;
+            agent_at(index)->id.compare_exchange_strong(id, 0);
+        }
     }
 
     /// Returns the entry with the name in the first `units` units of agent.name. Makes it, with an
@@ -155,7 +173,8 @@ class alignas(line_bytes) Arena {
     OpenResult open(const Agent& agent, Kind kind, std::uint32_t units) {
         const Held held(mutex_, agent.id, agent.may_sleep != 0);
         if (!held.acquired) return {Opened::busy, 0};
-        for (Offset entry = first_entry_; entry != 0; entry = at<Entry>(entry)->next) {
+        repair_if(held.owner_died());
+        for (Offset entry = first_entry_.load(); entry != 0; entry = at<Entry>(entry)->next) {
             if (named(*at<Entry>(entry), agent, units)) return {Opened::found, entry};
         }
         const Offset entry = insert(agent, kind, units);
@@ -174,9 +193,15 @@ class alignas(line_bytes) Arena {
             if (known->take(agent, name)) return known;
         }
         const Held held(mutex_, caller, may_sleep);
-        auto* made = held.acquired ? allocate<TabRequest>() : nullptr;
+        if (!held.acquired) {
+            outcome = Opened::busy;
+            return nullptr;
+        }
+        repair_if(held.owner_died());
+        begin_insert();
+        auto* made = allocate<TabRequest>();
         if (made == nullptr) {
-            outcome = held.acquired ? Opened::full : Opened::busy;
+            outcome = Opened::full;
             return nullptr;
         }
         made->take(agent, name);
@@ -231,21 +256,55 @@ class alignas(line_bytes) Arena {
         return true;
     }
 
+    /// Calls owner_died() of an object.
+    void owner_died(const Entry& entry, Owner dead) {
+        switch (entry.kind) {
+            case Kind::mutexed:
+                return at<MutexedCounter>(entry.object)->owner_died(dead);
+            case Kind::striped:
+                return at<StripedCounter>(entry.object)->owner_died(dead);
+            case Kind::mutex:
+                return at<Mutex>(entry.object)->owner_died(dead);
+            case Kind::atomic:
+            case Kind::unsynchronised:
+            case Kind::any:
+                break;  // these have no owners
+        }
+    }
+
+    /// Notes where the next object begins. An insert takes effect by storing one word: the beginning
+    /// of the list of entries, or of that of requests.
+    void begin_insert() {
+        insert_begin_ = used_;
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+
+    /// Frees what a thread has allocated that died before its insert took effect. Requires that the
+    /// caller holds the mutex.
+    void repair_if(bool owner_died) {
+        if (owner_died && first_entry_.load() < insert_begin_ &&
+            first_tab_request_.load() < insert_begin_) {
+            used_ = insert_begin_;
+        }
+    }
+
     /// Makes an entry. If the object does not fit, frees the entry and returns 0.
     Offset insert(const Agent& agent, Kind kind, std::uint32_t units) {
-        const std::uint32_t before = used_;
+        begin_insert();
         auto* entry = allocate<Entry>();
         const Offset object = entry == nullptr ? 0 : allocate_object(kind);
         if (object == 0) {
-            used_ = before;
+            used_ = insert_begin_;
             return 0;
         }
         entry->kind = kind;
         entry->object = object;
-        entry->next = first_entry_;
+        entry->next = first_entry_.load();
         entry->name_units = units;
         for (std::uint32_t i = 0; i < units; ++i) entry->name[i] = agent.name[i];
-        return first_entry_ = offset(entry);
+        const Offset made = offset(entry);
+        first_entry_.store(made);
+        return made;
     }
 
     Offset allocate_object(Kind kind) {
@@ -272,10 +331,8 @@ class alignas(line_bytes) Arena {
         return object == nullptr ? 0 : offset(object);
     }
 
-    Agent* allocate_agent() {
-        if (agents_ == bytes_) return nullptr;
-        agents_ -= sizeof(Agent);
-        return new (at<std::byte>(agents_)) Agent;
+    Agent* agent_at(std::uint32_t index) {
+        return at<Agent>(bytes_ + index * std::uint32_t{sizeof(Agent)});
     }
 
     /// Makes an object on cache lines of its own, so that writes to one object do not slow down
@@ -292,14 +349,31 @@ class alignas(line_bytes) Arena {
     }
 
     Mutex mutex_;
-    std::uint32_t bytes_;
-    std::uint32_t agents_;  // the offset of the last agent that was allocated
+    std::uint32_t bytes_;   // the space of everything but agents, which begin behind it
+    std::uint32_t agents_;  // the number of agents for which there is space
     std::uint32_t used_ = sizeof(Arena);
-    Offset first_entry_ = 0;
-    Offset free_agent_ = 0;
+    std::uint32_t insert_begin_ = sizeof(Arena);  // the value of used_ when the last insert began
+    std::atomic<Offset> first_entry_{0};
     std::atomic<Owner> last_id_{0};
     std::atomic<Offset> first_tab_request_{0};
     TabBell tab_bell_;
+};
+
+/// A C++ thread that uses the objects of an arena. Its end is a death, so that the objects that it
+/// still holds go to other threads.
+class ArenaThread {
+  public:
+    explicit ArenaThread(Arena& arena) : arena_(arena), id_(arena.take_id()) {}
+    ~ArenaThread() { arena_.report_death(id_); }
+    ArenaThread(const ArenaThread&) = delete;
+    ArenaThread& operator=(const ArenaThread&) = delete;
+
+    /// Returns the thread's id, or 0 if all are used up.
+    [[nodiscard]] Owner id() const { return id_; }
+
+  private:
+    Arena& arena_;
+    const Owner id_;
 };
 
 }  // namespace tabacus::sync

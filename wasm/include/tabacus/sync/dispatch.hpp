@@ -8,7 +8,9 @@
 
 namespace tabacus::sync {
 
-inline Caller caller_of(const Agent& agent) { return {agent.id, agent.may_sleep != 0}; }
+inline Caller caller_of(const Agent& agent) {
+    return {agent.id.load(std::memory_order_relaxed), agent.may_sleep != 0};
+}
 
 /// Adds `n` and returns the total. Requires that `counter` is a counter of that kind.
 inline Added add_to(Kind kind, void* counter, Caller caller, std::int64_t n, Limit limit) {

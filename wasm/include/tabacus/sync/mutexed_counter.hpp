@@ -16,6 +16,9 @@ namespace tabacus::sync {
 /// The cell is an atomic although only the owner of the mutex writes it. So a read needs no lock,
 /// which a page's main thread could not wait for, and cannot be torn. The accesses inside the mutex
 /// are relaxed, and cost as much as plain ones.
+///
+/// A thread that dies inside an add leaves the cell either without the add or with all of it. So the
+/// next thread has nothing to repair.
 template <class Parks = PlatformParker>
 class BasicMutexedCounter {
   public:
@@ -30,6 +33,9 @@ class BasicMutexedCounter {
     }
 
     [[nodiscard]] std::int64_t value() const { return value_.load(); }
+
+    /// Notes that a thread has died. The next caller acquires the mutex if that thread held it.
+    void owner_died(Owner dead) { mutex_.owner_died(dead); }
 
   private:
     BasicMutex<Parks> mutex_;

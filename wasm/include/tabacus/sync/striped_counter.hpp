@@ -47,6 +47,10 @@ inline constexpr std::size_t line_bytes = 128;
 ///      part of the base.
 ///   4. The cells are emptied, and get the new parity.
 ///
+/// If a thread dies in between, the next transfer completes this one: before it begins, it empties
+/// the cells that still have the old parity. They are closed, so that no other thread has changed
+/// them, and an add that meets one of them begins a transfer.
+///
 /// There are sixteen cells, because more threads are rare in a page and each cell takes 128 bytes.
 template <class Parks = PlatformParker, std::size_t cells_max = 16>
 class BasicStripedCounter {
@@ -80,6 +84,9 @@ class BasicStripedCounter {
             if (epoch_.load() == epoch) return total;
         }
     }
+
+    /// Notes that a thread has died. The next transfer completes the one that it has begun.
+    void owner_died(Owner dead) { mutex_.owner_died(dead); }
 
   private:
     // The state `open` relies on this: 16 × 2^47 = 2^51, and 2^51 + 2^52 < 2^53.
@@ -118,9 +125,12 @@ class BasicStripedCounter {
     [[gnu::noinline]] Outcome bump_slow(std::int64_t n, Caller caller, Limit limit) {
         const Held held(mutex_, caller.id, caller.may_sleep);
         if (!held.acquired) return Outcome::would_block;
-        for (Cell& cell : cells_) cell.word.fetch_or(closed_bit);
-        // No thread can add to a closed cell, so this sum stays the total.
         const std::uint32_t epoch = epoch_.load();
+        for (Cell& cell : cells_) {
+            const bool counted = (cell.word.fetch_or(closed_bit) & parity_bit) != parity_of(epoch);
+            if (counted) cell.word.store(closed_bit | parity_of(epoch));
+        }
+        // No thread can add to a closed cell, so this sum stays the total.
         const Added next = checked_add(sum(epoch), n, limit);
         bases_[(epoch + 1) % 2].store(next.value);
         epoch_.store(epoch + 1);

@@ -44,7 +44,8 @@ Outcome add_locked(Hammer& hammer, const Caller& caller) {
 }
 
 Outcome hammer_all(Hammer& hammer) {
-    const Caller caller{.id = main_arena().take_id(), .may_sleep = true};
+    const ArenaThread thread(main_arena());
+    const Caller caller{.id = thread.id(), .may_sleep = true};
     for (std::uint32_t i = 0; i < hammer.adds; ++i) {
         const Outcome outcome = add_locked(hammer, caller);
         if (outcome != Outcome::added) return outcome;
