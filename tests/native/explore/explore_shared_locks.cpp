@@ -39,6 +39,7 @@ void check_lock_proved(const Program& program, const Bound& bound = {}) {
     INFO("schedules " << search.counts().schedules << ", steps " << search.counts().steps);
     CHECK(failure == "");
     CHECK(search.exhausted());
+    CHECK(search.counts().cut == 0);
 }
 
 /// A clock that lets a timed wait sleep once, and ends it after the second look.

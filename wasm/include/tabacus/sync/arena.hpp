@@ -9,8 +9,11 @@
 #include <type_traits>
 
 #include "tabacus/sync/atomic_counter.hpp"
+#include "tabacus/sync/barrier.hpp"
 #include "tabacus/sync/mutex.hpp"
 #include "tabacus/sync/mutexed_counter.hpp"
+#include "tabacus/sync/rw_lock.hpp"
+#include "tabacus/sync/semaphore.hpp"
 #include "tabacus/sync/striped_counter.hpp"
 #include "tabacus/sync/tab_request.hpp"
 #include "tabacus/sync/thread_id.hpp"
@@ -44,6 +47,9 @@ enum class Kind : std::uint32_t {
     striped = 3,
     unsynchronised = 4,
     mutex = 5,
+    rw_lock = 6,
+    semaphore = 7,
+    barrier = 8,
 };
 
 /// An offset from the root, in bytes. 0 stands for none, because the Arena itself is at the root.
@@ -265,6 +271,12 @@ class alignas(line_bytes) Arena {
                 return at<StripedCounter>(entry.object)->owner_died(dead);
             case Kind::mutex:
                 return at<Mutex>(entry.object)->owner_died(dead);
+            case Kind::rw_lock:
+                return at<RwLock>(entry.object)->owner_died(dead);
+            case Kind::semaphore:
+                return at<Semaphore>(entry.object)->owner_died(dead);
+            case Kind::barrier:
+                return at<Barrier>(entry.object)->owner_died(dead);
             case Kind::atomic:
             case Kind::unsynchronised:
             case Kind::any:
@@ -319,6 +331,12 @@ class alignas(line_bytes) Arena {
                 return allocate_offset<UnsynchronisedCounter>();
             case Kind::mutex:
                 return allocate_offset<Mutex>();
+            case Kind::rw_lock:
+                return allocate_offset<RwLock>();
+            case Kind::semaphore:
+                return allocate_offset<Semaphore>();
+            case Kind::barrier:
+                return allocate_offset<Barrier>();
             case Kind::any:
                 break;
         }

@@ -52,7 +52,7 @@ class BasicBarrier : public Combiner<BasicBarrier<Parks, Records>, Parks, Record
     }
 
     /// Makes the caller a party before it arrives. Returns false if there is no record.
-    bool join(Owner self) { return this->claim(self) != nullptr; }
+    bool join(Owner self) { return this->claim(self, ~0U) != nullptr; }
 
     /// Arrives, and sleeps until the phase ends. Returns `acquired` or `full`.
     Acquired arrive_and_wait(Owner self) {
@@ -77,7 +77,7 @@ class BasicBarrier : public Combiner<BasicBarrier<Parks, Records>, Parks, Record
 
     /// Arrives, in all later phases as well. Returns false if there is no record.
     bool arrive_and_drop(Owner self) {
-        Entry* record = this->claim(self);
+        Entry* record = this->claim(self, ~0U);
         if (record == nullptr) return false;
         record->state.store(dropped);
         this->serve(self);
@@ -87,7 +87,7 @@ class BasicBarrier : public Combiner<BasicBarrier<Parks, Records>, Parks, Record
     /// Arrives. The caller sleeps on phase() while it is the record's ticket, and then leaves; or
     /// it takes the arrival back. Returns nullptr if there is no record.
     Entry* arrive(Owner self) {
-        Entry* record = this->claim(self);
+        Entry* record = this->claim(self, ~0U);
         if (record == nullptr) return nullptr;
         record->ticket.store(phase_.load());
         record->state.store(arrived);
@@ -111,10 +111,9 @@ class BasicBarrier : public Combiner<BasicBarrier<Parks, Records>, Parks, Record
     auto& phase() { return phase_; }
 
   private:
-    static bool is_idle(std::uint32_t state) { return state == 0; }
     void wake_others() { Parks::unpark_all(phase_); }
 
-    void combine() {
+    [[gnu::noinline, clang::minsize]] void combine() {
         const std::uint32_t phase = phase_.load();
         std::uint32_t here = 0;
         std::uint32_t gone = 0;

@@ -74,7 +74,7 @@ class Combiner {
 
     /// Returns what a dead thread held, and withdraws what it waited for. Any thread may call it,
     /// any number of times, while others work. Requires that `dead` does not run any more.
-    void owner_died(Owner dead) {
+    [[gnu::noinline, clang::minsize]] void owner_died(Owner dead) {
         const std::uint32_t used = used_.load();
         for (std::uint32_t i = 0; i < used; ++i) {
             if (record_[i].owner.load() == dead) record_[i].state.fetch_or(died);
@@ -89,7 +89,7 @@ class Combiner {
     }
 
     /// Withdraws a request. Returns false, and changes nothing, if it is decided already.
-    bool withdraw(Owner self, Entry& record) {
+    [[gnu::noinline, clang::minsize]] bool withdraw(Owner self, Entry& record) {
         std::uint32_t state = record.state.load();
         while ((state & wants) != 0) {
             if (!record.state.compare_exchange_weak(state, state & ~request)) continue;
@@ -109,22 +109,23 @@ class Combiner {
     }
 
   protected:
-    Combiner() = default;
+    [[gnu::noinline, clang::minsize]] Combiner() {}
     ~Combiner() = default;
 
     /// What a request sets in a state.
     static constexpr std::uint32_t request = wants | exclusive | sleeps;
 
     /// The combiner's id while owner_died() combines. No thread has it.
-    static constexpr Owner reporter = owner_max;
+    static constexpr Owner reporter = owner_max + 1;
 
-    /// Returns a record of the caller's that is idle, or else a new one; nullptr if there is none.
-    Entry* claim(Owner self) {
+    /// Returns a record of the caller's whose state has none of the bits `busy`, or else a new one;
+    /// nullptr if there is none.
+    [[gnu::noinline, clang::minsize]] Entry* claim(Owner self, std::uint32_t busy) {
         const std::uint32_t used = used_.load();
         std::uint32_t first = used;  // the first record without an owner
         for (std::uint32_t i = used; i-- > 0;) {
             const Owner owner = record_[i].owner.load();
-            if (owner == self && Object::is_idle(record_[i].state.load())) return &record_[i];
+            if (owner == self && (record_[i].state.load() & busy) == 0) return &record_[i];
             if (owner == 0) first = i;
         }
         for (std::uint32_t i = first; i < Records; ++i) {
@@ -138,7 +139,7 @@ class Combiner {
     }
 
     /// Publishes a request in the caller's record, and lets a combiner decide it.
-    void publish(Owner self, Entry& record, std::uint32_t bits) {
+    [[gnu::noinline, clang::minsize]] void publish(Owner self, Entry& record, std::uint32_t bits) {
         record.ticket.store(ticket_.fetch_add(1));
         record.state.fetch_or(bits);
         serve(self);
@@ -146,7 +147,7 @@ class Combiner {
 
     /// Sleeps until the request is decided, or returns false once the deadline has passed.
     template <class NowNs>
-    bool await(Entry& record, std::int64_t deadline_ns, NowNs now_ns) {
+    bool await(Entry& record, std::int64_t deadline_ns, NowNs& now_ns) {
         for (std::uint32_t pause = Parks::spin_pause_first; pause <= Parks::spin_pause_max;
              pause *= 2) {
             for (std::uint32_t i = 0; i < pause; ++i)
@@ -167,7 +168,7 @@ class Combiner {
     /// Sleeps while `word` is `value`, for at most sleep_max_ns. Returns false, and does not sleep,
     /// if the deadline has passed.
     template <class Cell, class NowNs>
-    static bool sleep(Cell& word, std::uint32_t value, std::int64_t deadline_ns, NowNs now_ns) {
+    static bool sleep(Cell& word, std::uint32_t value, std::int64_t deadline_ns, NowNs& now_ns) {
         std::int64_t rest_ns = Parks::sleep_max_ns;
         if (deadline_ns != forever_ns) {
             const std::int64_t left_ns = deadline_ns - now_ns();
@@ -179,7 +180,7 @@ class Combiner {
     }
 
     /// Combines, or tells the thread that combines to look again.
-    void serve(Owner self) {
+    [[gnu::noinline, clang::minsize]] void serve(Owner self) {
         std::uint32_t word = 0;
         while (!word_.compare_exchange_weak(word, self << 1)) {
             // Another thread combines, unless it has just ended.
@@ -201,7 +202,7 @@ class Combiner {
     /// Decides a request, unless it is withdrawn or its owner is dead: clears `less` in its state,
     /// which was `state` a moment ago,
     /// and adds `more`. Wakes the owner if it sleeps. Returns whether it has decided.
-    static bool decide(Entry& record, std::uint32_t state, std::uint32_t less, std::uint32_t more) {
+    [[gnu::noinline, clang::minsize]] static bool decide(Entry& record, std::uint32_t state, std::uint32_t less, std::uint32_t more) {
         while ((state & (wants | died)) == wants) {
             const std::uint32_t decision = (state & ~(less | sleeps)) + more;
             if (!record.state.compare_exchange_weak(state, decision)) continue;
@@ -218,7 +219,7 @@ class Combiner {
     }
 
     /// Returns the caller's hold whose state has `bits` among those of `mask`; nullptr if none has.
-    Entry* find(Owner self, std::uint32_t mask, std::uint32_t bits) {
+    [[gnu::noinline, clang::minsize]] Entry* find(Owner self, std::uint32_t mask, std::uint32_t bits) {
         const std::uint32_t used = used_.load();
         for (std::uint32_t i = 0; i < used; ++i) {
             if ((record_[i].state.load() & mask) == bits && record_[i].owner.load() == self)
@@ -245,7 +246,7 @@ class Combiner {
         }
     }
 
-    [[gnu::noinline]] void combine_until_quiet(Owner self) {
+    void combine_until_quiet(Owner self) {
         for (;;) {
             object().combine();
             std::uint32_t word = self << 1;

@@ -62,17 +62,17 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
         if (holding(self)) return Acquired::would_deadlock;
         Entry* record = request(self, mode);
         if (record == nullptr) return Acquired::full;
-        if (!this->await(*record, deadline_ns, now_ns) && this->withdraw(self, *record))
-            return Acquired::timed_out;
-        return outcome(*record);
+        this->await(*record, deadline_ns, now_ns);
+        return settle(self, *record, true);
     }
 
     /// Acquires the lock if no wait is needed; else returns `busy`.
     Acquired try_lock(Owner self, RwMode mode) {
         Entry* record = request(self, mode);
         if (record == nullptr) return Acquired::full;
-        if (!this->decided(*record) && this->withdraw(self, *record)) return Acquired::busy;
-        return outcome(*record);
+        this->decided(*record);
+        const Acquired got = settle(self, *record, true);
+        return got == Acquired::timed_out ? Acquired::busy : got;
     }
 
     /// Releases one hold of the caller's.
@@ -95,24 +95,25 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
     [[nodiscard]] bool holding(Owner self) { return Base::find(self, holds, holds) != nullptr; }
 
     /// Publishes a request. The caller sleeps on the record's state while it `wants`, and then
-    /// calls outcome(); or it withdraws. Returns nullptr if there is no record.
-    Entry* request(Owner self, RwMode mode) {
-        Entry* record = this->claim(self);
+    /// calls settle(). Returns nullptr if there is no record.
+    [[gnu::noinline, clang::minsize]] Entry* request(Owner self, RwMode mode) {
+        Entry* record = this->claim(self, ~0U);
         if (record != nullptr)
             this->publish(self, *record, wants | static_cast<std::uint32_t>(mode));
         return record;
     }
 
-    /// Returns the outcome of a request that is decided.
-    static Acquired outcome(Entry& record) {
-        const std::uint32_t state = record.state.load();
-        if ((state & refused) == 0)
-            return (state & news) != 0 ? Acquired::owner_died : Acquired::acquired;
-        record.state.store(0);
-        return Acquired::not_recoverable;
+    /// Returns the outcome of a request. If it is not decided yet, returns `busy`, or if the caller
+    /// gives up, withdraws it and returns `timed_out`.
+    Acquired settle(Owner self, Entry& record, bool give_up) {
+        if ((record.state.load() & wants) != 0) {
+            if (!give_up) return Acquired::busy;
+            if (this->withdraw(self, record)) return Acquired::timed_out;
+        }
+        return outcome(record);
     }
 
-    /// Releases the hold in that record.
+    /// Releases the caller's hold in that record.
     UnlockResult release(Owner self, Entry& record) {
         const std::uint32_t state = record.state.load();
         if (record.owner.load() != self || (state & holds) == 0) return UnlockResult::not_owner;
@@ -125,7 +126,14 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
   private:
     enum Health : std::uint32_t { consistent = 0, inconsistent = 1, not_recoverable = 2 };
 
-    static bool is_idle(std::uint32_t state) { return state == 0; }
+    static Acquired outcome(Entry& record) {
+        const std::uint32_t state = record.state.load();
+        if ((state & refused) == 0)
+            return (state & news) != 0 ? Acquired::owner_died : Acquired::acquired;
+        record.state.store(0);
+        return Acquired::not_recoverable;
+    }
+
     void wake_others() {}
 
     Entry* find(Owner self, RwMode mode) {
@@ -140,7 +148,7 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
         bool exclusive = false;
     };
 
-    void combine() {
+    [[gnu::noinline, clang::minsize]] void combine() {
         Seen seen;
         this->each([&](Entry& record, std::uint32_t state) { see(seen, record, state); });
         const std::uint32_t health = health_.load();

@@ -61,17 +61,17 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
     Acquired acquire_until(Owner self, std::int64_t deadline_ns, NowNs now_ns) {
         Entry* record = request(self);
         if (record == nullptr) return Acquired::full;
-        if (!this->await(*record, deadline_ns, now_ns) && this->withdraw(self, *record))
-            return Acquired::timed_out;
-        return Acquired::acquired;
+        this->await(*record, deadline_ns, now_ns);
+        return settle(self, *record, true);
     }
 
     /// Acquires a permit if no wait is needed; else returns `busy`.
     Acquired try_acquire(Owner self) {
         Entry* record = request(self);
         if (record == nullptr) return Acquired::full;
-        if (!this->decided(*record) && this->withdraw(self, *record)) return Acquired::busy;
-        return Acquired::acquired;
+        this->decided(*record);
+        const Acquired got = settle(self, *record, true);
+        return got == Acquired::timed_out ? Acquired::busy : got;
     }
 
     /// Releases `n` permits. Returns `out_of_range` once the semaphore would have more than
@@ -86,12 +86,20 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
         return result;
     }
 
-    /// Publishes a request. The caller sleeps on the record's state while it `wants`, or withdraws.
-    /// Returns nullptr if there is no record.
-    Entry* request(Owner self) {
-        Entry* record = this->claim(self);
+    /// Publishes a request. The caller sleeps on the record's state while it `wants`, and then
+    /// calls settle(). Returns nullptr if there is no record.
+    [[gnu::noinline, clang::minsize]] Entry* request(Owner self) {
+        Entry* record = this->claim(self, wants | died);
         if (record != nullptr) this->publish(self, *record, wants);
         return record;
+    }
+
+    /// Returns the outcome of a request. If it is not decided yet, returns `busy`, or if the caller
+    /// gives up, withdraws it and returns `timed_out`.
+    Acquired settle(Owner self, Entry& record, bool give_up) {
+        if ((record.state.load() & wants) == 0) return Acquired::acquired;
+        if (!give_up) return Acquired::busy;
+        return this->withdraw(self, record) ? Acquired::timed_out : Acquired::acquired;
     }
 
     /// Returns the number of permits that can be acquired, which others may change meanwhile.
@@ -103,12 +111,11 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
     }
 
   private:
-    static bool is_idle(std::uint32_t state) { return (state & (wants | died)) == 0; }
     void wake_others() {}
 
     std::uint32_t permits() { return initial_.load() - 1 + added_.load(); }
 
-    bool take_from_accounts(Owner self, bool own) {
+    [[gnu::noinline, clang::minsize]] bool take_from_accounts(Owner self, bool own) {
         bool taken = false;
         this->each([&](Entry& record, std::uint32_t state) {
             if (taken || state < permit || (own && record.owner.load() != self)) return;
@@ -128,7 +135,7 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
 
     /// Grants permits to the oldest requests. While it looks, an account can only lose permits, and
     /// the semaphore can only get more; so it never sees more free permits than there are.
-    void combine() {
+    [[gnu::noinline, clang::minsize]] void combine() {
         const std::uint32_t total = permits();
         std::uint32_t held = 0;
         this->each([&](Entry& record, std::uint32_t state) {
