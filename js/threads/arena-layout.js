@@ -11,18 +11,23 @@
  * @typedef {'atomic' | 'mutexed' | 'striped' | 'unsynchronised'} CounterKind
  */
 
-/** @type {Readonly<Record<CounterKind | 'mutex', number>>} */
+/** The kinds of the other objects. @typedef {'mutex' | 'rwLock' | 'semaphore' | 'barrier'} LockKind */
+
+/** @type {Readonly<Record<CounterKind | LockKind, number>>} */
 export const kindNumbers = Object.freeze({
     atomic: 1,
     mutexed: 2,
     striped: 3,
     unsynchronised: 4,
     mutex: 5,
+    rwLock: 6,
+    semaphore: 7,
+    barrier: 8,
 });
 
 /** Returns the kind of a number. @param {number} number */
 export const kindNamed = (number) =>
-    /** @type {CounterKind | 'mutex'} */ (
+    /** @type {CounterKind | LockKind} */ (
         Object.entries(kindNumbers).find(([, candidate]) => candidate === number)?.[0] ?? 'mutex'
     );
 
@@ -48,3 +53,11 @@ export const locks = Object.freeze({ acquired: 0, wouldDeadlock: 1, busy: 3, not
 /** The word of a mutex (mutex.hpp). */
 export const mutexWord = Object.freeze({ died: 2, ownerShift: 2, notRecoverable: -1 });
 export const unlocks = Object.freeze({ released: 0 });
+
+/** A record (combiner.hpp), and the bits of its state. */
+export const recordFields = Object.freeze({ state: 4, ticket: 8 });
+export const recordBits = Object.freeze({ wants: 1, news: 16, sleeps: 64 });
+export const rwModes = Object.freeze({ shared: 0, exclusive: 2 });
+export const acquired = Object.freeze({ acquired: 0, timedOut: 2, ownerDied: 4, notRecoverable: 5 });
+export const permitsMax = 2 ** 23 - 1;
+export const partiesMax = 512;

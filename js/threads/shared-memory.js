@@ -2,17 +2,29 @@ import { invalid, show, TabacusError } from '../common/errors.js';
 import { checkName, checkOptions } from '../common/check-arguments.js';
 import { imported } from '../common/import-failure.js';
 import { SharedCounter } from './shared-counter.js';
-import { kindNumbers } from './arena-layout.js';
+import { kindNumbers, partiesMax, permitsMax } from './arena-layout.js';
 import { SharedLocks } from './locks/shared-locks.js';
+import { SharedBarrier } from './shared-barrier.js';
 import { SharedMutex } from './shared-mutex.js';
+import { SharedRwLock } from './shared-rw-lock.js';
+import { SharedSemaphore } from './shared-semaphore.js';
 import { slotFields, segmentSlots, mirrorStates, segmentFields } from './segment/segment-layout.js';
 
 /** @typedef {import('./arena-layout.js').CounterKind} CounterKind */
 
 /** @typedef {import('./tab-lock/shared-tab-lock.js').SharedTabLock} SharedTabLock */
 
+/** @typedef {import('./arena-layout.js').LockKind} LockKind */
+
+const lockClasses = {
+    mutex: SharedMutex,
+    rwLock: SharedRwLock,
+    semaphore: SharedSemaphore,
+    barrier: SharedBarrier,
+};
+
 /** @type {readonly string[]} */
-const counterKinds = Object.keys(kindNumbers).filter((kind) => kind !== 'mutex');
+const counterKinds = Object.keys(kindNumbers).filter((kind) => !(kind in lockClasses));
 
 /**
  * A change of the shared storage.
@@ -54,7 +66,7 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
     #handle;
     #TabLock;
 
-    /** @type {Map<string, SharedCounter | SharedMutex>} */
+    /** @type {Map<string, SharedCounter | InstanceType<typeof lockClasses[LockKind]>>} */
     #objects = new Map();
 
     /** @type {Map<string, SharedTabLock>} */
@@ -116,7 +128,7 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
             throw invalid('kind', kind, `one of ${counterKinds.join(', ')}`);
         }
         const found = this.#open(name, /** @type {CounterKind} */ (kind ?? 'atomic'));
-        if (!(found instanceof SharedCounter)) throw mismatch(name, 'mutex', 'counter');
+        if (!(found instanceof SharedCounter)) throw mismatch(name, found.kind, 'counter');
         if (kind !== undefined && kind !== found.kind) throw mismatch(name, found.kind, String(kind));
         return found;
     }
@@ -129,9 +141,52 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
      * @throws {TabacusError} as counter() does; `kind-mismatch` if the name belongs to a counter
      */
     mutex(name) {
-        const found = this.#open(name, 'mutex');
-        if (!(found instanceof SharedMutex)) throw mismatch(name, found.kind, 'mutex');
-        return found;
+        return /** @type {SharedMutex} */ (this.#openLock(name, 'mutex'));
+    }
+
+    /**
+     * Returns the reader-writer lock of that name, and makes it if there is none.
+     *
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
+     * @returns {SharedRwLock} the same object for the same name
+     * @throws {TabacusError} as counter() does; `kind-mismatch` if the name belongs to another object
+     */
+    rwLock(name) {
+        return /** @type {SharedRwLock} */ (this.#openLock(name, 'rwLock'));
+    }
+
+    /**
+     * Returns the semaphore of that name, and makes it if there is none.
+     *
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
+     * @param {number} permits its permits at the beginning, an integer from 0 to 2^23 − 1, the same in all threads
+     * @returns {SharedSemaphore} the same object for the same name
+     * @throws {TabacusError} as counter() does; `kind-mismatch` if the name belongs to another object, or to a
+     *   semaphore that has begun with another number of permits
+     */
+    semaphore(name, permits) {
+        checkInteger('permits', permits, 0, permitsMax);
+        const semaphore = this.#openLock(name, 'semaphore');
+        const begun = /** @type {SharedSemaphore} */ (semaphore)._begin(permits);
+        if (begun !== permits) throw mismatch(name, `semaphore(${begun})`, `semaphore(${permits})`);
+        return /** @type {SharedSemaphore} */ (semaphore);
+    }
+
+    /**
+     * Returns the barrier of that name, and makes it if there is none.
+     *
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
+     * @param {number} parties its parties, an integer from 1 to 512, the same in all threads
+     * @returns {SharedBarrier} the same object for the same name
+     * @throws {TabacusError} as counter() does; `kind-mismatch` if the name belongs to another object, or to a
+     *   barrier that has another number of parties
+     */
+    barrier(name, parties) {
+        checkInteger('parties', parties, 1, partiesMax);
+        const barrier = this.#openLock(name, 'barrier');
+        const begun = /** @type {SharedBarrier} */ (barrier)._begin(parties);
+        if (begun !== parties) throw mismatch(name, `barrier(${begun})`, `barrier(${parties})`);
+        return /** @type {SharedBarrier} */ (barrier);
     }
 
     /**
@@ -200,10 +255,22 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
     }
 
     /**
+     * Returns the object of that name.
+     *
+     * @param {string} name
+     * @param {LockKind} kind
+     */
+    #openLock(name, kind) {
+        const found = this.#open(name, kind);
+        if (found.kind !== kind) throw mismatch(name, found.kind, kind);
+        return found;
+    }
+
+    /**
      * Returns the object of that name, whatever its kind.
      *
      * @param {string} name
-     * @param {CounterKind | 'mutex'} kindIfNew the kind if it has to be made
+     * @param {CounterKind | LockKind} kindIfNew the kind if it has to be made
      */
     #open(name, kindIfNew) {
         checkName(name);
@@ -212,12 +279,25 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
         if (known) return known;
         const { kind, at } = this.#core.open(name, kindIfNew);
         const object =
-            kind === 'mutex'
-                ? new SharedMutex(this.#core, name, at)
-                : new SharedCounter(this.#core, name, kind, at);
+            kind in lockClasses
+                ? new lockClasses[/** @type {LockKind} */ (kind)](this.#core, name, at)
+                : new SharedCounter(this.#core, name, /** @type {CounterKind} */ (kind), at);
         this.#objects.set(name, object);
         return object;
     }
+}
+
+/**
+ * Checks a number of permits or parties.
+ *
+ * @param {string} argument
+ * @param {unknown} n
+ * @param {number} least
+ * @param {number} most
+ */
+function checkInteger(argument, n, least, most) {
+    if (!Number.isInteger(n) || Number(n) < least || Number(n) > most)
+        throw invalid(argument, n, `an integer from ${least} to ${most}`);
 }
 
 /**

@@ -37,6 +37,8 @@ const sleepMax_ms = 100;
  * }
  */
 export class SharedMutex {
+    /** @readonly */
+    kind = 'mutex';
     #core;
     #at;
 

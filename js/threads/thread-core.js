@@ -26,6 +26,22 @@ import { maySleep } from './waiting.js';
  * @property {(mutex: number, owner: number) => number} mutex_mark_consistent
  * @property {(mutex: number) => void} mutex_enter_async
  * @property {(mutex: number) => void} mutex_leave_async
+ * @property {(lock: number, self: number, mode: number, blocks: number) => number} rw_request
+ * @property {(lock: number, self: number, record: number, giveUp: number) => number} rw_settle
+ * @property {(lock: number, self: number, record: number) => number} rw_release
+ * @property {(lock: number, self: number) => number} rw_mark_consistent
+ * @property {(semaphore: number, permits: number) => number} semaphore_begin
+ * @property {(semaphore: number, self: number) => number} semaphore_request
+ * @property {(semaphore: number, self: number, record: number, giveUp: number) => number} semaphore_settle
+ * @property {(semaphore: number, self: number, n: number) => number} semaphore_release
+ * @property {(semaphore: number) => number} semaphore_available
+ * @property {(barrier: number, parties: number) => number} barrier_begin
+ * @property {(barrier: number, self: number) => number} barrier_arrive
+ * @property {(barrier: number, self: number, record: number) => void} barrier_take_back
+ * @property {(record: number) => number} barrier_leave
+ * @property {(barrier: number) => number} barrier_phase
+ * @property {(barrier: number, self: number) => number} barrier_join
+ * @property {(barrier: number, self: number) => number} barrier_drop
  * @property {(root: number, agent: number, units: number, watched: number) => number} request_open
  * @property {(root: number, request: number, how: number) => number} request_ask
  * @property {(root: number, request: number) => number} request_give_up
@@ -130,7 +146,7 @@ export class ThreadCore {
      * Finds the object of that name, and makes it if there is none. Returns its kind and its address.
      *
      * @param {string} name
-     * @param {import('./arena-layout.js').CounterKind | 'mutex'} kind the kind of an object that has to be
+     * @param {import('./arena-layout.js').CounterKind | import('./arena-layout.js').LockKind} kind the kind of an object that has to be
      *   made
      * @throws {TabacusError} `would-block`, `out-of-memory`, `closed`
      */

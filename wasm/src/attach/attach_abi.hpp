@@ -119,8 +119,8 @@ TABACUS_EXPORT(std::uintptr_t, rw_request)
 
 TABACUS_EXPORT(tabacus::sync::Acquired, rw_settle)
 (tabacus::sync::RwLock* lock, tabacus::sync::Owner self, tabacus::sync::RwLock::Entry* record,
- std::uint32_t give_up) {
-    return lock->settle(self, *record, give_up != 0);
+ tabacus::sync::GiveUp give_up) {
+    return lock->settle(self, *record, give_up);
 }
 
 TABACUS_EXPORT(tabacus::sync::UnlockResult, rw_release)
@@ -143,8 +143,8 @@ TABACUS_EXPORT(tabacus::sync::Semaphore::Entry*, semaphore_request)
 
 TABACUS_EXPORT(tabacus::sync::Acquired, semaphore_settle)
 (tabacus::sync::Semaphore* semaphore, tabacus::sync::Owner self,
- tabacus::sync::Semaphore::Entry* record, std::uint32_t give_up) {
-    return semaphore->settle(self, *record, give_up != 0);
+ tabacus::sync::Semaphore::Entry* record, tabacus::sync::GiveUp give_up) {
+    return semaphore->settle(self, *record, give_up);
 }
 
 TABACUS_EXPORT(tabacus::sync::ReleaseResult, semaphore_release)

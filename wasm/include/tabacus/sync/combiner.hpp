@@ -43,6 +43,12 @@ enum class Acquired : std::uint32_t {
     full = 6,             // there are as many requests and holds as there are records
 };
 
+/// Whether a caller that settles a request withdraws it if it is not decided.
+enum class GiveUp : std::uint32_t {
+    at_once = 1,
+    soon = 2,  // after a combiner that is at work, which may grant it
+};
+
 /// The requests and holds of one object that there may be at a time: those of 254 threads, of the
 /// page, and of the tasks that await in them.
 inline constexpr std::uint32_t records_max = 512;
@@ -89,7 +95,12 @@ class Combiner {
     }
 
     /// Withdraws a request. Returns false, and changes nothing, if it is decided already.
-    [[gnu::noinline, clang::minsize]] bool withdraw(Owner self, Entry& record) {
+    [[gnu::noinline, clang::minsize]] bool withdraw(Owner self, Entry& record, GiveUp when) {
+        for (std::uint32_t round = 0; when == GiveUp::soon && round < Parks::spin_rounds_max;
+             ++round) {
+            if ((record.state.load() & wants) == 0) return false;
+            if (word_.load() == 0) break;
+        }
         std::uint32_t state = record.state.load();
         while ((state & wants) != 0) {
             if (!record.state.compare_exchange_weak(state, state & ~request)) continue;
@@ -97,15 +108,6 @@ class Combiner {
             return true;
         }
         return false;
-    }
-
-    /// Returns whether the request was decided by the combiner that was at work, if there was one.
-    bool decided(Entry& record) {
-        for (std::uint32_t round = 0; round < Parks::spin_rounds_max; ++round) {
-            if ((record.state.load() & wants) == 0) return true;
-            if (word_.load() == 0) break;
-        }
-        return (record.state.load() & wants) == 0;
     }
 
   protected:
@@ -202,7 +204,8 @@ class Combiner {
     /// Decides a request, unless it is withdrawn or its owner is dead: clears `less` in its state,
     /// which was `state` a moment ago,
     /// and adds `more`. Wakes the owner if it sleeps. Returns whether it has decided.
-    [[gnu::noinline, clang::minsize]] static bool decide(Entry& record, std::uint32_t state, std::uint32_t less, std::uint32_t more) {
+    [[gnu::noinline, clang::minsize]] static bool decide(Entry& record, std::uint32_t state,
+                                                         std::uint32_t less, std::uint32_t more) {
         while ((state & (wants | died)) == wants) {
             const std::uint32_t decision = (state & ~(less | sleeps)) + more;
             if (!record.state.compare_exchange_weak(state, decision)) continue;
@@ -219,7 +222,8 @@ class Combiner {
     }
 
     /// Returns the caller's hold whose state has `bits` among those of `mask`; nullptr if none has.
-    [[gnu::noinline, clang::minsize]] Entry* find(Owner self, std::uint32_t mask, std::uint32_t bits) {
+    [[gnu::noinline, clang::minsize]] Entry* find(Owner self, std::uint32_t mask,
+                                                  std::uint32_t bits) {
         const std::uint32_t used = used_.load();
         for (std::uint32_t i = 0; i < used; ++i) {
             if ((record_[i].state.load() & mask) == bits && record_[i].owner.load() == self)

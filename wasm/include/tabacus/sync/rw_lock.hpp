@@ -63,15 +63,14 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
         Entry* record = request(self, mode);
         if (record == nullptr) return Acquired::full;
         this->await(*record, deadline_ns, now_ns);
-        return settle(self, *record, true);
+        return settle(self, *record, GiveUp::at_once);
     }
 
     /// Acquires the lock if no wait is needed; else returns `busy`.
     Acquired try_lock(Owner self, RwMode mode) {
         Entry* record = request(self, mode);
         if (record == nullptr) return Acquired::full;
-        this->decided(*record);
-        const Acquired got = settle(self, *record, true);
+        const Acquired got = settle(self, *record, GiveUp::soon);
         return got == Acquired::timed_out ? Acquired::busy : got;
     }
 
@@ -103,13 +102,9 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
         return record;
     }
 
-    /// Returns the outcome of a request. If it is not decided yet, returns `busy`, or if the caller
-    /// gives up, withdraws it and returns `timed_out`.
-    Acquired settle(Owner self, Entry& record, bool give_up) {
-        if ((record.state.load() & wants) != 0) {
-            if (!give_up) return Acquired::busy;
-            if (this->withdraw(self, record)) return Acquired::timed_out;
-        }
+    /// Returns the outcome of a request. Withdraws it, and returns `timed_out`, if it is not decided.
+    Acquired settle(Owner self, Entry& record, GiveUp give_up) {
+        if (this->withdraw(self, record, give_up)) return Acquired::timed_out;
         return outcome(record);
     }
 

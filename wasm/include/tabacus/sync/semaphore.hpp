@@ -62,26 +62,23 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
         Entry* record = request(self);
         if (record == nullptr) return Acquired::full;
         this->await(*record, deadline_ns, now_ns);
-        return settle(self, *record, true);
+        return settle(self, *record, GiveUp::at_once);
     }
 
     /// Acquires a permit if no wait is needed; else returns `busy`.
     Acquired try_acquire(Owner self) {
         Entry* record = request(self);
         if (record == nullptr) return Acquired::full;
-        this->decided(*record);
-        const Acquired got = settle(self, *record, true);
+        const Acquired got = settle(self, *record, GiveUp::soon);
         return got == Acquired::timed_out ? Acquired::busy : got;
     }
 
-    /// Releases `n` permits. Returns `out_of_range` once the semaphore would have more than
-    /// permits_max; the permits before that are released.
+    /// Releases `n` permits. Returns `out_of_range`, and adds none, if the semaphore would have more
+    /// than permits_max; permits that are in accounts are released in any case.
     ReleaseResult release(Owner self, std::uint32_t n = 1) {
-        auto result = ReleaseResult::released;
-        for (std::uint32_t i = 0; i < n && result == ReleaseResult::released; ++i) {
-            if (!take_from_accounts(self, true) && !take_from_accounts(self, false))
-                result = add_permit();
-        }
+        std::uint32_t left = take_from_accounts(self, true, n);
+        if (left != 0) left = take_from_accounts(self, false, left);
+        const auto result = left == 0 ? ReleaseResult::released : add_permits(left);
         this->serve(self);
         return result;
     }
@@ -94,12 +91,9 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
         return record;
     }
 
-    /// Returns the outcome of a request. If it is not decided yet, returns `busy`, or if the caller
-    /// gives up, withdraws it and returns `timed_out`.
-    Acquired settle(Owner self, Entry& record, bool give_up) {
-        if ((record.state.load() & wants) == 0) return Acquired::acquired;
-        if (!give_up) return Acquired::busy;
-        return this->withdraw(self, record) ? Acquired::timed_out : Acquired::acquired;
+    /// Returns the outcome of a request. Withdraws it, and returns `timed_out`, if it is not decided.
+    Acquired settle(Owner self, Entry& record, GiveUp give_up) {
+        return this->withdraw(self, record, give_up) ? Acquired::timed_out : Acquired::acquired;
     }
 
     /// Returns the number of permits that can be acquired, which others may change meanwhile.
@@ -115,21 +109,29 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
 
     std::uint32_t permits() { return initial_.load() - 1 + added_.load(); }
 
-    [[gnu::noinline, clang::minsize]] bool take_from_accounts(Owner self, bool own) {
-        bool taken = false;
+    /// Takes `n` permits from the accounts of the caller, or from all accounts. Returns how many were
+    /// not there.
+    [[gnu::noinline, clang::minsize]] std::uint32_t take_from_accounts(Owner self, bool own,
+                                                                       std::uint32_t n) {
         this->each([&](Entry& record, std::uint32_t state) {
-            if (taken || state < permit || (own && record.owner.load() != self)) return;
-            while (!taken && state >= permit)
-                taken = record.state.compare_exchange_weak(state, state - permit);
+            if (own && record.owner.load() != self) return;
+            for (;;) {
+                const std::uint32_t taken = state / permit < n ? state / permit : n;
+                if (taken == 0) return;
+                if (!record.state.compare_exchange_weak(state, state - taken * permit)) continue;
+                n -= taken;
+                return;
+            }
         });
-        return taken;
+        return n;
     }
 
-    ReleaseResult add_permit() {
+    ReleaseResult add_permits(std::uint32_t n) {
         std::uint32_t added = added_.load();
         do {
-            if (initial_.load() - 1 + added >= permits_max) return ReleaseResult::out_of_range;
-        } while (!added_.compare_exchange_weak(added, added + 1));
+            if (n > permits_max || initial_.load() - 1 + added > permits_max - n)
+                return ReleaseResult::out_of_range;
+        } while (!added_.compare_exchange_weak(added, added + n));
         return ReleaseResult::released;
     }
 
