@@ -26,7 +26,7 @@ async function locker() {
     worker.on('message', deliver);
     worker.on('error', fail);
     const answer = async () => {
-        const { result, error } = await next();
+        const { result, error } = /** @type {any} */ (await next());
         assert.equal(error, undefined);
         return result;
     };
