@@ -38,7 +38,7 @@ if(TABACUS_SANITIZE)
     # What explores schedules by the million is for the release build. The sanitizers run what it runs,
     # and the explorer's own tests of its search.
     set(explorations
-        counters explorer idle limits locks long matrix planted positions queue rewinder scenes state tab_request
+        counters deaths explorer idle limits locks long matrix planted positions queue rewinder scenes state tab_request
         threads)
     list(JOIN explorations "|" explorations)
     list(FILTER test_sources EXCLUDE REGEX "/(explore_(${explorations})|litmus(_model)?)[.]cpp$")

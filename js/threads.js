@@ -31,6 +31,7 @@ import { sleepAsync } from './threads/waiting.js';
 export { TabacusError, TabacusRangeError } from './common/errors.js';
 
 /** @typedef {import('./threads/shared-counter.js').SharedCounter} SharedCounter */
+/** @typedef {import('./threads/shared-condition.js').SharedCondition} SharedCondition */
 /** @typedef {import('./threads/shared-mutex.js').SharedMutex} SharedMutex */
 /** @typedef {import('./threads/shared-mutex.js').Grant} Grant */
 /** @typedef {import('./threads/shared-rw-lock.js').SharedRwLock} SharedRwLock */

@@ -23,6 +23,7 @@ export { TabacusError, TabacusRangeError } from './common/errors.js';
 
 /** @typedef {import('./threads/shared-memory.js').SharedMemory} AttachedMemory */
 /** @typedef {import('./threads/shared-counter.js').SharedCounter} SharedCounter */
+/** @typedef {import('./threads/shared-condition.js').SharedCondition} SharedCondition */
 /** @typedef {import('./threads/shared-mutex.js').SharedMutex} SharedMutex */
 /** @typedef {import('./threads/shared-rw-lock.js').SharedRwLock} SharedRwLock */
 /** @typedef {import('./threads/shared-rw-lock.js').RwGrant} RwGrant */

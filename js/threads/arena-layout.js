@@ -11,9 +11,13 @@
  * @typedef {'atomic' | 'mutexed' | 'striped' | 'unsynchronised'} CounterKind
  */
 
-/** The kinds of the other objects. @typedef {'mutex' | 'rwLock' | 'semaphore' | 'barrier'} LockKind */
+/**
+ * The kind of another object that has a name.
+ *
+ * @typedef {'mutex' | 'rwLock' | 'semaphore' | 'barrier' | 'condition' | 'once'} ObjectKind
+ */
 
-/** @type {Readonly<Record<CounterKind | LockKind, number>>} */
+/** @type {Readonly<Record<CounterKind | ObjectKind, number>>} */
 export const kindNumbers = Object.freeze({
     atomic: 1,
     mutexed: 2,
@@ -23,11 +27,13 @@ export const kindNumbers = Object.freeze({
     rwLock: 6,
     semaphore: 7,
     barrier: 8,
+    condition: 9,
+    once: 10,
 });
 
 /** Returns the kind of a number. @param {number} number */
 export const kindNamed = (number) =>
-    /** @type {CounterKind | LockKind} */ (
+    /** @type {CounterKind | ObjectKind} */ (
         Object.entries(kindNumbers).find(([, candidate]) => candidate === number)?.[0] ?? 'mutex'
     );
 
@@ -45,6 +51,7 @@ export const agentFields = Object.freeze({
     name: 20,
     end: 4096,
 });
+export const onceFields = Object.freeze({ done: 8 });
 export const entryFields = Object.freeze({ kind: 0, object: 4 });
 export const hammerFields = Object.freeze({ running: 0, refused: 4, missing: 8, lockedOut: 12 });
 

@@ -20,8 +20,6 @@ const sleepMax_ms = 100;
  * }
  */
 export class SharedBarrier {
-    /** @readonly */
-    kind = 'barrier';
     #core;
     #at;
 

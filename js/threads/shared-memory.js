@@ -1,11 +1,13 @@
 import { invalid, show, TabacusError } from '../common/errors.js';
-import { checkName, checkOptions } from '../common/check-arguments.js';
+import { checkFunction, checkName, checkOptions } from '../common/check-arguments.js';
 import { imported } from '../common/import-failure.js';
 import { SharedCounter } from './shared-counter.js';
 import { kindNumbers, partiesMax, permitsMax } from './arena-layout.js';
 import { SharedLocks } from './locks/shared-locks.js';
 import { SharedBarrier } from './shared-barrier.js';
+import { SharedCondition } from './shared-condition.js';
 import { SharedMutex } from './shared-mutex.js';
+import { SharedOnce } from './shared-once.js';
 import { SharedRwLock } from './shared-rw-lock.js';
 import { SharedSemaphore } from './shared-semaphore.js';
 import { slotFields, segmentSlots, mirrorStates, segmentFields } from './segment/segment-layout.js';
@@ -14,17 +16,20 @@ import { slotFields, segmentSlots, mirrorStates, segmentFields } from './segment
 
 /** @typedef {import('./tab-lock/shared-tab-lock.js').SharedTabLock} SharedTabLock */
 
-/** @typedef {import('./arena-layout.js').LockKind} LockKind */
+/** @typedef {import('./arena-layout.js').ObjectKind} ObjectKind */
 
-const lockClasses = {
+/** The classes of all kinds but counters. */
+const classes = {
     mutex: SharedMutex,
     rwLock: SharedRwLock,
     semaphore: SharedSemaphore,
     barrier: SharedBarrier,
+    condition: SharedCondition,
+    once: SharedOnce,
 };
 
 /** @type {readonly string[]} */
-const counterKinds = Object.keys(kindNumbers).filter((kind) => !(kind in lockClasses));
+const counterKinds = Object.keys(kindNumbers).filter((kind) => !(kind in classes));
 
 /**
  * A change of the shared storage.
@@ -66,7 +71,7 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
     #handle;
     #TabLock;
 
-    /** @type {Map<string, SharedCounter | InstanceType<typeof lockClasses[LockKind]>>} */
+    /** @type {Map<string, { kind: CounterKind | ObjectKind, object: SharedCounter | InstanceType<typeof classes[ObjectKind]> }>} */
     #objects = new Map();
 
     /** @type {Map<string, SharedTabLock>} */
@@ -119,7 +124,7 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
      *   of any kind is returned, and a new one is `atomic`
      * @returns {SharedCounter} the same object for the same name
      * @throws {TabacusError} `invalid-argument`; `kind-mismatch` if the name belongs to a counter of another
-     *   kind or to a mutex; `out-of-memory`; `would-block` on a main thread while another thread makes an
+     *   kind or to another object; `out-of-memory`; `would-block` on a main thread while another thread makes an
      *   object; `closed`
      */
     counter(name, options = {}) {
@@ -128,9 +133,10 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
             throw invalid('kind', kind, `one of ${counterKinds.join(', ')}`);
         }
         const found = this.#open(name, /** @type {CounterKind} */ (kind ?? 'atomic'));
-        if (!(found instanceof SharedCounter)) throw mismatch(name, found.kind, 'counter');
+        const { object } = found;
+        if (!(object instanceof SharedCounter)) throw mismatch(name, found.kind, 'counter');
         if (kind !== undefined && kind !== found.kind) throw mismatch(name, found.kind, String(kind));
-        return found;
+        return object;
     }
 
     /**
@@ -138,10 +144,11 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
      *
      * @param {string} name a well-formed string of 1 to 128 UTF-16 units
      * @returns {SharedMutex} the same object for the same name
-     * @throws {TabacusError} as counter() does; `kind-mismatch` if the name belongs to a counter
+     * @throws {TabacusError} as counter() does; `kind-mismatch` if the name belongs to an object of another
+     *   kind
      */
     mutex(name) {
-        return /** @type {SharedMutex} */ (this.#openLock(name, 'mutex'));
+        return /** @type {SharedMutex} */ (this.#openAs(name, 'mutex'));
     }
 
     /**
@@ -152,7 +159,7 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
      * @throws {TabacusError} as counter() does; `kind-mismatch` if the name belongs to another object
      */
     rwLock(name) {
-        return /** @type {SharedRwLock} */ (this.#openLock(name, 'rwLock'));
+        return /** @type {SharedRwLock} */ (this.#openAs(name, 'rwLock'));
     }
 
     /**
@@ -166,7 +173,7 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
      */
     semaphore(name, permits) {
         checkInteger('permits', permits, 0, permitsMax);
-        const semaphore = this.#openLock(name, 'semaphore');
+        const semaphore = this.#openAs(name, 'semaphore');
         const begun = /** @type {SharedSemaphore} */ (semaphore)._begin(permits);
         if (begun !== permits) throw mismatch(name, `semaphore(${begun})`, `semaphore(${permits})`);
         return /** @type {SharedSemaphore} */ (semaphore);
@@ -183,10 +190,56 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
      */
     barrier(name, parties) {
         checkInteger('parties', parties, 1, partiesMax);
-        const barrier = this.#openLock(name, 'barrier');
+        const barrier = this.#openAs(name, 'barrier');
         const begun = /** @type {SharedBarrier} */ (barrier)._begin(parties);
         if (begun !== parties) throw mismatch(name, `barrier(${begun})`, `barrier(${parties})`);
         return /** @type {SharedBarrier} */ (barrier);
+    }
+
+    /**
+     * Returns the condition variable of that name, and makes it if there is none.
+     *
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
+     * @returns {SharedCondition} the same object for the same name
+     * @throws {TabacusError} as counter() does; `kind-mismatch` if the name belongs to an object of another
+     *   kind
+     */
+    condition(name) {
+        return /** @type {SharedCondition} */ (this.#openAs(name, 'condition'));
+    }
+
+    /**
+     * Runs a function once over all threads, as std::call_once does: when a call returns, the function has
+     * run, in this thread or in another one. If it throws, the call throws the same, and the next caller runs
+     * it. If the thread that runs it dies, the next caller runs it as well; it may then have done a part of
+     * its work. Blocks while another thread runs it.
+     *
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units. No counter, mutex or condition may
+     *   have the same name
+     * @param {() => void} run a function that does not call callOnce() for the same name. It is not awaited
+     * @returns {boolean} whether this call has run the function
+     * @throws {TabacusError} `would-block` on a page's main thread, unless the function has run;
+     *   `would-deadlock` if the function calls itself; as counter() does
+     */
+    callOnce(name, run) {
+        checkFunction('run', run);
+        return /** @type {SharedOnce} */ (this.#openAs(name, 'once')).call(run);
+    }
+
+    /**
+     * Does what callOnce() does for the same names, without blocking the thread. It awaits what the function
+     * returns.
+     *
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
+     * @param {() => unknown} run a function that does not call callOnceAsync() for the same name
+     * @param {{ signal?: AbortSignal, timeout?: number }} [options] end the wait for another thread that runs
+     *   the function; `timeout` is in milliseconds, from 0 to 2^31 − 1
+     * @returns {Promise<boolean>} whether this call has run the function. Rejects with what the function
+     *   throws, with the signal's reason, with a `TimeoutError`, or as counter() throws
+     */
+    async callOnceAsync(name, run, options) {
+        checkFunction('run', run);
+        return /** @type {SharedOnce} */ (this.#openAs(name, 'once')).callAsync(run, options);
     }
 
     /**
@@ -255,22 +308,23 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
     }
 
     /**
-     * Returns the object of that name.
+     * Returns the object of that name and kind, and makes it if there is none.
      *
      * @param {string} name
-     * @param {LockKind} kind
+     * @param {ObjectKind} kind
+     * @throws {TabacusError} `kind-mismatch`
      */
-    #openLock(name, kind) {
+    #openAs(name, kind) {
         const found = this.#open(name, kind);
         if (found.kind !== kind) throw mismatch(name, found.kind, kind);
-        return found;
+        return found.object;
     }
 
     /**
      * Returns the object of that name, whatever its kind.
      *
      * @param {string} name
-     * @param {CounterKind | LockKind} kindIfNew the kind if it has to be made
+     * @param {CounterKind | ObjectKind} kindIfNew the kind if it has to be made
      */
     #open(name, kindIfNew) {
         checkName(name);
@@ -279,11 +333,12 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
         if (known) return known;
         const { kind, at } = this.#core.open(name, kindIfNew);
         const object =
-            kind in lockClasses
-                ? new lockClasses[/** @type {LockKind} */ (kind)](this.#core, name, at)
+            kind in classes
+                ? new classes[/** @type {ObjectKind} */ (kind)](this.#core, name, at)
                 : new SharedCounter(this.#core, name, /** @type {CounterKind} */ (kind), at);
-        this.#objects.set(name, object);
-        return object;
+        const opened = { kind, object };
+        this.#objects.set(name, opened);
+        return opened;
     }
 }
 

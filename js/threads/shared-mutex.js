@@ -1,12 +1,12 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { show, TabacusError } from '../common/errors.js';
+import { invalid, show, TabacusError } from '../common/errors.js';
 import { checkOptions } from '../common/check-arguments.js';
 import { checkSignal, checkTimeout } from '../common/check-waits.js';
 import { locks, mutexWord, unlocks } from './arena-layout.js';
 import { orAborted, sleepAsync } from './waiting.js';
 
 /** The longest single sleep, the same as PlatformCells::sleep_max_ns of C++. */
-const sleepMax_ms = 100;
+export const sleepMax_ms = 100;
 
 /**
  * A mutex in shared memory. All threads that open the same name get the same mutex. Blocking and asynchronous
@@ -37,8 +37,6 @@ const sleepMax_ms = 100;
  * }
  */
 export class SharedMutex {
-    /** @readonly */
-    kind = 'mutex';
     #core;
     #at;
 
@@ -110,7 +108,9 @@ export class SharedMutex {
         const signal = checkSignal(given.signal);
         const deadline_ms = performance.now() + (checkTimeout(given.timeout) ?? Infinity);
         signal?.throwIfAborted();
-        return this.#acquire(deadline_ms, signal);
+        const grant = new Grant(this);
+        await this.#acquire(deadline_ms, signal, grant);
+        return grant;
     }
 
     /**
@@ -185,6 +185,45 @@ export class SharedMutex {
         this.markConsistent();
     }
 
+    /**
+     * Releases the mutex for a wait. Returns the grant that holds it, if one does.
+     *
+     * @throws {TabacusError} `not-owner`
+     */
+    suspend() {
+        const grant = this.#grant;
+        this.#unlock();
+        this.#grant = undefined;
+        return grant;
+    }
+
+    /** Acquires the mutex after a wait. @param {Grant | undefined} grant what suspend() has returned */
+    resume(grant) {
+        this.lock();
+        this.#grant = grant;
+    }
+
+    /** Does what resume() does, asynchronously. @param {Grant | undefined} grant */
+    resumeAsync(grant) {
+        return this.#acquire(Infinity, undefined, grant);
+    }
+
+    /**
+     * Returns the mutex of an argument.
+     *
+     * @param {unknown} held a mutex, or a grant that holds it
+     * @param {import('./thread-core.js').ThreadCore} core
+     * @returns {SharedMutex}
+     * @throws {TabacusError} `invalid-argument`; `not-owner` if the grant is released
+     */
+    static of(held, core) {
+        const mutex = held instanceof Grant ? Grant.mutexOf(held) : held;
+        const ours = typeof mutex === 'object' && mutex !== null && #core in mutex;
+        if (!ours || mutex.#core !== core) throw invalid('mutex', held, 'a mutex of the same shared memory');
+        if (held instanceof Grant && !held.held) throw mutex.#notOwner();
+        return mutex;
+    }
+
     #unlock() {
         if (this.#core.ops.mutex_unlock(this.#at, this.#core.id) !== unlocks.released) throw this.#notOwner();
     }
@@ -221,9 +260,10 @@ export class SharedMutex {
      *
      * @param {number} deadline_ms
      * @param {AbortSignal | undefined} signal
-     * @returns {Promise<Grant>} the grant, which `unlock` knows as soon as the mutex is acquired
+     * @param {Grant | undefined} grant the grant that holds the mutex as soon as it is acquired; undefined if
+     *   the thread holds it
      */
-    async #acquire(deadline_ms, signal) {
+    async #acquire(deadline_ms, signal, grant) {
         const { ops, words, id } = this.#core;
         const index = this.#at >> 2;
         /** @type {Promise<import('./waiting.js').Woken> | undefined} */
@@ -233,7 +273,10 @@ export class SharedMutex {
             for (;;) {
                 this.#core.assertOpen();
                 const word = ops.mutex_step(this.#at, id, 0);
-                if (word === 0) return (this.#grant = new Grant(this));
+                if (word === 0) {
+                    this.#grant = grant;
+                    return;
+                }
                 if (word === mutexWord.notRecoverable) throw this.#notRecoverable();
                 const rest_ms = deadline_ms - performance.now();
                 if (rest_ms <= 0) throw timedOut(this.name);
@@ -301,6 +344,11 @@ export class Grant {
     constructor(mutex) {
         this.#mutex = mutex;
         Object.freeze(this);
+    }
+
+    /** Returns the mutex of a grant. @param {Grant} grant */
+    static mutexOf(grant) {
+        return grant.#mutex;
     }
 
     /** Whether this grant holds the mutex. */

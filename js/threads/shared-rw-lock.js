@@ -30,8 +30,6 @@ import { asyncLimits, blockingDeadline, holds, settled, tooMany, waitBlocking } 
  * }
  */
 export class SharedRwLock {
-    /** @readonly */
-    kind = 'rwLock';
     #core;
     #at;
 

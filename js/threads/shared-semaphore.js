@@ -21,8 +21,6 @@ import { asyncLimits, blockingDeadline, settled, tooMany, waitBlocking } from '.
  * }
  */
 export class SharedSemaphore {
-    /** @readonly */
-    kind = 'semaphore';
     #core;
     #at;
 

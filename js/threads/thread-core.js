@@ -42,6 +42,9 @@ import { maySleep } from './waiting.js';
  * @property {(barrier: number) => number} barrier_phase
  * @property {(barrier: number, self: number) => number} barrier_join
  * @property {(barrier: number, self: number) => number} barrier_drop
+ * @property {(condition: number) => number} condition_announce
+ * @property {(condition: number, all: number) => void} condition_notify
+ * @property {(condition: number, by: number) => void} condition_async
  * @property {(root: number, agent: number, units: number, watched: number) => number} request_open
  * @property {(root: number, request: number, how: number) => number} request_ask
  * @property {(root: number, request: number) => number} request_give_up
@@ -146,7 +149,7 @@ export class ThreadCore {
      * Finds the object of that name, and makes it if there is none. Returns its kind and its address.
      *
      * @param {string} name
-     * @param {import('./arena-layout.js').CounterKind | import('./arena-layout.js').LockKind} kind the kind of an object that has to be
+     * @param {import('./arena-layout.js').CounterKind | import('./arena-layout.js').ObjectKind} kind the kind of an object that has to be
      *   made
      * @throws {TabacusError} `would-block`, `out-of-memory`, `closed`
      */

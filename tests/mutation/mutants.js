@@ -36,6 +36,12 @@ const sharedLock = (header) => ({
     file: `${SYNC}/${header}`,
     compiles: ['tests/native/explore/explore_shared_locks.cpp'],
 });
+/** A file whose faults threads that die under every interleaving show. @param {string} header */
+const mortal = (header) => ({
+    file: `${SYNC}/${header}`,
+    compiles: ['tests/native/explore/explore_deaths.cpp'],
+});
+const CONDITION = { file: `${SYNC}/condition.hpp`, compiles: ['tests/native/sync/sync_condition.cpp'] };
 
 /** The storage and locks of threads, in shared memory segments. @param {string} header @param {string} test */
 const segment = (header, test) => ({
@@ -224,6 +230,96 @@ const SHARED_MEMORY = [
         find: '        phase_.store(phase + 1);\n        Parks::unpark_all(phase_);',
         replace: '        phase_.store(phase + 1);\n        Parks::unpark_one(phase_);',
         test: 'shared locks: nobody passes a barrier before all parties have arrived',
+    },
+    {
+        ...MUTEX,
+        name: 'owner-died-silently',
+        fault: 'a mutex whose owner died is free, and nobody is told',
+        find: '(word & contended_bit) | died_bit)) break;',
+        replace: '0)) break;',
+        test: 'the next owner is told of a death, and of no death after it',
+    },
+    {
+        ...MUTEX,
+        name: 'unlock-inconsistent',
+        fault: 'a mutex that nobody has marked as consistent is free after the unlock',
+        find: 'const bool broken = (word & died_bit) != 0;',
+        replace: 'const bool broken = false;',
+        test: 'a mutex that is unlocked inconsistent can never be acquired',
+    },
+    {
+        ...MUTEX,
+        name: 'death-wakes-nobody',
+        fault: 'nobody is woken when an owner dies',
+        find: '(word & contended_bit) | died_bit)) break;\n        }\n        wake_next();',
+        replace: '(word & contended_bit) | died_bit)) break;\n        }',
+        test: 'a death wakes a waiter, whether or not the dead thread was the owner',
+    },
+    {
+        ...mortal('striped_counter.hpp'),
+        name: 'striped-counts-twice-after-a-death',
+        fault: 'a transfer that a dead thread left half done is not completed',
+        find: 'if (counted) cell.word.store(closed_bit | parity_of(epoch));',
+        replace: '',
+        test: 'deaths: a counter keeps all adds that have returned',
+    },
+    {
+        ...CONDITION,
+        name: 'condition-without-count',
+        fault: 'a waiter that is about to sleep misses a notification',
+        find: '((word & ~waiting_bit) + 2) | kept',
+        replace: '(word & ~waiting_bit) | kept',
+        test: 'a condition: a notification without a waiter wakes nobody',
+    },
+    {
+        ...mortal('condition.hpp'),
+        name: 'condition-unlocks-first',
+        fault: 'a waiter releases the mutex before it announces itself',
+        find: 'const std::uint32_t seen = announce();\n        const bool broken = mutex.inconsistent();\n        mutex.unlock(self);',
+        replace:
+            'const bool broken = mutex.inconsistent();\n        mutex.unlock(self);\n        const std::uint32_t seen = announce();',
+        test: 'deaths: a condition variable loses no wake-up',
+    },
+    {
+        ...mortal('condition.hpp'),
+        name: 'condition-forgets-waiters',
+        fault: 'after one notification the other waiters are forgotten',
+        find: 'void notify_one() { notify(waiting_bit); }',
+        replace:
+            'void notify_one() { std::uint32_t word = word_.load(); notify(waiting_bit); if (word_.load() == word + 2) word_.store(word + 1); }',
+        test: 'deaths: a condition variable loses no wake-up',
+    },
+    {
+        ...mortal('condition.hpp'),
+        name: 'condition-ignores-deaths',
+        fault: 'a wake-up that a dead thread received is lost',
+        find: 'void owner_died(Owner /*dead*/) { notify_all(); }',
+        replace: 'void owner_died(Owner /*dead*/) {}',
+        test: 'deaths: a condition variable survives a thread that dies at any step',
+    },
+    {
+        ...mortal('call_once.hpp'),
+        name: 'once-looks-once',
+        fault: 'a caller that has waited runs the function again',
+        find: 'if (!held.acquired) return CallResult::would_deadlock;\n        if (done()) return CallResult::done;',
+        replace: 'if (!held.acquired) return CallResult::would_deadlock;',
+        test: 'deaths: a function runs once, whoever throws or dies',
+    },
+    {
+        ...mortal('call_once.hpp'),
+        name: 'once-done-too-early',
+        fault: 'other callers return while the function runs',
+        find: 'function();\n        done_.store(1);',
+        replace: 'done_.store(1);\n        function();',
+        test: 'deaths: a function runs once, whoever throws or dies',
+    },
+    {
+        ...mortal('call_once.hpp'),
+        name: 'once-waits-for-the-dead',
+        fault: 'nobody runs a function whose thread has died',
+        find: 'void owner_died(Owner dead) { mutex_.owner_died(dead); }',
+        replace: 'void owner_died(Owner /*dead*/) {}',
+        test: 'deaths: a function runs once, whoever throws or dies',
     },
     {
         ...MUTEX,

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -139,4 +140,36 @@ TEST_CASE("the blocks of agents are used again, and their ids are not", "[sync]"
     }
     REQUIRE(test.arena.enter(true) != nullptr);
     CHECK(test.arena.enter(true) == nullptr);
+}
+
+TEST_CASE("a death reaches all objects by their names, and the registry itself", "[sync]") {
+    TestArena test;
+    Agent& dead = *test.arena.enter(true);
+    Agent& heir = *test.arena.enter(true);
+    const auto opened = open(test.arena, dead, u"m", Kind::mutex);
+    auto& mutex = *test.arena.at<Mutex>(test.arena.at<Entry>(opened.entry)->object);
+    const Owner id = dead.id;
+    mutex.lock(id);
+    test.arena.report_death(id);
+    CHECK(mutex.try_lock(heir.id) == LockResult::owner_died);
+    CHECK(dead.id == 0);
+    CHECK(test.arena.enter(true) == &dead);
+}
+
+TEST_CASE("threads that join and die at once get a block each", "[sync]") {
+    constexpr std::uint32_t threads = 4;
+    TestArena test(sizeof(ArenaMemory) / 2, threads);
+    std::atomic<std::uint32_t> refused{0};
+    on_threads(threads, [&](std::uint32_t) {
+        for (int i = 0; i < 2'000; ++i) {
+            Agent* agent = test.arena.enter(true);
+            if (agent == nullptr) {
+                refused.fetch_add(1);
+                continue;
+            }
+            test.arena.report_death(agent->id);
+        }
+    });
+    CHECK(refused.load() == 0);
+    for (std::uint32_t i = 0; i < threads; ++i) CHECK(test.arena.enter(true) != nullptr);
 }

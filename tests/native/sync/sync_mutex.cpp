@@ -222,6 +222,67 @@ TEST_CASE("a step on a held mutex announces a sleeper", "[sync]") {
     CHECK(mutex.step(8, false) == ((7U << Mutex::owner_shift) | Mutex::contended_bit));
 }
 
+TEST_CASE("the next owner is told of a death, and of no death after it", "[sync]") {
+    Mutex mutex;
+    REQUIRE(mutex.lock(7) == LockResult::acquired);
+    mutex.owner_died(6);
+    CHECK(mutex.owner() == 7);
+    mutex.owner_died(7);
+    mutex.owner_died(7);
+    CHECK(mutex.locked());
+    CHECK(mutex.unlock(7) == UnlockResult::not_owner);
+    CHECK(mutex.lock_for(8, 0, now_ns) == LockResult::owner_died);
+    CHECK(mutex.inconsistent());
+    CHECK(mutex.try_lock(9) == LockResult::busy);
+    CHECK(mutex.mark_consistent(9) == UnlockResult::not_owner);
+    CHECK(mutex.mark_consistent(8) == UnlockResult::released);
+    CHECK(mutex.unlock(8) == UnlockResult::released);
+    CHECK(mutex.try_lock(9) == LockResult::acquired);
+}
+
+TEST_CASE("a successor that dies passes the news on", "[sync]") {
+    Mutex mutex;
+    mutex.lock(7);
+    mutex.owner_died(7);
+    REQUIRE(mutex.lock_spinning(8) == LockResult::owner_died);
+    mutex.owner_died(8);
+    CHECK(mutex.step(9, false) == 0);
+    CHECK(mutex.inconsistent());
+    CHECK(mutex.owner() == 9);
+}
+
+TEST_CASE("a mutex that is unlocked inconsistent can never be acquired", "[sync]") {
+    BasicMutex<CountedParker> mutex;
+    mutex.lock(7);
+    mutex.owner_died(7);
+    REQUIRE(mutex.try_lock(8) == LockResult::owner_died);
+    REQUIRE(mutex.step(9, false) != 0);
+    CountedParker::reset();
+    CHECK(mutex.unlock(8) == UnlockResult::released);
+    CHECK(CountedParker::unparks == 1);
+    CHECK(mutex.lock(9) == LockResult::not_recoverable);
+    CHECK(mutex.lock_for(9, ms_ns, now_ns) == LockResult::not_recoverable);
+    CHECK(mutex.try_lock(9) == LockResult::not_recoverable);
+    CHECK(mutex.step(9, true) == Mutex::not_recoverable_word);
+    CHECK(mutex.unlock(8) == UnlockResult::not_owner);
+    mutex.owner_died(8);
+    CHECK(mutex.try_lock(9) == LockResult::not_recoverable);
+}
+
+TEST_CASE("a death wakes a waiter, whether or not the dead thread was the owner", "[sync]") {
+    BasicMutex<CountedParker> mutex;
+    CountedParker::reset();
+    mutex.lock(7);
+    mutex.owner_died(6);
+    CHECK(CountedParker::unparks == 1);
+    auto got = LockResult::busy;
+    std::thread sleeper([&] { got = mutex.lock(8); });
+    until([] { return CountedParker::parks.load() > 0; });
+    mutex.owner_died(7);
+    sleeper.join();
+    CHECK(got == LockResult::owner_died);
+}
+
 // The thread of an asynchronous waiter may be blocked elsewhere. If such a waiter alone got a
 // wake-up, a blocking waiter behind it would miss it.
 TEST_CASE("with asynchronous waiters queued an unlock wakes all waiters", "[sync]") {

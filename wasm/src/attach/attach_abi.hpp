@@ -186,6 +186,20 @@ TABACUS_EXPORT(std::uint32_t, barrier_drop)
     return barrier->arrive_and_drop(self) ? 1 : 0;
 }
 
+// Returns the word to sleep on.
+TABACUS_EXPORT(std::uint32_t, condition_announce)(tabacus::sync::Condition* condition) {
+    return condition->announce();
+}
+
+TABACUS_EXPORT(void, condition_notify)(tabacus::sync::Condition* condition, std::uint32_t all) {
+    all != 0 ? condition->notify_all() : condition->notify_one();
+}
+
+// Registers an asynchronous waiter if `by` is positive, else ends that.
+TABACUS_EXPORT(void, condition_async)(tabacus::sync::Condition* condition, std::int32_t by) {
+    by > 0 ? condition->enter_async() : condition->leave_async();
+}
+
 // Locks over tabs: the functions of the thread (tab_request.hpp).
 
 // Returns the address of a request for the name in the agent's block; 0 if the arena is full, 1 if

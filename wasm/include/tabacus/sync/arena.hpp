@@ -10,6 +10,8 @@
 
 #include "tabacus/sync/atomic_counter.hpp"
 #include "tabacus/sync/barrier.hpp"
+#include "tabacus/sync/call_once.hpp"
+#include "tabacus/sync/condition.hpp"
 #include "tabacus/sync/mutex.hpp"
 #include "tabacus/sync/mutexed_counter.hpp"
 #include "tabacus/sync/rw_lock.hpp"
@@ -50,6 +52,8 @@ enum class Kind : std::uint32_t {
     rw_lock = 6,
     semaphore = 7,
     barrier = 8,
+    condition = 9,
+    once = 10,
 };
 
 /// An offset from the root, in bytes. 0 stands for none, because the Arena itself is at the root.
@@ -204,7 +208,7 @@ class alignas(line_bytes) Arena {
             return nullptr;
         }
         repair_if(held.owner_died());
-        begin_insert();
+        begin_insert(first_tab_request_);
         auto* made = allocate<TabRequest>();
         if (made == nullptr) {
             outcome = Opened::full;
@@ -277,6 +281,10 @@ class alignas(line_bytes) Arena {
                 return at<Semaphore>(entry.object)->owner_died(dead);
             case Kind::barrier:
                 return at<Barrier>(entry.object)->owner_died(dead);
+            case Kind::condition:
+                return at<Condition>(entry.object)->owner_died(dead);
+            case Kind::once:
+                return at<OnceFlag>(entry.object)->owner_died(dead);
             case Kind::atomic:
             case Kind::unsynchronised:
             case Kind::any:
@@ -284,29 +292,28 @@ class alignas(line_bytes) Arena {
         }
     }
 
-    /// Notes where the next object begins. An insert takes effect by storing one word: the beginning
-    /// of the list of entries, or of that of requests.
-    void begin_insert() {
-        insert_begin_ = used_;
-        std::atomic_signal_fence(std::memory_order_seq_cst);
+    /// Notes where the next object begins, and the word that will refer to it: the insert takes
+    /// effect when its offset is stored in `list`.
+    void begin_insert(std::atomic<Offset>& list) {
+        insert_begin_.store(used_);
+        insert_list_.store(offset(&list));
     }
 
     /// Frees what a thread has allocated that died before its insert took effect. Requires that the
     /// caller holds the mutex.
     void repair_if(bool owner_died) {
-        if (owner_died && first_entry_.load() < insert_begin_ &&
-            first_tab_request_.load() < insert_begin_) {
-            used_ = insert_begin_;
-        }
+        if (!owner_died || insert_list_.load() == 0) return;
+        const Offset begin = insert_begin_.load();
+        if (at<std::atomic<Offset>>(insert_list_.load())->load() < begin) used_ = begin;
     }
 
     /// Makes an entry. If the object does not fit, frees the entry and returns 0.
     Offset insert(const Agent& agent, Kind kind, std::uint32_t units) {
-        begin_insert();
+        begin_insert(first_entry_);
         auto* entry = allocate<Entry>();
         const Offset object = entry == nullptr ? 0 : allocate_object(kind);
         if (object == 0) {
-            used_ = insert_begin_;
+            used_ = insert_begin_.load();
             return 0;
         }
         entry->kind = kind;
@@ -337,6 +344,10 @@ class alignas(line_bytes) Arena {
                 return allocate_offset<Semaphore>();
             case Kind::barrier:
                 return allocate_offset<Barrier>();
+            case Kind::condition:
+                return allocate_offset<Condition>();
+            case Kind::once:
+                return allocate_offset<OnceFlag>();
             case Kind::any:
                 break;
         }
@@ -370,7 +381,8 @@ class alignas(line_bytes) Arena {
     std::uint32_t bytes_;   // the space of everything but agents, which begin behind it
     std::uint32_t agents_;  // the number of agents for which there is space
     std::uint32_t used_ = sizeof(Arena);
-    std::uint32_t insert_begin_ = sizeof(Arena);  // the value of used_ when the last insert began
+    std::atomic<Offset> insert_begin_{0};  // the value of used_ when the last insert began
+    std::atomic<Offset> insert_list_{0};   // the offset of the word that refers to what it inserts
     std::atomic<Offset> first_entry_{0};
     std::atomic<Owner> last_id_{0};
     std::atomic<Offset> first_tab_request_{0};

@@ -1,0 +1,68 @@
+import { onceFields } from './arena-layout.js';
+import { SharedMutex } from './shared-mutex.js';
+
+/** A function that runs once over all threads. SharedMemory's callOnce() and callOnceAsync() use it. */
+export class SharedOnce {
+    #core;
+    #at;
+    #mutex;
+
+    /**
+     * @param {import('./thread-core.js').ThreadCore} core
+     * @param {string} name
+     * @param {number} at
+     */
+    constructor(core, name, at) {
+        this.#core = core;
+        this.#at = (at + onceFields.done) >> 2;
+        this.#mutex = new SharedMutex(core, name, at);
+    }
+
+    /** Whether the function has run. */
+    get #done() {
+        return Atomics.load(this.#core.words, this.#at) !== 0;
+    }
+
+    /** Returns whether this thread has to run the function. Requires that it holds the mutex. */
+    #mustRun() {
+        this.#mutex.markConsistent();
+        return !this.#done;
+    }
+
+    #setDone() {
+        Atomics.store(this.#core.words, this.#at, 1);
+    }
+
+    /** Implements SharedMemory.callOnce(). @param {() => void} run */
+    call(run) {
+        if (this.#done) return false;
+        this.#mutex.lock();
+        try {
+            if (!this.#mustRun()) return false;
+            run();
+            this.#setDone();
+            return true;
+        } finally {
+            this.#mutex.unlock();
+        }
+    }
+
+    /**
+     * Implements SharedMemory.callOnceAsync().
+     *
+     * @param {() => unknown} run
+     * @param {{ signal?: AbortSignal, timeout?: number }} [options]
+     */
+    async callAsync(run, options) {
+        if (this.#done) return false;
+        const held = await this.#mutex.lockAsync(options);
+        try {
+            if (!this.#mustRun()) return false;
+            await run();
+            this.#setDone();
+            return true;
+        } finally {
+            held.unlock();
+        }
+    }
+}

@@ -1,0 +1,443 @@
+// Threads that die at every step of a primitive of shared memory, and the condition variable and the
+// once flag, under every interleaving of their atomic operations. Copies with planted faults show
+// that the explorer finds such faults.
+#include <catch2/catch_test_macros.hpp>
+#include <memory>
+#include <string>
+
+#include "lab/explore/search.hpp"
+#include "planted/planted_robust.hpp"
+#include "tabacus/sync/mutexed_counter.hpp"
+#include "tabacus/sync/striped_counter.hpp"
+
+namespace tabacus::test::deaths {
+namespace {
+
+using lab::Bound;
+using lab::ModelAtomic;
+using lab::ModelParker;
+using lab::Program;
+using lab::Search;
+using lab::threads_program;
+using lab::ThreadsWorkload;
+using sync::CallResult;
+using sync::LockResult;
+using sync::Owner;
+
+constexpr std::uint32_t immortal = ThreadsWorkload::never;
+
+/// A workload in which thread 0 may die. `died` is set in a run in which it has.
+class Mortal : public ThreadsWorkload {
+  public:
+    Mortal(std::uint32_t threads, std::uint32_t dies_after)
+        : threads_(threads), dies_after_(dies_after) {}
+    std::uint32_t dies_after(std::uint32_t index) override {
+        return index == 0 ? dies_after_ : never;
+    }
+    void run(std::uint32_t index) final {
+        if (index < threads_) return work(index, index + 1);
+        died_ = any_death = true;
+        report(1);
+    }
+    static inline bool any_death = false;
+
+  protected:
+    virtual void work(std::uint32_t index, Owner self) = 0;
+    virtual void report(Owner dead) = 0;
+    [[nodiscard]] bool died() const { return died_; }
+    [[nodiscard]] std::uint32_t threads() const { return threads_; }
+
+  private:
+    std::uint32_t threads_;
+    std::uint32_t dies_after_;
+    bool died_ = false;
+};
+
+template <class Workload>
+Program program(std::uint32_t threads, std::uint32_t dies_after) {
+    return threads_program(
+        threads, [threads, dies_after] { return std::make_unique<Workload>(threads, dies_after); });
+}
+
+/// Returns the failure, or an empty text if everything within the bound was explored without one.
+std::string failure_of(const Program& program, const Bound& bound) {
+    Search search(program, bound);
+    search.explore(5'000'000);
+    if (search.failed_run()) return search.failed_run()->failure;
+    return search.exhausted() ? "" : "not everything was explored";
+}
+
+/// Returns the first failure of runs in which thread 0 dies after 0, 1, … operations, as long as it
+/// has more.
+template <class Workload>
+std::string failure_with_deaths(std::uint32_t threads, const Bound& bound = {}) {
+    for (std::uint32_t operations = 0;; ++operations) {
+        Mortal::any_death = false;
+        const auto failure = failure_of(program<Workload>(threads, operations), bound);
+        if (!failure.empty()) return failure;
+        if (!Mortal::any_death) return "";
+    }
+}
+
+template <class Workload>
+bool survives(std::uint32_t threads, const Bound& bound = {}) {
+    return failure_with_deaths<Workload>(threads, bound).empty();
+}
+/// The same without deaths.
+template <class Workload>
+bool lives(std::uint32_t threads, const Bound& bound = {}) {
+    return failure_of(program<Workload>(threads, immortal), bound).empty();
+}
+
+/// All threads change two cells inside a mutex. A thread that dies in between leaves them unequal,
+/// and the next owner makes them equal.
+template <class Mutex, std::uint32_t rounds = 1>
+class Sections final : public Mortal {
+  public:
+    using Mortal::Mortal;
+    std::string judge() override {
+        if (torn_) return "an owner was not told of the death, or two threads were inside at once";
+        if (told_ > (died_inside_ ? 1U : 0U)) return "two owners were told of the death";
+        const auto last = told_ > 0 ? LockResult::owner_died : mutex_.try_lock(99);
+        return (last == LockResult::owner_died) == died_inside_ ? ""
+                                                                : "nobody was told of the death";
+    }
+
+  protected:
+    void work(std::uint32_t /*index*/, Owner self) override {
+        for (std::uint32_t i = 0; i < rounds; ++i) {
+            if (mutex_.lock(self) == LockResult::owner_died) {
+                ++told_;
+                second_.store(first_.load());
+                mutex_.mark_consistent(self);
+            }
+            const auto next = first_.load() + 1;
+            torn_ |= second_.load() + 1 != next;
+            first_.store(next);
+            second_.store(next);
+            mutex_.unlock(self);
+        }
+    }
+    void report(Owner dead) override {
+        died_inside_ = mutex_.owner() == dead;
+        mutex_.owner_died(dead);
+    }
+
+  private:
+    Mutex mutex_;
+    ModelAtomic<std::uint32_t> first_{0};
+    ModelAtomic<std::uint32_t> second_{0};
+    std::uint32_t told_ = 0;
+    bool torn_ = false;
+    bool died_inside_ = false;
+};
+
+using Mutex = sync::BasicMutex<ModelParker>;
+template <RobustFault fault, std::uint32_t rounds = 1>
+using PlantedSections = Sections<PlantedRobustMutex<fault>, rounds>;
+
+/// The owner after the dead one does not mark the mutex as consistent. All others get an error.
+class Unrecovered final : public Mortal {
+  public:
+    using Mortal::Mortal;
+    std::string judge() override {
+        const auto last = mutex_.try_lock(99);
+        if (told_ > 1) return "two owners were told of the death";
+        if (told_ == 1 && last != LockResult::not_recoverable) return "the mutex can be acquired";
+        if (told_ == 0 && refused_ != 0) return "the mutex is not recoverable without a reason";
+        return "";
+    }
+
+  protected:
+    void work(std::uint32_t /*index*/, Owner self) override {
+        const auto got = mutex_.lock(self);
+        told_ += got == LockResult::owner_died ? 1U : 0U;
+        refused_ += got == LockResult::not_recoverable ? 1U : 0U;
+        if (holds(got)) mutex_.unlock(self);
+    }
+    void report(Owner dead) override { mutex_.owner_died(dead); }
+
+  private:
+    sync::BasicMutex<ModelParker> mutex_;
+    std::uint32_t told_ = 0;
+    std::uint32_t refused_ = 0;
+};
+
+/// All threads add. The counter has all adds that have returned, and at most one more, that of the
+/// dead thread. Afterwards it can still be added to.
+template <class Counter>
+class Adds final : public Mortal {
+  public:
+    using Mortal::Mortal;
+    std::string judge() override {
+        const auto total = counter_.value();
+        const bool exact = total == added_ || (died() && total == added_ + amount);
+        if (!exact) return "an add was lost or invented";
+        if (counter_.add(1, {99, false}).outcome != sync::Outcome::added) return "no more adds";
+        return counter_.value() == total + 1 ? "" : "an add after the death was lost or invented";
+    }
+
+  protected:
+    // A striped counter closes and opens its cells in every add of this amount.
+    static constexpr std::int64_t amount = std::int64_t{1} << 47;
+    void work(std::uint32_t /*index*/, Owner self) override {
+        if (counter_.add(amount, {self, true}).outcome == sync::Outcome::added) added_ += amount;
+    }
+    void report(Owner dead) override { counter_.owner_died(dead); }
+
+  private:
+    Counter counter_;
+    std::int64_t added_ = 0;
+};
+
+/// Who of the threads dies: a thread that waits for an item, or the one that makes all items.
+enum class Role : std::uint8_t { consumer, producer };
+
+/// All threads but one consume one item each, and the other one makes as many items. It notifies one
+/// consumer, and each consumer notifies the next. If the producer dies before it has made the items,
+/// the reporter makes them.
+template <class Condition, Role mortal>
+class Items final : public Mortal {
+  public:
+    using Mortal::Mortal;
+
+  protected:
+    void work(std::uint32_t index, Owner self) override {
+        if (index == (mortal == Role::producer ? 0U : 1U)) return produce(self);
+        lock_with([&] { return mutex_.lock(self); }, self);
+        while (items_.load() == 0) {
+            lock_with([&] { return condition_.wait(mutex_, self); }, self);
+        }
+        items_.store(items_.load() - 1);
+        mutex_.unlock(self);
+        condition_.notify_one();
+    }
+    void report(Owner dead) override {
+        mutex_.owner_died(dead);
+        condition_.owner_died(dead);
+        if (mortal == Role::producer && !made_) produce(threads() + 1);
+    }
+
+  private:
+    template <class Lock>
+    void lock_with(Lock lock, Owner self) {
+        if (lock() == LockResult::owner_died) mutex_.mark_consistent(self);
+    }
+    void produce(Owner self) {
+        lock_with([&] { return mutex_.lock(self); }, self);
+        items_.store(threads() - 1);
+        made_ = true;
+        mutex_.unlock(self);
+        condition_.notify_one();
+    }
+
+    sync::BasicMutex<ModelParker> mutex_;
+    Condition condition_;
+    ModelAtomic<std::uint32_t> items_{0};
+    bool made_ = false;
+};
+
+template <ConditionFault fault, Role mortal = Role::consumer>
+using PlantedItems = Items<PlantedCondition<fault>, mortal>;
+template <Role mortal>
+using RealItems = Items<sync::BasicCondition<ModelParker>, mortal>;
+
+/// Thread 0 may give up, thread 1 makes one item fewer than there are other threads, and the last
+/// notification is for all.
+class GivingUp final : public Mortal {
+  public:
+    using Mortal::Mortal;
+
+  protected:
+    void work(std::uint32_t index, Owner self) override {
+        mutex_.lock(self);
+        if (index == 1) {
+            ready_.store(1);
+            mutex_.unlock(self);
+            return condition_.notify_one();
+        }
+        std::int64_t now_ns = 0;
+        while (ready_.load() == 0) {
+            if (index != 0) {
+                condition_.wait(mutex_, self);
+            } else if (!condition_.wait_for(mutex_, self, 10, [&] { return now_ns += 6; })
+                            .notified) {
+                break;
+            }
+        }
+        mutex_.unlock(self);
+        if (index == 0) condition_.notify_one();  // it may have been woken in place of another
+    }
+    void report(Owner /*dead*/) override {}
+
+  private:
+    sync::BasicMutex<ModelParker> mutex_;
+    sync::BasicCondition<ModelParker> condition_;
+    ModelAtomic<std::uint32_t> ready_{0};
+};
+
+/// All threads wait until the last one has set a flag and notified all.
+class Broadcast final : public Mortal {
+  public:
+    using Mortal::Mortal;
+
+  protected:
+    void work(std::uint32_t index, Owner self) override {
+        mutex_.lock(self);
+        if (index + 1 == threads()) {
+            ready_.store(1);
+            mutex_.unlock(self);
+            condition_.notify_all();
+            return;
+        }
+        condition_.wait(mutex_, self, [&] { return ready_.load() != 0; });
+        mutex_.unlock(self);
+    }
+    void report(Owner dead) override {
+        mutex_.owner_died(dead);
+        condition_.owner_died(dead);
+    }
+
+  private:
+    sync::BasicMutex<ModelParker> mutex_;
+    sync::BasicCondition<ModelParker> condition_;
+    ModelAtomic<std::uint32_t> ready_{0};
+};
+
+/// All threads call one function. With `throws`, it throws in thread 0.
+template <class Once, bool throws = false>
+class Calls final : public Mortal {
+  public:
+    using Mortal::Mortal;
+    std::string judge() override {
+        if (early_) return "a call returned before the function had run";
+        if (refused_) return "a call was refused";
+        const bool exact = ended_ == 1 || (died() && dead_ran_ && ended_ == 2);
+        return exact || (throws && threads() == 1) ? "" : "the function did not run exactly once";
+    }
+
+  protected:
+    void work(std::uint32_t index, Owner self) override {
+        try {
+            const auto result = once_.call(self, [&] {
+                const auto before = work_.load();
+                if (throws && index == 0) throw Failed{};
+                work_.store(before + 1);
+                ++ended_;
+                dead_ran_ |= index == 0;
+            });
+            refused_ |= result == CallResult::would_deadlock;
+            early_ |= work_.load() == 0;
+        } catch (...) {
+            failed_ = true;
+        }
+    }
+    void report(Owner dead) override { once_.owner_died(dead); }
+
+  private:
+    struct Failed {};
+
+    Once once_;
+    ModelAtomic<std::uint32_t> work_{0};
+    std::uint32_t ended_ = 0;
+    bool dead_ran_ = false;
+    bool early_ = false;
+    bool refused_ = false;
+    bool failed_ = false;
+};
+
+using RealOnce = sync::BasicOnceFlag<ModelParker>;
+template <OnceFault fault, bool throws = false>
+using PlantedCalls = Calls<PlantedOnce<fault>, throws>;
+
+}  // namespace
+
+TEST_CASE("deaths: a mutex survives an owner or a waiter that dies at any step", "[threads]") {
+    CHECK(survives<Sections<Mutex>>(2));
+    CHECK(survives<Sections<Mutex>>(3, {.preemptions = 1}));
+    CHECK(survives<Unrecovered>(2));
+    CHECK(survives<Unrecovered>(3, {.preemptions = 2}));
+}
+
+TEST_CASE("deaths: a counter keeps all adds that have returned", "[threads]") {
+    using Mutexed = sync::BasicMutexedCounter<ModelParker>;
+    using Stripes = sync::BasicStripedCounter<ModelParker, 2>;
+    CHECK(survives<Adds<Mutexed>>(2));
+    CHECK(survives<Adds<Mutexed>>(3, {.preemptions = 2}));
+    CHECK(survives<Adds<Stripes>>(2, {.preemptions = 2}));
+    CHECK(survives<Adds<Stripes>>(3, {.preemptions = 1}));
+}
+
+TEST_CASE("deaths: a condition variable loses no wake-up", "[threads]") {
+    CHECK(lives<RealItems<Role::consumer>>(2));
+    CHECK(lives<RealItems<Role::consumer>>(3, {.preemptions = 2}));
+    CHECK(lives<GivingUp>(2));
+    CHECK(lives<GivingUp>(3, {.preemptions = 2}));
+    CHECK(lives<Broadcast>(3, {.preemptions = 2}));
+}
+
+TEST_CASE("deaths: a condition variable survives a thread that dies at any step", "[threads]") {
+    CHECK(survives<RealItems<Role::consumer>>(2));
+    CHECK(survives<RealItems<Role::producer>>(2));
+    CHECK(survives<RealItems<Role::consumer>>(3, {.preemptions = 1}));
+    CHECK(survives<RealItems<Role::producer>>(3, {.preemptions = 1}));
+}
+
+TEST_CASE("deaths: a function runs once, whoever throws or dies", "[threads]") {
+    CHECK(survives<Calls<RealOnce>>(2));
+    CHECK(survives<Calls<RealOnce>>(3, {.preemptions = 2}));
+    CHECK(lives<Calls<RealOnce, true>>(2));
+    CHECK(lives<Calls<RealOnce, true>>(3, {.preemptions = 2}));
+}
+
+TEST_CASE("deaths: more preemptions and more threads", "[.][long]") {
+    CHECK(survives<Sections<Mutex, 2>>(2));
+    CHECK(survives<Sections<Mutex>>(3, {.preemptions = 3}));
+    CHECK(survives<Sections<Mutex>>(4, {.preemptions = 2}));
+    CHECK(survives<Unrecovered>(3, {.preemptions = 3}));
+    CHECK(lives<RealItems<Role::consumer>>(3, {.preemptions = 3}));
+    CHECK(lives<RealItems<Role::consumer>>(4, {.preemptions = 2}));
+    CHECK(survives<RealItems<Role::consumer>>(3, {.preemptions = 3}));
+    CHECK(survives<RealItems<Role::producer>>(3, {.preemptions = 3}));
+    CHECK(survives<RealItems<Role::consumer>>(4, {.preemptions = 2}));
+    CHECK(lives<GivingUp>(3, {.preemptions = 3}));
+    CHECK(survives<Broadcast>(3, {.preemptions = 3}));
+    CHECK(survives<Calls<RealOnce>>(3, {.preemptions = 3}));
+    CHECK(survives<Calls<RealOnce>>(4, {.preemptions = 2}));
+    CHECK(lives<Calls<RealOnce, true>>(4, {.preemptions = 2}));
+}
+
+TEST_CASE("deaths: without a fault the planted primitives survive", "[threads]") {
+    CHECK(survives<PlantedSections<RobustFault::none>>(2));
+    CHECK(survives<PlantedItems<ConditionFault::none>>(3, {.preemptions = 1}));
+    CHECK(survives<PlantedCalls<OnceFault::none>>(3, {.preemptions = 1}));
+    CHECK(lives<PlantedCalls<OnceFault::none, true>>(2));
+}
+
+TEST_CASE("deaths: two participants show these planted faults", "[threads]") {
+    CHECK_FALSE(survives<PlantedSections<RobustFault::ignores_deaths>>(2));
+    CHECK_FALSE(survives<PlantedSections<RobustFault::death_frees>>(2));
+    CHECK_FALSE(survives<PlantedSections<RobustFault::wakes_only_for_owners>>(2));
+    CHECK_FALSE(lives<PlantedItems<ConditionFault::unlocks_before_announcing>>(2));
+    CHECK_FALSE(lives<PlantedItems<ConditionFault::notifies_without_counting>>(2));
+    CHECK_FALSE(lives<PlantedCalls<OnceFault::looks_once>>(2));
+    CHECK_FALSE(lives<PlantedCalls<OnceFault::done_before_it_runs>>(2));
+    CHECK_FALSE(lives<PlantedCalls<OnceFault::failure_is_done, true>>(2));
+}
+
+TEST_CASE("deaths: only three participants show these planted faults", "[threads]") {
+    using Twice = PlantedSections<RobustFault::news_twice>;
+    CHECK(survives<Twice>(2));
+    CHECK_FALSE(survives<Twice>(3, {.preemptions = 1}));
+    using Forgets = PlantedItems<ConditionFault::forgets_other_waiters>;
+    CHECK(lives<Forgets>(2));
+    CHECK_FALSE(lives<Forgets>(3, {.preemptions = 2}));
+    using Ignores = PlantedItems<ConditionFault::ignores_deaths>;
+    CHECK(survives<Ignores>(2));
+    CHECK_FALSE(survives<Ignores>(3, {.preemptions = 2}));
+    using Leaves = PlantedCalls<OnceFault::leaves_inconsistent>;
+    CHECK(survives<Leaves>(2));
+    CHECK_FALSE(survives<Leaves>(3, {.preemptions = 2}));
+}
+
+}  // namespace tabacus::test::deaths

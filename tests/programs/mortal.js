@@ -1,0 +1,136 @@
+/**
+ * A Worker that uses all robust objects of a memory without end, until it is terminated. It writes into a
+ * ledger what it has completed. One such Worker survives, and pauses on command.
+ */
+
+import { attach } from 'tabacus/worker';
+import { seededRandom } from '../browser/page/seeded-random.js';
+
+/** The words of the ledger, and the indices of the numbers of each Worker in the ledger of sums. */
+export const words = {
+    round: 0,
+    pause: 1,
+    first: 2,
+    second: 3,
+    told: 4,
+    ready: 5,
+    paused: 6,
+    faults: 7,
+    end: 8,
+};
+export const sums = { mutexed: 0, striped: 1, mutexedIntent: 2, stripedIntent: 3, end: 4 };
+
+/** The mutexes are used in turn, one for each round. */
+export const mutexesMax = 16;
+
+/** The number of rounds in which new names are opened, so that the memory has space for all. */
+const namesMax = 500;
+
+/** How long a Worker stays inside, so that it often dies there. */
+const insideRounds = 2_000;
+
+/** An add of this amount makes a striped counter close its cells. */
+export const amount = 2 ** 47;
+
+/**
+ * @param {{ handle: import('tabacus/worker').SharedHandle, ledger: Int32Array, own: BigInt64Array, seed: number,
+ *   operations: number }} given `operations`: the number after which the Worker reports that it is ready
+ */
+export async function live({ handle, ledger, own, seed, operations }) {
+    const shared = await attach(handle);
+    const random = seededRandom(seed);
+    const tasks = tasksOf(shared, ledger, own, random);
+    for (let done = 0; ; done++) {
+        if (operations > 0 && done === operations) {
+            if (random(2) === 0) section(shared, ledger, { stays: true });
+            signal(ledger, words.ready, 1);
+        }
+        if (operations === 0) pauseOnCommand(shared, ledger);
+        /** @type {() => void} */ (tasks[random(tasks.length)])();
+    }
+}
+
+/** @param {Int32Array} ledger @param {number} word @param {number} value */
+function signal(ledger, word, value) {
+    Atomics.store(ledger, word, value);
+    Atomics.notify(ledger, word);
+}
+
+/** @param {import('tabacus/worker').AttachedMemory} shared @param {Int32Array} ledger */
+function pauseOnCommand(shared, ledger) {
+    if (Atomics.load(ledger, words.pause) === 0) return;
+    section(shared, ledger);
+    signal(ledger, words.paused, 1);
+    Atomics.wait(ledger, words.pause, 1);
+}
+
+/**
+ * Runs one section under the mutex of the round.
+ *
+ * @param {import('tabacus/worker').AttachedMemory} shared
+ * @param {Int32Array} ledger
+ * @param {{ timeout?: number, stays?: boolean }} [how] `stays`: the Worker reports that it is ready inside,
+ *   and stays there
+ */
+function section(shared, ledger, { timeout = 0, stays = false } = {}) {
+    const mutex = shared.mutex(`mutex ${Atomics.load(ledger, words.round) % mutexesMax}`);
+    if (timeout === 0) mutex.lock();
+    else mutex.lock({ timeout });
+    inside(mutex, ledger, stays);
+    mutex.unlock();
+}
+
+/** @param {import('tabacus/worker').SharedMutex} mutex @param {Int32Array} ledger @param {boolean} stays */
+function inside(mutex, ledger, stays) {
+    if (mutex.ownerDied) {
+        Atomics.add(ledger, words.told, 1);
+        Atomics.store(ledger, words.second, Atomics.load(ledger, words.first));
+        mutex.markConsistent();
+    }
+    const next = Atomics.load(ledger, words.first) + 1;
+    if (Atomics.load(ledger, words.second) + 1 !== next) Atomics.add(ledger, words.faults, 1);
+    Atomics.store(ledger, words.first, next);
+    if (stays) signal(ledger, words.ready, 1);
+    const rounds = stays ? Infinity : insideRounds;
+    for (let i = 0; i < rounds; i++) Atomics.load(ledger, words.first);
+    Atomics.store(ledger, words.second, next);
+}
+
+/**
+ * @param {import('tabacus/worker').AttachedMemory} shared
+ * @param {Int32Array} ledger
+ * @param {BigInt64Array} own
+ * @param {(below: number) => number} random
+ */
+function tasksOf(shared, ledger, own, random) {
+    const condition = shared.condition('condition');
+    /** @param {'mutexed' | 'striped'} kind */
+    const add = (kind) => {
+        const intent = sums[`${kind}Intent`];
+        const counter = shared.counter(kind, { kind });
+        const n = counter.value > 0 ? -amount : amount;
+        own[intent] = BigInt(n);
+        counter.add(n);
+        own[sums[kind]] = /** @type {bigint} */ (own[sums[kind]]) + BigInt(n);
+        own[intent] = 0n;
+    };
+    return [
+        () => section(shared, ledger),
+        () => section(shared, ledger),
+        () => section(shared, ledger, { timeout: 60_000 }),
+        () => section(shared, ledger, { timeout: 60_000 }),
+        () => add('mutexed'),
+        () => add('striped'),
+        () => shared.mutex(`name ${Atomics.load(ledger, words.round) % namesMax} ${random(3)}`),
+        () => condition.notifyOne(),
+        () => shared.callOnce(`once ${Atomics.load(ledger, words.round) % mutexesMax}`, () => {}),
+        () => {
+            const mutex = shared.mutex('of the condition');
+            mutex.lock();
+            if (mutex.ownerDied) mutex.markConsistent();
+            condition.wait(mutex, { timeout: 1 });
+            if (mutex.ownerDied) mutex.markConsistent();
+            mutex.unlock();
+        },
+    ];
+}
