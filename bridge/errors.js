@@ -56,19 +56,19 @@ export const errors = {
         action: 'Acquire locks in one order, or several at once.',
     },
     'not-owner': {
-        when: 'A thread unlocked a mutex that it does not hold.',
+        when: 'A thread unlocked a mutex or a reader-writer lock that it does not hold.',
         action: 'Unlock where you lock.',
     },
     'not-recoverable': {
-        when: 'The owner of a mutex died, and the next owner unlocked it without `markConsistent()`.',
-        action: 'Use another mutex, and make anew what this one guarded.',
+        when: 'The owner of a mutex or of a reader-writer lock died, and the next owner unlocked it without `markConsistent()`.',
+        action: 'Use another one, and make anew what this one guarded.',
     },
     'would-block': {
         when: 'A blocking call was made on a main thread, which must not block.',
         action: 'Call the asynchronous variant.',
     },
     'would-deadlock': {
-        when: 'A thread tried to wait for a mutex that it already holds.',
+        when: 'A thread tried to wait for a mutex or a reader-writer lock that it already holds.',
         action: 'Unlock it first.',
     },
     'kind-mismatch': {

@@ -35,6 +35,10 @@ export { TabacusError, TabacusRangeError } from './common/errors.js';
 /** @typedef {import('./threads/shared-mutex.js').SharedMutex} SharedMutex */
 /** @typedef {import('./threads/shared-mutex.js').Grant} Grant */
 /** @typedef {import('./threads/tab-counter/shared-tab-counter.js').SharedTabCounter} SharedTabCounter */
+/** @typedef {import('./threads/shared-rw-lock.js').SharedRwLock} SharedRwLock */
+/** @typedef {import('./threads/shared-rw-lock.js').RwGrant} RwGrant */
+/** @typedef {import('./threads/shared-semaphore.js').SharedSemaphore} SharedSemaphore */
+/** @typedef {import('./threads/shared-barrier.js').SharedBarrier} SharedBarrier */
 /** @typedef {import('./threads/tab-lock/shared-tab-lock.js').SharedTabLock} SharedTabLock */
 /** @typedef {import('./threads/tab-lock/shared-tab-lock.js').TabGrant} TabGrant */
 /** @typedef {import('./threads/handle.js').SharedHandle} SharedHandle */

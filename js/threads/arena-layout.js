@@ -14,7 +14,7 @@
 /**
  * The kind of another object that has a name.
  *
- * @typedef {'mutex' | 'condition' | 'once'} ObjectKind
+ * @typedef {'mutex' | 'rwLock' | 'semaphore' | 'barrier' | 'condition' | 'once'} ObjectKind
  */
 
 /** @type {Readonly<Record<CounterKind | ObjectKind, number>>} */
@@ -24,6 +24,9 @@ export const kindNumbers = Object.freeze({
     striped: 3,
     unsynchronised: 4,
     mutex: 5,
+    rwLock: 6,
+    semaphore: 7,
+    barrier: 8,
     condition: 9,
     once: 10,
 });
@@ -57,3 +60,11 @@ export const locks = Object.freeze({ acquired: 0, wouldDeadlock: 1, busy: 3, not
 /** The word of a mutex (mutex.hpp). */
 export const mutexWord = Object.freeze({ died: 2, ownerShift: 2, notRecoverable: -1 });
 export const unlocks = Object.freeze({ released: 0 });
+
+/** A record (combiner.hpp), and the bits of its state. */
+export const recordFields = Object.freeze({ state: 4, ticket: 8 });
+export const recordBits = Object.freeze({ wants: 1, news: 16, sleeps: 64 });
+export const rwModes = Object.freeze({ shared: 0, exclusive: 2 });
+export const acquired = Object.freeze({ acquired: 0, timedOut: 2, ownerDied: 4, notRecoverable: 5 });
+export const permitsMax = 2 ** 23 - 1;
+export const partiesMax = 512;

@@ -2,11 +2,14 @@ import { invalid, show, TabacusError } from '../common/errors.js';
 import { checkFunction, checkName, checkOptions } from '../common/check-arguments.js';
 import { imported } from '../common/import-failure.js';
 import { SharedCounter } from './shared-counter.js';
-import { kindNumbers } from './arena-layout.js';
+import { kindNumbers, partiesMax, permitsMax } from './arena-layout.js';
 import { SharedLocks } from './locks/shared-locks.js';
+import { SharedBarrier } from './shared-barrier.js';
 import { SharedCondition } from './shared-condition.js';
 import { SharedMutex } from './shared-mutex.js';
 import { SharedOnce } from './shared-once.js';
+import { SharedRwLock } from './shared-rw-lock.js';
+import { SharedSemaphore } from './shared-semaphore.js';
 import { slotFields, segmentSlots, mirrorStates, segmentFields } from './segment/segment-layout.js';
 
 /** @typedef {import('./arena-layout.js').CounterKind} CounterKind */
@@ -17,7 +20,15 @@ import { slotFields, segmentSlots, mirrorStates, segmentFields } from './segment
 /** @typedef {import('./arena-layout.js').ObjectKind} ObjectKind */
 
 /** The classes of all kinds but counters. */
-const classes = { mutex: SharedMutex, condition: SharedCondition, once: SharedOnce };
+const classes = {
+    mutex: SharedMutex,
+    rwLock: SharedRwLock,
+    semaphore: SharedSemaphore,
+    barrier: SharedBarrier,
+    condition: SharedCondition,
+    once: SharedOnce,
+};
+
 /**
  * The classes of locks and counters over tabs, which are only loaded if the memory was made with a tab.
  *
@@ -67,7 +78,7 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
     #handle;
     #tabClasses;
 
-    /** @type {Map<string, { kind: CounterKind | ObjectKind, object: SharedCounter | SharedMutex | SharedCondition | SharedOnce }>} */
+    /** @type {Map<string, { kind: CounterKind | ObjectKind, object: SharedCounter | InstanceType<typeof classes[ObjectKind]> }>} */
     #objects = new Map();
 
     /** @type {Map<string, SharedTabLock>} */
@@ -147,6 +158,51 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
      */
     mutex(name) {
         return /** @type {SharedMutex} */ (this.#openAs(name, 'mutex'));
+    }
+
+    /**
+     * Returns the reader-writer lock of that name, and makes it if there is none.
+     *
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
+     * @returns {SharedRwLock} the same object for the same name
+     * @throws {TabacusError} as counter() does; `kind-mismatch` if the name belongs to another object
+     */
+    rwLock(name) {
+        return /** @type {SharedRwLock} */ (this.#openAs(name, 'rwLock'));
+    }
+
+    /**
+     * Returns the semaphore of that name, and makes it if there is none.
+     *
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
+     * @param {number} permits its permits at the beginning, an integer from 0 to 2^23 − 1, the same in all threads
+     * @returns {SharedSemaphore} the same object for the same name
+     * @throws {TabacusError} as counter() does; `kind-mismatch` if the name belongs to another object, or to a
+     *   semaphore that has begun with another number of permits
+     */
+    semaphore(name, permits) {
+        checkInteger('permits', permits, 0, permitsMax);
+        const semaphore = this.#openAs(name, 'semaphore');
+        const begun = /** @type {SharedSemaphore} */ (semaphore)._begin(permits);
+        if (begun !== permits) throw mismatch(name, `semaphore(${begun})`, `semaphore(${permits})`);
+        return /** @type {SharedSemaphore} */ (semaphore);
+    }
+
+    /**
+     * Returns the barrier of that name, and makes it if there is none.
+     *
+     * @param {string} name a well-formed string of 1 to 128 UTF-16 units
+     * @param {number} parties its parties, an integer from 1 to 512, the same in all threads
+     * @returns {SharedBarrier} the same object for the same name
+     * @throws {TabacusError} as counter() does; `kind-mismatch` if the name belongs to another object, or to a
+     *   barrier that has another number of parties
+     */
+    barrier(name, parties) {
+        checkInteger('parties', parties, 1, partiesMax);
+        const barrier = this.#openAs(name, 'barrier');
+        const begun = /** @type {SharedBarrier} */ (barrier)._begin(parties);
+        if (begun !== parties) throw mismatch(name, `barrier(${begun})`, `barrier(${parties})`);
+        return /** @type {SharedBarrier} */ (barrier);
     }
 
     /**
@@ -315,6 +371,19 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
         this.#objects.set(name, opened);
         return opened;
     }
+}
+
+/**
+ * Checks a number of permits or parties.
+ *
+ * @param {string} argument
+ * @param {unknown} n
+ * @param {number} least
+ * @param {number} most
+ */
+function checkInteger(argument, n, least, most) {
+    if (!Number.isInteger(n) || Number(n) < least || Number(n) > most)
+        throw invalid(argument, n, `an integer from ${least} to ${most}`);
 }
 
 /**

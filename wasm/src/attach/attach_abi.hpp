@@ -105,6 +105,87 @@ TABACUS_EXPORT(tabacus::sync::UnlockResult, mutex_mark_consistent)
 TABACUS_EXPORT(void, mutex_enter_async)(tabacus::sync::Mutex* mutex) { mutex->enter_async(); }
 TABACUS_EXPORT(void, mutex_leave_async)(tabacus::sync::Mutex* mutex) { mutex->leave_async(); }
 
+// Reader-writer locks, semaphores and barriers. A request is a record (combiner.hpp): JavaScript
+// sleeps on its state until it is decided, and then settles it. A function that makes a request
+// returns 0 if there is no record.
+
+// Returns 1 if the caller would block, and holds the lock.
+TABACUS_EXPORT(std::uintptr_t, rw_request)
+(tabacus::sync::RwLock* lock, tabacus::sync::Owner self, tabacus::sync::RwMode mode,
+ std::uint32_t blocks) {
+    if (blocks != 0 && lock->holding(self)) return 1;
+    return reinterpret_cast<std::uintptr_t>(lock->request(self, mode));
+}
+
+TABACUS_EXPORT(tabacus::sync::Acquired, rw_settle)
+(tabacus::sync::RwLock* lock, tabacus::sync::Owner self, tabacus::sync::RwLock::Entry* record,
+ tabacus::sync::GiveUp give_up) {
+    return lock->settle(self, *record, give_up);
+}
+
+TABACUS_EXPORT(tabacus::sync::UnlockResult, rw_release)
+(tabacus::sync::RwLock* lock, tabacus::sync::Owner self, tabacus::sync::RwLock::Entry* record) {
+    return lock->release(self, *record);
+}
+
+TABACUS_EXPORT(std::uint32_t, rw_mark_consistent)
+(tabacus::sync::RwLock* lock, tabacus::sync::Owner self) {
+    return lock->mark_consistent(self) ? 1 : 0;
+}
+
+TABACUS_EXPORT(std::uint32_t, semaphore_begin)
+(tabacus::sync::Semaphore* semaphore, std::uint32_t permits) { return semaphore->begin(permits); }
+
+TABACUS_EXPORT(tabacus::sync::Semaphore::Entry*, semaphore_request)
+(tabacus::sync::Semaphore* semaphore, tabacus::sync::Owner self) {
+    return semaphore->request(self);
+}
+
+TABACUS_EXPORT(tabacus::sync::Acquired, semaphore_settle)
+(tabacus::sync::Semaphore* semaphore, tabacus::sync::Owner self,
+ tabacus::sync::Semaphore::Entry* record, tabacus::sync::GiveUp give_up) {
+    return semaphore->settle(self, *record, give_up);
+}
+
+TABACUS_EXPORT(tabacus::sync::ReleaseResult, semaphore_release)
+(tabacus::sync::Semaphore* semaphore, tabacus::sync::Owner self, std::uint32_t n) {
+    return semaphore->release(self, n);
+}
+
+TABACUS_EXPORT(std::uint32_t, semaphore_available)(tabacus::sync::Semaphore* semaphore) {
+    return semaphore->available();
+}
+
+TABACUS_EXPORT(std::uint32_t, barrier_begin)
+(tabacus::sync::Barrier* barrier, std::uint32_t parties) { return barrier->begin(parties); }
+
+TABACUS_EXPORT(tabacus::sync::Barrier::Entry*, barrier_arrive)
+(tabacus::sync::Barrier* barrier, tabacus::sync::Owner self) { return barrier->arrive(self); }
+
+TABACUS_EXPORT(void, barrier_take_back)
+(tabacus::sync::Barrier* barrier, tabacus::sync::Owner self,
+ tabacus::sync::Barrier::Entry* record) {
+    barrier->take_back(self, *record);
+}
+
+// Returns 0 if the arrival was taken back.
+TABACUS_EXPORT(std::uint32_t, barrier_leave)(tabacus::sync::Barrier::Entry* record) {
+    return tabacus::sync::Barrier::leave(*record) ? 1 : 0;
+}
+
+// Returns the address of the phase, which JavaScript sleeps on while it is the record's ticket.
+TABACUS_EXPORT(const void*, barrier_phase)(tabacus::sync::Barrier* barrier) {
+    return &barrier->phase();
+}
+
+TABACUS_EXPORT(std::uint32_t, barrier_join)
+(tabacus::sync::Barrier* barrier, tabacus::sync::Owner self) { return barrier->join(self) ? 1 : 0; }
+
+TABACUS_EXPORT(std::uint32_t, barrier_drop)
+(tabacus::sync::Barrier* barrier, tabacus::sync::Owner self) {
+    return barrier->arrive_and_drop(self) ? 1 : 0;
+}
+
 // Returns the word to sleep on.
 TABACUS_EXPORT(std::uint32_t, condition_announce)(tabacus::sync::Condition* condition) {
     return condition->announce();

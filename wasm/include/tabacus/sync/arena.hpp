@@ -9,10 +9,13 @@
 #include <type_traits>
 
 #include "tabacus/sync/atomic_counter.hpp"
+#include "tabacus/sync/barrier.hpp"
 #include "tabacus/sync/call_once.hpp"
 #include "tabacus/sync/condition.hpp"
 #include "tabacus/sync/mutex.hpp"
 #include "tabacus/sync/mutexed_counter.hpp"
+#include "tabacus/sync/rw_lock.hpp"
+#include "tabacus/sync/semaphore.hpp"
 #include "tabacus/sync/striped_counter.hpp"
 #include "tabacus/sync/tab_cells.hpp"
 #include "tabacus/sync/tab_request.hpp"
@@ -47,6 +50,9 @@ enum class Kind : std::uint32_t {
     striped = 3,
     unsynchronised = 4,
     mutex = 5,
+    rw_lock = 6,
+    semaphore = 7,
+    barrier = 8,
     condition = 9,
     once = 10,
 };
@@ -312,6 +318,12 @@ class alignas(line_bytes) Arena {
                 return at<StripedCounter>(entry.object)->owner_died(dead);
             case Kind::mutex:
                 return at<Mutex>(entry.object)->owner_died(dead);
+            case Kind::rw_lock:
+                return at<RwLock>(entry.object)->owner_died(dead);
+            case Kind::semaphore:
+                return at<Semaphore>(entry.object)->owner_died(dead);
+            case Kind::barrier:
+                return at<Barrier>(entry.object)->owner_died(dead);
             case Kind::condition:
                 return at<Condition>(entry.object)->owner_died(dead);
             case Kind::once:
@@ -369,6 +381,12 @@ class alignas(line_bytes) Arena {
                 return allocate_offset<UnsynchronisedCounter>();
             case Kind::mutex:
                 return allocate_offset<Mutex>();
+            case Kind::rw_lock:
+                return allocate_offset<RwLock>();
+            case Kind::semaphore:
+                return allocate_offset<Semaphore>();
+            case Kind::barrier:
+                return allocate_offset<Barrier>();
             case Kind::condition:
                 return allocate_offset<Condition>();
             case Kind::once:

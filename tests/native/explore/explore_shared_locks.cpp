@@ -1,0 +1,436 @@
+// The reader-writer lock, the semaphore and the barrier of shared memory under every interleaving
+// of their atomic operations, with a thread that dies at every step.
+#include <algorithm>
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <memory>
+#include <string>
+
+#include "lab/explore/search.hpp"
+#include "lab/threads/model.hpp"
+#include "tabacus/sync/barrier.hpp"
+#include "tabacus/sync/rw_lock.hpp"
+#include "tabacus/sync/semaphore.hpp"
+
+namespace tabacus::test {
+namespace {
+
+using lab::Bound;
+using lab::ModelAtomic;
+using lab::ModelParker;
+using lab::Program;
+using lab::Search;
+using lab::threads_program;
+using lab::ThreadsWorkload;
+using sync::Acquired;
+using sync::Owner;
+using sync::RwMode;
+
+constexpr std::uint32_t lock_records = 5;
+// A thread has done all that it does by then, if it does not sleep.
+constexpr std::uint32_t locking_steps = 40;
+constexpr std::uint32_t meeting_steps = 60;
+constexpr std::uint32_t lives = ThreadsWorkload::never;
+
+void check_lock_proved(const Program& program, const Bound& bound = {}) {
+    Search search(program, bound);
+    search.explore(5'000'000);
+    const std::string failure = search.failed_run() ? search.failed_run()->failure : "";
+    INFO("schedules " << search.counts().schedules << ", steps " << search.counts().steps);
+    CHECK(failure == "");
+    CHECK(search.exhausted());
+    CHECK(search.counts().cut == 0);
+}
+
+/// A clock that lets a timed wait sleep once, and ends it after the second look.
+struct OneSleepClock {
+    std::int64_t now_ns = 0;
+    std::int64_t operator()() { return now_ns += 6; }
+};
+constexpr std::int64_t one_sleep_ns = 10;
+
+/// What a thread does with a reader-writer lock.
+enum class LockWay : char {
+    reads = 'r',
+    writes = 'w',
+    reads_timed = 'R',
+    writes_timed = 'W',
+    meets = 'm',  // reads, and stays inside until another such reader is inside
+};
+
+/// Each thread locks `rounds` times, in the way of its letter. A writer increments a plain cell,
+/// and a reader reads it twice. Thread 0 may die.
+class Locking final : public ThreadsWorkload {
+  public:
+    Locking(std::string ways, std::uint32_t rounds, std::uint32_t dies_after)
+        : ways_(std::move(ways)), rounds_(rounds), dies_after_(dies_after) {}
+
+    std::uint32_t dies_after(std::uint32_t index) override {
+        return index == 0 ? dies_after_ : lives;
+    }
+
+    void run(std::uint32_t index) override {
+        if (index == ways_.size()) return lock_.owner_died(1);
+        for (std::uint32_t i = 0; i < rounds_; ++i) enter(index);
+        if (index == 0) ended_ = true;
+    }
+
+    std::string after_step() override { return failure_ != nullptr ? failure_ : lock_.unfair(); }
+
+    std::string judge() override {
+        if (dies_after_ == lives && cell_.peek() != writes_)
+            return "two writers were inside at once";
+        const Acquired last = lock_.try_lock(9, RwMode::exclusive);
+        if (last == Acquired::busy) return "the lock stays held";
+        const std::uint32_t told = news_ + (last == Acquired::owner_died ? 1 : 0);
+        if (told > 1) return "a death was reported to two writers";
+        if (dead_inside() && told == 0) return "a death inside was not reported";
+        return dies_after_ == lives && told != 0 ? "a death was reported, but nobody died" : "";
+    }
+
+  private:
+    /// The lock, with a view of its records that is no operation of a thread.
+    class Watched : public sync::BasicRwLock<ModelParker, lock_records> {
+      public:
+        /// Returns a failure if a waiter was overtaken more often than a phase-fair lock allows.
+        std::string unfair() {
+            std::string failure;
+            std::uint32_t index = 0;
+            each([&](Entry&, std::uint32_t state) { observe(index++, state, failure); });
+            return failure;
+        }
+
+      private:
+        struct Waiter {
+            std::uint32_t state = 0;
+            std::uint32_t writers = 0;                         // granted while this one waits
+            std::array<std::uint32_t, lock_records> grants{};  // of readers, since the last writer
+        };
+        void observe(std::uint32_t index, std::uint32_t now, std::string& failure) {
+            const std::uint32_t before = std::exchange(waiters_[index].state, now);
+            if ((before & wants) == 0 && (now & wants) != 0) {
+                waiters_[index] = {.state = now, .writers = 0, .grants = {}};
+            }
+            if ((before & wants) == 0 || (now & holds) == 0) return;
+            const bool writes = (now & exclusive) != 0;
+            for (Waiter& other : waiters_) {
+                if ((other.state & wants) == 0) continue;
+                const bool other_writes = (other.state & exclusive) != 0;
+                if (writes && ++other.writers > 1 && !other_writes)
+                    failure = "a reader was overtaken by two writers";
+                if (writes) other.grants = {};
+                if (!writes && ++other.grants[index] > 1 && other_writes)
+                    failure = "a writer was overtaken twice by a reader";
+            }
+        }
+        std::array<Waiter, lock_records> waiters_{};
+    };
+
+    void enter(std::uint32_t index) {
+        const auto way = static_cast<LockWay>(ways_[index]);
+        const bool timed = way == LockWay::reads_timed || way == LockWay::writes_timed;
+        const bool writes = way == LockWay::writes || way == LockWay::writes_timed;
+        const RwMode mode = writes ? RwMode::exclusive : RwMode::shared;
+        const Acquired got = timed
+                                 ? lock_.lock_until(index + 1, mode, one_sleep_ns, OneSleepClock{})
+                                 : lock_.lock(index + 1, mode);
+        if (got == Acquired::timed_out && timed) return;
+        if (got != Acquired::acquired && got != Acquired::owner_died) {
+            failure_ = "a request was refused";
+            return;
+        }
+        if (index == 0) inside_ = writes;
+        writes ? write(index, got) : read();
+        if (way == LockWay::meets) meet();
+        if (index == 0) inside_ = false;
+        if (lock_.unlock(index + 1, mode) != sync::UnlockResult::released)
+            failure_ = "an unlock was refused";
+    }
+    void write(std::uint32_t index, Acquired got) {
+        if (got == Acquired::owner_died) {
+            ++news_;
+            lock_.mark_consistent(index + 1);
+        }
+        cell_.store(cell_.load() + 1);
+        ++writes_;
+    }
+    void read() {
+        if (cell_.load() != cell_.load()) failure_ = "a writer was inside with a reader";
+    }
+    void meet() {
+        met_.fetch_add(1);
+        ModelParker::unpark_all(met_);
+        while (met_.load() < 2) ModelParker::park(met_, 1, sync::forever_ns);
+    }
+    [[nodiscard]] bool dead_inside() const { return !ended_ && inside_; }
+
+    const std::string ways_;
+    const std::uint32_t rounds_;
+    const std::uint32_t dies_after_;
+    Watched lock_;
+    ModelAtomic<std::uint32_t> cell_{0};
+    ModelAtomic<std::uint32_t> met_{0};
+    std::uint32_t writes_ = 0;
+    std::uint32_t news_ = 0;
+    bool inside_ = false;
+    bool ended_ = false;
+    const char* failure_ = nullptr;
+};
+
+Program locking(const std::string& ways, std::uint32_t rounds, std::uint32_t dies_after = lives) {
+    return threads_program(static_cast<std::uint32_t>(ways.size()), [ways, rounds, dies_after] {
+        return std::make_unique<Locking>(ways, rounds, dies_after);
+    });
+}
+
+/// Each thread acquires and releases a permit `rounds` times; in the way 't', it may give up. No
+/// more threads are inside than there are permits, and all permits are there in the end. Thread 0
+/// may die.
+class Acquiring final : public ThreadsWorkload {
+  public:
+    Acquiring(std::string ways, std::uint32_t permits, std::uint32_t rounds,
+              std::uint32_t dies_after)
+        : ways_(std::move(ways)), permits_(permits), rounds_(rounds), dies_after_(dies_after) {
+        semaphore_.begin(permits);
+    }
+    std::uint32_t dies_after(std::uint32_t index) override {
+        return index == 0 ? dies_after_ : lives;
+    }
+    void run(std::uint32_t index) override {
+        if (index == ways_.size()) {
+            if (dead_inside_) inside_.fetch_sub(1);
+            return semaphore_.owner_died(1);
+        }
+        for (std::uint32_t i = 0; i < rounds_; ++i) enter(index);
+    }
+    std::string after_step() override { return failure_ != nullptr ? failure_ : ""; }
+    std::string judge() override {
+        if (semaphore_.available() < permits_) return "a permit was lost";
+        if (semaphore_.available() > permits_) return "a permit was invented";
+        return semaphore_.try_acquire(9) == Acquired::acquired ? "" : "the semaphore is stuck";
+    }
+
+  private:
+    void enter(std::uint32_t index) {
+        const Acquired got =
+            ways_[index] == 't' ? semaphore_.acquire_until(index + 1, one_sleep_ns, OneSleepClock{})
+                                : semaphore_.acquire(index + 1);
+        if (got == Acquired::timed_out && ways_[index] == 't') return;
+        if (got != Acquired::acquired) failure_ = "a request was refused";
+        if (inside_.fetch_add(1) >= permits_) failure_ = "more threads are inside than permits";
+        if (index == 0) dead_inside_ = true;
+        inside_.fetch_sub(1);
+        if (index == 0) dead_inside_ = false;
+        semaphore_.release(index + 1);
+    }
+
+    const std::string ways_;
+    const std::uint32_t permits_;
+    const std::uint32_t rounds_;
+    const std::uint32_t dies_after_;
+    sync::BasicSemaphore<ModelParker, lock_records> semaphore_;
+    ModelAtomic<std::uint32_t> inside_{0};
+    bool dead_inside_ = false;
+    const char* failure_ = nullptr;
+};
+
+Program acquiring(const std::string& ways, std::uint32_t permits, std::uint32_t rounds,
+                  std::uint32_t dies_after = lives) {
+    return threads_program(static_cast<std::uint32_t>(ways.size()), [=] {
+        return std::make_unique<Acquiring>(ways, permits, rounds, dies_after);
+    });
+}
+
+/// The last thread releases a permit for each other thread, which acquires it and keeps it. Thread
+/// 0 may die, and its permit comes back.
+class Producing final : public ThreadsWorkload {
+  public:
+    Producing(std::uint32_t consumers, std::uint32_t dies_after)
+        : consumers_(consumers), dies_after_(dies_after) {
+        semaphore_.begin(0);
+    }
+    std::uint32_t dies_after(std::uint32_t index) override {
+        return index == 0 ? dies_after_ : lives;
+    }
+    void run(std::uint32_t index) override {
+        if (index > consumers_) return semaphore_.owner_died(1);
+        if (index == consumers_) {
+            semaphore_.release(index + 1, consumers_);
+            return;
+        }
+        semaphore_.acquire(index + 1);
+        ++consumed_;
+    }
+    std::string judge() override {
+        // A permit that was released from an account is not in it any more when its owner dies.
+        const std::uint32_t left = semaphore_.available();
+        if (left + consumed_ < released()) return "a permit was lost";
+        return left + consumed_ > consumers_ ? "a permit was invented" : "";
+    }
+
+  private:
+    [[nodiscard]] std::uint32_t released() const {
+        return dies_after_ == lives ? consumers_ : consumed_;
+    }
+    const std::uint32_t consumers_;
+    const std::uint32_t dies_after_;
+    sync::BasicSemaphore<ModelParker, lock_records> semaphore_;
+    std::uint32_t consumed_ = 0;
+};
+
+Program producing(std::uint32_t consumers, std::uint32_t dies_after = lives) {
+    return threads_program(consumers + 1,
+                           [=] { return std::make_unique<Producing>(consumers, dies_after); });
+}
+
+/// Each thread passes the barrier `rounds` times. In the way 't' it takes its first arrival back
+/// when its time is over, and arrives again. Nobody passes before all have arrived. Thread 0 may
+/// die.
+class Meeting final : public ThreadsWorkload {
+  public:
+    Meeting(std::string ways, std::uint32_t rounds, std::uint32_t dies_after)
+        : ways_(std::move(ways)), rounds_(rounds), dies_after_(dies_after) {
+        barrier_.begin(parties());
+        barrier_.join(1);
+    }
+    std::uint32_t dies_after(std::uint32_t index) override {
+        return index == 0 ? dies_after_ : lives;
+    }
+    void run(std::uint32_t index) override {
+        if (index == ways_.size()) {
+            dead_ = true;
+            return barrier_.owner_died(1);
+        }
+        for (std::uint32_t round = 1; round <= rounds_; ++round) pass(index, round);
+        if (ways_[index] == 'd') barrier_.arrive_and_drop(index + 1);
+    }
+    std::string after_step() override { return failure_ != nullptr ? failure_ : ""; }
+
+  private:
+    [[nodiscard]] std::uint32_t parties() const { return static_cast<std::uint32_t>(ways_.size()); }
+
+    void pass(std::uint32_t index, std::uint32_t round) {
+        Acquired got = Acquired::timed_out;
+        arrived_.fetch_add(1);
+        if (ways_[index] == 't' && round == 1) {
+            got = barrier_.arrive_and_wait_until(index + 1, one_sleep_ns, OneSleepClock{});
+        }
+        if (got == Acquired::timed_out) {
+            // Between the two arrivals nobody may pass.
+            if (ways_[index] == 't') arrived_.fetch_sub(1);
+            if (ways_[index] == 't') arrived_.fetch_add(1);
+            got = barrier_.arrive_and_wait(index + 1);
+        }
+        if (got != Acquired::acquired) failure_ = "an arrival was refused";
+        if (arrived_.load() < round * parties() && !dead_) failure_ = "a thread passed too early";
+    }
+
+    const std::string ways_;
+    const std::uint32_t rounds_;
+    const std::uint32_t dies_after_;
+    sync::BasicBarrier<ModelParker, lock_records> barrier_;
+    ModelAtomic<std::uint32_t> arrived_{0};
+    bool dead_ = false;
+    const char* failure_ = nullptr;
+};
+
+Program meeting(const std::string& ways, std::uint32_t rounds, std::uint32_t dies_after = lives) {
+    return threads_program(static_cast<std::uint32_t>(ways.size()),
+                           [=] { return std::make_unique<Meeting>(ways, rounds, dies_after); });
+}
+
+}  // namespace
+
+TEST_CASE("shared locks: two threads lock a reader-writer lock in turns", "[threads]") {
+    for (const char* ways : {"rr", "rw", "ww", "Rw", "rW", "wW"})
+        check_lock_proved(locking(ways, 1), {.preemptions = 3});
+    for (const char* ways : {"rw", "ww"}) check_lock_proved(locking(ways, 2), {.preemptions = 2});
+}
+
+TEST_CASE("shared locks: of three and four threads, none starves at a reader-writer lock",
+          "[threads]") {
+    for (const char* ways : {"rrw", "www", "rwW", "wwR"})
+        check_lock_proved(locking(ways, 1), {.preemptions = 1});
+    check_lock_proved(locking("rww", 1), {.preemptions = 2});
+    check_lock_proved(locking("rrw", 2), {.preemptions = 1});
+    check_lock_proved(locking("rrww", 1), {.preemptions = 0});
+}
+
+TEST_CASE("shared locks: a writer that gives up lets the readers behind it in", "[threads]") {
+    check_lock_proved(locking("mm", 1), {.preemptions = 2});
+    check_lock_proved(locking("mmW", 1), {.preemptions = 1});
+}
+
+TEST_CASE("shared locks: a reader-writer lock survives an owner that dies at any step",
+          "[threads]") {
+    for (std::uint32_t step = 0; step < locking_steps; ++step) {
+        CAPTURE(step);
+        for (const char* ways : {"ww", "rw"})
+            check_lock_proved(locking(ways, 1, step), {.preemptions = 1});
+        for (const char* ways : {"www", "wrw"})
+            check_lock_proved(locking(ways, 1, step), {.preemptions = 0});
+    }
+}
+
+TEST_CASE("shared locks: a semaphore admits as many threads as it has permits", "[threads]") {
+    for (const char* ways : {"aa", "at"})
+        check_lock_proved(acquiring(ways, 1, 1), {.preemptions = 3});
+    check_lock_proved(acquiring("aa", 1, 2), {.preemptions = 2});
+    check_lock_proved(acquiring("aat", 1, 1), {.preemptions = 2});
+    check_lock_proved(acquiring("aaa", 2, 1), {.preemptions = 1});
+    check_lock_proved(acquiring("aaaa", 2, 1), {.preemptions = 0});
+    check_lock_proved(producing(2), {.preemptions = 1});
+}
+
+TEST_CASE("shared locks: permits come back from a thread that dies at any step", "[threads]") {
+    for (std::uint32_t step = 0; step < locking_steps; ++step) {
+        CAPTURE(step);
+        for (const std::uint32_t permits : {1U, 2U})
+            check_lock_proved(acquiring("aa", permits, 1, step), {.preemptions = 1});
+        check_lock_proved(acquiring("aaa", 1, 1, step), {.preemptions = 0});
+        check_lock_proved(producing(2, step), {.preemptions = 1});
+    }
+}
+
+TEST_CASE("shared locks: nobody passes a barrier before all parties have arrived", "[threads]") {
+    check_lock_proved(meeting("mm", 2), {.preemptions = 3});
+    check_lock_proved(meeting("tm", 1), {.preemptions = 3});
+    for (const char* ways : {"mmm", "tmm"}) check_lock_proved(meeting(ways, 1), {.preemptions = 1});
+    check_lock_proved(meeting("mmmm", 1), {.preemptions = 0});
+}
+
+TEST_CASE("shared locks: a barrier counts a party out that dies at any step", "[threads]") {
+    for (std::uint32_t step = 0; step < meeting_steps; ++step) {
+        CAPTURE(step);
+        for (const char* ways : {"mm", "tm"})
+            check_lock_proved(meeting(ways, 2, step), {.preemptions = 1});
+        check_lock_proved(meeting("mmm", 1, step), {.preemptions = 0});
+    }
+}
+
+TEST_CASE("shared locks: three threads with three preemptions, four with two",
+          "[.][long][threads]") {
+    for (const char* ways : {"rrw", "rww", "www", "rwW"})
+        check_lock_proved(locking(ways, 1), {.preemptions = 3});
+    check_lock_proved(locking("rrww", 1), {.preemptions = 2});
+    check_lock_proved(acquiring("aat", 1, 1), {.preemptions = 3});
+    check_lock_proved(acquiring("aaaa", 2, 1), {.preemptions = 2});
+    check_lock_proved(producing(2), {.preemptions = 3});
+    check_lock_proved(meeting("tmm", 1), {.preemptions = 3});
+    check_lock_proved(meeting("mmmm", 1), {.preemptions = 2});
+}
+
+TEST_CASE("shared locks: a thread dies at any step, with two preemptions", "[.][long][threads]") {
+    for (std::uint32_t step = 0; step < meeting_steps; ++step) {
+        CAPTURE(step);
+        for (const char* ways : {"ww", "rw"})
+            check_lock_proved(locking(ways, 2, step), {.preemptions = 2});
+        check_lock_proved(locking("www", 1, step), {.preemptions = 1});
+        check_lock_proved(acquiring("aa", 1, 2, step), {.preemptions = 2});
+        check_lock_proved(acquiring("aaa", 1, 1, step), {.preemptions = 1});
+        check_lock_proved(meeting("tm", 2, step), {.preemptions = 2});
+        check_lock_proved(meeting("mmm", 1, step), {.preemptions = 1});
+    }
+}
+
+}  // namespace tabacus::test

@@ -1,0 +1,201 @@
+#pragma once
+
+#include <cstdint>
+
+#include "tabacus/sync/combiner.hpp"
+
+// A reader-writer lock that is phase-fair (Brandenburg and Anderson 2010): phases of readers and of
+// writers alternate while both wait.
+//
+// Promises: a writer holds the lock alone. A reader that waits is overtaken by one writer at most:
+// when a writer unlocks, all readers that wait are granted together. Readers that come while a
+// writer waits wait behind it, and writers are granted in the order of their requests. So nobody
+// starves, neither readers nor writers, as either would under the two solutions of Courtois,
+// Heymans and Parnas (1971). The owners of the lock are in records of their own, as the readers of
+// Linux's percpu_rw_semaphore, so that a dead owner is known whatever it was doing (combiner.hpp).
+// Robust as a mutex of POSIX is: if a writer dies, what it guarded may be inconsistent. Every
+// grant from then on has the news, until a writer calls mark_consistent(). If a writer that has the
+// news unlocks without that call, nobody can acquire the lock any more. A dead reader is removed.
+// Does not provide: recursion. A thread that holds the lock and would block gets would_deadlock.
+//
+// The state of a record:
+//
+//   bits                        meaning                         transitions
+//   0                           not in use                      owner: requests
+//   wants                       waits for a shared hold         combiner: grants or refuses
+//   wants, exclusive            waits for an exclusive hold     owner: withdraws
+//   holds [, news]              holds it shared                 owner: unlocks
+//   holds, exclusive [, news]   holds it exclusively            owner: unlocks, clears `news`
+//   refused                     the lock is not recoverable     owner: leaves
+//   any, died                   its owner is dead               combiner: frees the record
+//
+// A state with `wants` may have `sleeps` as well, and its owner then has to be woken.
+
+namespace tabacus::sync {
+
+enum class RwMode : std::uint32_t { shared = 0, exclusive = 2 };
+
+template <class Parks = PlatformParker, std::uint32_t Records = records_max>
+class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records> {
+    using Base = Combiner<BasicRwLock, Parks, Records>;
+    friend Base;
+
+  public:
+    using Base::died;
+    using Base::exclusive;
+    using Base::wants;
+    using typename Base::Entry;
+
+    static constexpr std::uint32_t holds = 4;
+    static constexpr std::uint32_t news = 16;     // an owner died before this grant
+    static constexpr std::uint32_t refused = 32;  // the lock is not recoverable
+
+    /// Sleeps until the caller holds the lock. Returns `acquired`, `owner_died`, `would_deadlock`,
+    /// `not_recoverable` or `full`.
+    Acquired lock(Owner self, RwMode mode) {
+        return lock_until(self, mode, forever_ns, [] { return std::int64_t{0}; });
+    }
+
+    /// Locks as lock() does, but returns `timed_out` once `now_ns()` has reached the deadline.
+    template <class NowNs>
+    Acquired lock_until(Owner self, RwMode mode, std::int64_t deadline_ns, NowNs now_ns) {
+        if (holding(self)) return Acquired::would_deadlock;
+        Entry* record = request(self, mode);
+        if (record == nullptr) return Acquired::full;
+        this->await(*record, deadline_ns, now_ns);
+        return settle(self, *record, GiveUp::at_once);
+    }
+
+    /// Acquires the lock if no wait is needed; else returns `busy`.
+    Acquired try_lock(Owner self, RwMode mode) {
+        Entry* record = request(self, mode);
+        if (record == nullptr) return Acquired::full;
+        const Acquired got = settle(self, *record, GiveUp::soon);
+        return got == Acquired::timed_out ? Acquired::busy : got;
+    }
+
+    /// Releases one hold of the caller's.
+    UnlockResult unlock(Owner self, RwMode mode) {
+        Entry* held = find(self, mode);
+        return held == nullptr ? UnlockResult::not_owner : release(self, *held);
+    }
+
+    /// Declares that what the lock guards is consistent again. Returns false, and changes nothing,
+    /// if the caller does not hold the lock exclusively with the news of a death.
+    bool mark_consistent(Owner self) {
+        Entry* held = find(self, RwMode::exclusive);
+        if (held == nullptr || (held->state.load() & news) == 0) return false;
+        health_.store(consistent);
+        held->state.store(holds | exclusive);
+        return true;
+    }
+
+    /// Whether the caller holds the lock, in any mode.
+    [[nodiscard]] bool holding(Owner self) { return Base::find(self, holds, holds) != nullptr; }
+
+    /// Publishes a request. The caller sleeps on the record's state while it `wants`, and then
+    /// calls settle(). Returns nullptr if there is no record.
+    [[gnu::noinline, clang::minsize]] Entry* request(Owner self, RwMode mode) {
+        Entry* record = this->claim(self, ~0U);
+        if (record != nullptr)
+            this->publish(self, *record, wants | static_cast<std::uint32_t>(mode));
+        return record;
+    }
+
+    /// Returns the outcome of a request. Withdraws it, and returns `timed_out`, if it is not decided.
+    Acquired settle(Owner self, Entry& record, GiveUp give_up) {
+        if (this->withdraw(self, record, give_up)) return Acquired::timed_out;
+        return outcome(record);
+    }
+
+    /// Releases the caller's hold in that record.
+    UnlockResult release(Owner self, Entry& record) {
+        const std::uint32_t state = record.state.load();
+        if (record.owner.load() != self || (state & holds) == 0) return UnlockResult::not_owner;
+        if ((state & (exclusive | news)) == (exclusive | news)) health_.store(not_recoverable);
+        record.state.store(0);
+        this->serve(self);
+        return UnlockResult::released;
+    }
+
+  private:
+    enum Health : std::uint32_t { consistent = 0, inconsistent = 1, not_recoverable = 2 };
+
+    static Acquired outcome(Entry& record) {
+        const std::uint32_t state = record.state.load();
+        if ((state & refused) == 0)
+            return (state & news) != 0 ? Acquired::owner_died : Acquired::acquired;
+        record.state.store(0);
+        return Acquired::not_recoverable;
+    }
+
+    void wake_others() {}
+
+    Entry* find(Owner self, RwMode mode) {
+        return Base::find(self, holds | exclusive, holds | static_cast<std::uint32_t>(mode));
+    }
+
+    struct Seen {
+        Entry* writer = nullptr;  // the oldest that waits
+        std::uint32_t writer_state = 0;
+        bool readers_wait = false;
+        bool shared = false;
+        bool exclusive = false;
+    };
+
+    [[gnu::noinline, clang::minsize]] void combine() {
+        Seen seen;
+        this->each([&](Entry& record, std::uint32_t state) { see(seen, record, state); });
+        const std::uint32_t health = health_.load();
+        if (health == not_recoverable) return refuse_all();
+        if (seen.exclusive) return;
+        const std::uint32_t told = health == inconsistent ? news : 0;
+        const bool readers_turn = seen.writer == nullptr || (!seen.shared && readers_next_.load());
+        if (seen.readers_wait && readers_turn) {
+            readers_next_.store(0);
+            grant_readers(told);
+        } else if (seen.writer != nullptr && !seen.shared) {
+            readers_next_.store(1);
+            this->decide(*seen.writer, seen.writer_state, wants, holds | told);
+        }
+    }
+
+    void see(Seen& seen, Entry& record, std::uint32_t state) {
+        if ((state & died) != 0) return bury(record, state);
+        const bool writes = (state & exclusive) != 0;
+        if ((state & holds) != 0) (writes ? seen.exclusive : seen.shared) = true;
+        if ((state & wants) == 0) return;
+        if (!writes) seen.readers_wait = true;
+        if (writes && this->older(record, seen.writer)) {
+            seen.writer = &record;
+            seen.writer_state = state;
+        }
+    }
+
+    void bury(Entry& record, std::uint32_t state) {
+        if ((state & (holds | exclusive)) == (holds | exclusive)) {
+            std::uint32_t sound = consistent;
+            health_.compare_exchange_strong(sound, inconsistent);
+        }
+        this->free(record);
+    }
+
+    void grant_readers(std::uint32_t told) {
+        this->each([&](Entry& record, std::uint32_t state) {
+            if ((state & (wants | exclusive)) == wants)
+                this->decide(record, state, wants, holds | told);
+        });
+    }
+    void refuse_all() {
+        this->each([&](Entry& record, std::uint32_t state) {
+            if ((state & wants) != 0) this->decide(record, state, wants | exclusive, refused);
+        });
+    }
+
+    Entry::Cell health_{consistent};
+    Entry::Cell readers_next_{0};  // whether the last phase was a writer's
+};
+
+using RwLock = BasicRwLock<>;
+
+}  // namespace tabacus::sync

@@ -1,0 +1,169 @@
+#pragma once
+
+#include <cstdint>
+
+#include "tabacus/sync/combiner.hpp"
+
+// A counting semaphore whose permits come back from dead threads.
+//
+// Promises: permits are granted in the order of the requests. Each permit is accounted to the
+// thread that acquired it, so that all permits of a thread that dies can be acquired again, and
+// none twice. A death at any instruction loses no permit and invents none, because no number of
+// free permits is stored: it is what the semaphore has, minus what the accounts have. Each
+// acquisition and each release changes one word.
+// A release takes a permit from the account of the caller, or if that has none, from another one,
+// or if none has any, it adds a permit to the semaphore. So a producer may release what a consumer
+// acquires, as with std::counting_semaphore.
+//
+// The state of a record: the account of its owner in the upper bits (permit and above), and
+//
+//   wants   died   meaning                            transitions
+//   0       0      waits for nothing                  owner: requests; any thread: takes a permit
+//   1       0      waits for a permit                 combiner: adds it to the account, clears it
+//                                                     owner: withdraws
+//   any     1      its owner is dead                  combiner: frees the record
+//
+// A state with `wants` may have `sleeps` as well, and its owner then has to be woken.
+
+namespace tabacus::sync {
+
+/// The most permits that a semaphore can have.
+inline constexpr std::uint32_t permits_max = (1U << 23) - 1;
+
+enum class ReleaseResult : std::uint32_t { released = 0, out_of_range = 1 };
+
+template <class Parks = PlatformParker, std::uint32_t Records = records_max>
+class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Records> {
+    using Base = Combiner<BasicSemaphore, Parks, Records>;
+    friend Base;
+
+  public:
+    using Base::died;
+    using Base::wants;
+    using typename Base::Entry;
+
+    static constexpr std::uint32_t permit = 1U << 8;
+
+    /// Gives the semaphore its permits, unless it has them already. Returns the number that the
+    /// first call gave. Every user calls it before the other functions.
+    std::uint32_t begin(std::uint32_t permits) {
+        std::uint32_t none = 0;
+        return initial_.compare_exchange_strong(none, permits + 1) ? permits : none - 1;
+    }
+
+    /// Sleeps until the caller has a permit. Returns `acquired` or `full`.
+    Acquired acquire(Owner self) {
+        return acquire_until(self, forever_ns, [] { return std::int64_t{0}; });
+    }
+
+    /// Acquires as acquire() does, but returns `timed_out` once `now_ns()` has reached the deadline.
+    template <class NowNs>
+    Acquired acquire_until(Owner self, std::int64_t deadline_ns, NowNs now_ns) {
+        Entry* record = request(self);
+        if (record == nullptr) return Acquired::full;
+        this->await(*record, deadline_ns, now_ns);
+        return settle(self, *record, GiveUp::at_once);
+    }
+
+    /// Acquires a permit if no wait is needed; else returns `busy`.
+    Acquired try_acquire(Owner self) {
+        Entry* record = request(self);
+        if (record == nullptr) return Acquired::full;
+        const Acquired got = settle(self, *record, GiveUp::soon);
+        return got == Acquired::timed_out ? Acquired::busy : got;
+    }
+
+    /// Releases `n` permits. Returns `out_of_range`, and adds none, if the semaphore would have more
+    /// than permits_max; permits that are in accounts are released in any case.
+    ReleaseResult release(Owner self, std::uint32_t n = 1) {
+        std::uint32_t left = take_from_accounts(self, true, n);
+        if (left != 0) left = take_from_accounts(self, false, left);
+        const auto result = left == 0 ? ReleaseResult::released : add_permits(left);
+        this->serve(self);
+        return result;
+    }
+
+    /// Publishes a request. The caller sleeps on the record's state while it `wants`, and then
+    /// calls settle(). Returns nullptr if there is no record.
+    [[gnu::noinline, clang::minsize]] Entry* request(Owner self) {
+        Entry* record = this->claim(self, wants | died);
+        if (record != nullptr) this->publish(self, *record, wants);
+        return record;
+    }
+
+    /// Returns the outcome of a request. Withdraws it, and returns `timed_out`, if it is not decided.
+    Acquired settle(Owner self, Entry& record, GiveUp give_up) {
+        return this->withdraw(self, record, give_up) ? Acquired::timed_out : Acquired::acquired;
+    }
+
+    /// Returns the number of permits that can be acquired, which others may change meanwhile.
+    std::uint32_t available() {
+        const std::uint32_t total = permits();
+        std::uint32_t held = 0;
+        this->each([&](Entry&, std::uint32_t state) { held += state / permit; });
+        return total > held ? total - held : 0;
+    }
+
+  private:
+    void wake_others() {}
+
+    std::uint32_t permits() { return initial_.load() - 1 + added_.load(); }
+
+    /// Takes `n` permits from the accounts of the caller, or from all accounts. Returns how many were
+    /// not there.
+    [[gnu::noinline, clang::minsize]] std::uint32_t take_from_accounts(Owner self, bool own,
+                                                                       std::uint32_t n) {
+        this->each([&](Entry& record, std::uint32_t state) {
+            if (own && record.owner.load() != self) return;
+            for (;;) {
+                const std::uint32_t taken = state / permit < n ? state / permit : n;
+                if (taken == 0) return;
+                if (!record.state.compare_exchange_weak(state, state - taken * permit)) continue;
+                n -= taken;
+                return;
+            }
+        });
+        return n;
+    }
+
+    ReleaseResult add_permits(std::uint32_t n) {
+        std::uint32_t added = added_.load();
+        do {
+            if (n > permits_max || initial_.load() - 1 + added > permits_max - n)
+                return ReleaseResult::out_of_range;
+        } while (!added_.compare_exchange_weak(added, added + n));
+        return ReleaseResult::released;
+    }
+
+    /// Grants permits to the oldest requests. While it looks, an account can only lose permits, and
+    /// the semaphore can only get more; so it never sees more free permits than there are.
+    [[gnu::noinline, clang::minsize]] void combine() {
+        const std::uint32_t total = permits();
+        std::uint32_t held = 0;
+        this->each([&](Entry& record, std::uint32_t state) {
+            if ((state & died) != 0) {
+                this->free(record);
+            } else {
+                held += state / permit;
+            }
+        });
+        while (held < total) {
+            Entry* oldest = nullptr;
+            std::uint32_t oldest_state = 0;
+            this->each([&](Entry& record, std::uint32_t state) {
+                if ((state & (wants | died)) != wants || !this->older(record, oldest)) return;
+                oldest = &record;
+                oldest_state = state;
+            });
+            if (oldest == nullptr) return;
+            if (this->decide(*oldest, oldest_state, wants, permit)) ++held;
+        }
+    }
+
+    Entry::Cell initial_{0};  // 0 until begin(), then one more than the permits at the beginning
+    Entry::Cell added_{0};    // permits that releases have added
+};
+
+using Semaphore = BasicSemaphore<>;
+
+}  // namespace tabacus::sync
