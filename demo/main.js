@@ -3,6 +3,7 @@
 import { showCapabilities } from './capabilities.js';
 import { showCards } from './cards.js';
 import { openChannel } from './channel.js';
+import { showCrew } from './crew-panel.js';
 import { one } from './dom.js';
 import { followEvents, log, report } from './log.js';
 import { open } from './package.js';
@@ -24,6 +25,7 @@ async function start() {
     const channel = openChannel();
     const presence = await join(channel);
     showTabs(presence);
+    showCrew(tab, channel, presence, report);
     showSession(tab, channel, presence, report);
     takePart(channel, presence, counters);
     await drawPlot(channel);

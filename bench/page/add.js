@@ -1,4 +1,4 @@
-/** Times one add on this thread: the same loop over three subjects, one after the other in each round. */
+/** Times one add on this thread: the same loop over four subjects, one after the other in each round. */
 
 // @ts-ignore: served by the benchmarks' server
 import { open } from '/dist/web/tabacus.js';
@@ -30,6 +30,11 @@ const loops = {
         for (let i = 0; i < adds; i++) last = counter.add(1);
         return last;
     },
+    /** @param {number} adds @param {import('tabacus/threads').SharedTabCounter} counter */
+    overTabs(adds, counter) {
+        for (let i = 0; i < adds; i++) counter.add(1);
+        return counter.value;
+    },
 };
 
 /**
@@ -38,11 +43,16 @@ const loops = {
  */
 async function measure({ warmups, rounds, adds }) {
     const tab = await open({ namespace: 'add' });
-    const shared = await threads();
+    const shared = await threads({ tab });
     /** @type {Record<string, any>} */
-    const subjects = { replicated: tab.counter('clicks'), shared: shared.counter('clicks') };
+    const subjects = {
+        replicated: tab.counter('clicks'),
+        shared: shared.counter('clicks'),
+        overTabs: shared.tabCounter('visits'),
+    };
+    await subjects.overTabs.flushAsync(); // loads the piece that gathers
     /** @type {Record<string, number[]>} */
-    const samples = { bare: [], replicated: [], shared: [] };
+    const samples = { bare: [], replicated: [], shared: [], overTabs: [] };
     for (let round = -warmups; round < rounds; round++) {
         for (const [name, loop] of Object.entries(loops)) {
             const began_ms = performance.now();

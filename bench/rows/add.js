@@ -21,5 +21,11 @@ export async function add({ openTab }) {
             samples: { ours: samples.shared, peer: samples.bare },
             target: { most: 2 },
         },
+        {
+            ...beside,
+            name: 'add(1), counter over threads and tabs',
+            samples: { ours: samples.overTabs, peer: samples.bare },
+            target: { most: 2 },
+        },
     ];
 }

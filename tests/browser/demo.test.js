@@ -105,6 +105,28 @@ for (const isolated of [true, false]) {
                 }
                 await shoot(first(), 'demo-threads');
             });
+
+            it('the workers of three tabs count exactly, though one of them is killed and one tab is closed', async () => {
+                const figure = (/** @type {string} */ role) =>
+                    first().evaluate(
+                        (name) =>
+                            Number(
+                                document.querySelector(`#crew [data-role="${name}"]`)?.getAttribute('value'),
+                            ),
+                        role,
+                    );
+                await until(() => enabled(first(), '#crew-kill'), 'the button of the workers');
+                await click(first(), '#crew-kill');
+                await until(() => enabled(first(), '#crew-kill'), 'the end of the workers', 60_000);
+                assert.match(await text(first(), '#crew-verdict'), /Nothing is lost.*a worker was killed/);
+                const [added, counted] = [await figure('added'), await figure('counted')];
+                assert.ok(added > 11 * 50_000 && (counted === added || counted === added + 1));
+                await shoot(first(), 'demo-crew');
+                await click(first(), '#crew-start');
+                await tabs.pop()?.close();
+                await until(() => enabled(first(), '#crew-start'), 'the end of the workers', 60_000);
+                assert.match(await text(first(), '#crew-verdict'), /Nothing is lost/);
+            });
         } else {
             it('the demo explains what the threads lack', async () => {
                 assert.match(await text(first(), '#threads'), /Cross-Origin-Opener-Policy/);
