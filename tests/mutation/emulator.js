@@ -28,6 +28,13 @@ const explore = of('explore', 'explore');
 
 /** @type {Planted[]} */
 export const PLANTED = [
+    {
+        file: 'js/emulator/database/transactions.js',
+        test: 'full-disk',
+        fault: 'time passes between the abort of a transaction and its event',
+        find: 'if (aborts) hostTask(done, true);',
+        replace: 'if (aborts) done();',
+    },
     storage(
         'an item shadows the prototype',
         "typeof key === 'symbol' || key in target ? null",
