@@ -96,7 +96,7 @@ export const errors = {
         action: 'Open another tab object, and report the failure with its message.',
     },
     'version-mismatch': {
-        when: 'Files of two builds of the package were loaded together.',
+        when: 'Files of two builds of the package were loaded together, or a tab of a newer version has stored what this version cannot read. Nothing of that was changed.',
         action: 'Serve and cache the files of one build together, and reload the page.',
     },
 };
@@ -123,4 +123,5 @@ export const cppErrors = {
     deadlock: 'the request would have closed a cycle of waits',
     'queue-full': 'the queue is as long as its limit allows',
     'out-of-memory': 'the platform has no more memory',
+    'version-mismatch': 'a newer version of the program wrote what the call needs',
 };

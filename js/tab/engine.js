@@ -75,6 +75,8 @@ export class Engine {
 
     /** Ids of stores that were reported to have replaced a lost one. @type {Set<string>} */
     #lost = new Set();
+    /** Whether a newer version was seen here. */
+    #newerSeen = false;
 
     #options;
     #program;
@@ -382,6 +384,11 @@ export class Engine {
         if (notice.lost && notice.subject) {
             if (this.#lost.has(notice.subject)) return;
             this.#lost.add(notice.subject);
+        }
+        // Every read of a record of a newer version, and every message of such a tab, makes a notice.
+        if (notice.code === 'version-mismatch') {
+            if (this.#newerSeen) return;
+            this.#newerSeen = true;
         }
         if (!this.#users.some((user) => user.deref())) this.#early.push(notice);
         for (const user of this.#users) user.deref()?._notice(notice);

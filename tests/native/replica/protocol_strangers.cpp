@@ -43,13 +43,29 @@ int corrupt_warnings(const Page& page) {
 
 auto spoilt() {
     return GENERATE(as<std::string>{}, "", "x", "0", "1", "1;", "1;1", "1;1;3", "1;1;3;0;",
-                    "1;1;3;0;0", "2;1;3;0", "1;-1;3;0", "1;1;-3;0", "1;1;3;-1", "1;1;03;0",
-                    "1;1;+3;0", "1;1;3.5;0", "1;1;1e3;0", "1;1; 3;0", "1;1;9223372036854775808;0",
-                    "1;1;4611686018427387904;0", "1;99999999999999999999;3;0", "{\"plus\":3}",
-                    "1;1;NaN;0", "\xff\xfe;1;3;0");
+                    "1;1;3;0;0", "2.3;1;3;0", "01;1;3;0", "1;-1;3;0", "1;1;-3;0", "1;1;3;-1",
+                    "1;1;03;0", "1;1;+3;0", "1;1;3.5;0", "1;1;1e3;0", "1;1; 3;0",
+                    "1;1;9223372036854775808;0", "1;1;4611686018427387904;0",
+                    "1;99999999999999999999;3;0", "{\"plus\":3}", "1;1;NaN;0", "\xff\xfe;1;3;0");
 }
 
 }  // namespace
+
+TEST_CASE("a record states which programs can read it") {
+    const auto is = [](std::string_view text, RecordVersion version) {
+        CAPTURE(text);
+        CHECK(version_of(text) == version);
+    };
+    for (const auto* const text : {"1;", "1;x", "2.1;3", "9999.1;3"})
+        is(text, RecordVersion::readable);
+    for (const auto* const text : {"2;3", "3.2;3", "9999;3"}) is(text, RecordVersion::newer);
+    for (const auto* const text : {"", "1", "2", "x;", ";", "0;1", "02;1", "1.2;3", "2.;3", "2.0;3",
+                                   "2.1.1;3", "12345;3", "-2;3", "2,1;3"}) {
+        is(text, RecordVersion::damaged);
+    }
+    CHECK(parse_totals("2.1;1;3;0") == parse_totals("1;1;3;0"));
+    CHECK(!parse_totals("2;1;3;0"));
+}
 
 TEST_CASE("a corrupt row of another slot causes one warning, and all other rows count") {
     const auto text = spoilt();
@@ -115,7 +131,7 @@ TEST_CASE("a corrupt generation is replaced, a loss is reported, and no incremen
 
 TEST_CASE("a slot with corrupt claims is adopted above every epoch of its rows") {
     const auto text =
-        GENERATE(as<std::string>{}, "x", "1;g;0;-1", "2;g;0;1", "1;g;0;9007199254740991999");
+        GENERATE(as<std::string>{}, "x", "1;g;0;-1", "0;g;0;1", "1;g;0;9007199254740991999");
     CAPTURE(text);
     Scene scene(1);
     const Stored stored(scene);
@@ -160,7 +176,7 @@ TEST_CASE(
 
 TEST_CASE("a corrupt backup is ignored if the database is intact") {
     const auto text =
-        GENERATE(as<std::string>{}, "", "x", "1;1", "2;1;1000;0", "1;1;9223372036854775808;0");
+        GENERATE(as<std::string>{}, "", "x", "1;1", "0;1;1000;0", "1;1;9223372036854775808;0");
     CAPTURE(text);
     Scene scene(1);
     const Stored stored(scene);

@@ -2,7 +2,20 @@
 
 #include <algorithm>
 
+#include "protocol/common/record.hpp"
+#include "protocol/common/version_guard.hpp"
+
 namespace tabacus::browser {
+namespace {
+
+/// Warns that a tab of a newer version is open. JavaScript emits one event for all these warnings.
+[[gnu::noinline]] void warn_of_newer(std::string_view subject) {
+    host::notice({Notice::Kind::warning, "version-mismatch",
+                  "A newer version of tabacus is in use: close or reload this tab.",
+                  std::string(subject), "", 0});
+}
+
+}  // namespace
 
 // --- localStorage -------------------------------------------------------------------------------
 
@@ -32,11 +45,34 @@ std::vector<Row> read_rows(Texts& answer) {
     return rows;
 }
 
+[[gnu::noinline]] Failure refusal_of(Store store, ReadBy by, const Texts& answer) {
+    for (std::size_t i = 0; i + 1 < answer.size(); i += 2) {
+        const auto& value = answer[i + 1];
+        if (!value || !is_newer_row(store, *answer[i], *value)) continue;
+        warn_of_newer(*answer[i]);
+        if (bars_reader(store, by, *answer[i])) return failure_of(newer_record(*answer[i]));
+    }
+    return nullptr;
+}
+
 std::optional<Row> read_row(Texts& answer) {
     auto rows = read_rows(answer);
     if (rows.empty()) return std::nullopt;
     return std::move(rows.front());
 }
+
+/// Reads an answer of rows of a store, and refuses rows that only a newer version can read.
+template <typename T>
+struct RowsReader {
+    Store store;
+    ReadBy by;
+    T (*read)(Texts& answer);
+
+    T operator()(Texts& answer) const { return read(answer); }
+    [[nodiscard]] Failure refusal(const Texts& answer) const {
+        return refusal_of(store, by, answer);
+    }
+};
 
 /// A transaction. The host identifies it by the number of the operation that began it.
 class BrowserTransaction final : public Transaction {
@@ -52,13 +88,15 @@ class BrowserTransaction final : public Transaction {
     ~BrowserTransaction() override { host::transaction_end(id_); }
 
     Async<std::optional<Row>> get(Store store, std::string_view key) override {
-        auto [operation, answer] = operations_.begin<std::optional<Row>>(read_row);
+        auto [operation, answer] =
+            operations_.begin<std::optional<Row>>(RowsReader(store, ReadBy::get, read_row));
         host::transaction_get(operation, id_, store, key);
         return std::move(answer);
     }
     Async<std::vector<Row>> list(Store store, std::string_view prefix, std::uint32_t limit,
                                  std::string_view from) override {
-        auto [operation, answer] = operations_.begin<std::vector<Row>>(read_rows);
+        auto [operation, answer] =
+            operations_.begin<std::vector<Row>>(RowsReader(store, ReadBy::list, read_rows));
         host::transaction_list(operation, id_, store, prefix, limit, from);
         return std::move(answer);
     }
@@ -72,7 +110,11 @@ class BrowserTransaction final : public Transaction {
         host::transaction_remove_range(id_, store, first, last);
     }
     Async<std::optional<std::string>> holder(std::string_view subject) override {
-        auto [operation, answer] = operations_.begin<Text>(read_text);
+        const auto read = [](Texts& holder) {
+            if (holder.front() && is_newer(*holder.front())) warn_of_newer(*holder.front());
+            return read_text(holder);
+        };
+        auto [operation, answer] = operations_.begin<Text>(read);
         host::transaction_holder(operation, id_, subject);
         return std::move(answer);
     }
@@ -228,7 +270,9 @@ class BrowserChannel final : public Channel {
     void on_message(Function<void(std::string_view)> callback) override {
         subscription_ = listeners_.add(
             [id = id_, callback = std::move(callback)](const BrowserChannels::Message& message) {
-                if (message.channel == id) callback(message.text);
+                if (message.channel != id) return;
+                if (is_newer(message.text)) warn_of_newer("");
+                callback(message.text);  // no protocol acts on what it cannot read
             });
     }
 

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "lab_parts.hpp"
+#include "protocol/common/version_guard.hpp"
 
 namespace tabacus::lab {
 namespace {
@@ -134,15 +135,22 @@ Async<T> LabTab::LabTransaction::ask(Operation operation, Convert convert) {
     if (!tab_.alive_) return never<T>();
     Completer<T> completer;
     ++client_->awaited;
-    const auto deliver = [client = client_, completer, convert](const Operation::Reply& reply) {
+    const auto by = operation.kind == Operation::Kind::list ? ReadBy::list : ReadBy::get;
+    const auto deliver = [client = client_, completer, convert, by,
+                          store = operation.store](const Operation::Reply& reply) {
         --client->awaited;
         auto error = reply.error;
         if (client->unreported) error = ErrorCode::store_failed;
         if (client->commit_called && (client->connection_lost || client->unreported)) {
             error = ErrorCode::unknown_commit;
         }
+        const auto barred = std::ranges::find_if(reply.rows, [&](const Row& row) {
+            return is_newer_row(store, row.key, row.value) && bars_reader(store, by, row.key);
+        });
         if (error) {
             completer.fail(std::make_exception_ptr(failure(*error)));
+        } else if (barred != reply.rows.end()) {
+            completer.fail(std::make_exception_ptr(newer_record(barred->key)));
         } else {
             completer.complete(convert(reply));
         }

@@ -25,12 +25,16 @@ class Operations {
         Async<T> answer;
     };
     /// Begins an operation. Its number must be passed to the call of the host that starts it.
-    /// `read(answer)` turns the answer into the result.
+    /// `read(answer)` turns the answer into the result. If `read` has a method refusal(answer) that
+    /// returns a failure, the operation fails with it.
     template <typename T, typename Read>
     Begun<T> begin(Read read) {
         const Shared<Asked<T, Read>> asked(std::make_unique<Asked<T, Read>>(std::move(read)));
         const int number = add(asked, [](detail::Operation& operation, Texts& answer) {
             auto& self = static_cast<Asked<T, Read>&>(operation);
+            if constexpr (requires { self.read.refusal(answer); }) {
+                if (auto refusal = self.read.refusal(answer)) return self.fail(std::move(refusal));
+            }
             self.complete(self.read(answer));
         });
         return {number, Async<T>(asked)};

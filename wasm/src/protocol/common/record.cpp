@@ -38,11 +38,31 @@ class Fields {
         }
         return field;
     }
+    /// Takes the version field. Returns false if the record is in no format of this program.
+    bool version() {
+        const bool readable = version_of(*rest_) == RecordVersion::readable;
+        next();
+        return readable;
+    }
     [[nodiscard]] bool finished() const { return !rest_; }
 
   private:
     std::optional<std::string_view> rest_;
 };
+
+/// Takes the number of a format off the front of a text. Returns 0 if there is none. A number has
+/// at most four digits, so that no identifier and no token is taken for one.
+unsigned take_format(std::string_view& text) {
+    constexpr std::size_t digits_max = 4;
+    unsigned number = 0;
+    std::size_t digits = 0;
+    for (; digits < text.size() && text[digits] >= '0' && text[digits] <= '9'; ++digits) {
+        if (digits == digits_max || text[0] == '0') return 0;
+        number = number * 10 + static_cast<unsigned>(text[digits] - '0');
+    }
+    text.remove_prefix(digits);
+    return number;
+}
 
 std::string joined(std::initializer_list<std::string_view> parts) {
     std::string text(record_version);
@@ -63,8 +83,26 @@ std::optional<TotalsRecord> next_totals(Fields& fields) {
 
 }  // namespace
 
+RecordVersion version_of(std::string_view text) {
+    constexpr unsigned own_format = 1;
+    const auto writer = take_format(text);
+    auto format = writer;
+    if (text.starts_with('.')) {
+        text.remove_prefix(1);
+        format = take_format(text);
+    }
+    if (format == 0 || format > writer || !text.starts_with(record_separator)) {
+        return RecordVersion::damaged;
+    }
+    return format > own_format ? RecordVersion::newer : RecordVersion::readable;
+}
+
 std::vector<std::string_view> fields_of(std::string_view text, std::size_t most) {
     std::vector<std::string_view> fields;
+    if (version_of(text) == RecordVersion::readable) {
+        text.remove_prefix(text.find(record_separator) + 1);
+        fields.push_back(record_version);
+    }
     while (fields.size() <= most) {
         const auto end = text.find(record_separator);
         fields.push_back(text.substr(0, end));
@@ -127,7 +165,7 @@ std::string format_totals(TotalsRecord record) {
 
 std::optional<TotalsRecord> parse_totals(std::string_view text) {
     Fields fields(text);
-    if (fields.next() != record_version) return std::nullopt;
+    if (!fields.version()) return std::nullopt;
     return next_totals(fields);
 }
 
@@ -143,7 +181,7 @@ std::string format_holder(const HolderRecord& record) {
 
 std::optional<HolderRecord> parse_holder(std::string_view text) {
     Fields fields(text);
-    if (fields.next() != record_version) return std::nullopt;
+    if (!fields.version()) return std::nullopt;
     const auto generation = fields.next();
     const auto slot = fields.next();
     const auto epoch = parse_decimal(fields.next(), 0, epoch_max);
@@ -173,7 +211,7 @@ std::string format_message(const Message& message) {
 
 std::optional<Message> parse_message(std::string_view text) {
     Fields fields(text);
-    if (fields.next() != record_version) return std::nullopt;
+    if (!fields.version()) return std::nullopt;
     const auto kind = fields.next();
     if (kind == "h") {
         if (!fields.finished()) return std::nullopt;

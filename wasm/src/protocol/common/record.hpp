@@ -2,8 +2,16 @@
 // origin may have written what is read, so every parser accepts exactly what its formatter writes.
 // Each parse_…() function returns nothing for any other text.
 //
-// Every format begins with its version, "1;", because tabs with an old and a new version of the
-// program run side by side. A record with an unknown version is quarantined.
+// Tabs of several versions run side by side, because a page that is open is not reloaded when an
+// application is deployed. Every format therefore begins with a version field (version_of()):
+//
+//   "<format>;…"             a record in that format
+//   "<writer>.<format>;…"    the same, by a program whose own format is `writer`
+//
+// This program writes format 1, as version 0.1.0 does. A later program that changes a format writes
+// "2;…", or "2.1;…" where the fields are those of format 1. A record in a format above this
+// program's is left where it is: it is not adopted, overwritten, removed or set aside
+// (version_guard.hpp). A damaged record is quarantined.
 #pragma once
 
 #include <algorithm>
@@ -22,13 +30,23 @@ namespace tabacus {
 /// before it is reached, and the sum of two totals cannot overflow.
 constexpr std::int64_t total_max = (std::int64_t{1} << 62) - 1;
 
-/// The first field of every record.
+/// The first field of every record that this program writes.
 constexpr std::string_view record_version = "1";
 /// The character between the fields of a record.
 constexpr char record_separator = ';';
-/// Returns the fields of a text, its version among them, as views into the text. If it has more
-/// than `most` fields, returns only `most` + 1 of them, which saves the memory for a record that is
-/// not ours.
+
+/// What this program can do with a record, by its version field.
+enum class RecordVersion : std::uint8_t {
+    readable,  // in a format of this program
+    newer,     // in a format that only later programs know
+    damaged,   // there is no version field
+};
+RecordVersion version_of(std::string_view text);
+inline bool is_newer(std::string_view text) { return version_of(text) == RecordVersion::newer; }
+
+/// Returns the fields of a text as views into it, or into `record_version`, which is the first field
+/// if the record is in a format of this program. If it has more than `most` fields, returns only
+/// `most` + 1 of them, which saves the memory for a record that is not ours.
 std::vector<std::string_view> fields_of(std::string_view text, std::size_t most);
 
 /// The largest epoch of a slot. Each adoption of the slot raises its epoch (adoption.hpp).

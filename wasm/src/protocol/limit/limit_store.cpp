@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "protocol/common/concat.hpp"
+#include "protocol/common/record.hpp"
 
 namespace tabacus {
 namespace {
@@ -137,6 +138,8 @@ Task<void> LimitStore::mark(const std::string& key, std::string_view text) {
     auto& mark = marks_[key];
     if (mark == text) co_return;
     mark = text;
+    auto former = co_await attempt(world_.storage().get(names_.limit_mark(key)));
+    if (former && former.value() && is_newer(*former.value())) co_return;
     // The mark is a hint: if localStorage is full, there is none.
     (void)co_await attempt(world_.storage().set(names_.limit_mark(key), text));
 }

@@ -57,8 +57,16 @@ void Limits::Parts::open_channel() {
 }
 
 void Limits::Parts::on_message(std::string_view text) {
+    if (closed) return;
     const auto message = parse_limit_message(text);
-    if (!message || closed) return;  // an unreadable message is another version's or foreign
+    if (!message) {
+        // A tab of a newer version may ask for the time, and this one cannot answer. It must not
+        // keep that tab from the time as long as it lives.
+        if (is_newer(text)) {
+            for (const auto& [key, rate] : rates) rate->suspend();
+        }
+        return;
+    }
     with(budgets, message->key, [&](Budget& budget) { budget.note_alive(message->tab); });
     switch (message->kind) {
         case LimitMessage::Kind::changed:

@@ -86,6 +86,7 @@ Task<void> RateLimit::serve() {
         const auto asked = std::min(policy_.limit, static_cast<std::int64_t>(waiters_.size()));
         auto outcome = co_await attempt(round_of(asked));
         if (!outcome) {
+            if (outcome.error().code() == ErrorCode::version_mismatch) witness_.forget();
             for (const auto& waiter : std::exchange(waiters_, {})) {
                 waiter->done.fail(failure_of(outcome.error()));
             }

@@ -5,6 +5,7 @@
 #include "limit_record.hpp"
 #include "limit_store.hpp"
 #include "protocol/common/record.hpp"
+#include "protocol/common/version_guard.hpp"
 
 namespace tabacus {
 
@@ -103,6 +104,7 @@ Task<std::int64_t> Sequence::floor() {
     constexpr auto clock_max = static_cast<double>(std::int64_t{value_max / 2});
     const auto now_us = std::clamp(world_.clock().now_ms() * 1000.0, 0.0, clock_max);
     const auto text = co_await store_.marked(key_);
+    if (text && is_newer(*text)) co_await fail(newer_record(key_));
     const auto marked = text ? parse_value(*text).value_or(0) : 0;
     co_return std::max({seen_, marked, static_cast<std::int64_t>(now_us)});
 }

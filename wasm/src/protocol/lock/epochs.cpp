@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "protocol/common/record.hpp"
+#include "protocol/common/version_guard.hpp"
 
 namespace tabacus {
 namespace {
@@ -269,18 +270,24 @@ Task<std::int64_t> LockEpochs::floor() {
     co_return std::max(base, co_await backup());
 }
 
-/// The backup is a hint: without it, the clock alone must do.
+/// The backup is a hint: without it, the clock alone must do. Fails with version_mismatch if a newer
+/// version wrote it.
 Task<std::int64_t> LockEpochs::backup() {
     if (!world_.storage().available()) co_return 0;
     auto text = co_await attempt(world_.storage().get(names_.lock_tokens()));
     const auto last = text && text.value() ? parse_value(*text.value()) : std::nullopt;
+    if (!last && text && text.value() && is_newer(*text.value())) {
+        co_await fail(newer_record(names_.lock_tokens()));
+    }
     co_return last.value_or(0);
 }
 
 /// Saves the largest token of all locks under one key. A key for each lock would fill localStorage,
 /// which is small and belongs to the application.
 Task<void> LockEpochs::save_backup(std::int64_t last) {
-    if (!world_.storage().available() || co_await backup() >= last) co_return;
+    if (!world_.storage().available()) co_return;
+    auto saved = co_await attempt(backup());
+    if (!saved || saved.value() >= last) co_return;
     (void)co_await attempt(world_.storage().set(names_.lock_tokens(), format_decimal(last)));
 }
 

@@ -335,7 +335,7 @@ Task<void> Leader::begin_term(std::string name, std::shared_ptr<Grant> term) {
         for (const auto& row : co_await transaction.list(Store::locks, prefix)) {
             const auto call = call_of(row);
             if (!call) {
-                ++unreadable;
+                unreadable += is_newer(row.value) ? 0 : 1;
             } else if (outdated(*call, world_.clock().now_ms())) {
                 forget_call(transaction, name, row.key.substr(prefix.size()), *call);
             }

@@ -10,8 +10,8 @@
 namespace tabacus {
 namespace {
 
-constexpr std::string_view success = "1;s;";
-constexpr std::string_view failure = "1;f;";
+constexpr std::string_view success = "s";
+constexpr std::string_view failure = "f";
 
 std::string lock_name(std::string_view key) { return concat({once_lock_prefix, key}); }
 
@@ -19,14 +19,13 @@ std::string lock_name(std::string_view key) { return concat({once_lock_prefix, k
 
 /// Parses "1;s or f;flight;finished".
 std::optional<Once::Finished> Once::parse(std::string_view text) {
-    const bool succeeded = text.starts_with(success);
-    if (!succeeded && !text.starts_with(failure)) return std::nullopt;
-    text.remove_prefix(success.size());
-    const auto flight_end = text.find(';');
-    if (flight_end == std::string_view::npos) return std::nullopt;
-    const auto flight = parse_value(text.substr(0, flight_end));
-    const auto finished = parse_value(text.substr(flight_end + 1));
-    if (!flight || !finished) return std::nullopt;
+    constexpr std::size_t fields_max = 4;
+    const auto fields = fields_of(text, fields_max);
+    if (fields.size() != fields_max || fields[0] != record_version) return std::nullopt;
+    const bool succeeded = fields[1] == success;
+    const auto flight = parse_value(fields[2]);
+    const auto finished = parse_value(fields[3]);
+    if ((!succeeded && fields[1] != failure) || !flight || !finished) return std::nullopt;
     return Finished{*flight, static_cast<double>(*finished), succeeded};
 }
 
@@ -80,8 +79,9 @@ Task<void> Once::settle(std::string key, Held held, OnceOutcome outcome, double 
     auto own = std::move(held);  // a parameter would live as long as the frame
     auto transaction = co_await own.begin();
     const auto now_ms = static_cast<std::int64_t>(std::max(world_.clock().now_ms(), 0.0));
-    transaction.set_note(std::string(outcome.succeeded ? success : failure) +
-                         format_decimal(own.token().value_or(0)) + ";" + format_decimal(now_ms));
+    transaction.set_note(
+        concat({record_version, ";", outcome.succeeded ? success : failure, ";",
+                format_decimal(own.token().value_or(0)), ";", format_decimal(now_ms)}));
     transaction.put(once_store, key, outcome.text);
     if (ttl_ms > LockSweeper::kept_ms) {
         const auto until_ms = std::min(static_cast<double>(now_ms) + ttl_ms, double{value_max});

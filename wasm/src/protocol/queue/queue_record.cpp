@@ -27,7 +27,10 @@ std::string padded(std::int64_t number, std::size_t digits) {
 /// Takes fields off the front of a text, and remembers whether one was wrong.
 class QueueFields {
   public:
-    explicit QueueFields(std::string_view text) : rest_(text), good_(next() == record_version) {}
+    explicit QueueFields(std::string_view text)
+        : rest_(text), good_(version_of(text) == RecordVersion::readable) {
+        next();
+    }
 
     [[nodiscard]] bool good() const { return good_; }
     [[nodiscard]] bool ended() const { return ended_; }

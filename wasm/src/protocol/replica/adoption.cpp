@@ -9,13 +9,21 @@
 namespace tabacus {
 namespace {
 
+/// Ends an adoption whose slot has no epoch for this replica, which tries another slot.
+Failing pass_slot_over(Replica& replica, const char* why) {
+    replica.slot.pass_over();
+    return fail(ErrorCode::fenced, why);
+}
+
 /// Returns an epoch for `slot` above its former holder's, so that no row of the new epoch is taken
-/// for an older one. If the claim is missing or unreadable, the epoch is above that of every row of
-/// the slot.
+/// for an older one. If the claim is missing or damaged, the epoch is above that of every row of
+/// the slot. If the claim, or one of those rows, is of a newer version, the slot is passed over.
 Task<std::int64_t> next_epoch(Replica& replica, Transaction& transaction, std::string_view slot) {
     std::int64_t epoch = replica.slot.epoch();
     const auto former = co_await transaction.holder(subject_of_slot(slot));
+    constexpr const char* newer_holder = "the slot belongs to a newer version";
     if (former) {
+        if (is_newer(*former)) co_await pass_slot_over(replica, newer_holder);
         transaction.release(*former);
         const auto record = parse_holder(*former);
         if (record) {
@@ -27,10 +35,10 @@ Task<std::int64_t> next_epoch(Replica& replica, Transaction& transaction, std::s
     if (!former || !parse_holder(*former)) {
         for (const auto& row : co_await transaction.list(Store::rows, "")) {
             const auto key = parse_row_key(row.key);
+            if (!key || !key->row.ends_with(concat({"/", slot}))) continue;
+            if (is_newer(row.value)) co_await pass_slot_over(replica, newer_holder);
             const auto record = parse_totals(row.value);
-            if (key && record && key->row.ends_with(concat({"/", slot}))) {
-                epoch = std::max(epoch, record->epoch);
-            }
+            if (record) epoch = std::max(epoch, record->epoch);
         }
     }
     const auto next = epoch_after(epoch, replica.world.random());
@@ -40,8 +48,7 @@ Task<std::int64_t> next_epoch(Replica& replica, Transaction& transaction, std::s
         replica.notices.warn("corrupt-record",
                              "The epochs of a slot are exhausted; this tab takes another.",
                              replica.slot.name());
-        replica.slot.pass_over();
-        co_await fail(ErrorCode::fenced, "the epochs of the slot are exhausted");
+        co_await pass_slot_over(replica, "the epochs of the slot are exhausted");
     }
     co_return *next;
 }

@@ -57,6 +57,10 @@ class Backup {
     /// Return nothing, or the empty generation, if the text is missing or unreadable, or if the
     /// operation failed.
     static std::optional<TotalsRecord> parsed(Outcome<Text> text);
+    /// Whether only a newer version can read the text.
+    static bool newer(Outcome<Text>& text) {
+        return text && text.value() && is_newer(*text.value());
+    }
     static std::string parsed_generation(Outcome<Text> text);
 
   private:

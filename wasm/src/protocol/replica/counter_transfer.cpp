@@ -9,6 +9,7 @@
 #include "protocol/common/concat.hpp"
 #include "protocol/common/names.hpp"
 #include "protocol/common/record.hpp"
+#include "protocol/common/version_guard.hpp"
 
 namespace tabacus {
 namespace {
@@ -21,6 +22,13 @@ Async<Unit> require_database(World& world) {
 
 /// The most rows that are read at once: more would make a task that a user notices.
 constexpr std::uint32_t rows_at_once = 1'024;
+
+/// Fails if only a newer version can read one of the rows: the sum of the others is not the value.
+Task<void> refuse_newer(const std::vector<Row>& rows) {
+    for (const auto& row : rows) {
+        if (is_newer(row.value)) co_await fail(newer_record(row.key));
+    }
+}
 
 /// Adds a row to the value of its counter. The rows of one counter must follow each other.
 void add_row(std::vector<CounterValue>& values, const Row& row) {
@@ -44,10 +52,12 @@ Task<std::vector<TransferredRow>> CounterTransfer::state(std::string counter) {
     const auto transaction =
         co_await world_.database().begin(scope, Access::read, Durability::relaxed);
     std::vector<TransferredRow> rows;
-    for (auto& row : co_await transaction->list(Store::rows, prefix)) {
+    const auto stored = co_await transaction->list(Store::rows, prefix);
+    co_await refuse_newer(stored);
+    for (const auto& row : stored) {
         auto node = row.key.substr(prefix.size());
-        if (!is_row_id(node) || !parse_totals(row.value)) continue;
-        rows.push_back({std::move(node), std::move(row.value)});
+        const auto record = parse_totals(row.value);
+        if (is_row_id(node) && record) rows.push_back({std::move(node), format_totals(*record)});
     }
     co_return rows;
 }
@@ -64,6 +74,7 @@ Task<std::vector<CounterValue>> CounterTransfer::values(std::string prefix) {
         const auto rows =
             co_await transaction->list(Store::rows, escaped_prefix, rows_at_once, from);
         if (rows.empty()) co_return values;
+        co_await refuse_newer(rows);
         for (const auto& row : rows) add_row(values, row);
         from = behind(rows.back().key);
     }
@@ -86,6 +97,7 @@ Task<void> CounterTransfer::merge(std::string counter, std::vector<TransferredRo
         std::map<std::string, TotalsRecord, std::less<>> known;  // by node
         const auto prefix = concat({key, "/"});
         const auto stored = co_await transaction->list(Store::rows, prefix);
+        co_await refuse_newer(stored);
         for (const auto& row : stored) {
             const auto totals = parse_totals(row.value);
             auto node = row.key.substr(prefix.size());

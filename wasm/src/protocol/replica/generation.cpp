@@ -5,6 +5,7 @@
 #include "backup.hpp"
 #include "counter/counter_set.hpp"
 #include "protocol/common/concat.hpp"
+#include "protocol/common/version_guard.hpp"
 #include "replica_notices.hpp"
 #include "replica_slot.hpp"
 
@@ -47,7 +48,9 @@ Task<std::string> Generation::settle(Transaction& transaction, Backup& backup,
 
     auto previous = id_;
     if (previous.empty()) {
-        previous = Backup::parsed_generation(co_await attempt(backup.generation()));
+        auto text = co_await attempt(backup.generation());
+        if (Backup::newer(text)) co_await fail(newer_record(generation_key));
+        previous = Backup::parsed_generation(std::move(text));
     }
     compare(id, previous, loss);
     co_return id;
@@ -71,6 +74,7 @@ Task<std::int32_t> recover(Transaction& transaction, std::string_view generation
     std::int32_t recovered = 0;
     for (const auto& entry : saved) {
         const auto row = co_await transaction.get(Store::rows, entry.row);
+        if (row && is_newer(row->value)) continue;
         auto record = row ? parse_totals(row->value).value_or(TotalsRecord{}) : TotalsRecord{};
         if (entry.record.totals.empty() || !outgrows(record, entry.record)) continue;
         transaction.put(Store::rows, entry.row, format_totals(record));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "protocol/common/concat.hpp"
+#include "protocol/common/version_guard.hpp"
 
 namespace tabacus {
 
@@ -77,6 +78,7 @@ Task<std::int64_t> Replica::read(CounterState& state) {
     follow(*this, state);
     state.unread = unread;  // this very call reads what was announced before
     co_await load(*this, state);
+    if (state.newer) co_await fail(newer_record(state.key));
     if (medium == Medium::memory) co_return state.value;
     co_return saturating_add(state.row_cache.committed_sum(), state.own_row.value());
 }

@@ -88,7 +88,8 @@ class Replica {
         return state.value;
     }
 
-    /// Returns the rows as the store holds them, plus this tab's own increments.
+    /// Returns the rows as the store holds them, plus this tab's own increments. Fails with
+    /// version_mismatch if a newer version wrote one of the rows.
     Task<std::int64_t> read(CounterState& state);
     /// Returns once all that was counted before the call is committed. Fails with closed, with
     /// unknown_commit, and as a commit does.

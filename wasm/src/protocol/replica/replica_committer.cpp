@@ -124,24 +124,34 @@ Task<void> commit_to_database(Replica& replica, std::size_t most) {
     if (!outcome) co_await fail(outcome.error());
 }
 
+/// If a newer version wrote a row of this slot, the slot is that version's: this replica leaves it,
+/// and takes another one.
 Task<Totals> stored_base(Replica& replica, Transaction& transaction, CounterState& state,
                          const HolderRecord& holder) {
     const auto row_id = ReplicaSlot::row_of(holder);
     const auto key = row_key(state.key, row_id);
     Totals base;
+    bool newer = false;
     if (state.read_epoch == holder.epoch) {
         // No other tab has written the row since the epoch began.
         base = state.row_cache.committed(row_id);
     } else if (const auto row = co_await transaction.get(Store::rows, key)) {
         const auto record = row->foreign ? std::nullopt : parse_totals(row->value);
+        newer = is_newer(row->value);
         if (record) {
             base = record->totals;
-        } else {
+        } else if (!newer) {
             transaction.put(Store::quarantine, concat({"rows/", key}), row->text());
             replica.notices.warn_unreadable("rows", key);
         }
     }
-    const auto saved = Backup::parsed(co_await attempt(replica.backup.get(key)));
+    auto text = co_await attempt(replica.backup.get(key));
+    newer = newer || Backup::newer(text);
+    if (newer) {
+        replica.slot.pass_over();
+        co_await fail_slot_lost();
+    }
+    const auto saved = Backup::parsed(std::move(text));
     state.backed_up = saved.has_value();
     if (saved) base = larger(base, saved->totals);
     co_return base;

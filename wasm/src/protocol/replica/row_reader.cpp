@@ -24,7 +24,10 @@ constexpr std::size_t other_rows_max = 4;
 
 Task<void> load_all(Replica& replica, const std::list<ReadRequest>& requests) {
     for (int round = 0; round < rounds_max; ++round) {
-        for (const auto& request : requests) request.state->reading = true;
+        for (const auto& request : requests) {
+            request.state->reading = true;
+            request.state->newer = false;
+        }
         if (co_await replica.load_rows(requests)) break;
         replica.slot.lose();
         co_await ensure_adopted(replica);
@@ -150,6 +153,10 @@ bool merge_row(Replica& replica, CounterState& state, std::string_view row, std:
     const auto record = foreign ? std::nullopt : parse_totals(value);
     if (!is_row_id(row) || !record) {
         state.unreadable = true;
+        if (is_newer(value)) {
+            state.newer = true;
+            return true;
+        }
         replica.notices.warn_unreadable("rows", concat({state.key, "/", row}));
         return true;
     }

@@ -5,6 +5,7 @@
 
 #include "checked_add.hpp"
 #include "protocol/common/record.hpp"
+#include "protocol/common/version_guard.hpp"
 
 namespace tabacus {
 
@@ -76,6 +77,7 @@ Task<EntryLog> LogCounter::scan() {
 }
 
 Task<void> LogCounter::quarantine_entry(std::string key, std::string text) {
+    if (is_newer(text)) co_await fail(newer_record(key));
     const auto prefix = location().names.counter("log-aside", location().name);
     auto to = prefix + "/" + key.substr(prefix_.size());
     // If the entry cannot be moved, it stays where it is, and counts nothing there either.

@@ -31,6 +31,9 @@ Task<std::int64_t> NaiveCounter::read() {
     auto text = co_await world().storage().get(key_);
     // A text that is not a number counts as zero, even if it cannot be moved.
     auto parsed = co_await attempt(parse_or_quarantine(std::move(text)));
+    if (!parsed && parsed.error().code() == ErrorCode::version_mismatch) {
+        co_await fail(parsed.error());
+    }
     const auto value = parsed ? parsed.value() : 0;
     see(value);
     co_return value;

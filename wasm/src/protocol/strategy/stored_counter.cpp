@@ -3,6 +3,9 @@
 #include <limits>
 #include <utility>
 
+#include "protocol/common/record.hpp"
+#include "protocol/common/version_guard.hpp"
+
 namespace tabacus {
 namespace {
 
@@ -80,6 +83,7 @@ Task<void> StoredCounter::refresh_until_done() {
 
 Task<void> StoredCounter::quarantine(std::string key, std::string to, std::string text,
                                      const char* message) {
+    if (is_newer(text)) co_await fail(newer_record(key));
     const auto moved = co_await attempt(move(key, std::move(to), std::move(text)));
     if (moved || stays_.insert(key).second) warn_corrupt(key, message);
     if (!moved) co_await fail(moved.error());

@@ -14,7 +14,7 @@
 namespace tabacus {
 
 inline std::string format_record(std::initializer_list<std::string_view> fields) {
-    std::string text = "1";
+    std::string text(record_version);
     for (const auto field : fields) {
         text += ';';
         text += field;
@@ -40,8 +40,8 @@ std::optional<std::array<std::string_view, Count>> parts_of(std::string_view tex
 /// are exactly `Count` fields.
 template <std::size_t Count>
 std::optional<std::array<std::string_view, Count>> record_fields(std::string_view text) {
-    if (text.substr(0, 2) != "1;") return std::nullopt;
-    return parts_of<Count>(text.substr(2), ';');
+    if (version_of(text) != RecordVersion::readable) return std::nullopt;
+    return parts_of<Count>(text.substr(text.find(record_separator) + 1), record_separator);
 }
 
 /// A record with one field, a value within ±value_max.

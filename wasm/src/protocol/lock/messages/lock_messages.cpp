@@ -96,7 +96,11 @@ void LockMessages::on_message(std::string_view text) {
     }
     if (message->kind == LockMessage::Kind::request) {
         if (message->detail.size() > request_fields) return;
-        older_version_seen_ = true;
+        if (!std::exchange(older_version_seen_, true) && has_near()) {
+            context_.on_notice({Notice::Kind::warning, "older-version",
+                                "A tab of an earlier version of tabacus is open.", message->tab, "",
+                                0});
+        }
     }
     // Departures of every lock count: this tab may ask for that lock next.
     if (message->kind == LockMessage::Kind::released) context_.departures.note(message->detail);

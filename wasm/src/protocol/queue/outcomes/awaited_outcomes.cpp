@@ -4,9 +4,9 @@
 
 namespace tabacus {
 
-JobOutcome missing_outcome(std::string_view message) {
+JobOutcome missing_outcome(std::string_view message, std::string_view code) {
     auto text =
-        concat({R"({"name":"TabacusError","message":")", message, R"(","code":"store-failed"})"});
+        concat({R"({"name":"TabacusError","message":")", message, R"(","code":")", code, R"("})"});
     return {JobOutcome::Kind::failed, {std::move(text), false}, {}};
 }
 

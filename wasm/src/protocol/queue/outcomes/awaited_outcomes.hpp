@@ -52,6 +52,6 @@ class AwaitedOutcomes {
 
 /// Returns the outcome of a job whose own outcome is lost. Requires that `message` has no character
 /// that JSON escapes.
-JobOutcome missing_outcome(std::string_view message);
+JobOutcome missing_outcome(std::string_view message, std::string_view code = "store-failed");
 
 }  // namespace tabacus

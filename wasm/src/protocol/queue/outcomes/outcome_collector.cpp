@@ -1,5 +1,7 @@
 #include "outcome_collector.hpp"
 
+#include "protocol/common/record.hpp"
+
 namespace tabacus {
 namespace {
 
@@ -42,10 +44,17 @@ Task<bool> OutcomeCollector::collect_some() {
     const auto rows = co_await transaction->list(
         Store::jobs, prefix, awaited_.answers_pending() ? Transaction::rows_max : collected_max);
     JobOutcomes outcomes;
+    JobOutcomes newer;  // their rows stay
     std::size_t removed = 0;
     for (const auto& row : rows) {
         if (removed == collected_max) break;
         const auto id = row.key.substr(prefix.size());
+        if (is_newer(row.value)) {
+            if (!awaited_.expects(id)) continue;
+            newer.emplace_back(id, missing_outcome("a newer version ran the job: reload this tab",
+                                                   "version-mismatch"));
+            continue;
+        }
         if (awaited_.expects(id)) {
             outcomes.emplace_back(id, co_await take_outcome(*transaction, row));
         } else if (awaited_.answers_pending()) {
@@ -56,6 +65,7 @@ Task<bool> OutcomeCollector::collect_some() {
         transaction->remove(Store::jobs, row.key);
         ++removed;
     }
+    awaited_.deliver(std::move(newer));
     if (removed == 0) co_return false;
     const auto committed = co_await attempt(transaction->commit());
     // With an unknown commit the rows may or may not be gone; what was read holds in any case.

@@ -1,5 +1,7 @@
 #include "outcome_sweeper.hpp"
 
+#include "protocol/common/record.hpp"
+
 namespace tabacus {
 namespace {
 
@@ -9,7 +11,8 @@ bool remove_old(Transaction& transaction, const std::vector<Row>& outcomes, doub
     for (const auto& row : outcomes) {
         const auto outcome = parse_outcome_row(row.value);
         const bool keeps =
-            outcome && now_ms - static_cast<double>(outcome->settled_ms) < OutcomeSweeper::kept_ms;
+            outcome ? now_ms - static_cast<double>(outcome->settled_ms) < OutcomeSweeper::kept_ms
+                    : is_newer(row.value);
         if (keeps) continue;
         transaction.remove(Store::jobs, row.key);
         transaction.remove(Store::data, queue_value_key(row.key));

@@ -17,7 +17,12 @@ Task<void> QueuePoller::poll_periodically() {
         if (parts_.open.closed) break;
         // What fails is tried again with the next poll.
         expecting_ = false;
-        if (!co_await attempt(poll())) expecting_ = true;
+        const auto polled = co_await attempt(poll());
+        if (polled) continue;
+        expecting_ = true;
+        // A newer version has the queue, and may have run jobs of this tab.
+        const bool newer = polled.error().code() == ErrorCode::version_mismatch;
+        if (newer && asking) parts_.collector.start();
     }
     polling_ = false;
 }

@@ -6,6 +6,9 @@ namespace {
 /// A worker whose store failed tries again after so long.
 constexpr double after_failure_ms = 1'000;
 
+/// Whether a newer version has the queue. The worker then waits for a message that it can read.
+bool newer_has_queue(const Error& error) { return error.code() == ErrorCode::version_mismatch; }
+
 }  // namespace
 
 void QueueWorkers::start() {
@@ -40,10 +43,11 @@ Task<void> QueueWorkers::work(int slot) {
         HeldSlot held_slot(slot);
         auto held = co_await attempt(slots_.request(slot));
         seen = parts_.signal.count();
-        bool served = false;
+        bool served = !held && newer_has_queue(held.error());
         if (held) {
             held_slot.held = std::move(held.value());
-            served = static_cast<bool>(co_await attempt(server_.serve(held_slot)));
+            const auto outcome = co_await attempt(server_.serve(held_slot));
+            served = outcome || newer_has_queue(outcome.error());
         }
         if (served || !parts_.kinds.working()) continue;
         co_await parts_.open.context.world.clock().sleep(after_failure_ms);

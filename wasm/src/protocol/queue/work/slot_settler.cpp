@@ -108,7 +108,8 @@ Task<bool> SlotSettler::resolve_failure(HeldSlot& held_slot, SlotTurn& turn, Err
     const bool unknown = error.code() == ErrorCode::unknown_commit;
     const bool passing = unknown || error.code() == ErrorCode::store_failed;
     const auto run = held_slot.worker->run.lock();
-    if (error.code() == ErrorCode::fenced && run) parts_.runs.lose(*run, "fenced");
+    const bool newer = error.code() == ErrorCode::version_mismatch;
+    if ((error.code() == ErrorCode::fenced || newer) && run) parts_.runs.lose(*run, "fenced");
     if (unknown) parts_.awaited.keep_unknown(turn.changes);
     if (!passing || tried == queue_attempts_max || !held_slot.held.held()) co_await fail(error);
     if (!unknown) co_return false;
@@ -144,7 +145,7 @@ Task<std::string> SlotSettler::take_exit(int slot) {
     if (!storage.available()) co_return std::string();
     const auto name = context.names.queue_exit(parts_.open.key, format_decimal(slot));
     auto exit = co_await attempt(storage.get(name));
-    if (!exit || !exit.value()) co_return std::string();
+    if (!exit || !exit.value() || is_newer(*exit.value())) co_return std::string();
     (void)co_await attempt(storage.remove(name));
     co_return *std::move(exit.value());
 }

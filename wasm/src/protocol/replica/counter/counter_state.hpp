@@ -15,6 +15,8 @@
 //   reading        when a read of its rows begins               when that read ends
 //   unreadable     when a read meets a row of the counter that    never
 //                  cannot be read
+//   newer          when a read meets a row of the counter that    when a read of its rows begins
+//                  only a newer version can read
 //   backed_up      when the backup has the own row, or has      when the own row of another epoch
 //                  room for it                                  is based that has no backup
 //   busy           by CounterSet::touch()                       by CounterSet::settle()
@@ -57,6 +59,7 @@ struct CounterState {
     bool unconfirmed = false;
     bool reading = false;
     bool unreadable = false;
+    bool newer = false;
     bool backed_up = false;
     bool busy = false;
 

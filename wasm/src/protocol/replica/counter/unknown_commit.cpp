@@ -17,8 +17,10 @@ Task<void> settle_unknown_commits(Replica& replica, Transaction& transaction,
                 const auto row =
                     co_await transaction.get(Store::rows, row_key(state.key, commit.row));
                 stored = row ? parse_totals(row->value) : std::nullopt;
-                happened = commit.compatible_with(stored);
-                if (happened && stored->epoch > commit.record.epoch) {
+                // A newer version has adopted the slot, with or without the commit.
+                const bool newer = row && is_newer(row->value);
+                happened = newer || commit.compatible_with(stored);
+                if (newer || (happened && stored->epoch > commit.record.epoch)) {
                     state.flushes.fail_unknown();
                     replica.notices.warn("unknown-commit",
                                          "A commit was cut off, and its row has a newer owner.",

@@ -1,0 +1,202 @@
+// Counters and queues beside a tab of a later version, which rewrites what is stored in a format of
+// its own, at any moment.
+#include <catch2/catch_test_macros.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lab/explore/counting_scenario.hpp"
+#include "lab/explore/scenario.hpp"
+#include "lab/explore/search.hpp"
+#include "protocol/common/record.hpp"
+#include "queue/queue_scene.hpp"
+
+namespace tabacus::test {
+namespace {
+
+using lab::Fault;
+using lab::Faults;
+
+using Rows = std::map<std::string, std::string>;
+
+/// Returns the record as a later version writes it, and back.
+std::string raised(std::string_view text) {
+    return text.starts_with("1;") ? "2" + std::string(text.substr(1)) : std::string(text);
+}
+std::string lowered(std::string_view text) {
+    return text.starts_with("2;") ? "1" + std::string(text.substr(1)) : std::string(text);
+}
+
+/// A tab of the later version. It takes over the first slot with all rows that are there, in one
+/// transaction.
+class LaterTab {
+  public:
+    LaterTab(LabTab& world, Store store, Rows& written)
+        : world_(world), store_(store), written_(written) {}
+    void raise() { scope_.spawn(raise_all()); }
+
+  private:
+    Task<void> raise_all() {
+        const Stores scope = Stores{Store::claims} | Stores{store_};
+        const auto transaction =
+            co_await world_.database().begin(scope, Access::write, Durability::relaxed);
+        const auto slot = subject_of_slot("0");
+        const auto holder = co_await transaction->holder(slot);
+        if (holder) {
+            transaction->release(*holder);
+            transaction->claim(slot, raised(*holder));
+        }
+        Rows rows;
+        for (const auto& row : co_await transaction->list(store_, "")) {
+            if (!row.value.starts_with("1;")) continue;
+            rows[row.key] = raised(row.value);
+            transaction->put(store_, row.key, rows[row.key]);
+        }
+        co_await transaction->commit();
+        written_ = std::move(rows);
+    }
+
+    LabTab& world_;
+    Store store_;
+    Rows& written_;
+    Scope scope_;
+};
+
+/// Returns what has become of the later version's rows, or nothing if they are as it wrote them.
+std::string changed(Origin& origin, Store store, const Rows& written) {
+    const auto& rows = origin.database().rows(store);
+    for (const auto& [key, value] : written) {
+        const auto found = rows.find(key);
+        if (found == rows.end()) return "a row of the later version is gone: " + key;
+        if (found->second.text != value) return "a row of the later version was changed: " + key;
+    }
+    if (!origin.database().rows(Store::quarantine).empty()) return "a row was quarantined";
+    return "";
+}
+
+/// What the counting tabs know. It outlives them.
+struct Counted {
+    std::int64_t attempted = 0;
+    std::int64_t acknowledged = 0;
+};
+
+class CountingTab {
+  public:
+    CountingTab(LabTab& world, Counted& counted)
+        : counted_(counted), host_(lab::hosts_of("replicated")(world)) {}
+    void count() { scope_.spawn(live()); }
+    bool done = false;
+
+  private:
+    Task<void> live() {
+        co_await host_->open();
+        for (int i = 0; i < 2; ++i) {
+            ++counted_.attempted;
+            (void)co_await host_->counter().add(1);
+            // A dropped connection may leave it unknown whether the increment was committed.
+            if (co_await attempt(host_->counter().flush())) ++counted_.acknowledged;
+        }
+        done = true;
+    }
+    Counted& counted_;
+    std::unique_ptr<lab::CounterHost> host_;
+    Scope scope_;
+};
+
+class CountingBesideLater final : public lab::Workload {
+  public:
+    void begin(Origin& origin) override {
+        tab_ = &origin.open_tab();
+        page_ = &tab_->run<CountingTab>(*tab_, counted_);
+        tab_->post([page = page_] { page->count(); });
+        auto& later = origin.open_tab();
+        auto& stranger = later.run<LaterTab>(later, Store::rows, written_);
+        later.post([&stranger] { stranger.raise(); });
+    }
+    std::string at_rest(Origin& origin) override {
+        if (tab_->alive() && !page_->done) return "the tab never finishes";
+        std::int64_t sum = 0;
+        for (const auto& [key, value] : origin.database().rows(Store::rows)) {
+            const auto record = parse_totals(lowered(value.text));
+            if (record) sum += record->totals.plus - record->totals.minus;
+        }
+        if (sum < counted_.acknowledged) return "an acknowledged increment is lost";
+        if (sum > counted_.attempted) return "an increment is counted twice";
+        return changed(origin, Store::rows, written_);
+    }
+
+  private:
+    Counted counted_;
+    Rows written_;
+    LabTab* tab_ = nullptr;
+    CountingTab* page_ = nullptr;
+};
+
+class QueueBesideLater final : public lab::Workload {
+  public:
+    void begin(Origin& origin) override {
+        auto& tab = origin.open_tab();
+        auto& page = tab.run<QueuePage>(tab, judge_, QueueOptions{},
+                                        QueuePage::Work{.longest_ms = 0, .effects = 0});
+        tab.post([this, &tab, &page] {
+            for (const auto* const payload : {"a", "b"}) asked_.push_back(page.enqueue(payload));
+            page.work();
+            page.scope().spawn([](LabTab& world, QueuePage& self) -> Task<void> {
+                co_await world.clock().sleep(3'000);
+                self.close();
+            }(tab, page));
+        });
+        auto& later = origin.open_tab();
+        auto& stranger = later.run<LaterTab>(later, Store::jobs, written_);
+        later.post([&stranger] { stranger.raise(); });
+    }
+    std::string at_rest(Origin& origin) override {
+        std::set<std::string> there;
+        for (const auto& [key, value] : origin.database().rows(Store::jobs)) {
+            for (const auto& job : parse_jobs(lowered(value.text))) there.insert(job.payload.text);
+        }
+        for (const auto& payload : judge_.accepted) {
+            const bool ran = judge_.begun.contains(payload);
+            if (!ran && !there.contains(payload)) return "an accepted job is gone: " + payload;
+            if (ran && judge_.begun[payload] > 1) return "a job ran twice: " + payload;
+        }
+        return changed(origin, Store::jobs, written_);
+    }
+
+  private:
+    QueueJudge judge_;
+    std::vector<std::shared_ptr<QueuePage::Asked>> asked_;
+    Rows written_;
+};
+
+template <typename Workload>
+void check(const Faults& faults, std::uint32_t preemptions) {
+    lab::Search search(lab::program_of({.origin = {1, StorageModel::cached},
+                                        .faults = faults,
+                                        .faults_max = faults.empty() ? 0U : 1U,
+                                        .workload = [] { return std::make_unique<Workload>(); }}),
+                       {.preemptions = preemptions});
+    search.explore(5'000'000);
+    UNSCOPED_INFO("schedules " << search.counts().schedules << " cut " << search.counts().cut
+                               << " diverged " << search.diverged());
+    CHECK(search.exhausted());
+    CHECK((search.failed_run() ? search.failed_run()->failure : "") == "");
+    CHECK(search.counts().schedules > 1);
+}
+
+}  // namespace
+
+TEST_CASE("beside a later version: a counter leaves its rows alone, and loses no increment") {
+    check<CountingBesideLater>({}, 2);
+    check<CountingBesideLater>({Fault::kill}, 1);
+    check<CountingBesideLater>({Fault::close_connection}, 1);
+}
+
+TEST_CASE("beside a later version: a queue leaves its rows alone, and loses no job") {
+    check<QueueBesideLater>({}, 2);
+    check<QueueBesideLater>({Fault::kill}, 1);
+}
+
+}  // namespace tabacus::test

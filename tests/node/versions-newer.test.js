@@ -1,0 +1,393 @@
+/**
+ * Tabs of a later version beside tabs of this one: what the later one has stored in its format is left alone, and the
+ * calls that need it fail with `version-mismatch`.
+ */
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { open } from 'tabacus';
+import { newOrigin } from '../versions/origins.js';
+import { raiseVersion } from '../versions/raised-version.js';
+
+/** @typedef {import('tabacus').Tab} Tab */
+/** @typedef {import('tabacus/emulator').Origin} Origin */
+
+const namespace = 'shop';
+const mismatch = { code: 'version-mismatch' };
+const seeds = [1, 2, 3];
+
+/** @param {Origin} origin */
+async function openPresent(origin) {
+    const page = origin.openTab();
+    const tab = await open({ namespace, window: page.window });
+    /** @type {string[]} */
+    const warnings = [];
+    tab.addEventListener('warning', ({ detail }) => void warnings.push(detail.code));
+    tab.addEventListener('storelost', () => void warnings.push('storelost'));
+    return { tab, page, warnings };
+}
+
+/** @param {Origin} origin */
+async function openRaised(origin) {
+    const page = origin.openTab();
+    const tab = await open({ namespace, window: raiseVersion(page) });
+    return { tab, page };
+}
+
+/** @param {any} window @param {number} [version] @returns {Promise<any>} */
+const openDatabase = (window, version) =>
+    new Promise((resolve, reject) => {
+        const request = window.indexedDB.open(`tabacus/${namespace}`, version);
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+    });
+
+/**
+ * Calls `visit` with each object store of the database, its keys and its values.
+ *
+ * @param {Origin} origin
+ * @param {(store: any, keys: string[], values: any[]) => void} visit
+ */
+async function visitStores(origin, visit) {
+    const connection = await openDatabase(origin.openTab().window);
+    for (const name of connection.objectStoreNames) {
+        const transaction = connection.transaction(name, 'readwrite');
+        const store = transaction.objectStore(name);
+        const [keys, values] = [store.getAllKeys(), store.getAll()];
+        values.onsuccess = () => visit(store, keys.result, values.result);
+        await new Promise((resolve) => (transaction.oncomplete = resolve));
+    }
+    connection.close();
+}
+
+/** Returns what is stored, by the name of the store and the key. @param {Origin} origin */
+async function stored(origin) {
+    /** @type {Record<string, unknown>} */
+    const all = {};
+    await visitStores(origin, (store, keys, values) => {
+        for (const [at, key] of keys.entries()) all[`${store.name} ${key}`] = values[at];
+    });
+    return all;
+}
+
+/** Replaces the version of all records and of the names of holders. @param {Origin} origin @param {string} version */
+const rewriteVersions = (origin, version) =>
+    visitStores(origin, (store, keys, values) => {
+        for (const [at, key] of keys.entries()) {
+            if (store.name === 'claims') store.delete(key);
+            const value = values[at];
+            const changed = typeof value === 'string' ? value.replace(/^1;/, version) : value;
+            store.put(changed, store.name === 'claims' ? key.replace(/^1;/, version) : key);
+        }
+    });
+
+/** What remains of the rows of the later version. @param {Record<string, unknown>} rows */
+const raisedRows = (rows) =>
+    Object.fromEntries(
+        Object.entries(rows).filter((row) => row.some((text) => /(^| )2;/.test(String(text)))),
+    );
+
+/** Runs with one tab of each version, of which the later one has stored something. */
+async function afterRaised(
+    /** @type {(raised: Tab) => Promise<unknown>} */ store,
+    /** @type {(browser: { tab: Tab, origin: Origin, warnings: string[] }) => Promise<void>} */ use,
+) {
+    const origin = await newOrigin({ seed: 1 });
+    const later = await openRaised(origin);
+    await store(later.tab);
+    await later.tab.close();
+    const before = raisedRows(await stored(origin));
+    assert.notDeepEqual(before, {});
+    const { tab, warnings } = await openPresent(origin);
+    await use({ tab, origin, warnings });
+    await tab.close().catch(() => {});
+    const after = raisedRows(await stored(origin));
+    assert.deepEqual(after, before);
+    assert.deepEqual(warnings, ['version-mismatch']);
+    return origin;
+}
+
+describe('what a later version has stored is left alone', { timeout: 120_000 }, () => {
+    it('a counter: its slot is not adopted, and increments count in another one', async () => {
+        const origin = await afterRaised(
+            async (raised) => {
+                raised.counter('n').add(101);
+                await raised.counter('n').flush();
+            },
+            async ({ tab }) => {
+                tab.counter('n').add(5);
+                await tab.counter('n').flush();
+                await assert.rejects(tab.counter('n').read(), mismatch);
+                await assert.rejects(tab.counter('n').state(), mismatch);
+                tab.counter('other').add(1);
+                await tab.counter('other').flush();
+                assert.equal(await tab.counter('other').read(), 1);
+            },
+        );
+        const later = await openRaised(origin);
+        assert.equal(await later.tab.counter('n').read(), 106);
+        later.tab.counter('n').add(1);
+        await later.tab.counter('n').flush();
+        assert.equal(await later.tab.counter('n').read(), 107);
+    });
+
+    for (const strategy of /** @type {const} */ (['optimistic', 'deltas', 'batched'])) {
+        it(`a counter of the strategy ${strategy}`, async () => {
+            const options = /** @type {any} */ ({ strategy });
+            await afterRaised(
+                async (raised) => {
+                    const counter = /** @type {any} */ (raised).counter('n', options);
+                    await counter.add(7);
+                    await counter.flush();
+                },
+                async ({ tab }) => {
+                    const counter = /** @type {any} */ (tab).counter('n', options);
+                    await assert.rejects(counter.read(), mismatch);
+                },
+            );
+        });
+    }
+
+    it('a lock, a value of once() and a call to a leader', async () => {
+        await afterRaised(
+            async (raised) => {
+                await raised.lock('cart').run(() => {});
+                assert.equal(await raised.once('token', () => 'secret'), 'secret');
+                const call = raised.leader('sync').call('a call', { key: 'k' });
+                call.catch(() => {}); // its tab is closed
+                await raised.once('another', () => 1); // the call was kept before
+            },
+            async ({ tab, origin }) => {
+                await assert.rejects(
+                    tab.lock('cart').run(() => {}),
+                    mismatch,
+                );
+                await assert.rejects(
+                    tab.once('token', () => 'another'),
+                    mismatch,
+                );
+                await assert.rejects(tab.leader('sync').call('another call'), mismatch);
+                const lead = tab.leader('sync').run((term) => term.answer(() => assert.fail('answered')));
+                lead.catch(() => {}); // it ends with its tab
+                await tab.lock('free').run(() => {}); // other locks are not concerned
+                await origin.settled();
+            },
+        );
+    });
+
+    it('a sequence, a budget and a rate limit', async () => {
+        await afterRaised(
+            async (raised) => {
+                assert.equal(await raised.sequence('s', { gapless: true }).next(), 1);
+                assert.equal(await raised.budget('b', { limit: 5 }).tryTake(), true);
+                assert.equal(await raised.rateLimit('r', { limit: 1, interval: 60_000 }).tryTake(), true);
+            },
+            async ({ tab }) => {
+                await assert.rejects(tab.sequence('s', { gapless: true }).next(), mismatch);
+                await assert.rejects(tab.budget('b', { limit: 5 }).tryTake(), mismatch);
+                await assert.rejects(tab.rateLimit('r', { limit: 1, interval: 60_000 }).take(), mismatch);
+                assert.equal(await tab.sequence('another').next(), 1);
+            },
+        );
+    });
+
+    it('what is in localStorage', async () => {
+        const origin = await newOrigin({ seed: 1, storage: 'mutexed' });
+        const { tab, page } = await openPresent(origin);
+        const { localStorage } = page.window;
+        for (const strategy of /** @type {const} */ (['naive', 'locked', 'lamport', 'eventual', 'log'])) {
+            const counter = /** @type {any} */ (tab).counter('n', { strategy });
+            await counter.add(5);
+            await counter.flush();
+            const keys = Array.from({ length: localStorage.length }, (_, at) => localStorage.key(at));
+            const own = keys.filter(
+                (key) => key?.startsWith(`tabacus/${namespace}/${strategy}/n`) && !/(x|y|news)$/.test(key),
+            );
+            assert.ok(own.length > 0, strategy);
+            // The algorithms of lamport and eventual have further keys, which are hints.
+            for (const key of own) localStorage.setItem(key, '2;something else');
+            await assert.rejects(counter.read(), mismatch, strategy);
+            if (strategy !== 'log') await assert.rejects(counter.add(1), mismatch, strategy);
+            for (const key of own) assert.equal(localStorage.getItem(key), '2;something else', key);
+        }
+    });
+
+    it('a queue: its head is not made anew, and its jobs run in the later version', async () => {
+        /** @type {unknown[]} */
+        const ran = [];
+        const origin = await afterRaised(
+            async (raised) => {
+                await raised.queue('q').enqueue('first');
+                await raised.queue('q').enqueue('second', { key: 'k' });
+            },
+            async ({ tab, origin }) => {
+                const queue = tab.queue('q');
+                queue.handle(({ payload }) => void ran.push(['present', payload]));
+                for (const call of [
+                    () => queue.enqueue('third'),
+                    () => queue.jobs(),
+                    () => queue.cancel('k'),
+                    () => queue.pause(),
+                    () => queue.clear(),
+                ])
+                    await assert.rejects(call(), mismatch);
+                await origin.settled();
+                assert.deepEqual(ran, []);
+            },
+        );
+        const later = await openRaised(origin);
+        later.tab.queue('q').handle(({ payload }) => void ran.push(payload));
+        await later.tab.queue('q').onIdle();
+        assert.deepEqual(ran, ['first', 'second']);
+    });
+});
+
+describe('what a later version has stored in a format of this one is read', { timeout: 120_000 }, () => {
+    it('rows, claims, locks, limits and queues whose version field is 2.1', async () => {
+        const origin = await newOrigin({ seed: 1 });
+        const first = await openPresent(origin);
+        first.tab.counter('n').add(5);
+        await first.tab.counter('n').flush();
+        assert.equal(await first.tab.sequence('s', { gapless: true }).next(), 1);
+        const { result } = await first.tab.queue('q').enqueue('job', { key: 'k' });
+        result.catch(() => {});
+        await first.tab.once('token', () => 'value');
+        first.page.kill();
+        await rewriteVersions(origin, '2.1;');
+        const { tab, warnings } = await openPresent(origin);
+        tab.counter('n').add(1);
+        await tab.counter('n').flush();
+        assert.equal(await tab.counter('n').read(), 6);
+        assert.equal(await tab.sequence('s', { gapless: true }).next(), 2);
+        assert.equal(await tab.once('token', () => 'another', { ttl: 60_000 }), 'value');
+        /** @type {unknown[]} */
+        const ran = [];
+        tab.queue('q').handle(({ payload }) => void ran.push(payload));
+        await tab.queue('q').onIdle();
+        assert.deepEqual(ran, ['job']);
+        assert.deepEqual(warnings, []);
+    });
+
+    it('a database of a higher version of IndexedDB', async () => {
+        const origin = await newOrigin({ seed: 1 });
+        const first = await openPresent(origin);
+        first.tab.counter('n').add(5);
+        await first.tab.close();
+        const { window } = origin.openTab();
+        const connection = await openDatabase(window, 7);
+        assert.equal(connection.version, 7);
+        connection.close();
+        const { tab, warnings } = await openPresent(origin);
+        tab.counter('n').add(1);
+        await tab.counter('n').flush();
+        assert.equal(await tab.counter('n').read(), 6);
+        assert.deepEqual(warnings, []);
+    });
+});
+
+describe('tabs of this version and of a later one together', { timeout: 120_000 }, () => {
+    it('a job that the later version ran is reported as such, and not as gone', async () => {
+        const origin = await newOrigin({ seed: 1 });
+        const present = await openPresent(origin);
+        const { result } = await present.tab.queue('q').enqueue('job');
+        const refused = assert.rejects(result, mismatch);
+        const later = await openRaised(origin);
+        /** @type {unknown[]} */
+        const ran = [];
+        later.tab.queue('q').handle(({ payload }) => void ran.push(payload));
+        await refused;
+        assert.deepEqual(ran, ['job']);
+        assert.deepEqual(present.warnings, ['version-mismatch']);
+    });
+
+    it('a tab of this version does not keep the later one from the time of a rate limit', async () => {
+        const origin = await newOrigin({ seed: 1 });
+        const present = await openPresent(origin);
+        const rate = (/** @type {Tab} */ tab) => tab.rateLimit('r', { limit: 2, interval: 1000 });
+        await rate(present.tab).take();
+        const later = await openRaised(origin);
+        await rate(later.tab).take({ timeout: 5000 });
+        await assert.rejects(rate(present.tab).take(), mismatch);
+        await rate(later.tab).take({ timeout: 5000 });
+    });
+
+    it('every acknowledged increment counts, every number is new, and no two hold a lock', async () => {
+        for (const seed of seeds) {
+            const origin = await newOrigin({ seed });
+            /** @type {{ tab: Tab, page: import('tabacus/emulator').Tab }[]} */
+            const tabs = [];
+            for (const at of [0, 1, 2, 3])
+                tabs.push(await (at % 2 ? openRaised(origin) : openPresent(origin)));
+            let counted = 0;
+            let holders = 0;
+            /** @type {number[]} */
+            const numbers = [];
+            let taken = 0;
+            const orMismatch = (/** @type {Promise<unknown>} */ call) =>
+                call.catch((error) => assert.equal(error.code, 'version-mismatch'));
+            const work = async (/** @type {Tab} */ tab) => {
+                for (let round = 0; round < 4; ++round) {
+                    tab.counter('n').add(1);
+                    await tab.counter('n').flush();
+                    ++counted;
+                    await orMismatch(
+                        tab.lock('l').run(async () => {
+                            assert.equal(++holders, 1);
+                            await new Promise((resolve) => tabs[0]?.page.window.setTimeout(resolve, 3));
+                            --holders;
+                        }),
+                    );
+                    await orMismatch(
+                        tab
+                            .sequence('s', { block: 2 })
+                            .next()
+                            .then((n) => numbers.push(n)),
+                    );
+                    await orMismatch(
+                        tab
+                            .budget('b', { limit: 5 })
+                            .tryTake()
+                            .then((got) => (taken += got ? 1 : 0)),
+                    );
+                }
+            };
+            await Promise.all(tabs.map(({ tab }) => work(tab)));
+            tabs[0]?.page.kill();
+            assert.equal(counted, 16);
+            assert.equal(await tabs[1]?.tab.counter('n').read(), counted);
+            assert.equal(new Set(numbers).size, numbers.length);
+            assert.ok(taken <= 5, String(taken));
+        }
+    });
+
+    it('every job runs once, or is left to the later version', async () => {
+        for (const seed of seeds) {
+            const origin = await newOrigin({ seed });
+            const present = await openPresent(origin);
+            const later = await openRaised(origin);
+            /** @type {Map<unknown, number>} */
+            const ran = new Map();
+            const count = (/** @type {unknown} */ job) => ran.set(job, (ran.get(job) ?? 0) + 1);
+            /** @type {unknown[]} */
+            const accepted = [];
+            await later.tab.queue('q').pause();
+            await later.tab.queue('q').resume();
+            for (const { tab } of [present, later]) {
+                tab.queue('q').handle(({ payload }) => void count(payload));
+                for (let job = 0; job < 5; ++job) {
+                    const name = `${tab === later.tab} ${job}`;
+                    await tab
+                        .queue('q')
+                        .enqueue(name)
+                        .then(
+                            () => accepted.push(name),
+                            (error) => assert.equal(error.code, 'version-mismatch'),
+                        );
+                }
+            }
+            await later.tab.queue('q').onIdle();
+            assert.deepEqual([...ran].sort(), accepted.map((name) => [name, 1]).sort());
+            assert.ok(accepted.length >= 5);
+        }
+    });
+});
