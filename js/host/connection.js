@@ -92,6 +92,9 @@ export class DatabaseConnection {
     /** Whether the platform has IndexedDB. The database may refuse to open all the same. */
     available;
 
+    /** Whether a connection was closed: site data may have been cleared since. */
+    wasClosed = false;
+
     /** Whether IndexedDB refuses every call, because the user blocks site data. */
     refused = false;
 
@@ -234,6 +237,7 @@ export class DatabaseConnection {
         if (this.#kept) return;
         const connection = this._connection;
         this._connection = undefined;
+        this.wasClosed = true;
         connection?.close();
     }
 
@@ -270,6 +274,7 @@ export class DatabaseConnection {
     _drop(connection) {
         if (this._connection !== connection) return;
         this._connection = undefined;
+        this.wasClosed = true;
         this.#report.databaseClosed();
     }
 

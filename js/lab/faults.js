@@ -20,6 +20,8 @@ export const faults = Object.freeze(
 /** @typedef {typeof faults[number]} Fault */
 
 /** The faults that may happen in an emulated origin: those, and refusals of calls of the platform. */
-export const emulatedFaults = Object.freeze(/** @type {const} */ ([...faults, 'deny-query', 'refuse-locks']));
+export const emulatedFaults = Object.freeze(
+    /** @type {const} */ ([...faults, 'deny-query', 'refuse-locks', 'replace-lock-manager']),
+);
 
 /** @typedef {typeof emulatedFaults[number]} EmulatedFault */

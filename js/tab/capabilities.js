@@ -9,7 +9,8 @@
  *   Counters count in memory, and their increments are committed when it opens, which a `capabilitieschange` event
  *   tells. Other calls wait for it
  * @property {'web-locks' | 'lease' | 'none'} exclusion how tabs exclude each other: by Web Locks; in a
- *   browser without them by a lease in IndexedDB; `none` if it has neither
+ *   browser without them by a lease in IndexedDB; `none` if it has neither, and after the warning
+ *   `lock-manager-replaced`, of which a `capabilitieschange` event tells, too
  * @property {import('./tab-options.js').Durability} durability the strongest durability that counters can
  *   have
  * @property {boolean} mirror whether the totals of counters are also kept in localStorage, from which they

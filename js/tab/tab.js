@@ -99,10 +99,11 @@ export class Tab extends TabEventTarget {
      * @returns {Readonly<Capabilities>}
      */
     get capabilities() {
-        const { storage } = this.#engine.host; // the first use of localStorage blocks, so open() does without it
+        const { locks, storage } = this.#engine.host; // the first use of localStorage blocks, so open() does without it
         const found = /** @type {Omit<Capabilities, 'mirror' | 'opening'>} */ (this.#found);
         this.#capabilities ??= Object.freeze({
             ...found,
+            ...(locks.cutOff && { exclusion: /** @type {const} */ ('none') }),
             opening: this.#engine.host.database.opening,
             mirror: found.store === 'indexeddb' && storage.available,
         });

@@ -31,6 +31,11 @@ export const PLANTED = [
         'if (!isEqual(before, now)) {',
         'if (before === now) {',
     ),
+    of('lock-probe', 'cleared')(
+        'a tab that is cut off is not told so by its frame',
+        '(lock) => lock !== null',
+        '(lock) => lock === null',
+    ),
     of('transaction', 'database-faults')(
         'a transaction that is not answered waits for ever',
         'if (++this.#silent < 5) return;',

@@ -45,6 +45,8 @@ Task<void> QueueWorkers::work(int slot) {
             held_slot.held = std::move(held.value());
             served = static_cast<bool>(co_await attempt(server_.serve(held_slot)));
         }
+        // After the end of the lock table this tab can take part in no queue any more.
+        if (parts_.open.context.locks.closed()) stop();
         if (served || !parts_.kinds.working()) continue;
         co_await parts_.open.context.world.clock().sleep(after_failure_ms);
         seen = 0;
