@@ -48,7 +48,7 @@ export const errors = {
         action: 'Acquire the lock again, and begin from what is stored now.',
     },
     'lock-lost': {
-        when: 'The lock was released, or lost (stolen, maxHold, the page frozen or hidden).',
+        when: 'The lock was released, or lost (stolen, maxHold, the page frozen or hidden, site data cleared).',
         action: 'Acquire it again.',
     },
     deadlock: {

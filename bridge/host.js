@@ -241,6 +241,11 @@ export const coordinationCallbacks = [
                 'one text if it is complete, else null; and four for each request: one if it is held, else null; its name; one if it is exclusive, else null; its client',
             params: { probed: 'list<text>' },
         },
+        {
+            name: 'locks_probe',
+            doc: 'Finds out whether new documents of the origin have the lock manager of this one.',
+            settles: 'nothing if they have; else it fails with `unavailable`',
+        },
     ]),
     ...of('bridge.listeners', 'CoordinationListeners', 'js/core/coordination-listeners.js', [
         {

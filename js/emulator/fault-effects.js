@@ -47,6 +47,8 @@ export class FaultEffects {
                 return origin.setQuota(this.#full ? 0 : this.#quota_bytes);
             case 'clear-storage':
                 return origin.clearSiteData();
+            case 'replace-lock-manager':
+                return origin.clearSiteData({ newLockManager: true });
             case 'corrupt':
                 return this.#corrupt(tab);
             case 'browser-crash':

@@ -131,11 +131,18 @@ export class Origin {
     }
 
     /**
-     * Clears the site's data, as a user can: empties storages and databases, and closes connections, without events.
+     * Clears the site's data, as a user can: empties storages and databases, without events, and closes connections.
+     *
+     * @param {{ newLockManager?: boolean }} [options] `newLockManager`: whether documents that open later get another
+     *   lock manager than those that are open, as in Chromium after `Clear-Site-Data: "storage"`
+     * @throws {TabacusError} `invalid-argument`
      */
-    clearSiteData() {
-        this.#trace("the site's data is cleared");
+    clearSiteData(options = {}) {
+        const { newLockManager } = checkOptions(options, ['newLockManager']);
+        const more = newLockManager ? ', and new documents get another lock manager' : '';
+        this.#trace(`the site's data is cleared${more}`);
         this.rules.calls.wipe();
+        if (newLockManager) this.rules.calls.addLockManager();
         if (this.database) loseDatabases(this.database);
     }
 

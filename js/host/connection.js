@@ -95,6 +95,9 @@ export class DatabaseConnection {
     /** Whether the platform has IndexedDB. The database may refuse to open all the same. */
     available;
 
+    /** Whether a connection was closed: site data may have been cleared since. */
+    wasClosed = false;
+
     /** Whether IndexedDB refuses every call, because the user blocks site data. */
     refused = false;
 
@@ -246,6 +249,7 @@ export class DatabaseConnection {
         if (this.#kept) return;
         const connection = this._connection;
         this._connection = undefined;
+        this.wasClosed = true;
         connection?.close();
     }
 
@@ -282,6 +286,7 @@ export class DatabaseConnection {
     _drop(connection) {
         if (this._connection !== connection) return;
         this._connection = undefined;
+        this.wasClosed = true;
         this.#report.databaseClosed();
     }
 

@@ -46,7 +46,7 @@ export class Host {
     #program;
 
     /** @type {Platform} */
-    #platform;
+    platform;
 
     #disposed = false;
 
@@ -74,7 +74,7 @@ export class Host {
      * @param {import('../common/timeouts.js').Timeouts} [timeouts] those that are not given have their defaults
      */
     constructor(platform, namespace, timeouts) {
-        this.#platform = platform;
+        this.platform = platform;
         /** How long calls wait for a browser that does not answer, in milliseconds. */
         this.timeouts = { ...defaultTimeouts, ...timeouts };
         this.#warning = (...warning) => this.#early.push(() => this.#warning(...warning));
@@ -147,7 +147,7 @@ export class Host {
 
     /** Reports an exception that a callback of ours has thrown. @param {unknown} error */
     reportError(error) {
-        reportTo(this.#platform, error);
+        reportTo(this.platform, error);
     }
 
     /** Closes and releases everything. No report is made after this. */

@@ -1,3 +1,4 @@
+import { isCutOff } from './lock-probe.js';
 import { refusal } from './web-locks.js';
 
 /** Snapshots of the Web Locks that the tabs of the origin hold and request (W3C Web Locks API, `query()`). */
@@ -34,6 +35,20 @@ export class LockSnapshots {
                 if (this.#asking.delete(operation)) report.failed(operation, ...refusal(error));
             },
         );
+    }
+
+    /**
+     * Finds out whether new documents of the origin have the lock manager of this one, if site data may have been
+     * cleared. Settles the operation if they have.
+     *
+     * @param {number} operation
+     */
+    probe(operation) {
+        const { report } = this.#host;
+        isCutOff(this.#host).then((cutOff) => {
+            if (cutOff) report.failed(operation, 'unavailable', '');
+            else report.settled(operation);
+        });
     }
 
     /**

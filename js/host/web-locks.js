@@ -30,6 +30,9 @@ export class LocksHost {
 
     #disposed = false;
 
+    /** Whether new documents of the origin have another lock manager than this one (lock-probe.js). */
+    cutOff = false;
+
     /** Whether the browser has Web Locks, and refuses every request. */
     #refused = false;
 

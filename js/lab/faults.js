@@ -25,6 +25,7 @@ export const emulatedFaults = Object.freeze(
         ...faults,
         'deny-query',
         'refuse-locks',
+        'replace-lock-manager',
         'dead-connection',
         'hang-open',
         'hang-transaction',

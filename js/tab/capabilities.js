@@ -10,7 +10,8 @@
  *   Counters count in memory, and their increments are committed when it opens, which a `capabilitieschange` event
  *   tells. Other calls wait for it
  * @property {'web-locks' | 'lease' | 'none'} exclusion how tabs exclude each other: by Web Locks; in a
- *   browser without them by a lease in IndexedDB; `none` if it has neither
+ *   browser without them by a lease in IndexedDB; `none` if it has neither, and after the warning
+ *   `lock-manager-replaced`, of which a `capabilitieschange` event tells, too
  * @property {import('./tab-options.js').Durability} durability the strongest durability that counters can
  *   have
  * @property {boolean} mirror whether the totals of counters are also kept in localStorage, from which they
@@ -32,10 +33,11 @@
  * @param {import('../host/host.js').Host} host
  * @returns {Readonly<Capabilities>}
  */
-export function capabilitiesOf(found, { storage, database: { opening, usable }, persistence }) {
+export function capabilitiesOf(found, { locks, storage, database: { opening, usable }, persistence }) {
     return Object.freeze({
         .../** @type {Pick<Capabilities, 'store' | 'exclusion' | 'durability' | 'channel'>} */ (found),
         ...(usable ? {} : /** @type {const} */ ({ store: 'memory', durability: 'memory' })),
+        ...(locks.cutOff && { exclusion: /** @type {const} */ ('none') }),
         opening,
         // The first use of localStorage blocks, so open() does without it.
         mirror: usable && found.store === 'indexeddb' && storage.available,

@@ -22,6 +22,8 @@
  *   - `unfenced-lock`: the database failed, and a lock with the option `fence: 'preferred'` is granted without a
  *     token
  *   - `slow-lock`: a request for a lock or a semaphore has waited for 10 s (`open({ timeouts: { slowLock } })`)
+ *   - `lock-manager-replaced`: site data was cleared, and new tabs have another lock manager than this one, which
+ *     takes part in no lock, queue or limit any more until its page is reloaded
  *   - `hung-holder`: this tab evicted the holder of a lock that did not answer
  *   - `unhandled-job`: jobs that this tab has enqueued are due, and no tab has handled a job of the queue for 10 s
  *   - `quota-exceeded`, `store-failed`, `fenced`, `unavailable`: a commit failed with this error; it is tried again

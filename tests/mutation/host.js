@@ -38,6 +38,11 @@ export const PLANTED = [
         find: 'const bound_ms = Math.max(',
         replace: 'const bound_ms = 20 * Math.max(',
     },
+    of('lock-probe', 'cleared')(
+        'a tab that is cut off is not told so by its frame',
+        '(lock) => lock !== null',
+        '(lock) => lock === null',
+    ),
     of('transaction', 'database-faults')(
         'a transaction that is not answered waits for ever',
         'if (++this.#silent < 5) return;',

@@ -11,6 +11,12 @@ const here = (path) => new URL(path, import.meta.url);
 /** The package under test. A mutation test sets TABACUS_DIST to a broken one. */
 export const DIST = process.env.TABACUS_DIST ?? fileURLToPath(here('../../../dist'));
 
+/** Answers as an application does when its user signs out. @type {import('../../../web/server.js').Handler} */
+const clearSiteData = async (_, response) => {
+    response.setHeader('Clear-Site-Data', '"storage"');
+    response.end();
+};
+
 /**
  * Serves the page under the strict policy of web/, which is extended by the connection to the history.
  *
@@ -24,6 +30,7 @@ export async function serveSite({ isolated = true, port = 0 } = {}) {
             '/dist': DIST,
             '/programs': here('../../programs'),
         },
+        handlers: { '/clear-site-data': clearSiteData },
         isolated,
         csp: STRICT_CSP.replace("connect-src 'self'", `connect-src 'self' ${history.url}`),
         port,

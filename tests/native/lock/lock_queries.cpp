@@ -19,6 +19,7 @@ class FakeLocks final : public Locks {
         asked.emplace_back();
         return asked.back().async();
     }
+    Async<Unit> probe() override { return Unit{}; }
     std::vector<std::string> probed;
     std::deque<Completer<LockSnapshot>> asked;
 };

@@ -240,6 +240,12 @@ Async<LockSnapshot> BrowserLocks::query(const std::vector<std::string>& probed) 
     return std::move(answer);
 }
 
+Async<Unit> BrowserLocks::probe() {
+    auto [operation, answer] = operations_.begin<Unit>(read_unit);
+    host::locks_probe(operation);
+    return std::move(answer);
+}
+
 void BrowserLocks::lost(int id) const {
     const auto& locks = held_->locks;
     const auto found =

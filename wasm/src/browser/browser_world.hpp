@@ -87,6 +87,7 @@ class BrowserLocks final : public Locks {
     [[nodiscard]] bool available() const override { return host::locks_available(); }
     Async<std::unique_ptr<HeldLock>> request(LockRequest request) override;
     Async<LockSnapshot> query(const std::vector<std::string>& probed) override;
+    Async<Unit> probe() override;
 
     /// Handles the host's report that another context stole the lock.
     void lost(int id) const;

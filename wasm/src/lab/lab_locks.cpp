@@ -49,7 +49,7 @@ void LabTab::LabLocks::send(Call call, Message message, std::uint64_t about) {
     auto& origin = tab_.origin_;
     origin.scheduler_.post(
         {Source::Kind::request, tab_.id_, 0},
-        [&origin, call = std::move(call)] { call(origin.locks_); },
+        [&manager = origin.locks(tab_), call = std::move(call)] { call(manager); },
         lab::digest(static_cast<std::uint64_t>(message), about));
 }
 
@@ -128,6 +128,28 @@ Async<LockSnapshot> LabTab::LabLocks::query(const std::vector<std::string>& prob
                 digest_of(snapshot));
         },
         Message::query, 0);
+    return completer.async();
+}
+
+Async<Unit> LabTab::LabLocks::probe() {
+    if (!tab_.alive_) return never<Unit>();
+    Completer<Unit> completer;
+    send(
+        [tab = &tab_, completer](LockManager& manager) {
+            const bool cut_off = &manager != &tab->origin_.locks();
+            tab->in_tab(
+                Source::Kind::grant,
+                [completer, cut_off] {
+                    if (cut_off) {
+                        completer.fail(std::make_exception_ptr(
+                            Error(ErrorCode::unavailable, "new tabs have another lock manager")));
+                    } else {
+                        completer.complete({});
+                    }
+                },
+                lab::digest(std::uint64_t{cut_off}));
+        },
+        Message::probe, 0);
     return completer.async();
 }
 

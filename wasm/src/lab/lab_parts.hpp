@@ -184,6 +184,7 @@ class LabTab::LabLocks final : public Locks {
     [[nodiscard]] bool available() const override { return tab_.platform_.locks; }
     Async<std::unique_ptr<HeldLock>> request(LockRequest request) override;
     Async<LockSnapshot> query(const std::vector<std::string>& probed) override;
+    Async<Unit> probe() override;
 
     void granted(RequestId id);
     void not_available(RequestId id);
@@ -191,7 +192,7 @@ class LabTab::LabLocks final : public Locks {
 
   private:
     friend class LabHeldLock;
-    enum class Message : std::uint8_t { request, abort, release, query };
+    enum class Message : std::uint8_t { request, abort, release, query, probe };
     /// Posts a message to the lock manager, which calls `call`. The messages of a tab stay in their
     /// order. `about` is equal for messages with equal content.
     template <typename Call>

@@ -8,6 +8,7 @@ LabTab::LabTab(Origin& origin, TabId id, Platform platform)
     : origin_(origin),
       id_(id),
       platform_(platform),
+      lock_manager_(origin.locks_.size() - 1),
       storage_(std::make_unique<LabStorage>(*this)),
       database_(std::make_unique<LabDatabase>(*this)),
       locks_(std::make_unique<LabLocks>(*this)),

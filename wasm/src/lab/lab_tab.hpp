@@ -106,6 +106,7 @@ class LabTab final : public World {
     Origin& origin_;
     TabId id_;
     Platform platform_;
+    std::size_t lock_manager_;  // of those of the origin
     bool alive_ = true;
     bool frozen_ = false;
     bool cached_ = false;

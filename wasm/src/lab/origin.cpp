@@ -28,7 +28,6 @@ Origin::Origin(Options options, std::unique_ptr<Chooser> chooser)
       scheduler_(recorder_),
       clock_(recorder_),
       storage_(options.storage, recorder_, options.equal_writes),
-      locks_(*this, recorder_),
       database_(
           [this](TransactionId id) {
               scheduler_.post(
@@ -37,7 +36,9 @@ Origin::Origin(Options options, std::unique_ptr<Chooser> chooser)
           },
           recorder_),
       channels_(recorder_),
-      storage_events_(options.storage_events) {}
+      storage_events_(options.storage_events) {
+    add_lock_manager();
+}
 
 /// Kills the tabs first, because their programs release objects of the origin.
 Origin::~Origin() {
@@ -70,8 +71,9 @@ const std::vector<Source>& Origin::choices() {
 
 std::uint64_t Origin::digest(bool with_disk) const {
     auto sum = scheduler_.digest() + clock_.digest() + storage_.digest(with_disk) +
-               locks_.digest() + database_.digest(with_disk) + channels_.digest() +
+               database_.digest(with_disk) + channels_.digest() +
                mixed(std::bit_cast<std::uint64_t>(wall_ahead_ms_));
+    for (const auto& manager : locks_) sum += manager.digest();
     for (const auto& tab : tabs_) sum += tab->digest();
     return sum;
 }
@@ -225,11 +227,12 @@ void Origin::kill(LabTab& tab, std::size_t writes_kept, bool commits_kept) {
     scheduler_.truncate({Source::Kind::outgoing, tab.id_, 0}, writes_kept);
     storage_.end(tab.id_);
     scheduler_.post(
-        {Source::Kind::request, tab.id_, 0}, [this, id = tab.id_] { locks_.end(id); }, 0);
+        {Source::Kind::request, tab.id_, 0}, [&manager = locks(tab), id = tab.id_] { manager.end(id); },
+        0);
 }
 
 void Origin::orphan_locks(LabTab& tab) {
-    locks_.orphan(tab.id_);
+    locks(tab).orphan(tab.id_);
     kill(tab, writes_under_way(tab), true);
 }
 
@@ -283,13 +286,13 @@ void Origin::show(LabTab& tab) {
 bool Origin::page_hide(LabTab& tab) {
     recorder_.trace(tab.id_, Object::faults,
                     [] { return std::string("goes into the back/forward cache"); });
-    const bool barred = tab.platform_.locks_bar_cache && locks_.holds_any(tab.id_);
+    const bool barred = tab.platform_.locks_bar_cache && locks(tab).holds_any(tab.id_);
     turn(tab, [&] { tab.lifecycle_->notify(LifecycleEvent::page_hide); });
     tab.cached_ = true;
     // The tab's messages to the lock manager arrive before its locks are counted.
     const Source requests{Source::Kind::request, tab.id_, 0};
     while (scheduler_.has(requests)) scheduler_.take(requests).event();
-    if (barred || locks_.holds_any(tab.id_)) {
+    if (barred || locks(tab).holds_any(tab.id_)) {
         kill(tab, writes_under_way(tab), true);
         return false;
     }
@@ -341,13 +344,20 @@ void Origin::clear_site_data() {
     storage_.wipe();
 }
 
+void Origin::add_lock_manager() {
+    LockListener& listener = *this;
+    locks_.emplace_back(listener, recorder_);
+}
+
+LockManager& Origin::locks(const LabTab& tab) { return locks_.at(tab.lock_manager_); }
+
 bool Origin::anybody_alive() const {
     return std::any_of(tabs_.begin(), tabs_.end(), [](const auto& tab) { return tab->alive_; });
 }
 
 /// Releases all locks and drops all events. Requires that every tab is dead.
 void Origin::end_all() {
-    for (const auto& tab : tabs_) locks_.end(tab->id_);
+    for (const auto& tab : tabs_) locks(*tab).end(tab->id_);
     scheduler_.clear();
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -162,6 +163,9 @@ class Origin : private LockListener {
     /// Clears the site's data, that is, the database and localStorage.
     void clear_site_data();
     void clear_site_data(bool commits_happen);
+    /// Gives tabs that open later a lock manager of their own, as Chromium does when site data is
+    /// cleared.
+    void add_lock_manager();
     /// Kills the whole browser, and so all tabs. What was not on the disk is lost.
     void crash();
     struct Kept {
@@ -182,7 +186,8 @@ class Origin : private LockListener {
     [[nodiscard]] std::size_t tab_count() const { return tabs_.size(); }
     [[nodiscard]] StorageArea& storage() { return storage_; }
     [[nodiscard]] MemoryDatabase& database() { return database_; }
-    [[nodiscard]] LockManager& locks() { return locks_; }
+    /// Returns the lock manager of new tabs.
+    [[nodiscard]] LockManager& locks() { return locks_.back(); }
     [[nodiscard]] VirtualClock& clock() { return clock_; }
     [[nodiscard]] SeededRandom& random() { return random_; }
 
@@ -190,6 +195,7 @@ class Origin : private LockListener {
     friend class LabTab;
 
     void end_all();
+    [[nodiscard]] LockManager& locks(const LabTab& tab);
 
     [[nodiscard]] bool may_run(const Source& source);
     std::uint32_t perform(const Source& source);
@@ -220,7 +226,7 @@ class Origin : private LockListener {
     Scheduler scheduler_;
     VirtualClock clock_;
     StorageArea storage_;
-    LockManager locks_;
+    std::deque<LockManager> locks_;
     MemoryDatabase database_;
     ChannelHub channels_;
     StorageEvents storage_events_;

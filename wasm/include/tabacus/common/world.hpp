@@ -292,6 +292,10 @@ class Locks {
     /// a free lock for a moment; it fails with unavailable if there are none to probe, or if the
     /// page is prerendered.
     virtual Async<LockSnapshot> query(const std::vector<std::string>& probed) = 0;
+    /// Finds out whether new documents of the origin share the lock manager of this one, as they
+    /// must. Fails with unavailable if they do not: after site data was cleared, Chromium gives
+    /// them another one.
+    virtual Async<Unit> probe() = 0;
 
   protected:
     ~Locks() = default;

@@ -100,6 +100,8 @@ class Budget {
     void changed(std::int64_t used);
     /// The page is frozen or left: gives up what this tab holds, without waiting for a read.
     void suspend();
+    /// Forgets the rights that this tab holds, because the database has vanished.
+    void drop() { holding_.drop(); }
     /// The page is back.
     void resume();
 

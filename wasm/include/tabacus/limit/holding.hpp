@@ -19,6 +19,7 @@
 //              last commit
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -74,6 +75,16 @@ class Holding {
     /// The commit failed with `code`. If its outcome is unknown, resolve() finds out later.
     void failed(const Change& change, ErrorCode code);
 
+    /// Forgets the rights and the row, because the database has vanished. The changes that are under
+    /// way count as not made.
+    void drop() {
+        left_ = 0;
+        row_.reset();
+        unknown_.reset();
+        may_give_ = false;
+        dropped_ = serial_;
+    }
+
     /// Finds out whether the commit with the unknown outcome happened; `stored` is the row as read
     /// since. Rights belong to this tab only if its own row proves it.
     void resolve(const std::optional<Row>& stored);
@@ -90,9 +101,16 @@ class Holding {
     void restore(std::int64_t amount) { left_ += amount; }
 
   private:
+    /// Whether a change was begun before the last drop().
+    [[nodiscard]] bool is_dropped(const Change& change) const {
+        const auto latest = std::max(change.before.value_or(0), change.after.value_or(0));
+        return latest > 0 && latest <= dropped_;
+    }
+
     std::string key_;
     std::int64_t left_ = 0;
     std::int64_t serial_ = 0;          // of the last write of the row
+    std::int64_t dropped_ = 0;         // the serial at the last drop()
     std::optional<std::int64_t> row_;  // the serial of the open row, if there is one
     std::optional<Change> unknown_;
     bool may_give_ = false;

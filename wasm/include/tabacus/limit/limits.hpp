@@ -38,6 +38,10 @@ class Limits {
     /// `limit` and `interval_ms` are from 1.
     RateLimit& rate_limit(std::string_view name, std::int64_t limit, std::int64_t interval_ms);
 
+    /// The database has vanished: drops the numbers and the rights that are reserved.
+    void store_vanished();
+    /// Other tabs cannot be excluded any more: all calls fail with unavailable.
+    void cut_off();
     /// Puts back the rights that are held unspent, and releases all locks. Calls that wait fail
     /// with closed.
     Task<void> close();

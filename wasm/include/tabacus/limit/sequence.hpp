@@ -57,6 +57,12 @@ class Sequence {
     /// value_max. Fails with out_of_range if fewer numbers are left, with closed, and as
     /// Transaction::commit() does.
     Task<SequenceRange> reserve(std::int64_t count);
+    /// Drops the reserved numbers, because the database that recorded them has vanished.
+    void drop() {
+        next_ = last_ + 1;
+        unknown_.reset();
+        ++drops_;
+    }
 
   private:
     struct Waiter {
@@ -75,6 +81,7 @@ class Sequence {
     SequenceOptions options_;
     std::int64_t next_ = 1;  // the next number of the reserved block
     std::int64_t last_ = 0;  // the last number of the reserved block
+    int drops_ = 0;          // the calls of drop()
     std::int64_t seen_ = 0;  // the largest number that this tab knows to be reserved
     /// A commit with an unknown outcome.
     struct UnknownCommit {

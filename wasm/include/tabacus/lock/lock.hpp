@@ -118,8 +118,8 @@ class Held {
     /// Returns nothing for a shared grant.
     [[nodiscard]] std::optional<std::int64_t> token() const;
     [[nodiscard]] const std::shared_ptr<Grant>& grant() const { return grant_; }
-    /// Returns why it was lost: stolen, frozen, page-hidden, max-hold, fenced or closed. Returns an
-    /// empty text if it was not lost.
+    /// Returns why it was lost: stolen, frozen, page-hidden, max-hold, fenced, site-data-cleared or
+    /// closed. Returns an empty text if it was not lost.
     [[nodiscard]] std::string_view loss() const;
     /// Loses the lock if its maxHold is over: in a turn that takes long, the timer is not due.
     void check_max_hold() const;
@@ -191,9 +191,16 @@ class LockTable {
     /// Calls `callback` when a tab took, released or lost the lock, also by a crash.
     Subscription on_change(std::string_view name, Function<void()> callback);
 
+    /// The database has vanished: loses everything, and grants nothing until store_settled().
+    void store_vanished();
+    /// Ends store_vanished(). If new documents do not share the lock manager of this one, closes
+    /// the table: then all calls fail with unavailable.
+    void store_settled(bool shared);
     /// Releases everything. Requests that wait fail with closed.
     void close();
     [[nodiscard]] bool closed() const;
+    /// Returns the error of calls after the end of the table.
+    [[nodiscard]] Error end_error() const;
 
     [[nodiscard]] bool idle();
 

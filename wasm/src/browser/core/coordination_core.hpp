@@ -1,6 +1,6 @@
 // CoordinationCore: the cores of everything but replicated counters, that is, of strategies, locks,
 // limits and queues. The first use of a core makes it. All cores share the World of the tab, one
-// lock table and one store watch.
+// lock table and one store watch, which makes them lose what rests on a database that vanished.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace tabacus::browser {
 
-class CoordinationCore {
+class CoordinationCore final : private StoreUser {
   public:
     explicit CoordinationCore(TabCore& tab) : name_space_(tab.name_space()), world_(tab.world()) {}
 
@@ -33,6 +33,7 @@ class CoordinationCore {
         if (!limits_) {
             watch_.start();
             limits_.emplace(world_, name_space_);
+            if (cut_off_) limits_->limits().cut_off();
         }
         return *limits_;
     }
@@ -50,13 +51,27 @@ class CoordinationCore {
   private:
     LockTable& watched_table() {
         watch_.start();
-        if (!table_) table_.emplace(world_, name_space_, notify);
+        if (!table_) {
+            table_.emplace(world_, name_space_, notify);
+            if (cut_off_) table_->store_settled(false);
+        }
         return *table_;
+    }
+
+    void store_vanished() override {
+        if (table_) table_->store_vanished();
+        if (limits_) limits_->limits().store_vanished();
+    }
+    void store_settled(bool shared) override {
+        cut_off_ |= !shared;
+        if (table_) table_->store_settled(!cut_off_);
+        if (limits_ && cut_off_) limits_->limits().cut_off();
     }
 
     std::string name_space_;
     BrowserWorld& world_;
-    StoreWatch watch_{world_, Names(name_space_), notify};
+    bool cut_off_ = false;
+    StoreWatch watch_{world_, Names(name_space_), notify, this};
     std::optional<LockTable> table_;
     std::optional<CatalogueCore> catalogue_;
     std::optional<LocksCore> locks_;

@@ -26,10 +26,9 @@ EmulatedOrigin::EmulatedOrigin(Options options)
       clock_(recorder_),
       options_(options),
       local_(options.storage, recorder_, options.equal_writes),
-      locks_(*this, recorder_),
       channels_(recorder_) {
     local_.keep_unsettled(false);
-    locks_.wake_after_abort(options.wake_after_abort);
+    add_lock_manager();
 }
 
 // --- Processes, agents, contexts -----------------------------------------------------------------
@@ -48,7 +47,8 @@ TabId EmulatedOrigin::open_agent(ProcessId process) {
 
 ContextId EmulatedOrigin::open_context(TabId agent, AreaId session) {
     note_everything();
-    contexts_.push_back({.agent = agent, .session = session});
+    contexts_.push_back(
+        {.agent = agent, .session = session, .lock_manager = locks_.size() - 1});
     return static_cast<ContextId>(contexts_.size());
 }
 
@@ -74,14 +74,15 @@ void EmulatedOrigin::close_context(ContextId context) {
     channels_.end(context);
     to_manager(context, [this, context] {
         recorder_.note(Object::locks, 0, AccessKind::read);  // others may have stolen its locks
-        locks_.end(context);
+        locks(context).end(context);
     });
 }
 
 void EmulatedOrigin::orphan_locks(TabId agent) {
     note_everything();
     for (std::size_t i = 0; i < contexts_.size(); ++i) {
-        if (contexts_[i].agent == agent) locks_.orphan(static_cast<ContextId>(i + 1));
+        const auto context = static_cast<ContextId>(i + 1);
+        if (contexts_[i].agent == agent) locks(context).orphan(context);
     }
 }
 
@@ -122,7 +123,8 @@ bool EmulatedOrigin::set_cached(TabId agent, bool cached) {
         while (scheduler_.has(requests)) scheduler_.take(requests).event();
         for (std::size_t i = 0; i < contexts_.size(); ++i) {
             if (contexts_[i].agent != agent) continue;
-            if (locks_.holds_any(static_cast<ContextId>(i + 1))) return false;
+            const auto context = static_cast<ContextId>(i + 1);
+            if (locks(context).holds_any(context)) return false;
         }
     }
     moved.cached = cached;
@@ -180,6 +182,12 @@ void EmulatedOrigin::wipe() {
     }
     local_.wipe();
     for (const auto& session : sessions_) session->wipe();
+}
+
+void EmulatedOrigin::add_lock_manager() {
+    note_everything();
+    LockListener& listener = *this;
+    locks_.emplace_back(listener, recorder_).wake_after_abort(options_.wake_after_abort);
 }
 
 /// Delivers the writes that are on their way first. Otherwise they would overwrite the value in one
@@ -281,7 +289,7 @@ void EmulatedOrigin::request_lock(ContextId context, std::uint32_t number,
     if (trace_.on()) request.details = describe_mode(request) + trace_.take_place();
     to_manager(context, [this, asked = std::move(request)] {
         refused_ = false;
-        locks_.request(asked);
+        locks(asked.client).request(asked);
         if (refused_) trace_refusal(asked);
     });
 }
@@ -293,14 +301,14 @@ void EmulatedOrigin::release_lock(ContextId context, std::uint32_t number) {
         to_context(Source::Kind::grant, context, OriginEvent::Kind::released, number);
         const auto id = request_id(context, number);
         // The lock manager notes the lock's name if it finds the lock, which may be stolen.
-        if (!locks_.holds(id)) recorder_.note(Object::locks, 0, AccessKind::read);
-        locks_.release(id);
+        if (!locks(context).holds(id)) recorder_.note(Object::locks, 0, AccessKind::read);
+        locks(context).release(id);
     });
 }
 
 void EmulatedOrigin::abort_lock(ContextId context, std::uint32_t number) {
     to_manager(context, [this, context, number] {
-        if (!locks_.abort(request_id(context, number))) {
+        if (!locks(context).abort(request_id(context, number))) {
             // It is granted already, or refused.
             recorder_.note(Object::locks, 0, AccessKind::read);
             return;
@@ -312,7 +320,7 @@ void EmulatedOrigin::abort_lock(ContextId context, std::uint32_t number) {
 void EmulatedOrigin::query_locks(ContextId context, std::uint32_t number) {
     to_manager(context, [this, context, number] {
         post_in({Source::Kind::grant, agent_of(context), 0}, context,
-                [this, context, number, state = locks_.snapshot()] {
+                [this, context, number, state = locks(context).snapshot()] {
                     event_.kind = OriginEvent::Kind::snapshot;
                     event_.context = context;
                     event_.number = number;

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <map>
 #include <memory>
@@ -124,6 +125,9 @@ class EmulatedOrigin final : private LockListener {
     void set_quota(std::optional<std::size_t> bytes);
     /// Clears the site's data, as a user does. No event is fired.
     void wipe();
+    /// Gives contexts that open later a lock manager of their own, as Chromium does when site data
+    /// is cleared by a response.
+    void add_lock_manager();
     /// Sets or removes a value in every process at once. No event is fired.
     void overwrite(const std::string& key, std::optional<std::string> value);
     /// Returns a number that rises whenever a value that a context reads may have changed.
@@ -230,6 +234,7 @@ class EmulatedOrigin final : private LockListener {
     struct Context {
         TabId agent = 0;
         AreaId session = 0;
+        std::size_t lock_manager = 0;  // of locks_
         bool alive = true;
     };
     struct Possible {
@@ -240,6 +245,12 @@ class EmulatedOrigin final : private LockListener {
     [[nodiscard]] Agent& agent(ContextId context) { return agents_[agent_of(context) - 1]; }
     [[nodiscard]] ProcessId process(ContextId context) const {
         return agents_[agent_of(context) - 1].process;
+    }
+    [[nodiscard]] LockManager& locks(ContextId context) {
+        return locks_[contexts_.at(context - 1).lock_manager];
+    }
+    [[nodiscard]] const LockManager& locks(ContextId context) const {
+        return locks_[contexts_.at(context - 1).lock_manager];
     }
     void begin_search_step(std::size_t index);
     [[nodiscard]] StorageArea& area(AreaId id) { return id == 0 ? local_ : *sessions_[id - 1]; }
@@ -267,7 +278,7 @@ class EmulatedOrigin final : private LockListener {
     static std::string describe_mode(const LockManager::Request& request);
     void trace_refusal(const LockManager::Request& request);
     /// Returns ", which tab 1 holds" for a lock that is held.
-    [[nodiscard]] std::string holder_of(std::string_view name) const;
+    [[nodiscard]] std::string holder_of(const LockManager& locks, std::string_view name) const;
 
     FootprintRecorder recorder_;
     SearchedRun searched_;
@@ -277,7 +288,7 @@ class EmulatedOrigin final : private LockListener {
     Options options_;
     StorageArea local_;
     std::vector<std::unique_ptr<StorageArea>> sessions_;
-    LockManager locks_;
+    std::deque<LockManager> locks_;  // the last one is that of new contexts
     ChannelHub channels_;
     std::vector<Agent> agents_;
     std::vector<Context> contexts_;

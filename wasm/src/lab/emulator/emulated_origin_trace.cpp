@@ -9,8 +9,8 @@ std::string EmulatedOrigin::describe_mode(const LockManager::Request& request) {
            (request.steal ? ", with steal" : "");
 }
 
-std::string EmulatedOrigin::holder_of(std::string_view name) const {
-    for (const auto& lock : locks_.snapshot().held) {
+std::string EmulatedOrigin::holder_of(const LockManager& locks, std::string_view name) const {
+    for (const auto& lock : locks.snapshot().held) {
         if (lock.name != name) continue;
         const auto context = static_cast<ContextId>(std::stoul(lock.client_id));
         if (context > contexts_.size()) return ", which nobody holds any more";
@@ -22,14 +22,17 @@ std::string EmulatedOrigin::holder_of(std::string_view name) const {
 void EmulatedOrigin::trace_refusal(const LockManager::Request& request) {
     if (!trace_.on()) return;
     trace_.add({request.tab, Object::lock,
-                "is refused the lock " + request.name + holder_of(request.name)});
+                "is refused the lock " + request.name +
+                    holder_of(locks(request.client), request.name)});
 }
 
 void EmulatedOrigin::trace_waiting_requests() {
-    for (const auto& request : locks_.snapshot().pending) {
-        const auto context = static_cast<ContextId>(std::stoul(request.client_id));
-        trace_.add({agent_of(context), Object::lock,
-                    "waits for the lock " + request.name + holder_of(request.name)});
+    for (const auto& manager : locks_) {
+        for (const auto& request : manager.snapshot().pending) {
+            const auto context = static_cast<ContextId>(std::stoul(request.client_id));
+            trace_.add({agent_of(context), Object::lock,
+                        "waits for the lock " + request.name + holder_of(manager, request.name)});
+        }
     }
 }
 

@@ -20,10 +20,9 @@ constexpr double last_pause_ms = 64'000;
 void StoreWatch::start() {
     if (!world_.database().available() || std::exchange(started_, true)) return;
     events_ = world_.database().on_event([this](const DatabaseEvent&) { check(); });
-    lifecycle_ = world_.lifecycle().on_event([this](LifecycleEvent event) {
-        const bool back = event == LifecycleEvent::page_show || event == LifecycleEvent::resumed;
-        if (back) check();
-    });
+    lifecycle_ =
+        world_.lifecycle().on_event([this](LifecycleEvent event) { on_lifecycle(event); });
+    listen();
     check();
 }
 
@@ -31,6 +30,23 @@ void StoreWatch::stop() {
     stopped_ = true;
     events_ = {};
     lifecycle_ = {};
+    channel_.reset();
+}
+
+/// Listens for other tabs that have noticed a loss. What they say is checked.
+void StoreWatch::listen() {
+    channel_ = world_.channel(names_.store_channel());
+    if (!channel_) return;
+    channel_->on_message([this](std::string_view found) {
+        if (found != known_) check();
+    });
+}
+
+void StoreWatch::on_lifecycle(LifecycleEvent event) {
+    if (event == LifecycleEvent::page_hide) channel_.reset();
+    const bool back = event == LifecycleEvent::page_show || event == LifecycleEvent::resumed;
+    if (back && !channel_) listen();
+    if (back || event == LifecycleEvent::visible) check();
 }
 
 void StoreWatch::check() {
@@ -60,7 +76,10 @@ Task<void> StoreWatch::compare() {
         co_await world_.database().begin(scope, Access::write, Durability::relaxed);
     const auto row = co_await transaction->get(Store::meta, meta_key);
     const bool readable = row && !row->foreign && is_identifier(row->value);
-    const auto found = readable ? row->value : identifier_of(world_.random().bits());
+    // A row that another script overwrote is no other database.
+    const auto found = readable                  ? row->value
+                       : row && !known_.empty() ? known_
+                                                : identifier_of(world_.random().bits());
     if (!readable) transaction->put(Store::meta, meta_key, found);
     co_await transaction->commit();
 
@@ -69,14 +88,34 @@ Task<void> StoreWatch::compare() {
         known_ = (co_await world_.storage().get(names_.database_generation())).value_or("");
     }
     const auto previous = std::exchange(known_, found);
-    if (previous == found) co_return;
+    const bool known_here = std::exchange(compared_, true);
+    if (previous == found) {
+        if (!known_here) co_await settle(false);
+        co_return;
+    }
     if (remembers) {
         static_cast<void>(
             co_await attempt(world_.storage().set(names_.database_generation(), found)));
     }
-    if (previous.empty()) co_return;
+    const bool vanished = known_here && !previous.empty();
+    if (vanished && user_ != nullptr) user_->store_vanished();
+    if (!previous.empty()) notify(found, previous);
+    co_await settle(vanished);
+}
+
+/// Tells the other tabs, which may have no connection that the browser closes.
+void StoreWatch::notify(const std::string& found, const std::string& previous) const {
+    if (channel_) channel_->post(found);
     on_notice_({Notice::Kind::store_lost, "generation-changed",
                 "The database vanished; what was in it is gone.", found, previous, 0});
+}
+
+/// Probes the lock manager after a loss, and before the first use: the loss may have been earlier.
+/// The host answers the latter at once if the database was never closed.
+Task<void> StoreWatch::settle(bool vanished) {
+    if (user_ == nullptr || !world_.locks().available()) co_return;
+    const bool shared = static_cast<bool>(co_await attempt(world_.locks().probe()));
+    if (!stopped_ && (vanished || !shared)) user_->store_settled(shared);
 }
 
 }  // namespace tabacus

@@ -8,12 +8,21 @@
 // It promises: each tab that uses the database when it vanishes gets one store_lost, even if the
 // tab makes no call afterwards.
 //
+// When the database vanishes, whatever rested on it is lost: locks, terms, claims, and numbers and
+// rights that are reserved. And after site data was cleared, Chromium gives new documents another
+// lock manager than old ones, so that both hold the same locks. A tab that notices the loss
+// therefore loses everything at once, tells the other tabs, and finds out whether new documents
+// share its lock manager, before it takes part in exclusion again.
+//
 //   state       meaning                             what ends the state
 //   idle        the last check has ended            check(): checking
-//   checking    reads the id, after pauses again    success, or failure after the last pause: idle
+//   checking    reads the id, after pauses again    success, or failure after the last pause: idle;
+//                                                   another id than this tab read before: lost
+//   lost        probes the lock manager             the answer: idle
 //   stopped     the tab is closed                   -
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "names.hpp"
@@ -21,31 +30,67 @@
 
 namespace tabacus {
 
+/// What rests on the database, and is lost with it.
+class StoreUser {
+  public:
+    StoreUser() = default;
+    StoreUser(const StoreUser&) = delete;
+    StoreUser& operator=(const StoreUser&) = delete;
+    StoreUser(StoreUser&&) = delete;
+    StoreUser& operator=(StoreUser&&) = delete;
+    /// The database has vanished while this tab used it. Until a call of store_settled(), nothing
+    /// may be granted.
+    virtual void store_vanished() = 0;
+    /// `shared`: whether new documents share the lock manager of this one. If not, this one takes
+    /// part in no exclusion any more.
+    virtual void store_settled(bool shared) = 0;
+
+  protected:
+    ~StoreUser() = default;
+};
+
+/// The failure of every call that needs exclusion, in a tab that takes part in none any more.
+inline Error cut_off_error() {
+    return {ErrorCode::unavailable,
+            "site data was cleared, and new tabs have another lock manager: reload the page"};
+}
+
 class StoreWatch {
   public:
-    /// `world` must outlive it.
-    StoreWatch(World& world, Names names, NoticeHandler on_notice)
-        : world_(world), names_(std::move(names)), on_notice_(std::move(on_notice)) {}
+    /// `world` and `user` must outlive it.
+    StoreWatch(World& world, Names names, NoticeHandler on_notice, StoreUser* user = nullptr)
+        : world_(world),
+          names_(std::move(names)),
+          on_notice_(std::move(on_notice)),
+          user_(user) {}
 
-    /// Begins to check which database this is: at once, after each event of the database, and when
-    /// the page is shown or resumed. Does nothing if there is no IndexedDB, or in a later call.
+    /// Begins to check which database this is: at once, after each event of the database, when
+    /// another tab has noticed a loss, and when the page becomes visible or is resumed. Does
+    /// nothing if there is no IndexedDB, or in a later call.
     void start();
     /// Ends the checks, because the tab is closed.
     void stop();
 
   private:
     void check();
+    void listen();
+    void on_lifecycle(LifecycleEvent event);
     Task<void> check_until_done();
     Task<void> compare();
+    Task<void> settle(bool vanished);
+    void notify(const std::string& found, const std::string& previous) const;
 
     World& world_;
     Names names_;
     NoticeHandler on_notice_;
+    StoreUser* user_;
     bool started_ = false;
     bool stopped_ = false;
     bool checking_ = false;
     bool stale_ = false;
+    bool compared_ = false;  // known_ was read in the database by this tab
     std::string known_;
+    std::unique_ptr<Channel> channel_;  // none while the page is in the back/forward cache
     Subscription events_;
     Subscription lifecycle_;
     Scope scope_;  // last, because its tasks use all of the above

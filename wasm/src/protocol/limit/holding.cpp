@@ -30,12 +30,14 @@ Holding::Change Holding::remove(Transaction& transaction) {
 }
 
 void Holding::committed(const Change& change) {
+    if (is_dropped(change)) return;
     left_ += change.if_done;
     row_ = change.after;
     if (row_) may_give_ = false;
 }
 
 void Holding::failed(const Change& change, ErrorCode code) {
+    if (is_dropped(change)) return;
     if (code == ErrorCode::unknown_commit) {
         unknown_ = change;
     } else {

@@ -4,6 +4,7 @@
 
 #include "protocol/common/concat.hpp"
 #include "protocol/common/record.hpp"
+#include "protocol/common/store_watch.hpp"
 
 namespace tabacus {
 namespace {
@@ -66,6 +67,7 @@ class MemoryTransaction final : public Transaction {
 
 Task<std::unique_ptr<Transaction>> LimitStore::begin(Access access) {
     if (closed_) co_await fail(ErrorCode::closed, "the tab is closed");
+    if (cut_off_) co_await fail(cut_off_error());
     if (!durable()) co_return std::make_unique<MemoryTransaction>(memory_);
     constexpr Stores scope{Store::limits, Store::quarantine};
     auto transaction = co_await transactions_.begin(scope, access, Durability::strict);

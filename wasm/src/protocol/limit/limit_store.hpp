@@ -39,7 +39,7 @@ class LimitStore {
     [[nodiscard]] bool durable() const { return world_.database().available(); }
 
     /// Begins a transaction; waits while the page is frozen or left. Fails with closed if the tab
-    /// is closed, and as Database::begin() does.
+    /// is closed, with unavailable after cut_off(), and as Database::begin() does.
     Task<std::unique_ptr<Transaction>> begin(Access access);
 
     template <typename Row>
@@ -88,6 +88,8 @@ class LimitStore {
         }
     }
 
+    /// From here on begin() fails with unavailable.
+    void cut_off() { cut_off_ = true; }
     void suspend();
     void resume();
     [[nodiscard]] bool suspended() const { return suspended_; }
@@ -116,6 +118,7 @@ class LimitStore {
     std::set<std::string> warned_;
     std::map<std::string, std::string> marks_;  // the marks of this tab, by key
     bool suspended_ = false;
+    bool cut_off_ = false;
     bool closed_ = false;
     Scope scope_;  // last, because its tasks use all of the above
 };

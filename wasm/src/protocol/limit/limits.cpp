@@ -197,6 +197,17 @@ RateLimit& Limits::rate_limit(std::string_view name, std::int64_t limit, std::in
     return *rate;
 }
 
+void Limits::store_vanished() {
+    for (const auto& [key, sequence] : parts_->sequences) sequence->drop();
+    for (const auto& [key, budget] : parts_->budgets) budget->drop();
+    for (const auto& [key, rate] : parts_->rates) rate->suspend();
+}
+
+void Limits::cut_off() {
+    store_vanished();
+    parts_->store.cut_off();
+}
+
 Task<void> Limits::close() {
     for (const auto& [key, budget] : parts_->budgets) {
         if (!parts_->store.suspended()) co_await budget->settle();

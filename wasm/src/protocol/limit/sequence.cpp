@@ -31,11 +31,13 @@ Task<void> Sequence::serve() {
             }
             count = std::max(count, options_.block);
         }
+        const auto drops = drops_;
         auto fetched = co_await attempt(fetch(count));
         const bool short_of_all = !fetched && fetched.error().code() == ErrorCode::out_of_range;
         if (short_of_all && count > waiters_.front().count) {
             fetched = co_await attempt(fetch(waiters_.front().count));
         }
+        if (fetched && drops != drops_) continue;  // the database may have vanished since
         if (fetched) {
             // The numbers that are left of the previous block are dropped: they are too few for the
             // first call, and smaller than the numbers that it gets.

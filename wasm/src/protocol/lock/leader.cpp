@@ -207,7 +207,7 @@ Task<void> Leader::await_wake(std::shared_ptr<Wait> wait) {
 
 Task<LeaderAnswer> Leader::call(std::string name, std::string request, LeaderCallOptions options) {
     if (options.signal && options.signal->aborted()) co_await fail(given_up(ErrorCode::aborted));
-    if (table_.closed()) co_await fail(ErrorCode::closed, "the tab was closed");
+    if (table_.closed()) co_await fail(table_.end_error());
     const auto wait = std::make_shared<Wait>();
     const std::weak_ptr weak(wait);
     if (options.signal) {
@@ -224,7 +224,7 @@ Task<LeaderAnswer> Leader::call(std::string name, std::string request, LeaderCal
     scope_.spawn(poll(wait));
     for (int failures = 0;;) {
         const auto end = wait->end;
-        if (end == ErrorCode::closed) co_await fail(ErrorCode::closed, "the tab was closed");
+        if (end == ErrorCode::closed) co_await fail(table_.end_error());
         auto seen = co_await attempt(read_answer(name, id, end.has_value()));
         if (seen && seen.value()) co_return std::move(*seen.value());
         if (seen && end) co_await fail(given_up(*end));

@@ -4,6 +4,7 @@
 
 #include "lock_queue.hpp"
 #include "protocol/common/record.hpp"
+#include "protocol/common/store_watch.hpp"
 
 namespace tabacus {
 
@@ -60,17 +61,41 @@ void LockContext::on_lifecycle(LifecycleEvent event) {
     }
 }
 
-void LockContext::suspend(std::string_view reason) {
-    suspended = true;
+void LockContext::lose_all(std::string_view reason) {
     for (const auto& queue : all_queues()) queue->suspend(reason);
     liveness.release();
     epochs.abort_transactions();
 }
 
+void LockContext::suspend(std::string_view reason) {
+    suspended = true;
+    lose_all(reason);
+}
+
 void LockContext::resume() {
     if (!std::exchange(suspended, false)) return;
     messages.open();
+    go_on();
+}
+
+void LockContext::go_on() {
+    if (stopped()) return;
     for (const auto& queue : all_queues()) queue->resume();
 }
+
+// --- The loss of the database (protocol/common/store_watch.hpp) ---------------------------------
+
+void LockContext::store_vanished() {
+    if (closed) return;
+    unsettled = true;
+    lose_all("site-data-cleared");
+}
+
+void LockContext::store_settled() {
+    unsettled = false;
+    go_on();
+}
+
+Error LockContext::end_error() const { return cut_off ? cut_off_error() : closed_error(); }
 
 }  // namespace tabacus

@@ -45,21 +45,32 @@ struct LockContext {
     LockStamps stamps;
     LivenessLock liveness;
     bool suspended;  // prerendered, frozen, or between pagehide and pageshow
+    bool unsettled = false;  // the database has vanished, and the lock manager is being probed
     bool closed = false;
+    bool cut_off = false;  // closed, because new documents have another lock manager
     Scope scope;  // last: what runs in it uses all of the above
 
     /// Returns the queue of a lock's name, which the first call makes.
     LockQueue& queue(std::string_view name);
-    /// Whether nothing may be granted: the page is not shown yet, frozen or left, or the table is
-    /// closed.
-    [[nodiscard]] bool stopped() const { return suspended || closed; }
+    /// Whether nothing may be granted: the page is not shown yet, frozen or left, the database has
+    /// vanished, or the table is closed.
+    [[nodiscard]] bool stopped() const { return suspended || unsettled || closed; }
+    /// Returns why a table that is closed grants nothing.
+    [[nodiscard]] Error end_error() const;
+    /// Loses every lock, because the database has vanished. Nothing is granted until
+    /// store_settled().
+    void store_vanished();
+    /// Ends store_vanished().
+    void store_settled();
     /// Returns a copy: a callback may open another lock.
     [[nodiscard]] std::vector<std::shared_ptr<LockQueue>> all_queues() const;
 
   private:
     void on_lifecycle(LifecycleEvent event);
+    void lose_all(std::string_view reason);
     void suspend(std::string_view reason);
     void resume();
+    void go_on();
 };
 
 }  // namespace tabacus

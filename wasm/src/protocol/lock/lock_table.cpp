@@ -126,6 +126,16 @@ Subscription LockTable::on_change(std::string_view name, Function<void()> callba
     return context_->queue(name).observer().on_change(std::move(callback));
 }
 
+void LockTable::store_vanished() { context_->store_vanished(); }
+
+void LockTable::store_settled(bool shared) {
+    if (shared) return context_->store_settled();
+    context_->cut_off = !context_->closed;
+    close();
+}
+
+Error LockTable::end_error() const { return context_->end_error(); }
+
 void LockTable::close() {
     if (std::exchange(context_->closed, true)) return;
     for (const auto& queue : context_->all_queues()) queue->close();

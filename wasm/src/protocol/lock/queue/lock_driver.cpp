@@ -281,9 +281,9 @@ Task<void> LockDriver::acquire_by_stealing(AcquireRequestPtr request) {
     // A hold that was stolen before it was adopted is not reported as lost later: it ends here.
     if (request->ended || context.stopped() || hold->lost) {
         lock_.native->release(hold);
-        if (context.closed) co_await fail(closed_error());
-        if (context.suspended) {
-            co_await fail(ErrorCode::lock_lost, "the page was frozen or hidden: try again");
+        if (context.closed) co_await fail(context.end_error());
+        if (context.stopped()) {
+            co_await fail(ErrorCode::lock_lost, "the page was frozen or hidden, or site data was cleared: try again");
         }
         co_return;
     }

@@ -49,6 +49,8 @@ Task<void> QueueWorkers::work(int slot) {
             const auto outcome = co_await attempt(server_.serve(held_slot));
             served = outcome || newer_has_queue(outcome.error());
         }
+        // After the end of the lock table this tab can take part in no queue any more.
+        if (parts_.open.context.locks.closed()) stop();
         if (served || !parts_.kinds.working()) continue;
         co_await parts_.open.context.world.clock().sleep(after_failure_ms);
         seen = 0;

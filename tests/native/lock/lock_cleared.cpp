@@ -1,0 +1,197 @@
+// Locks and limits whose database vanishes. After site data was cleared, new tabs may have another
+// lock manager than old ones, which are then told to take part in no exclusion any more.
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lock/lock_scene.hpp"
+#include "protocol/common/store_watch.hpp"
+#include "seeds.hpp"
+#include "tabacus/limit/limits.hpp"
+
+namespace tabacus::test {
+namespace {
+
+using Failures = std::vector<std::string>;
+
+/// A page whose locks and limits rest on a watched database, as those of a tab do.
+class WatchedPage final : private StoreUser {
+  public:
+    WatchedPage(LabTab& tab, LockJudge& judge, int& last_request)
+        : locks(tab, judge, last_request),
+          limits(tab, "test", [](const Notice&) {}),
+          watch(
+              tab, Names("test"), [this](const Notice&) { ++losses; }, this) {
+        tab.post([this] { watch.start(); });
+    }
+
+    LockPage locks;
+    Limits limits;
+    int losses = 0;
+    bool cut_off = false;
+    StoreWatch watch;
+
+  private:
+    void store_vanished() override {
+        locks.table().store_vanished();
+        limits.store_vanished();
+    }
+    void store_settled(bool shared) override {
+        cut_off |= !shared;
+        locks.table().store_settled(shared);
+        if (!shared) limits.cut_off();
+    }
+};
+
+struct ClearedScene : LockScene {
+    explicit ClearedScene(std::uint64_t seed) : LockScene(seed, model_of_seed(seed)) {}
+    WatchedPage& open_watched() {
+        auto& tab = origin.open_tab();
+        return tab.run<WatchedPage>(tab, judge, last_request);
+    }
+    /// Clears the site's data, as Chromium does when a response asks for it.
+    void clear_with_new_locks() {
+        origin.clear_site_data();
+        origin.add_lock_manager();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("cleared: a database that vanishes takes every lock with it, and tabs lock again") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        ClearedScene scene(seed);
+        auto& one = scene.open_watched();
+        auto& two = scene.open_watched();
+        const auto held = one.locks.hold();
+        const auto other = two.locks.hold({}, "m");
+        scene.origin.run();
+        REQUIRE((held->granted && other->granted));
+        const auto next = two.locks.count({});
+        scene.steps(scene.random.below(40));
+        scene.origin.clear_site_data();
+        scene.until([&] { return next->ended; });
+        scene.until([&] { return !held->loss.empty() && !other->loss.empty(); });
+        CHECK(held->loss == "site-data-cleared");
+        CHECK(other->loss == "site-data-cleared");
+        CHECK(next->granted);
+        const auto again = one.locks.count({});
+        scene.until([&] { return again->ended; });
+        CHECK((again->granted && !one.cut_off && !two.cut_off));
+        CHECK((one.losses == 1 && two.losses == 1));
+        CHECK(scene.judge.failures == Failures{});
+        held->let_go.complete({});
+        other->let_go.complete({});
+        scene.origin.run();
+    }
+}
+
+TEST_CASE("cleared: tabs whose lock manager is not that of new tabs leave the locks to those") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        ClearedScene scene(seed);
+        auto& holder = scene.open_watched();
+        auto& waiter = scene.open_watched();
+        const auto held = holder.locks.hold();
+        scene.until([&] { return held->granted; });
+        const auto waiting = waiter.locks.hold();
+        scene.steps(scene.random.below(60));
+        scene.judge.lenient = true;  // a new tab may be granted the lock before the old one learns
+        scene.clear_with_new_locks();
+        scene.steps(scene.random.below(60));
+        auto& fresh = scene.open_watched();
+        const auto anew = fresh.locks.hold();
+        scene.until([&] { return anew->granted && !held->loss.empty() && waiting->ended; });
+        CHECK(held->loss == "site-data-cleared");
+        CHECK(waiting->error == ErrorCode::unavailable);
+        scene.origin.run();
+        CHECK((holder.cut_off && waiter.cut_off && !fresh.cut_off));
+        for (auto* page : {&holder, &waiter}) {
+            const auto refused = page->locks.count({.if_available = seed % 2 == 0});
+            scene.until([&] { return refused->ended; });
+            CHECK(refused->error == ErrorCode::unavailable);
+        }
+        CHECK(anew->loss.empty());
+        for (const auto& one : {held, waiting, anew}) one->let_go.complete({});
+        scene.origin.run();
+    }
+}
+
+TEST_CASE("cleared: a tab that first locks after the clearing learns that it is cut off") {
+    ClearedScene scene(1);
+    auto& tab = scene.origin.open_tab();
+    scene.clear_with_new_locks();
+    auto& late = tab.run<WatchedPage>(tab, scene.judge, scene.last_request);
+    scene.origin.run();
+    CHECK(late.cut_off);
+    const auto refused = late.locks.count({});
+    scene.until([&] { return refused->ended; });
+    CHECK(refused->error == ErrorCode::unavailable);
+}
+
+TEST_CASE("cleared: a tab without an event learns of the loss by a message of another tab") {
+    ClearedScene scene(1);
+    auto& one = scene.open_watched();
+    scene.origin.run();
+    auto& two_tab = scene.origin.open_tab();
+    auto& two = two_tab.run<WatchedPage>(two_tab, scene.judge, scene.last_request);
+    const auto held = two.locks.hold({.unfenced = true});
+    scene.origin.run();
+    two_tab.database().close();  // no event of a connection reaches it
+    scene.origin.run();
+    scene.origin.clear_site_data();
+    scene.origin.run();
+    CHECK((one.losses == 1 && two.losses == 1));
+    CHECK(held->loss == "site-data-cleared");
+    held->let_go.complete({});
+}
+
+TEST_CASE("cleared: reserved numbers and rights are dropped, and cut off tabs get no others") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        ClearedScene scene(seed);
+        auto& old = scene.open_watched();
+        std::vector<std::int64_t> after;
+        std::int64_t taken = 0;
+        int refused = 0;
+        const auto use = [&](WatchedPage& page, bool counts) -> Task<void> {
+            for (int i = 0; i < 3; ++i) {
+                auto range =
+                    co_await attempt(page.limits.sequence("s", {.block = 10}).reserve(1));
+                if (range && counts) after.push_back(range.value().first);
+                auto spent = co_await attempt(page.limits.budget("b", 5).take(1));
+                if (spent && spent.value() && counts) ++taken;
+                const auto passed =
+                    co_await attempt(page.limits.rate_limit("r", 5, 1'000).try_take());
+                for (const bool failed : {!range, !spent, !passed}) {
+                    if (failed) ++refused;
+                }
+            }
+        };
+        old.locks.scope().spawn(use(old, false));
+        scene.origin.run();
+        REQUIRE(refused == 0);
+        if (seed % 2 == 0) {
+            scene.origin.clear_site_data();
+        } else {
+            scene.clear_with_new_locks();
+        }
+        scene.until([&] { return old.losses == 1 && (old.cut_off || seed % 2 == 0); });
+        auto& fresh = scene.open_watched();
+        fresh.locks.scope().spawn(use(fresh, true));
+        old.locks.scope().spawn(use(old, true));
+        scene.origin.run();
+        CHECK(old.cut_off == (seed % 2 != 0));
+        if (seed % 2 != 0) CHECK(refused == 9);
+        if (seed % 2 == 0) CHECK(refused == 0);
+        CHECK(taken <= 5);
+        std::ranges::sort(after);
+        CHECK(std::ranges::adjacent_find(after) == after.end());
+    }
+}
+
+}  // namespace tabacus::test
