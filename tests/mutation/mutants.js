@@ -389,8 +389,8 @@ const SHARED_MEMORY = [
         ...counters('striped_counter.hpp'),
         name: 'sum-open-cells',
         fault: 'the cells of a striped counter are moved to its base without being closed',
-        find: 'for (Cell& cell : cells_) cell.word.fetch_or(closed_bit);',
-        replace: '',
+        find: 'cell.word.fetch_or(closed_bit) & parity_bit',
+        replace: 'cell.word.load() & parity_bit',
         test: 'a striped counter is exact across closing and opening its cells',
     },
     {

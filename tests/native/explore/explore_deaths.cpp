@@ -73,7 +73,7 @@ template <class Workload>
 std::string failure_with_deaths(std::uint32_t threads, const Bound& bound = {}) {
     for (std::uint32_t operations = 0;; ++operations) {
         Mortal::any_death = false;
-        const auto failure = failure_of(program<Workload>(threads, operations), bound);
+        auto failure = failure_of(program<Workload>(threads, operations), bound);
         if (!failure.empty()) return failure;
         if (!Mortal::any_death) return "";
     }

@@ -18,32 +18,38 @@ enum class RobustFault : std::uint8_t {
 };
 
 template <RobustFault fault>
-class PlantedRobustMutex : public sync::BasicMutex<lab::ModelParker> {
+class PlantedRobustMutex {
   public:
-    using Base = sync::BasicMutex<lab::ModelParker>;
     using Owner = sync::Owner;
     static constexpr Owner reporter = 77;
+
+    sync::LockResult lock(Owner self) { return mutex_.lock(self); }
+    sync::LockResult try_lock(Owner self) { return mutex_.try_lock(self); }
+    [[nodiscard]] Owner owner() const { return mutex_.owner(); }
 
     void owner_died(Owner dead) {
         if constexpr (fault == RobustFault::ignores_deaths) {
             return;
         } else if constexpr (fault == RobustFault::death_frees) {
-            if (take_over(dead, reporter)) Base::unlock(reporter);
+            if (mutex_.take_over(dead, reporter)) mutex_.unlock(reporter);
             return;
         } else if constexpr (fault == RobustFault::wakes_only_for_owners) {
             if (owner() != dead) return;
         }
-        Base::owner_died(dead);
+        mutex_.owner_died(dead);
     }
     void mark_consistent(Owner self) {
-        if constexpr (fault != RobustFault::news_twice) Base::mark_consistent(self);
+        if constexpr (fault != RobustFault::news_twice) mutex_.mark_consistent(self);
     }
     void unlock(Owner self) {
         if constexpr (fault == RobustFault::news_twice) {
-            if (inconsistent()) return Base::owner_died(self);
+            if (mutex_.inconsistent()) return mutex_.owner_died(self);
         }
-        Base::unlock(self);
+        mutex_.unlock(self);
     }
+
+  private:
+    sync::BasicMutex<lab::ModelParker> mutex_;
 };
 
 enum class ConditionFault : std::uint8_t {
