@@ -1,5 +1,5 @@
 /**
- * `tabacus/worker`: a page's shared memory, for use in a Worker. It has 9 KB with its wasm, and no Emscripten
+ * `tabacus/worker`: a page's shared memory, for use in a Worker. It has 10 KB with its wasm, and no Emscripten
  * runtime.
  *
  * @example

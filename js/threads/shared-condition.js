@@ -15,10 +15,13 @@ import { orAborted, sleepAsync } from './waiting.js';
  * again what you wait for.
  *
  * @example
- * mutex.lock();
- * while (jobs.value === 0) condition.wait(mutex);
+ * const jobs = shared.counter('jobs');
+ * const filled = shared.condition('jobs filled');
+ * jobs.add(); // here or in another thread, which then calls filled.notifyOne()
+ * const held = await mutex.lockAsync();
+ * while (jobs.value === 0) await filled.waitAsync(held);
  * jobs.add(-1);
- * mutex.unlock();
+ * held.unlock();
  */
 export class SharedCondition {
     #core;

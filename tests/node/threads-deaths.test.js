@@ -57,12 +57,11 @@ async function reached(ledger, word) {
 /**
  * @param {import('tabacus/threads').ThreadsMemory} shared
  * @param {Int32Array} ledger
- * @param {number} seed
- * @param {number} operations
+ * @param {{ seed: number, operations: number, stays: boolean }} how
  */
-function startMortal(shared, ledger, seed, operations) {
+function startMortal(shared, ledger, how) {
     const own = new BigInt64Array(new SharedArrayBuffer(sums.end * 8));
-    const workerData = { handle: shared.handle, ledger, own, seed, operations };
+    const workerData = { handle: shared.handle, ledger, own, ...how };
     const worker = new Worker(new URL('../programs/mortal.node.js', import.meta.url), { workerData });
     return { worker, own };
 }
@@ -71,7 +70,7 @@ test(`${DEATHS} workers are terminated in the middle of their work: nothing hang
     const shared = await watchedMemory();
     const ledger = new Int32Array(new SharedArrayBuffer(words.end * 4));
     const random = seededRandom(SEED);
-    const survivor = startMortal(shared, ledger, SEED, 0);
+    const survivor = startMortal(shared, ledger, { seed: SEED, operations: 0, stays: false });
     const totals = { mutexed: 0n, striped: 0n };
     let inside = 0;
     for (let round = 0; round < DEATHS; round++) {
@@ -81,7 +80,8 @@ test(`${DEATHS} workers are terminated in the middle of their work: nothing hang
         diedInside = 0;
         Atomics.store(ledger, words.told, 0);
         signal(ledger, words.pause, 0);
-        const mortal = startMortal(shared, ledger, round, 1 + random(200));
+        const how = { seed: round, operations: 1 + random(200), stays: random(2) === 0 };
+        const mortal = startMortal(shared, ledger, how);
         await reached(ledger, words.ready);
         await mortal.worker.terminate();
         signal(ledger, words.pause, 1);

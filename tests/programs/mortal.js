@@ -3,9 +3,6 @@
  * ledger what it has completed. One such Worker survives, and pauses on command.
  */
 
-import { attach } from 'tabacus/worker';
-import { seededRandom } from '../browser/page/seeded-random.js';
-
 /** The words of the ledger, and the indices of the numbers of each Worker in the ledger of sums. */
 export const words = {
     round: 0,
@@ -33,16 +30,20 @@ const insideRounds = 2_000;
 export const amount = 2 ** 47;
 
 /**
- * @param {{ handle: import('tabacus/worker').SharedHandle, ledger: Int32Array, own: BigInt64Array, seed: number,
- *   operations: number }} given `operations`: the number after which the Worker reports that it is ready
+ * @param {(handle: any) => Promise<import('tabacus/worker').AttachedMemory>} attach
+ * @param {(below: number) => number} random
+ * @param {{ handle: import('tabacus/worker').SharedHandle, ledger: Int32Array, own: BigInt64Array,
+ *   operations: number, stays: boolean }} given `operations`: the number after which the Worker reports that
+ *   it is ready, or 0 for the one that survives. The others hold the mutex `life …` of their round as long
+ *   as they live. `stays`: whether it then stays inside a mutex
  */
-export async function live({ handle, ledger, own, seed, operations }) {
+export async function live(attach, random, { handle, ledger, own, operations, stays }) {
     const shared = await attach(handle);
-    const random = seededRandom(seed);
+    if (operations > 0) shared.mutex(`life ${Atomics.load(ledger, words.round) % mutexesMax}`).lock();
     const tasks = tasksOf(shared, ledger, own, random);
     for (let done = 0; ; done++) {
         if (operations > 0 && done === operations) {
-            if (random(2) === 0) section(shared, ledger, { stays: true });
+            if (stays) section(shared, ledger, { stays });
             signal(ledger, words.ready, 1);
         }
         if (operations === 0) pauseOnCommand(shared, ledger);

@@ -149,6 +149,8 @@ TEST_CASE("a death reaches all objects by their names, and the registry itself",
     const auto opened = open(test.arena, dead, u"m", Kind::mutex);
     auto& mutex = *test.arena.at<Mutex>(test.arena.at<Entry>(opened.entry)->object);
     const Owner id = dead.id;
+    test.arena.report_death(0);
+    CHECK_FALSE(mutex.locked());
     mutex.lock(id);
     test.arena.report_death(id);
     CHECK(mutex.try_lock(heir.id) == LockResult::owner_died);

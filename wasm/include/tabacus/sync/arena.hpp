@@ -165,8 +165,9 @@ class alignas(line_bytes) Arena {
 
     /// Notes that the thread with that id has died, or that it leaves the arena, and frees its block.
     /// The next acquirer of what it holds is notified of that (mutex.hpp). Any thread may call it,
-    /// and more than once.
+    /// and more than once. Does nothing for 0, which is no thread.
     void report_death(Owner dead) {
+        if (dead == 0) return;
         mutex_.owner_died(dead);
         for (Offset entry = first_entry_.load(); entry != 0; entry = at<Entry>(entry)->next) {
             owner_died(*at<Entry>(entry), dead);
