@@ -168,7 +168,7 @@ const SHARED_MEMORY = [
         test: 'shared locks: a reader-writer lock survives an owner that dies at any step',
     },
     {
-        ...sharedLock('semaphore.hpp'),
+        ...sharedLock('counting_semaphore.hpp'),
         name: 'semaphore-one-too-many',
         fault: 'a permit too many is granted',
         find: 'while (held < total) {',
@@ -176,7 +176,7 @@ const SHARED_MEMORY = [
         test: 'shared locks: a semaphore admits as many threads as it has permits',
     },
     {
-        ...sharedLock('semaphore.hpp'),
+        ...sharedLock('counting_semaphore.hpp'),
         name: 'semaphore-one-at-a-time',
         fault: 'of several free permits one is granted',
         find: 'while (held < total) {',
@@ -184,7 +184,7 @@ const SHARED_MEMORY = [
         test: 'shared locks: a semaphore admits as many threads as it has permits',
     },
     {
-        ...sharedLock('semaphore.hpp'),
+        ...sharedLock('counting_semaphore.hpp'),
         name: 'semaphore-takes-from-others',
         fault: 'a release takes the permit from another thread first',
         find: 'if (own && record.owner.load() != self) return;',
@@ -192,7 +192,7 @@ const SHARED_MEMORY = [
         test: 'shared locks: permits come back from a thread that dies at any step',
     },
     {
-        ...sharedLock('semaphore.hpp'),
+        ...sharedLock('counting_semaphore.hpp'),
         name: 'semaphore-always-adds',
         fault: 'a release adds a permit and leaves the account',
         find: 'std::uint32_t left = take_from_accounts(self, true, n);\n        if (left != 0) left = take_from_accounts(self, false, left);',

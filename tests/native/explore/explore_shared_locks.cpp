@@ -9,8 +9,8 @@
 #include "lab/explore/search.hpp"
 #include "lab/threads/model.hpp"
 #include "tabacus/sync/barrier.hpp"
+#include "tabacus/sync/counting_semaphore.hpp"
 #include "tabacus/sync/rw_lock.hpp"
-#include "tabacus/sync/semaphore.hpp"
 
 namespace tabacus::test {
 namespace {

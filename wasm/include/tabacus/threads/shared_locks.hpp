@@ -8,8 +8,8 @@
 #include <system_error>
 
 #include "tabacus/sync/barrier.hpp"
+#include "tabacus/sync/counting_semaphore.hpp"
 #include "tabacus/sync/rw_lock.hpp"
-#include "tabacus/sync/semaphore.hpp"
 #include "tabacus/sync/thread_id.hpp"
 
 // The reader-writer lock, the semaphore and the barrier of shared memory in the shapes of the C++
