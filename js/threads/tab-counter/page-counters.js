@@ -8,6 +8,14 @@ import { PageCells } from './page-cells.js';
 /** The shortest time between two gathers that no thread has asked for: about a frame. */
 const pause_ms = 16;
 
+/**
+ * The part of a tab that counters use.
+ *
+ * @typedef {object} CounterSource
+ * @property {any} _engine the engine of the tab
+ * @property {(name: string) => object} counter
+ */
+
 /** A gatherer of the tab's program, and the number of its cells. @typedef {{ address: number, number: number }} Gatherer */
 
 /**
@@ -31,12 +39,12 @@ export class PageCounters {
     #bridge = new Lazy(async () => {
         const { _engine: engine } = this.#tab;
         await engine.load('gather');
-        return engine.bridge;
+        return /** @type {import('../../core/bridge.js').Bridge} */ (engine.bridge);
     });
 
     /**
      * @param {import('../thread-core.js').ThreadCore} core
-     * @param {Pick<import('../../tab/tab.js').Tab, '_engine' | 'counter'>} tab
+     * @param {CounterSource} tab
      */
     constructor(core, tab) {
         this.#core = core;
@@ -125,6 +133,7 @@ export class PageCounters {
         const { words, units } = this.#core;
         const begin = (cells + cellsFields.name) >> 1;
         const end = begin + Number(words[(cells + cellsFields.nameUnits) >> 2]);
+        /** @type {any} */
         const counter = this.#tab.counter(String.fromCharCode(...units.subarray(begin, end)));
         const number = PageCells.of(bridge).add(this.#core, cells);
         const made = { address: gatherNew(bridge, counter._address, number), number };

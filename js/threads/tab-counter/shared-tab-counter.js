@@ -21,8 +21,7 @@ const timeoutDefault_ms = 30_000;
  * @example
  * const visits = shared.tabCounter('visits');
  * visits.add();
- * visits.flush(); // in a Worker: blocks until all that it has added is committed
- * await visits.flushAsync(); // in any thread
+ * await visits.flushAsync(); // or visits.flush(), which blocks a Worker
  */
 export class SharedTabCounter {
     #core;

@@ -24,7 +24,7 @@ import { sleepAsync } from '../waiting.js';
  * @property {(name: string, options: LockOptions) => Promise<Held | null>} _acquire
  */
 
-/** The part of a tab that is used for locks and counters. @typedef {LockSource & Pick<import('../../tab/tab.js').Tab, '_engine' | 'counter'>} TabSource */
+/** The part of a tab that is used for locks and counters. @typedef {LockSource & import('../tab-counter/page-counters.js').CounterSource} TabSource */
 
 /**
  * Acquires and releases locks over tabs, and commits and reads counters over tabs, on behalf of threads, which

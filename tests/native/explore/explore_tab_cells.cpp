@@ -1,14 +1,13 @@
 // Counters over tabs to which threads add. First the cells in shared memory, under every
 // interleaving, with a thread that is terminated at every step; then the tabs that gather them,
 // under every schedule up to a bound, with a tab that dies at every step.
-#include <array>
 #include <catch2/catch_test_macros.hpp>
-#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "lab/explore/scenario.hpp"
 #include "lab/explore/search.hpp"
 #include "lab/lab_tab.hpp"
 #include "lab/threads/model.hpp"

@@ -2,6 +2,8 @@
 // published.
 #include <catch2/catch_test_macros.hpp>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "protocol_scene.hpp"
 #include "tabacus/replica/gatherer.hpp"
