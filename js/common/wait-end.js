@@ -54,10 +54,14 @@ export class WaitEnd {
                 end();
                 withdraw?.();
             };
-            // The core's own timer ends nearly all calls of the core first.
-            const bound_ms = Math.max(timeout + (withdraw ? withdrawal_ms : 0), answerMsMin);
+            // The core has a timer of its own, after which it may still get an answer. The second timer here begins when
+            // the first one fires, since a hidden tab fires all timers that are due at once.
+            const grace = () => this.#stops.push(clock.after(withdrawal_ms, expire));
+            const bound_ms = withdraw
+                ? Math.max(timeout, answerMsMin - withdrawal_ms)
+                : Math.max(timeout, answerMsMin);
             const left_ms = began_ms + bound_ms - clock.monotonic();
-            this.#stops.push(clock.after(Math.min(left_ms, 2 ** 31 - 1), expire));
+            this.#stops.push(clock.after(left_ms, withdraw ? grace : expire));
         });
         this.ended.catch(() => {});
     }

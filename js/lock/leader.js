@@ -107,7 +107,7 @@ export class Leader extends Successor {
      * @param {{ key?: string, signal?: AbortSignal, timeout?: number }} [options] `key`: all calls with the
      *   same key are one call, until an hour after its answer; at most 1024 UTF-16 units. `signal`, and
      *   `timeout` in milliseconds, end the wait and withdraw the call; if the answer is already committed, it
-     *   is returned instead. A call with a key is not withdrawn: only this wait for it ends
+     *   is returned instead, unless the store does not answer within 100 ms. A call with a key is not withdrawn: only this wait for it ends
      * @returns {Promise<any>} what the handler returned. Rejects with a clone of what the handler threw; with
      *   the reason of `signal`, or a `TimeoutError`; with `unknown-commit` if the database was lost; and with
      *   `invalid-argument`, `closed`, `unavailable` without IndexedDB, or an error of the store

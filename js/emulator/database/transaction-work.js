@@ -9,8 +9,14 @@
 /** @type {WeakMap<object, Work>} */
 const works = new WeakMap();
 
-/** The transactions that are not answered. @type {WeakSet<object>} */
-const held = new WeakSet();
+/** The transactions that are not answered, by their databases. @type {WeakMap<object, Set<object>>} */
+const held = new WeakMap();
+
+/** @type {ReadonlySet<object>} */
+const none = new Set();
+
+/** @param {any} transaction @returns {ReadonlySet<object>} */
+const heldOf = ({ db: { _rawDatabase: raw } }) => held.get(raw) ?? none;
 
 /**
  * Begins the work of a transaction.
@@ -22,18 +28,21 @@ const held = new WeakSet();
 export function beginTransactionWork(transaction, begin) {
     const work = { stop: begin(), passes: false, begin };
     works.set(transaction, work);
+    if (heldOf(transaction).size > 0) arrange(transaction);
     return () => {
         works.delete(transaction);
-        held.delete(transaction);
         work.stop();
-        arrange(transaction);
+        if (heldOf(transaction).size > 0) setHeld(transaction, false);
     };
 }
 
 /** Lets time pass although a transaction is not answered, or ends that. @param {any} transaction @param {boolean} on */
 export function setHeld(transaction, on) {
-    if (on) held.add(transaction);
-    else held.delete(transaction);
+    const { _rawDatabase: raw } = transaction.db;
+    const all = held.get(raw) ?? new Set();
+    held.set(raw, all);
+    if (on) all.add(transaction);
+    else all.delete(transaction);
     arrange(transaction);
 }
 
@@ -42,13 +51,14 @@ export function setHeld(transaction, on) {
  *
  * @param {any} transaction one of them
  */
-export function arrange({ db: { _rawDatabase: raw } }) {
+function arrange({ db: { _rawDatabase: raw } }) {
+    const all = held.get(raw) ?? none;
     /** @type {any[]} */
     const waiting = [];
     for (const one of raw.transactions) {
         const work = works.get(one);
         if (!work) continue;
-        const passes = held.has(one) || waiting.some((before) => excludes(before, one));
+        const passes = all.has(one) || waiting.some((before) => excludes(before, one));
         if (passes) waiting.push(one);
         if (passes === work.passes) continue;
         work.passes = passes;

@@ -4,7 +4,7 @@
  */
 
 import { hostTask } from '../common/host-task.js';
-import { arrange, beginTransactionWork, setHeld } from './transaction-work.js';
+import { beginTransactionWork, setHeld } from './transaction-work.js';
 import { outsideOfFakeIndexedDB, wrapTransaction } from './fake-indexeddb-tasks.js';
 
 /** @typedef {import('../context.js').Context} Context */
@@ -161,7 +161,6 @@ export function scheduled(context, transaction, trouble) {
         else start();
     };
     const done = beginTransactionWork(transaction, () => context.origin.beginWork());
-    arrange(transaction);
     const next = () => {
         countStep(context);
         context.queueTask(step, 'database');
