@@ -2,11 +2,33 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { besideEachVersion, sleep } from './both-versions.js';
+import { open } from 'tabacus';
+import { newOrigin } from '../versions/origins.js';
+import { besideEachVersion, namespace, sleep } from './both-versions.js';
 
 /** @typedef {import('tabacus').Tab} Tab */
 
-besideEachVersion(({ underSeeds, inBothRoles }) => {
+besideEachVersion(({ openEarlier, underSeeds, inBothRoles }) => {
+    it('a tab of this version is told once that a tab of the earlier version uses locks', async () => {
+        const origin = await newOrigin({ seed: 1 });
+        const [first, second] = [origin.openTab(), origin.openTab()];
+        const present = await open({ namespace, window: first.window });
+        /** @type {string[]} */
+        const warnings = [];
+        present.addEventListener('warning', ({ detail }) => void warnings.push(detail.code));
+        await present.lock('l').run(() => {});
+        const earlier = await openEarlier({ namespace, window: second.window });
+        for (const round of [1, 2, 3]) {
+            // A tab announces a request that waits.
+            const held = present.lock('l').run(() => sleep(first, 50));
+            await earlier.lock('l').run(() => round);
+            await held;
+        }
+        await origin.settled();
+        assert.deepEqual(warnings, ['older-version']);
+        await Promise.all([present.close(), earlier.close()]);
+    });
+
     for (const [exclusion, options] of /** @type {const} */ ([
         ['web-locks', {}],
         ['lease', { url: 'http://shop.example/' }], // an insecure page has no Web Locks

@@ -21,6 +21,12 @@ using lab::Faults;
 
 using Rows = std::map<std::string, std::string>;
 
+/// What the later version has committed.
+struct Written {
+    Rows rows;
+    Rows claims;  // subjects, by holder
+};
+
 /// Returns the record as a later version writes it, and back.
 std::string raised(std::string_view text) {
     return text.starts_with("1;") ? "2" + std::string(text.substr(1)) : std::string(text);
@@ -33,7 +39,7 @@ std::string lowered(std::string_view text) {
 /// transaction.
 class LaterTab {
   public:
-    LaterTab(LabTab& world, Store store, Rows& written)
+    LaterTab(LabTab& world, Store store, Written& written)
         : world_(world), store_(store), written_(written) {}
     void raise() { scope_.spawn(raise_all()); }
 
@@ -44,33 +50,39 @@ class LaterTab {
             co_await world_.database().begin(scope, Access::write, Durability::relaxed);
         const auto slot = subject_of_slot("0");
         const auto holder = co_await transaction->holder(slot);
+        Written written;
         if (holder) {
             transaction->release(*holder);
             transaction->claim(slot, raised(*holder));
+            written.claims[raised(*holder)] = slot;
         }
-        Rows rows;
         for (const auto& row : co_await transaction->list(store_, "")) {
             if (!row.value.starts_with("1;")) continue;
-            rows[row.key] = raised(row.value);
-            transaction->put(store_, row.key, rows[row.key]);
+            written.rows[row.key] = raised(row.value);
+            transaction->put(store_, row.key, written.rows[row.key]);
         }
         co_await transaction->commit();
-        written_ = std::move(rows);
+        written_ = std::move(written);
     }
 
     LabTab& world_;
     Store store_;
-    Rows& written_;
+    Written& written_;
     Scope scope_;
 };
 
-/// Returns what has become of the later version's rows, or nothing if they are as it wrote them.
-std::string changed(Origin& origin, Store store, const Rows& written) {
-    const auto& rows = origin.database().rows(store);
-    for (const auto& [key, value] : written) {
-        const auto found = rows.find(key);
-        if (found == rows.end()) return "a row of the later version is gone: " + key;
-        if (found->second.text != value) return "a row of the later version was changed: " + key;
+/// Returns what has become of the later version's records, or nothing if they are as it wrote them.
+std::string changed(Origin& origin, Store store, const Written& written) {
+    for (const auto& [in, records] :
+         {std::pair(store, written.rows), std::pair(Store::claims, written.claims)}) {
+        const auto& rows = origin.database().rows(in);
+        for (const auto& [key, value] : records) {
+            const auto found = rows.find(key);
+            if (found == rows.end()) return "a record of the later version is gone: " + key;
+            if (found->second.text != value) {
+                return "a record of the later version was changed: " + key;
+            }
+        }
     }
     if (!origin.database().rows(Store::quarantine).empty()) return "a row was quarantined";
     return "";
@@ -129,7 +141,7 @@ class CountingBesideLater final : public lab::Workload {
 
   private:
     Counted counted_;
-    Rows written_;
+    Written written_;
     LabTab* tab_ = nullptr;
     CountingTab* page_ = nullptr;
 };
@@ -144,6 +156,8 @@ class QueueBesideLater final : public lab::Workload {
             for (const auto* const payload : {"a", "b"}) asked_.push_back(page.enqueue(payload));
             page.work();
             page.scope().spawn([](LabTab& world, QueuePage& self) -> Task<void> {
+                co_await world.clock().sleep(1);
+                self.enqueue("c");
                 co_await world.clock().sleep(3'000);
                 self.close();
             }(tab, page));
@@ -168,7 +182,7 @@ class QueueBesideLater final : public lab::Workload {
   private:
     QueueJudge judge_;
     std::vector<std::shared_ptr<QueuePage::Asked>> asked_;
-    Rows written_;
+    Written written_;
 };
 
 template <typename Workload>
