@@ -46,10 +46,10 @@ struct LockContext {
     double last_stamp_ms = 0;
     std::shared_ptr<HeldLock> liveness;  // kept beyond the last hold, if it bars no cache
     int evictions = 0;
-    bool suspended;  // prerendered, frozen, or between pagehide and pageshow
+    bool suspended;          // prerendered, frozen, or between pagehide and pageshow
     bool unsettled = false;  // the database has vanished, and the lock manager is being probed
     bool closed = false;
-    bool cut_off = false;  // closed, because new documents have another lock manager
+    bool cut_off = false;             // closed, because new documents have another lock manager
     bool older_version_seen = false;  // it announces its requests to all tabs
     Scope scope;                      // last: what runs in it uses all of the above
 
