@@ -132,17 +132,14 @@ export class Origin {
 
     /**
      * Clears the site's data, as a user can: empties storages and databases, without events, and closes connections.
-     *
-     * @param {{ newLockManager?: boolean }} [options] `newLockManager`: whether documents that open later get another
-     *   lock manager than those that are open, as in Chromium after `Clear-Site-Data: "storage"`
+     * @param {{ newLockManager?: boolean }} [options] `newLockManager`: documents that open later have another lock
+     *   manager than those that are open, as in Chromium after `Clear-Site-Data: "storage"`
      * @throws {TabacusError} `invalid-argument`
      */
     clearSiteData(options = {}) {
         const { newLockManager } = checkOptions(options, ['newLockManager']);
-        const more = newLockManager ? ', and new documents get another lock manager' : '';
-        this.#trace(`the site's data is cleared${more}`);
-        this.rules.calls.wipe();
-        if (newLockManager) this.rules.calls.addLockManager();
+        this.#trace(`the site's data is cleared${newLockManager ? '; new documents get other locks' : ''}`);
+        this.rules.calls.wipe(Boolean(newLockManager));
         if (this.database) loseDatabases(this.database);
     }
 
@@ -185,7 +182,6 @@ export class Origin {
 
     /**
      * Overwrites a record (a key of localStorage, or a row of a database) with nonsense, or with `value`.
-     *
      * @param {string | { key: any, value?: any, database?: string, store?: string }} record
      * @throws {TabacusError} `invalid-argument`
      */
@@ -217,7 +213,6 @@ export class Origin {
 
     /**
      * Sets the capacity of each storage.
-     *
      * @param {number | undefined} bytes keys and values together, in UTF-8; undefined for no limit
      */
     setQuota(bytes) {

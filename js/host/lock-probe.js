@@ -49,9 +49,11 @@ async function frameIsGrantedOurs({ clock, locks, platform }) {
     page.documentElement?.append(frame);
     try {
         const ours = /** @type {LockManager | undefined} */ (frame.contentWindow?.navigator.locks);
-        return await locks.manager.request(name, () =>
-            ours?.request(name, { ifAvailable: true }, (lock) => lock !== null),
-        ) === true;
+        return (
+            (await locks.manager.request(name, () =>
+                ours?.request(name, { ifAvailable: true }, (lock) => lock !== null),
+            )) === true
+        );
     } finally {
         frame.remove();
     }

@@ -47,6 +47,7 @@ const use = (tab, name) =>
         async (me, jobs, limit) => {
             const { tab: ours } = /** @type {any} */ (globalThis);
             for (let i = 0; i < jobs; ++i) await ours.queue('q').enqueue(`${me}${i}`);
+            /** @type {number[]} */
             const numbers = [];
             let taken = 0;
             let refused = 0;
@@ -118,13 +119,13 @@ describeIn(
             const numbers = used.flatMap((one) => one.numbers);
             assert.equal(new Set(numbers).size, numbers.length);
             assert.ok(used.reduce((sum, { taken }) => sum + taken, 0) <= LIMIT);
-            assert.match(states[0].told[0], /site-data-cleared/);
+            assert.match(states[0]?.told[0], /site-data-cleared/);
             const replaced = engine === ENGINES.chromium;
             for (const { warnings, exclusion } of states.slice(0, 2)) {
                 assert.equal(warnings.includes('lock-manager-replaced'), replaced);
                 assert.equal(exclusion, replaced ? 'none' : 'web-locks');
             }
-            assert.equal(states[2].exclusion, 'web-locks');
+            assert.equal(states[2]?.exclusion, 'web-locks');
             const counts = await Promise.all(
                 all.map((tab) =>
                     tab.evaluate(() => {

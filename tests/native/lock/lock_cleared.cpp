@@ -23,8 +23,7 @@ class WatchedPage final : private StoreUser {
     WatchedPage(LabTab& tab, LockJudge& judge, int& last_request)
         : locks(tab, judge, last_request),
           limits(tab, "test", [](const Notice&) {}),
-          watch(
-              tab, Names("test"), [this](const Notice&) { ++losses; }, this) {
+          watch(tab, Names("test"), [this](const Notice&) { ++losses; }, this) {
         tab.post([this] { watch.start(); });
     }
 
@@ -105,9 +104,11 @@ TEST_CASE("cleared: tabs whose lock manager is not that of new tabs leave the lo
         scene.steps(scene.random.below(60));
         auto& fresh = scene.open_watched();
         const auto anew = fresh.locks.hold();
-        scene.until([&] { return anew->granted && !held->loss.empty() && waiting->ended; });
+        // It is refused, or it was granted when the first tab noticed the loss, and is lost, too.
+        const auto over = [&] { return waiting->ended || !waiting->loss.empty(); };
+        scene.until([&] { return anew->granted && !held->loss.empty() && over(); });
         CHECK(held->loss == "site-data-cleared");
-        CHECK(waiting->error == ErrorCode::unavailable);
+        CHECK((waiting->error == ErrorCode::unavailable || waiting->granted));
         scene.origin.run();
         CHECK((holder.cut_off && waiter.cut_off && !fresh.cut_off));
         for (auto* page : {&holder, &waiter}) {
@@ -160,8 +161,7 @@ TEST_CASE("cleared: reserved numbers and rights are dropped, and cut off tabs ge
         int refused = 0;
         const auto use = [&](WatchedPage& page, bool counts) -> Task<void> {
             for (int i = 0; i < 3; ++i) {
-                auto range =
-                    co_await attempt(page.limits.sequence("s", {.block = 10}).reserve(1));
+                auto range = co_await attempt(page.limits.sequence("s", {.block = 10}).reserve(1));
                 if (range && counts) after.push_back(range.value().first);
                 auto spent = co_await attempt(page.limits.budget("b", 5).take(1));
                 if (spent && spent.value() && counts) ++taken;

@@ -227,8 +227,8 @@ void Origin::kill(LabTab& tab, std::size_t writes_kept, bool commits_kept) {
     scheduler_.truncate({Source::Kind::outgoing, tab.id_, 0}, writes_kept);
     storage_.end(tab.id_);
     scheduler_.post(
-        {Source::Kind::request, tab.id_, 0}, [&manager = locks(tab), id = tab.id_] { manager.end(id); },
-        0);
+        {Source::Kind::request, tab.id_, 0},
+        [&manager = locks(tab), id = tab.id_] { manager.end(id); }, 0);
 }
 
 void Origin::orphan_locks(LabTab& tab) {

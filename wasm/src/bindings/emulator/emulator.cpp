@@ -392,7 +392,6 @@ EMSCRIPTEN_BINDINGS(tabacus_emulator) {
         .function("keys(context, area)", &keys_of)
         .function("setQuota(bytes)", &EmulatedOrigin::set_quota)
         .function("wipe", &EmulatedOrigin::wipe)
-        .function("addLockManager", &EmulatedOrigin::add_lock_manager)
         .function("overwrite(key, value)", &overwrite)
         // Locks
         .function("abortLock(context, number)", &EmulatedOrigin::abort_lock)

@@ -47,8 +47,7 @@ TabId EmulatedOrigin::open_agent(ProcessId process) {
 
 ContextId EmulatedOrigin::open_context(TabId agent, AreaId session) {
     note_everything();
-    contexts_.push_back(
-        {.agent = agent, .session = session, .lock_manager = locks_.size() - 1});
+    contexts_.push_back({.agent = agent, .session = session, .lock_manager = locks_.size() - 1});
     return static_cast<ContextId>(contexts_.size());
 }
 
@@ -171,8 +170,9 @@ void EmulatedOrigin::set_quota(std::optional<std::size_t> bytes) {
 
 /// Drops the writes that are on their way. Otherwise they would reappear in one process and not in
 /// another.
-void EmulatedOrigin::wipe() {
+void EmulatedOrigin::wipe(bool new_lock_manager) {
     note_everything();
+    if (new_lock_manager) add_lock_manager();
     ++version_;
     for (const auto& source : std::vector(scheduler_.sources())) {
         const auto kind = source.kind;
@@ -185,7 +185,6 @@ void EmulatedOrigin::wipe() {
 }
 
 void EmulatedOrigin::add_lock_manager() {
-    note_everything();
     LockListener& listener = *this;
     locks_.emplace_back(listener, recorder_).wake_after_abort(options_.wake_after_abort);
 }

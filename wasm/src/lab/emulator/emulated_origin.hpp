@@ -123,11 +123,9 @@ class EmulatedOrigin final : private LockListener {
                   std::optional<std::string_view> value);
     void clear(ContextId context, AreaId area);
     void set_quota(std::optional<std::size_t> bytes);
-    /// Clears the site's data, as a user does. No event is fired.
-    void wipe();
-    /// Gives contexts that open later a lock manager of their own, as Chromium does when site data
-    /// is cleared by a response.
-    void add_lock_manager();
+    /// Clears the site's data, as a user does. No event is fired. With `new_lock_manager`, contexts
+    /// that open later have another lock manager, as in Chromium after a response that clears it.
+    void wipe(bool new_lock_manager = false);
     /// Sets or removes a value in every process at once. No event is fired.
     void overwrite(const std::string& key, std::optional<std::string> value);
     /// Returns a number that rises whenever a value that a context reads may have changed.
@@ -252,6 +250,7 @@ class EmulatedOrigin final : private LockListener {
     [[nodiscard]] const LockManager& locks(ContextId context) const {
         return locks_[contexts_.at(context - 1).lock_manager];
     }
+    void add_lock_manager();
     void begin_search_step(std::size_t index);
     [[nodiscard]] StorageArea& area(AreaId id) { return id == 0 ? local_ : *sessions_[id - 1]; }
     void begin_step();

@@ -21,9 +21,9 @@ std::string EmulatedOrigin::holder_of(const LockManager& locks, std::string_view
 
 void EmulatedOrigin::trace_refusal(const LockManager::Request& request) {
     if (!trace_.on()) return;
-    trace_.add({request.tab, Object::lock,
-                "is refused the lock " + request.name +
-                    holder_of(locks(request.client), request.name)});
+    trace_.add(
+        {request.tab, Object::lock,
+         "is refused the lock " + request.name + holder_of(locks(request.client), request.name)});
 }
 
 void EmulatedOrigin::trace_waiting_requests() {

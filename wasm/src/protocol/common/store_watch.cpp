@@ -20,8 +20,7 @@ constexpr double last_pause_ms = 64'000;
 void StoreWatch::start() {
     if (!world_.database().available() || std::exchange(started_, true)) return;
     events_ = world_.database().on_event([this](const DatabaseEvent&) { check(); });
-    lifecycle_ =
-        world_.lifecycle().on_event([this](LifecycleEvent event) { on_lifecycle(event); });
+    lifecycle_ = world_.lifecycle().on_event([this](LifecycleEvent event) { on_lifecycle(event); });
     listen();
     check();
 }
@@ -77,7 +76,7 @@ Task<void> StoreWatch::compare() {
     const auto row = co_await transaction->get(Store::meta, meta_key);
     const bool readable = row && !row->foreign && is_identifier(row->value);
     // A row that another script overwrote is no other database.
-    const auto found = readable                  ? row->value
+    const auto found = readable                 ? row->value
                        : row && !known_.empty() ? known_
                                                 : identifier_of(world_.random().bits());
     if (!readable) transaction->put(Store::meta, meta_key, found);

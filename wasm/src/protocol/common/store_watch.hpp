@@ -59,10 +59,7 @@ class StoreWatch {
   public:
     /// `world` and `user` must outlive it.
     StoreWatch(World& world, Names names, NoticeHandler on_notice, StoreUser* user = nullptr)
-        : world_(world),
-          names_(std::move(names)),
-          on_notice_(std::move(on_notice)),
-          user_(user) {}
+        : world_(world), names_(std::move(names)), on_notice_(std::move(on_notice)), user_(user) {}
 
     /// Begins to check which database this is: at once, after each event of the database, when
     /// another tab has noticed a loss, and when the page becomes visible or is resumed. Does

@@ -96,6 +96,7 @@ Task<bool> LimitStore::vanished(const std::string& key) {
 /// locks whether a live tab has seen it. Each attempt of persist() calls this again, because other
 /// tabs may have seen a row that a commit with an unknown outcome has made.
 Task<void> LimitStore::attend(std::string key, std::shared_ptr<Birth> birth) {
+    if (cut_off_) co_await fail(cut_off_error());
     const bool needless = key.empty() || seen_.contains(key) || !durable();
     if (needless || !world_.locks().available() || co_await marked(key)) co_return;
     auto there = co_await attempt(there_is(key));

@@ -130,7 +130,8 @@ void LockTable::store_vanished() { context_->store_vanished(); }
 
 void LockTable::store_settled(bool shared) {
     if (shared) return context_->store_settled();
-    context_->cut_off = !context_->closed;
+    context_->store_vanished();  // for what was granted before this tab read the database first
+    context_->cut_off |= !context_->closed;
     close();
 }
 

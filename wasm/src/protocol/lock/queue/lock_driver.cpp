@@ -283,7 +283,8 @@ Task<void> LockDriver::acquire_by_stealing(AcquireRequestPtr request) {
         lock_.native->release(hold);
         if (context.closed) co_await fail(context.end_error());
         if (context.stopped()) {
-            co_await fail(ErrorCode::lock_lost, "the page was frozen or hidden, or site data was cleared: try again");
+            co_await fail(ErrorCode::lock_lost,
+                          "the page was frozen or hidden, or site data was cleared: try again");
         }
         co_return;
     }
