@@ -66,7 +66,7 @@ export const pieces = {
     counters: { exports: [...core, ...counter, ...counters] },
     locks: { exports: [...coordination, ...locks], entered: ['tabacus::browser::BrowserLocks::query'] },
     storage: { exports: [], entered: ['tabacus::StorageReplica'], alone: true },
-    leader: { exports: leader },
+    leader: { exports: leader, entered: ['tabacus::browser::BrowserWorld::value_channel'] },
     lease: { exports: [], entered: ['tabacus::LeaseLock'] },
     queue: { exports: queues },
     limits: { exports: limits },

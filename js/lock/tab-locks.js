@@ -30,7 +30,7 @@ import { isThenable } from './outcome.js';
 import { platformError } from './platform-error.js';
 import { releaseOn } from './release-signal.js';
 import { Semaphore } from './semaphore.js';
-import { runOnce } from './single-flight.js';
+import { forgetOnce, runOnce } from './single-flight.js';
 import { SlowLocks } from './slow-locks.js';
 
 /**
@@ -297,6 +297,11 @@ export class TabLocks {
      */
     once(key, make, given, called_ms) {
         return runOnce(this, key, make, given, called_ms);
+    }
+
+    /** Implements tab.forget(). @param {string} key */
+    forget(key) {
+        return forgetOnce(this, key);
     }
 
     /**

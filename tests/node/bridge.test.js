@@ -8,6 +8,7 @@ import { bindings } from '../../bridge/exports.js';
 import { callbacks, coordinationCallbacks, hostCalls } from '../../bridge/host.js';
 import { Bridge } from '../../js/core/bridge.js';
 import { LockSnapshots } from '../../js/host/lock-snapshots.js';
+import { ValueChannels } from '../../js/host/value-channels.js';
 import { ready } from '../../js/core/load-coordination.js';
 import { CoordinationListeners } from '../../js/core/coordination-listeners.js';
 import { queueEnqueue, queueList, queueOpen } from '../../js/core/generated/queues.js';
@@ -80,6 +81,7 @@ test('the comment of each generated call names a function that exists on the oth
         'bridge.promises': new Promises(),
         'bridge.listeners': new CoordinationListeners(),
         'bridge.lockSnapshots': new LockSnapshots(host),
+        'bridge.valueChannels': new ValueChannels(host),
     };
     for (const call of [...hostCalls, ...callbacks, ...coordinationCallbacks]) {
         assert.ok(hostMethod(call) in Object(objects[call.on]), `${call.on} of ${call.name}`);
