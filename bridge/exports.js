@@ -70,7 +70,7 @@ export const pieces = {
     locks: { exports: [...coordination, ...locks], entered: ['tabacus::browser::BrowserLocks::query'] },
     gather: { exports: gather, alone: true },
     storage: { exports: [], entered: ['tabacus::StorageReplica'], alone: true },
-    leader: { exports: leader },
+    leader: { exports: leader, entered: ['tabacus::browser::BrowserWorld::value_channel'] },
     lease: { exports: [], entered: ['tabacus::LeaseLock'] },
     queue: { exports: queues },
     limits: { exports: limits },

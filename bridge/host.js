@@ -247,6 +247,29 @@ export const coordinationCallbacks = [
             settles: 'nothing if they have; else it fails with `unavailable`',
         },
     ]),
+    ...of('bridge.valueChannels', 'ValueChannels', 'js/host/value-channels.js', [
+        {
+            name: 'value_channel_open',
+            method: 'open',
+            doc: 'Opens a BroadcastChannel for values. False if there are none.',
+            returns: 'bool',
+            params: { channel: 'int', name: 'text' },
+        },
+        {
+            name: 'value_channel_post',
+            method: 'post',
+            doc: 'Posts a message with a value, unless the text of the value is empty.',
+            params: { channel: 'int', message: 'text', value: 'text' },
+        },
+        {
+            name: 'value_copy',
+            method: 'copy',
+            doc: 'Returns the number of a clone of the value.',
+            returns: 'number',
+            params: { value: 'text' },
+        },
+        { name: 'value_drop', method: 'drop', doc: 'Releases a value.', params: { value: 'text' } },
+    ]),
     ...of('bridge.listeners', 'CoordinationListeners', 'js/core/coordination-listeners.js', [
         {
             name: 'lock_lost',

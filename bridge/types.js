@@ -258,7 +258,7 @@ export const records = {
         doc: 'Which finished runs of a single flight have an outcome that a call may use.',
         header: 'tabacus/lock/once.hpp',
         to: 'cpp',
-        fields: { ttl_ms: 'number', called_ms: 'number' },
+        fields: { ttl_ms: 'number', called_ms: 'number', memory: 'bool' },
     },
     OnceOutcome: {
         doc: 'How a run of a single flight ended. The text is a number of js/host/values.js.',

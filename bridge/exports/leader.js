@@ -22,7 +22,14 @@ export const leader = [
         name: 'once_settle',
         doc: 'Keeps the outcome of a run, and releases its lock.',
         target: 'coordination.locks().settle_once',
-        params: { key: 'text', held: 'int', outcome: 'OnceOutcome', ttl_ms: 'number' },
+        params: { key: 'text', held: 'int', outcome: 'OnceOutcome', age: 'OnceAge' },
+        answers: 'nothing',
+    },
+    {
+        name: 'once_forget',
+        doc: 'Removes what single flights of the key keep, and ends a run in progress.',
+        target: 'coordination.locks().forget_once',
+        params: { key: 'text' },
         answers: 'nothing',
     },
     {

@@ -69,6 +69,12 @@ export class Bridge {
     lockSnapshots = /** @type {any} */ (undefined);
 
     /**
+     * Undefined until coordination is loaded.
+     * @type {import('../host/value-channels.js').ValueChannels}
+     */
+    valueChannels = /** @type {any} */ (undefined);
+
+    /**
      * The listeners of locks and queues. Undefined until coordination is loaded.
      *
      * @type {import('./coordination-listeners.js').CoordinationListeners}

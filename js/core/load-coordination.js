@@ -5,6 +5,7 @@
 
 import { learnStorable } from '../host/learn-storable.js';
 import { LockSnapshots } from '../host/lock-snapshots.js';
+import { ValueChannels } from '../host/value-channels.js';
 import { CoordinationListeners } from './coordination-listeners.js';
 import { coordinationClose, coordinationNew } from './generated/coordination.js';
 import { callCoordination } from './generated/coordination-calls.js';
@@ -28,6 +29,7 @@ export async function startCoordination(bridge, platform, load) {
     if (!host.locks.available) await load('lease');
     bridge.listeners = new CoordinationListeners();
     bridge.lockSnapshots = new LockSnapshots(host);
+    bridge.valueChannels = new ValueChannels(host);
     bridge.callFurther = callCoordination;
     bridge.coordination = coordinationNew(bridge, bridge.core);
     return () => coordinationClose(bridge);

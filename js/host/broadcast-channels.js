@@ -45,17 +45,20 @@ export class ChannelsHost {
      *
      * @param {number} id
      * @param {string} name
+     * @param {(data: unknown) => unknown} [read] returns the text that the core gets of what was sent. What is
+     *   no text is dropped
      * @returns {boolean} false if the platform has no channels
      */
-    open(id, name) {
+    open(id, name, read = (data) => data) {
         const Channel = this.#Channel;
         const channel = Channel && attempt(() => new Channel(name));
         if (!channel) return false;
         // In Node, an open channel alone must not keep the process alive.
         /** @type {{ unref?: () => void }} */ (channel).unref?.();
         channel.onmessage = ({ data }) => {
-            if (typeof data !== 'string' || data.length > messageUnitsMax) return;
-            this.#report.message(id, data);
+            const text = read(data);
+            if (typeof text !== 'string' || text.length > messageUnitsMax) return;
+            this.#report.message(id, text);
         };
         this.#open.set(id, channel);
         return true;
@@ -65,7 +68,7 @@ export class ChannelsHost {
      * Sends a message, after the deferred ones.
      *
      * @param {number} id
-     * @param {string} message
+     * @param {unknown} message
      */
     post(id, message) {
         this.#postWaiting();
@@ -95,7 +98,7 @@ export class ChannelsHost {
      * Sends a message at once.
      *
      * @param {number} id
-     * @param {string} message
+     * @param {unknown} message
      */
     #post(id, message) {
         attempt(() => this.#open.get(id)?.postMessage(message));

@@ -40,6 +40,21 @@ import { Held } from './held.js';
  *   waits, one request rejects with a DeadlockError
  */
 
+/**
+ * The options of tab.once(). All callers of a key should pass the same `durability`.
+ *
+ * @typedef {object} OnceOptions
+ * @property {number} [ttl] a kept value that is not older than this, in milliseconds, is returned without a run;
+ *   0 by default. A value is kept for the `ttl` of the call that ran, and for at least an hour, or a minute in
+ *   memory
+ * @property {'strict' | 'memory'} [durability] with `memory`, outcomes are written to no disk: they are in the
+ *   memory of the tabs that got them, and are gone when the last of these is closed, reloaded or left. `strict`
+ *   by default: they are kept in IndexedDB
+ * @property {AbortSignal} [signal] ends the wait: the call rejects with the signal's reason
+ * @property {number} [timeout] the longest wait, in milliseconds; the call then rejects with a `TimeoutError`
+ * @property {number} [maxHold] the longest time for which `make` may run, in milliseconds, as for a lock
+ */
+
 /** The names of these options. */
 const lockOptions = /** @type {const} */ ([
     'mode',
@@ -140,10 +155,11 @@ export function checkLockOptions(given = {}) {
 
 /** Checks the options of tab.once(), as checkLockOptions() does. @param {unknown} given */
 export function checkOnceOptions(given = {}) {
-    const options = checkOptions(given, ['ttl', 'signal', 'timeout', 'maxHold']);
-    const { ttl = 0, ...rest } = options;
+    const options = checkOptions(given, ['ttl', 'durability', 'signal', 'timeout', 'maxHold']);
+    const { ttl = 0, durability = 'strict', ...rest } = options;
     if (typeof ttl !== 'number' || !(ttl >= 0)) throw invalid('ttl', ttl, 'a number of milliseconds from 0');
-    return { ttl, ...checkLockOptions(rest) };
+    const memory = checkOneOf('durability', durability, ['strict', 'memory']) === 'memory';
+    return { ttl, memory, ...checkLockOptions(rest) };
 }
 
 /** Checks the options of a semaphore, as checkLockOptions() does. @param {unknown} given */

@@ -1,11 +1,12 @@
 /** Single flights over tabs: of the callers with one key, one runs its function, and all get the outcome. */
 
 import { checkFunction, checkName } from '../common/check-arguments.js';
-import { onceEnter, onceSettle } from '../core/generated/locks.js';
+import { onceEnter, onceForget, onceSettle } from '../core/generated/locks.js';
 import { checkOnceOptions } from './lock-options.js';
 import { within } from '../common/wait-end.js';
 import { coreName } from './names.js';
 import { cloneError, unwrapOutcome } from './outcome.js';
+import { platformError } from './platform-error.js';
 import { cloned } from './store-arguments.js';
 
 /** @typedef {import('./tab-locks.js').TabLocks} TabLocks */
@@ -25,11 +26,11 @@ import { cloned } from './store-arguments.js';
 export async function runOnce(locks, key, make, given, called_ms) {
     checkName(key, 'key');
     checkFunction('make', make);
-    const { signal, ttl, ...options } = checkOnceOptions(given);
+    const { signal, ttl, memory, ...options } = checkOnceOptions(given);
     const { _access, _bridge: bridge } = locks;
     _access._assertAsked();
     _access._assertStore('outcomes');
-    const age = { ttl_ms: ttl, called_ms };
+    const age = { ttl_ms: ttl, called_ms, memory };
     const entered = locks._name(key);
     const { timeout_ms: timeout } = options;
     const { outcome: other, held: number } = await locks._wait(
@@ -52,17 +53,39 @@ export async function runOnce(locks, key, make, given, called_ms) {
         if (value !== undefined) cloned('value', value);
         outcome = { succeeded: true, result: { value } };
     } catch (error) {
-        if (!held.held) {
-            held.release();
-            throw error;
-        }
         outcome = { succeeded: false, result: cloneError(error) };
-        await settle(locks, key, held, outcome, { ttl, signal, timeout });
+        const { held: kept } = held;
+        try {
+            await settle(locks, key, held, outcome, { age, signal, timeout });
+        } catch (failure) {
+            if (kept || isAbort(failure)) throw failure;
+        }
         throw error;
     }
-    await settle(locks, key, held, outcome, { ttl, signal, timeout });
+    await settle(locks, key, held, outcome, { age, signal, timeout });
     return outcome.result.value;
 }
+
+/**
+ * Implements tab.forget().
+ *
+ * @param {TabLocks} locks
+ * @param {string} key
+ */
+export async function forgetOnce(locks, key) {
+    checkName(key, 'key');
+    const { _access, _bridge: bridge } = locks;
+    _access._assertAsked();
+    _access._assertStore('outcomes');
+    await locks._wait(
+        { signals: [], timeout: undefined },
+        () => onceForget(bridge, locks._name(key)),
+        () => {},
+    );
+}
+
+/** Whether an error reports that the key was forgotten. @param {unknown} error */
+const isAbort = (error) => error instanceof DOMException && error.name === 'AbortError';
 
 /**
  * Gives back what once() gets after its wait has ended.
@@ -76,27 +99,36 @@ function giveBack(locks, { outcome, held }) {
 }
 
 /**
- * Stores the outcome of a run of once(), and releases its lock. The options `signal` and `timeout` end the wait for
- * the store, but a signal that has aborted before does not.
+ * Keeps the outcome of a run of once(), and releases its lock. If the lock was lost, keeps nothing, and rejects. The
+ * options `signal` and `timeout` end the wait for the store, but a signal that has aborted before does not.
  *
  * @param {TabLocks} locks
  * @param {string} key
  * @param {import('./held.js').Held} held
  * @param {{ succeeded: boolean, result: object }} outcome
  * @param {object} options
- * @param {number} options.ttl how long the outcome is kept at least, in milliseconds
+ * @param {{ ttl_ms: number, called_ms: number, memory: boolean }} options.age where and how long it is kept
  * @param {AbortSignal | undefined} options.signal
  * @param {number | undefined} options.timeout
  */
-async function settle(locks, key, held, { succeeded, result }, { ttl, signal, timeout }) {
+async function settle(locks, key, held, { succeeded, result }, { age, signal, timeout }) {
+    if (locks._access._ended) {
+        held.release();
+        throw locks._access._ended;
+    }
     locks._forget(held._id);
     const { _bridge: bridge } = locks;
     const { values } = bridge.host;
     const text = values.keep(result);
     const ends = { signal: signal?.aborted ? undefined : signal, timeout };
-    await within(locks._clock, ends, () =>
-        onceSettle(bridge, coreName(key), held._id, { succeeded, text }, ttl).finally(() =>
-            values.take(text),
-        ),
-    );
+    const stored = async () => {
+        try {
+            await onceSettle(bridge, coreName(key), held._id, { succeeded, text }, age);
+        } catch (error) {
+            throw platformError(/** @type {any} */ (error), []);
+        } finally {
+            values.take(text);
+        }
+    };
+    await within(locks._clock, ends, stored);
 }

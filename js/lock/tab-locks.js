@@ -31,7 +31,7 @@ import { platformError } from './platform-error.js';
 import { releaseOn } from './release-signal.js';
 import { Semaphore } from './semaphore.js';
 import { within, WaitEnd } from '../common/wait-end.js';
-import { runOnce } from './single-flight.js';
+import { forgetOnce, runOnce } from './single-flight.js';
 import { SlowLocks } from './slow-locks.js';
 
 /**
@@ -299,6 +299,11 @@ export class TabLocks {
      */
     once(key, make, given, called_ms) {
         return runOnce(this, key, make, given, called_ms);
+    }
+
+    /** Implements tab.forget(). @param {string} key */
+    forget(key) {
+        return forgetOnce(this, key);
     }
 
     /**

@@ -213,18 +213,28 @@ export class Tab extends TabEventTarget {
      * @param {(run: { signal: AbortSignal, token: number }) => T | Promise<T>} make returns a value that can
      *   be cloned. `signal` aborts when another caller may run in its place; `token` is the fencing token of
      *   this run
-     * @param {{ ttl?: number, signal?: AbortSignal, timeout?: number, maxHold?: number }} [options] all times
-     *   are in milliseconds. `ttl`: a stored value that is not older than this is returned without a run; 0
-     *   by default. A value is kept for the `ttl` of the call that ran, and for at least an hour. `signal` and
-     *   `timeout` end the wait; `maxHold` limits the run, as that of a lock
+     * @param {import('../lock/lock-options.js').OnceOptions} [options]
      * @returns {Promise<T>} rejects with what `make` throws; with the reason of `signal`, or a
-     *   `TimeoutError`; and with `invalid-argument`, `closed`, `unavailable` without IndexedDB, or an error
-     *   of the store
+     *   `TimeoutError`; with an `AbortError` if the key is forgotten; and with `invalid-argument`, `closed`,
+     *   `unavailable` without IndexedDB or BroadcastChannel, or an error of the store
      * @example
      * const token = await tab.once('token', async ({ signal }) => (await fetch('/refresh', { signal })).json());
      */
     once(key, make, options) {
         return this._ask('leader', 'once', key, make, options, this.#engine.host.clock.now());
+    }
+
+    /**
+     * Removes what once() keeps under a key, in all tabs. Ends a run in progress: its `signal` aborts, and all
+     * callers that wait for it get an `AbortError`.
+     *
+     * @param {string} key a well-formed string of 1 to 128 UTF-16 units
+     * @returns {Promise<void>} resolves once no tab returns an earlier value to a call that begins later.
+     *   Rejects with `invalid-argument`, `closed`, `unavailable` without IndexedDB, an error of the store, or a
+     *   `TimeoutError` if the lock of the key cannot be stolen within ten seconds
+     */
+    forget(key) {
+        return this._ask('leader', 'forget', key);
     }
 
     /**

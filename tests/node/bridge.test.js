@@ -9,6 +9,7 @@ import { callbacks, coordinationCallbacks, gatherCallbacks, hostCalls } from '..
 import { Bridge } from '../../js/core/bridge.js';
 import { PageCells } from '../../js/threads/tab-counter/page-cells.js';
 import { LockSnapshots } from '../../js/host/lock-snapshots.js';
+import { ValueChannels } from '../../js/host/value-channels.js';
 import { ready } from '../../js/core/load-coordination.js';
 import { CoordinationListeners } from '../../js/core/coordination-listeners.js';
 import { queueEnqueue, queueList, queueOpen } from '../../js/core/generated/queues.js';
@@ -82,6 +83,7 @@ test('the comment of each generated call names a function that exists on the oth
         'bridge.listeners': new CoordinationListeners(),
         'bridge.lockSnapshots': new LockSnapshots(host),
         cells: PageCells.prototype,
+        'bridge.valueChannels': new ValueChannels(host),
     };
     for (const call of [...hostCalls, ...callbacks, ...coordinationCallbacks, ...gatherCallbacks]) {
         assert.ok(hostMethod(call) in Object(objects[call.on]), `${call.on} of ${call.name}`);

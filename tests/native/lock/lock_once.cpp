@@ -45,7 +45,7 @@ class Client {
         co_await page_.world().clock().sleep(1);
         const int token = provider_.refresh(provider_.newest);
         co_await page_.world().clock().sleep(1);
-        co_await once_.settle("token", std::move(turn.held), {true, std::to_string(token)}, 0);
+        co_await once_.settle("token", std::move(turn.held), {true, std::to_string(token)}, {});
         co_return token;
     }
     LockPage& page_;
@@ -123,7 +123,7 @@ TEST_CASE("once: a caller from before a run's end takes its outcome, however lat
             Once once(page.world(), page.table());
             auto turn = co_await once.enter("k", {}, {});
             co_await page.world().clock().sleep(5);
-            co_await once.settle("k", std::move(turn.held), {false, "refused"}, 0);
+            co_await once.settle("k", std::move(turn.held), {false, "refused"}, {});
         }(first),
         [&] { settled = true; }, [](const Failure&) {});
     scene.until([&] { return settled; });
@@ -155,7 +155,8 @@ TEST_CASE("once: a sweep removes old runs, but those that shall be kept for long
             one.page->scope(),
             [](Once& flights, std::string name, double kept_ms) -> Task<void> {
                 auto turn = co_await flights.enter(name, {}, {});
-                co_await flights.settle(name, std::move(turn.held), {true, name}, kept_ms);
+                co_await flights.settle(name, std::move(turn.held), {true, name},
+                                        {.ttl_ms = kept_ms});
             }(once, key, ttl_ms),
             [&] { done = true; }, [](const Failure&) {});
         scene.until([&] { return done; });

@@ -5,6 +5,7 @@
 
 #include "protocol_scene.hpp"
 #include "seeds.hpp"
+#include "time_last_chooser.hpp"
 
 namespace tabacus::test {
 namespace {
@@ -87,6 +88,34 @@ TEST_CASE("replicated: a stolen slot fences its former owner, and no increment c
             if (unaware) scene.origin.thaw(victim);
         }
         check_exact(scene);
+    }
+}
+
+TEST_CASE(
+    "replicated: no read and no flush fails however often slots are stolen; one warning a minute") {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        Scene scene(seed, model_of(seed), std::make_unique<TimeLastChooser>(seed));
+        const auto victim = scene.ready();
+        auto& stealer_tab = scene.origin.open_tab();
+        auto& stealer = stealer_tab.run<Stealer>(stealer_tab);
+        for (int theft = 0; theft < 10; ++theft) {
+            victim.page->add(1);
+            victim.page->flush();
+            victim.page->read();
+            for (int part = 0; part < 3; ++part) {
+                scene.steps(scene.random.below(25));
+                for (std::size_t slot = 0; slot < 4; ++slot) stealer.steal(slot_lock(slot));
+            }
+            scene.origin.run_until(
+                [&] { return victim.page->flushing + victim.page->reading == 0; });
+        }
+        const auto warnings = std::ranges::count_if(
+            victim.page->notices, [](const Notice& notice) { return notice.code == "slot-lost"; });
+        CHECK(warnings <= 1);
+        CHECK(victim.page->errors == std::vector<ErrorCode>{});
+        CHECK(victim.page->read_errors == std::vector<ErrorCode>{});
+        CHECK(scene.read(scene.ready()) == 10);
     }
 }
 

@@ -189,6 +189,42 @@ TEST_CASE("a corrupt backup is ignored if the database is intact") {
     CHECK(page.page->errors.empty());
 }
 
+TEST_CASE("false rows of the backup never change a value while the database is intact") {
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        CAPTURE(seed);
+        Scene scene(seed, model_of(seed));
+        scene.add_and_flush(scene.ready(), 3);
+        scene.add_and_flush(scene.ready(), 4);
+        scene.origin.run();
+        const auto key = scene.origin.database().rows(Store::rows).begin()->first;  // "c/gen/0"
+        const auto generation = key.substr(2, key.rfind('/') - 2);
+        for (int i = 0; i < 8; ++i) {
+            const std::vector<std::string> rows = {key, "c/" + generation + "/1",
+                                                   "c/" + generation + "/2", "c/zzz/0"};
+            const std::vector<std::string> totals = {"1;1;1000;0", "1;1;0;1000",
+                                                     "1;9007199254740991;500;500"};
+            scene.origin.storage().overwrite(
+                "tabacus/test/mirror/" + rows[scene.random.below(rows.size())],
+                totals[scene.random.below(totals.size())]);
+            scene.steps(scene.random.below(20));
+            const auto member = scene.members[scene.random.below(scene.members.size())];
+            if (scene.random.below(4) == 0 && scene.members.size() < 4) scene.ready();
+            if (!member.tab->alive()) continue;
+            if (scene.random.coin()) scene.add_and_flush(member);
+            if (scene.random.coin()) scene.read(member);
+            if (scene.random.below(6) == 0) scene.origin.kill(*member.tab);
+            // A tab that rests meanwhile adopts its slot again.
+            if (scene.random.coin()) scene.origin.run();
+        }
+        scene.origin.run();
+        const auto attempted = scene.judge.attempted().plus;
+        CHECK(scene.read(scene.ready()) == attempted);
+        scene.add_and_flush(scene.ready());
+        CHECK(scene.read(scene.ready()) == attempted + 1);
+        CHECK(scene.judge.failures() == std::vector<std::string>{});
+    }
+}
+
 TEST_CASE("hostile messages never cause a lasting wrong value, and are never stored") {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         CAPTURE(seed);

@@ -11,10 +11,10 @@ namespace tabacus::test {
 TEST_CASE("commit retries: three attempts follow the first one at once, and then a pause") {
     CommitRetries retries;
     for (int series = 0; series < 2; ++series) {
-        CHECK(retries.at_once());
-        CHECK(retries.at_once());
-        CHECK(retries.at_once());
-        CHECK_FALSE(retries.at_once());
+        CHECK(retries.at_once(ErrorCode::store_failed));
+        CHECK(retries.at_once(ErrorCode::store_failed));
+        CHECK(retries.at_once(ErrorCode::store_failed));
+        CHECK_FALSE(retries.at_once(ErrorCode::store_failed));
         retries.next_pause_ms();
     }
 }

@@ -288,7 +288,50 @@ class BrowserChannel final : public Channel {
     Subscription subscription_;
 };
 
+/// Separates a message from the number of its value.
+constexpr char value_separator = '\n';
+
+class BrowserValueChannel final : public ValueChannel {
+  public:
+    BrowserValueChannel(int id, Listeners<BrowserChannels::Message>& listeners)
+        : id_(id), listeners_(listeners) {}
+    BrowserValueChannel(const BrowserValueChannel&) = delete;
+    BrowserValueChannel& operator=(const BrowserValueChannel&) = delete;
+    BrowserValueChannel(BrowserValueChannel&&) = delete;
+    BrowserValueChannel& operator=(BrowserValueChannel&&) = delete;
+    ~BrowserValueChannel() override { host::channel_close(id_); }
+
+    void post(std::string_view message, std::string_view value) override {
+        host::value_channel_post(id_, message, value);
+    }
+    void on_message(Function<void(std::string_view, std::string)> callback) override {
+        subscription_ = listeners_.add(
+            [id = id_, callback = std::move(callback)](const BrowserChannels::Message& message) {
+                if (message.channel != id) return;
+                const auto end = message.text.find(value_separator);
+                callback(message.text.substr(0, end),
+                         end < message.text.size() ? std::string(message.text.substr(end + 1))
+                                                   : std::string());
+            });
+    }
+    std::string copy(std::string_view value) override {
+        return format_decimal(static_cast<std::int64_t>(host::value_copy(value)));
+    }
+    void drop(std::string_view value) override { host::value_drop(value); }
+
+  private:
+    int id_;
+    Listeners<BrowserChannels::Message>& listeners_;
+    Subscription subscription_;
+};
+
 }  // namespace
+
+std::unique_ptr<ValueChannel> BrowserChannels::open_values(std::string_view name) {
+    const int id = static_cast<int>(next_++);
+    if (!host::value_channel_open(id, name)) return nullptr;
+    return std::make_unique<BrowserValueChannel>(id, listeners_);
+}
 
 std::unique_ptr<Channel> BrowserChannels::open(std::string_view name) {
     const int id = static_cast<int>(next_++);

@@ -109,6 +109,9 @@ class BrowserChannels {
     /// Opens a channel. Returns null if the platform has no BroadcastChannel.
     std::unique_ptr<Channel> open(std::string_view name);
 
+    /// Does the same for values, through js/host/value-channels.js.
+    std::unique_ptr<ValueChannel> open_values(std::string_view name);
+
     struct Message {
         int channel = 0;
         std::string_view text;
@@ -176,6 +179,9 @@ class BrowserWorld final : public World {
     BrowserLocks& locks() override { return locks_; }
     std::unique_ptr<Channel> channel(std::string_view name) override {
         return channels_.open(name);
+    }
+    std::unique_ptr<ValueChannel> value_channel(std::string_view name) override {
+        return channels_.open_values(name);
     }
     BrowserClock& clock() override { return clock_; }
     BrowserRandom& random() override { return random_; }

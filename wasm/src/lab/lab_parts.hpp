@@ -243,6 +243,26 @@ class LabTab::LabChannel final : public Channel {
     ChannelHub::EndpointId id_;
 };
 
+/// A channel on which each value is its own text. A message ends at the first line break.
+class LabTab::LabValueChannel final : public ValueChannel {
+  public:
+    LabValueChannel(LabTab& tab, std::string_view name) : channel_(tab, name) {}
+    void post(std::string_view message, std::string_view value) override {
+        channel_.post(std::string(message) + "\n" + std::string(value));
+    }
+    void on_message(Function<void(std::string_view, std::string)> callback) override {
+        channel_.on_message([callback = std::move(callback)](std::string_view text) {
+            const auto end = std::min(text.find('\n'), text.size());
+            callback(text.substr(0, end), std::string(text.substr(std::min(end + 1, text.size()))));
+        });
+    }
+    std::string copy(std::string_view value) override { return std::string(value); }
+    void drop(std::string_view value) override { static_cast<void>(value); }
+
+  private:
+    LabChannel channel_;
+};
+
 class LabTab::LabClock final : public Clock {
   public:
     explicit LabClock(LabTab& tab) : tab_(tab) {}

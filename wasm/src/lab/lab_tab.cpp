@@ -70,6 +70,11 @@ std::unique_ptr<Channel> LabTab::channel(std::string_view name) {
     return std::make_unique<LabChannel>(*this, name);
 }
 
+std::unique_ptr<ValueChannel> LabTab::value_channel(std::string_view name) {
+    if (!platform_.channels) return nullptr;
+    return std::make_unique<LabValueChannel>(*this, name);
+}
+
 void LabTab::LabChannel::post(std::string_view message) {
     if (tab_.alive_) tab_.origin_.broadcast(tab_.id_, id_, name_, message);
 }

@@ -73,6 +73,7 @@ class LabTab final : public World {
     Database& database() override;
     Locks& locks() override;
     std::unique_ptr<Channel> channel(std::string_view name) override;
+    std::unique_ptr<ValueChannel> value_channel(std::string_view name) override;
     Clock& clock() override;
     Random& random() override;
     Lifecycle& lifecycle() override;
@@ -85,6 +86,7 @@ class LabTab final : public World {
     class LabLocks;
     class LabHeldLock;
     class LabChannel;
+    class LabValueChannel;
     class LabClock;
     class LabRandom;
     class LabLifecycle;

@@ -317,6 +317,23 @@ class Channel {
     virtual void on_message(Function<void(std::string_view)> callback) = 0;
 };
 
+/// A BroadcastChannel whose messages carry a value of the application, by structured clone. The core
+/// sees a value only as a text that names it. Destroying the channel closes it.
+class ValueChannel {
+  public:
+    virtual ~ValueChannel() = default;
+    /// Posts a message, and a clone of the value unless `value` is empty.
+    virtual void post(std::string_view message, std::string_view value) = 0;
+    /// Calls `callback` with each message of other tabs and its value, which is empty if there is
+    /// none. The callee drops the value.
+    virtual void on_message(
+        Function<void(std::string_view message, std::string value)> callback) = 0;
+    /// Returns a clone of the value, for somebody else to drop.
+    virtual std::string copy(std::string_view value) = 0;
+    /// Releases the value.
+    virtual void drop(std::string_view value) = 0;
+};
+
 class Clock {
   public:
     /// The wall clock, in milliseconds since the Unix epoch. It may jump in either direction.
@@ -372,6 +389,9 @@ class World {
     virtual Locks& locks() = 0;
     /// Opens the channel of that name. Returns null if the platform has no BroadcastChannel.
     virtual std::unique_ptr<Channel> channel(std::string_view name) = 0;
+    /// Opens the channel of that name for values. Returns null if the platform has no
+    /// BroadcastChannel.
+    virtual std::unique_ptr<ValueChannel> value_channel(std::string_view name) = 0;
     virtual Clock& clock() = 0;
     virtual Random& random() = 0;
     virtual Lifecycle& lifecycle() = 0;

@@ -31,6 +31,7 @@ struct Grant;
 class Held;
 struct LockContext;
 class LockQueue;
+class Names;
 
 struct LockOptions {
     LockMode mode = LockMode::exclusive;
@@ -165,6 +166,8 @@ class LockTable {
     [[nodiscard]] bool fenced() const;
     /// Returns the identifier of this context, as query() reports it.
     [[nodiscard]] const std::string& tab() const;
+    /// Returns the names that the namespace uses, for users of locks in C++.
+    [[nodiscard]] const Names& naming() const;
 
     Task<Held> acquire(std::string name, LockOptions options);
     /// Acquires all of them, in one order for everybody, or none. The options hold for each; the

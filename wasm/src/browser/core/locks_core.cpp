@@ -52,9 +52,13 @@ void LocksCore::enter(const std::string& key, LockOptions options, OnceAge age, 
                   });
 }
 
-void LocksCore::settle_once(const std::string& key, int held, OnceOutcome outcome, double ttl_ms,
+void LocksCore::settle_once(const std::string& key, int held, OnceOutcome outcome, OnceAge age,
                             PromiseId promise) {
-    settle(scope_, once_.settle(key, held_.take(held), std::move(outcome), ttl_ms), promise);
+    settle(scope_, once_.settle(key, held_.take(held), std::move(outcome), age), promise);
+}
+
+void LocksCore::forget_once(const std::string& key, PromiseId promise) {
+    settle(scope_, once_.forget(key), promise);
 }
 
 void LocksCore::release(int held) {

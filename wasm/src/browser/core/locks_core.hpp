@@ -58,8 +58,9 @@ class LocksCore {
     // Single flight.
     void enter(const std::string& key, LockOptions options, OnceAge age, int request,
                PromiseId promise);
-    void settle_once(const std::string& key, int held, OnceOutcome outcome, double ttl_ms,
+    void settle_once(const std::string& key, int held, OnceOutcome outcome, OnceAge age,
                      PromiseId promise);
+    void forget_once(const std::string& key, PromiseId promise);
 
   private:
     using Numbers = std::vector<int>;

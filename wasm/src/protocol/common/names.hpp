@@ -79,6 +79,12 @@ class Names {
     [[nodiscard]] std::string near_channel(unsigned bucket) const {
         return concat({root_, "near/", format_decimal(bucket)});
     }
+    /// The channel of the outcomes that once() keeps in memory (once_values.hpp).
+    [[nodiscard]] std::string once_channel() const { return concat({root_, "once"}); }
+    /// The lock that each tab holds, shared, which has an outcome of the escaped key.
+    [[nodiscard]] std::string once_value(std::string_view key) const {
+        return concat({root_, "once/", key});
+    }
     [[nodiscard]] std::string limits_channel() const { return concat({root_, "limits"}); }
     /// The lock that a tab holds while it may hold rights of budgets.
     [[nodiscard]] std::string holder(std::string_view tab) const {

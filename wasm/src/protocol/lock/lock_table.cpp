@@ -25,6 +25,8 @@ bool LockTable::fenced() const { return context_->epochs.fenced(); }
 
 const std::string& LockTable::tab() const { return context_->epochs.tab(); }
 
+const Names& LockTable::naming() const { return context_->names; }
+
 Task<Held> LockTable::acquire(std::string name, LockOptions options) {
     return context_->queue(name).acquire(std::move(options));
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "commit_retries.hpp"
 #include "protocol/common/concat.hpp"
 #include "protocol/common/erase_selected.hpp"
 #include "replica.hpp"
@@ -108,10 +109,11 @@ Task<void> adopt(Replica& replica) {
     const auto generation = co_await replica.generation.settle(
         *transaction, replica.backup, replica.notices, replica.world.random(), loss, made);
     co_await settle_unknown_commits(replica, *transaction, generation);
+    const bool other = loss.kind == Notice::Kind::store_lost;
     const bool first_or_new = generation != replica.generation.id();
     if (first_or_new)
-        loss.recovered =
-            co_await recover(*transaction, generation, replica.backup, replica.counters, slot);
+        loss.recovered = co_await recover(*transaction, generation, replica.backup,
+                                          replica.counters, slot, made || other);
 
     HolderRecord holder{generation, slot.name(),
                         co_await next_epoch(replica, *transaction, slot.name())};
@@ -134,7 +136,6 @@ Task<void> adopt(Replica& replica) {
     (void)co_await attempt(replica.backup.set_generation(generation));
     replica.committer.committed(rows);
     co_await back_up(replica, rows);
-    const bool other = loss.kind == Notice::Kind::store_lost;
     if (other) replica.notices.report(loss);
     if (loss.recovered > 0) {
         post(replica, {format_message({Message::Kind::recovered, "", "", {}})});
@@ -151,7 +152,12 @@ Task<void> ensure_adopted(Replica& replica) {
     if (replica.slot.adopted() && !resting(replica)) co_return;
     adoption.begin();
     auto adopted = co_await attempt(adopt(replica));
-    while (replica.slot.take_passed_over()) adopted = co_await attempt(adopt(replica));
+    // A slot that is passed over, or was stolen meanwhile, is replaced by another one.
+    for (int tried = 1; !adopted && adopted.error().code() == ErrorCode::fenced &&
+                        (replica.slot.take_passed_over() ||
+                         (replica.active() && ++tried <= fenced_attempts_max));) {
+        adopted = co_await attempt(adopt(replica));
+    }
     adoption.end();
     rest_soon(replica);
     if (!adopted) co_await fail(adopted.error());

@@ -2,8 +2,9 @@
 //
 // Each row has one writer and only grows, which is all that localStorage can be trusted with
 // (docs/decisions/0001): a stale read or a lost write makes the backup older, never wrong. Its rows
-// are read when a slot is adopted, and are only ever merged by taking the larger totals. A failure
-// makes it incomplete, no more: a backup is a hint.
+// count in the place of a row that cannot be read, and after the database was lost, when they are
+// merged by taking the larger totals. Beside a database that is intact they may be another script's.
+// A failure makes the backup incomplete, no more: a backup is a hint.
 //
 // The backup of a namespace may have backup_max bytes, since the origin's other scripts need the
 // rest of localStorage. A tab measures it when it adopts its first slot, and adds rows while there

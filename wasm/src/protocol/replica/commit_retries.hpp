@@ -2,7 +2,8 @@
 //
 //   failures in a row       what follows
 //   fewer than              if an adoption may mend the cause: another attempt at once, under a
-//   commit_attempts_max     new epoch
+//   commit_attempts_max,    new epoch
+//   or fenced_attempts_max
 //   more, or another cause  a pause, and an attempt after it; each pause is twice as long as the
 //                           one before
 //
@@ -20,6 +21,10 @@ namespace tabacus {
 /// broken platform.
 constexpr int commit_attempts_max = 4;
 
+/// A slot that is stolen is no fault of the platform: another script may steal it again and again,
+/// though hardly as fast as this tab adopts the next one.
+constexpr int fenced_attempts_max = 32;
+
 /// The first and the longest pause.
 constexpr double retry_first_ms = 100;
 constexpr double retry_last_ms = 30'000;
@@ -34,7 +39,10 @@ class CommitRetries {
     }
     /// Counts a failure that an adoption may mend. Returns true if the next attempt follows at
     /// once.
-    bool at_once() { return ++attempts_ < commit_attempts_max; }
+    bool at_once(ErrorCode code) {
+        return ++attempts_ <
+               (code == ErrorCode::fenced ? fenced_attempts_max : commit_attempts_max);
+    }
     /// The length of the pause before the next attempt.
     double next_pause_ms() {
         attempts_ = 0;

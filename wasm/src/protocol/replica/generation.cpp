@@ -57,7 +57,7 @@ Task<std::string> Generation::settle(Transaction& transaction, Backup& backup,
 }
 
 Task<std::int32_t> recover(Transaction& transaction, std::string_view generation, Backup& backup,
-                           CounterSet& counters, const ReplicaSlot& slot) {
+                           CounterSet& counters, const ReplicaSlot& slot, bool lost) {
     // Rows of this very generation have a living owner, or are based on the backup when adopted.
     const auto current = concat({generation, "/"});
     std::list<BackupRow> saved;
@@ -70,7 +70,9 @@ Task<std::int32_t> recover(Transaction& transaction, std::string_view generation
             add(state, slot.row(), {slot.epoch(), state.own_row.committed()});
         }
     }
-    saved.splice(saved.end(), co_await backup.rows_of_others(generation));
+    auto backed_up = co_await backup.rows_of_others(generation);
+    // Beside a database that is intact, a row of the backup may be another script's.
+    if (lost) saved.splice(saved.end(), backed_up);
     std::int32_t recovered = 0;
     for (const auto& entry : saved) {
         const auto row = co_await transaction.get(Store::rows, entry.row);

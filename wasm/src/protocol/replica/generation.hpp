@@ -62,9 +62,9 @@ class Generation {
     std::string data_loss_;
 };
 
-/// Puts back every row of other generations that the backup or this tab's memory knows better than
-/// the database does. Returns how many.
+/// Puts back every row of other generations that this tab's memory, or the backup if a database was
+/// `lost`, knows better than the database does. Returns how many.
 Task<std::int32_t> recover(Transaction& transaction, std::string_view generation, Backup& backup,
-                           CounterSet& counters, const ReplicaSlot& slot);
+                           CounterSet& counters, const ReplicaSlot& slot, bool lost);
 
 }  // namespace tabacus

@@ -52,7 +52,7 @@ Task<void> commit_loop(Replica& replica) {
         const Error& failure = outcome.error();
         if (CommitRetries::mended_by_adoption(failure.code())) {
             replica.slot.lose();
-            if (retries.at_once()) continue;
+            if (retries.at_once(failure.code())) continue;
         }
         replica.counters.fail_flushes(failure);
         replica.notices.warn(failure, "commit");
@@ -132,12 +132,14 @@ Task<Totals> stored_base(Replica& replica, Transaction& transaction, CounterStat
     const auto key = row_key(state.key, row_id);
     Totals base;
     bool newer = false;
+    bool corrupt = false;
     if (state.read_epoch == holder.epoch) {
         // No other tab has written the row since the epoch began.
         base = state.row_cache.committed(row_id);
     } else if (const auto row = co_await transaction.get(Store::rows, key)) {
         const auto record = row->foreign ? std::nullopt : parse_totals(row->value);
         newer = is_newer(row->value);
+        corrupt = !record && !newer;
         if (record) {
             base = record->totals;
         } else if (!newer) {
@@ -153,7 +155,8 @@ Task<Totals> stored_base(Replica& replica, Transaction& transaction, CounterStat
     }
     const auto saved = Backup::parsed(std::move(text));
     state.backed_up = saved.has_value();
-    if (saved) base = larger(base, saved->totals);
+    // What the database holds is what counts: another script may write a backup, too.
+    if (saved && corrupt) base = saved->totals;
     co_return base;
 }
 

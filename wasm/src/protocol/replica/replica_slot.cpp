@@ -24,9 +24,11 @@ Task<void> request_slot_lock(Replica& replica) {
     if (!slot.locked()) co_return;
     slot.on_lock_lost([&replica] {
         replica.slot.lose_lock();
-        replica.notices.warn("slot-lost",
-                             "Another script stole the lock of this tab's slot; it takes another.",
-                             replica.slot.name());
+        if (replica.slot.take_warning(replica.world.clock().monotonic_ms())) {
+            replica.notices.warn(
+                "slot-lost", "Another script stole the lock of this tab's slot; it takes another.",
+                replica.slot.name());
+        }
         if (replica.counters.dirty()) replica.schedule_turn();
     });
 }

@@ -67,6 +67,14 @@ class ReplicaSlot {
         lose();
     }
     [[nodiscard]] bool lock_lost() const { return lock_lost_; }
+    /// Returns true once a minute at most, for the warning that the lock was stolen. `now_ms`: by
+    /// the monotonic clock.
+    bool take_warning(double now_ms) {
+        constexpr double minute_ms = 60'000;
+        if (now_ms < warn_again_ms_) return false;
+        warn_again_ms_ = now_ms + minute_ms;
+        return true;
+    }
     void drop_lost_lock() {
         if (std::exchange(lock_lost_, false)) unlock();
     }
@@ -105,6 +113,7 @@ class ReplicaSlot {
 
     std::unique_ptr<HeldLock> lock_;
     bool lock_lost_ = false;
+    double warn_again_ms_ = 0;
 
     bool rests_soon_ = false;
 

@@ -104,6 +104,7 @@ Task<void> LockSweeper::remove(Transaction& transaction, const Row& row) {
         if (finished && within_kept(finished->finished_ms, now_ms)) co_return;
         transaction.remove(Store::data, once_value_key(name->substr(once_lock_prefix.size())));
         transaction.remove(Store::locks, until_key);
+        transaction.remove(Store::locks, once_forgotten_key(row.key));
     }
     transaction.remove(Store::locks, row.key);
     transaction.remove(Store::locks, note_key(row.key));

@@ -1,5 +1,5 @@
 // The rows of once(): beside its lock, the note of the last run that ended (Once::parse()), and the
-// time until which the value is kept at least; in Store::data, the value.
+// time until which the value is kept at least, and the last forget(); in Store::data, the value.
 #pragma once
 
 #include <string>
@@ -23,5 +23,12 @@ inline std::string once_value_key(std::string_view key) {
 inline std::string once_until_key(std::string_view lock_key) {
     return concat({lock_key, "/until"});
 }
+
+/// Returns the key of what is recorded of the last forget(), in Store::locks: `once_forgetting` while
+/// it goes on, then the token of its lock, above those of all runs that it ended.
+inline std::string once_forgotten_key(std::string_view lock_key) {
+    return concat({lock_key, "/forgotten"});
+}
+constexpr std::string_view once_forgetting = "0";
 
 }  // namespace tabacus
