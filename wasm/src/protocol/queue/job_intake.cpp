@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kind_limits.hpp"
 #include "protocol/common/concat.hpp"
 #include "protocol/common/names.hpp"
 #include "protocol/common/record.hpp"
@@ -32,9 +33,10 @@ Task<void> JobIntake::enqueue(std::vector<QueueRequest*> requests) {
     const auto more = std::count_if(requests.begin(), requests.end(), [&](const auto* request) {
         return !rows_.head.kind(request->spec.kind);
     });
-    if (!rows_.has_room_for_kinds(static_cast<std::size_t>(more))) {
+    KindLimits kinds(rows_);
+    if (!kinds.has_room(static_cast<std::size_t>(more))) {
         put_fresh();  // or their kinds would not be counted
-        co_await rows_.recount_kinds();
+        co_await kinds.recount();
     }
     for (auto* request : requests) co_await enqueue_one(*request, positions);
 }
@@ -104,7 +106,7 @@ Task<bool> JobIntake::join(QueueRequest& request, const std::string& position,
     // A job that was moved after it was claimed is not the one that runs.
     if (claim != claimed_->end() && claim->second == found->position()) {
         rows_.put(job);
-    } else if (const auto refusal = rows_.refusal_of_kind(request.spec.kind)) {
+    } else if (const auto refusal = KindLimits(rows_).refusal_of(request.spec.kind)) {
         request.refusal = refusal;
         co_return true;
     } else {

@@ -1,5 +1,6 @@
 #include "queue_control.hpp"
 
+#include "kind_limits.hpp"
 #include "protocol/common/concat.hpp"
 #include "protocol/common/names.hpp"
 
@@ -62,8 +63,8 @@ Task<std::int64_t> end_dead_letter(QueueRows& rows, std::string id, bool again) 
         there = (co_await rows.transaction.get(Store::jobs, index)).has_value();
     }
     const bool returns = again && !there;
-    if (returns && !rows.head.kind(job->kind) && !rows.has_room_for_kinds(1)) {
-        co_await rows.recount_kinds();
+    if (returns && !rows.head.kind(job->kind) && !KindLimits(rows).has_room(1)) {
+        co_await KindLimits(rows).recount();
     }
     const auto refusal = returns ? rows.refusal_of(job->kind) : std::nullopt;
     if (refusal) co_await fail(*refusal);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kind_limits.hpp"
 #include "protocol/common/behind.hpp"
 #include "protocol/common/concat.hpp"
 #include "protocol/common/names.hpp"
@@ -179,7 +180,7 @@ void QueueRows::put(std::span<const Job> batch) {
     if (auto* const kind = head.kind(last.kind); kind && last.due_ms == 0) {
         kind->first = std::min(kind->first, position.substr(position.size() - order_digits));
     } else if (!kind) {
-        admit_kind(last.kind);
+        KindLimits(*this).admit(last.kind);
     }
     if (!last.key.empty()) {
         transaction.put(Store::jobs, key(concat({"k/", escaped(last.key)})), position);
@@ -347,29 +348,7 @@ std::optional<Error> QueueRows::refusal_of(const std::string& kind) {
         return Error(ErrorCode::queue_full,
                      "the queue is full: its limit is " + format_decimal(options.limit));
     }
-    return refusal_of_kind(kind);
-}
-
-std::optional<Error> QueueRows::refusal_of_kind(const std::string& kind) {
-    if (admit_kind(kind)) return std::nullopt;
-    return Error(ErrorCode::unavailable, concat({"the queue has ", format_decimal(kinds_max),
-                                                 " kinds of jobs, and no more are allowed"}));
-}
-
-bool QueueRows::admit_kind(const std::string& kind) {
-    if (head.kind(kind)) return true;
-    if (head.kinds.size() == kinds_max) return false;
-    head.kinds.push_back({kind});
-    return true;
-}
-
-bool QueueRows::has_room_for_kinds(std::size_t more) const {
-    return more == 0 || head.kinds.size() + more <= kinds_max;
-}
-
-Task<void> QueueRows::recount_kinds() {
-    auto there = co_await counted({});
-    head.kinds = std::move(there.kinds);
+    return KindLimits(*this).refusal_of(kind);
 }
 
 }  // namespace tabacus

@@ -87,15 +87,6 @@ struct QueueRows {
     /// Returns the reason if no further job of this kind is accepted. Otherwise the head lists the
     /// kind from here on.
     std::optional<Error> refusal_of(const std::string& kind);
-    /// Returns the reason if no job may have this kind, because there are too many kinds. Otherwise
-    /// the head lists the kind from here on.
-    std::optional<Error> refusal_of_kind(const std::string& kind);
-    /// Adds the kind to the head if it is not there. Returns false if there are too many kinds.
-    bool admit_kind(const std::string& kind);
-    /// Returns false if so many more kinds would not fit. recount_kinds() may make room.
-    [[nodiscard]] bool has_room_for_kinds(std::size_t more) const;
-    /// Removes from the head the kinds of which there are no jobs.
-    Task<void> recount_kinds();
 
     /// Writes the jobs into one row, which batch_of() allows.
     void put(std::span<const Job> batch);

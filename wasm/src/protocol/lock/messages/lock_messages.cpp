@@ -68,6 +68,10 @@ void LockMessages::post_near_deferred(LockMessage::Kind kind, const std::string&
     if (has_near()) near_.post_deferred(message);
 }
 
+void LockMessages::listen_near(const std::string& key) {
+    if (channel_ && has_near()) near_.listen(key);
+}
+
 Task<bool> LockMessages::come_back(std::string key) {
     auto& world = context_.world;
     const auto sender = world.channel(context_.names.locks_channel());

@@ -43,9 +43,7 @@ class LockMessages {
     /// Does the same a little later (Channel::post_deferred).
     void post_near_deferred(LockMessage::Kind kind, const std::string& key);
     /// Receives what post_near() posts about the lock, while the tab is near it.
-    void listen_near(const std::string& key) {
-        if (channel_ && has_near()) near_.listen(key);
-    }
+    void listen_near(const std::string& key);
     /// Returns true if a message of this tab about the lock comes back to it: its channel and its
     /// event loop work.
     Task<bool> come_back(std::string key);
