@@ -4,7 +4,7 @@
 // A slot claims jobs together and runs them one after another. One event names all of them, and
 // later events show which one runs.
 //
-//   state      meaning                                  leaves the state by
+//   state      meaning                                  what ends the state
 //   claimed    a slot has the job, and another job of   an event of the job, or it is the first of
 //              the claim runs                           its claim: running
 //   running    the job is the current one of its claim  progress: running; done, failed, cancelled

@@ -1,6 +1,6 @@
 // JobIntake: lets jobs into a queue, within one transaction over its rows.
 //
-//   state of a request   meaning                             leaves the state by
+//   state of a request   meaning                             what ends the state
 //   asked                enqueue() has not decided it        a job of its key is there: joined; the
 //                                                            queue is full: refused; else accepted
 //   accepted, no key     its job is in the head, not in a    put_fresh(): written, with those that

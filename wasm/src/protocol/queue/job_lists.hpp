@@ -1,7 +1,7 @@
 // JobLists: the jobs of a queue, as callers see them. It only reads the store, piece by piece, so
 // that a list with a limit takes memory for its own jobs alone.
 //
-//   state of a place   meaning                                   leaves the state by
+//   state of a place   meaning                                   what ends the state
 //   remembered         the job that a list ended with was there  places_max other lists: forgotten
 //   forgotten          a list behind the job looks for it        a list ends with it: remembered
 #pragma once

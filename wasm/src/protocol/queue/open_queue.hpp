@@ -1,6 +1,6 @@
 // OpenQueue: one queue in this tab, as each of its parts knows it.
 //
-//   closed   meaning                              leaves the state by
+//   closed   meaning                              what ends the state
 //   false    callers and workers use the queue    Queues::close()
 //   true     every call fails with closed         nothing: the tab has ended
 #pragma once

@@ -1,6 +1,6 @@
 // QueueControl: the changes of callers to a queue and to its jobs. Each change is one transaction.
 //
-//   state     meaning                                leaves the state by
+//   state     meaning                                what ends the state
 //   begun     a transaction reads the head and the   the commit: done
 //             rows that the change concerns          the commit may have happened: unknown
 //                                                    a passing failure: begun again

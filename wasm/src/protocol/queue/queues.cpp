@@ -1,6 +1,6 @@
 // Queues: all queues of a namespace in one tab, which follow the page's lifecycle together.
 //
-//   state     meaning                                       leaves the state by
+//   state     meaning                                       what ends the state
 //   active    transactions begin; events come and go        frozen, page_hide: stopped; close()
 //   stopped   no transaction begins until the page goes     page_show, resumed: active; close()
 //             on; after page_hide there is no channel

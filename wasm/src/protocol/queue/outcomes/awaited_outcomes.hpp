@@ -1,6 +1,6 @@
 // AwaitedOutcomes: the jobs that this tab has enqueued, or joined, and whose outcomes it waits for.
 //
-//   state     meaning                                       leaves the state by
+//   state     meaning                                       what ends the state
 //   awaited   the job was accepted and is not settled as    deliver(): delivered; a commit that
 //             far as this tab knows                         may have settled it: unknown
 //   unknown   a commit of this tab that may or may not      deliver(): delivered; resolve_unknown()

@@ -1,7 +1,7 @@
 // EnqueueBatches: the requests to enqueue jobs, gathered so that those of one turn of the event
 // loop share a transaction. The state is kept as AwaitedOutcomes::answers_pending().
 //
-//   state      meaning                                   leaves the state by
+//   state      meaning                                   what ends the state
 //   at rest    no request waits                          enqueue(): flushing
 //   flushing   one transaction at a time takes up to     no request is left: at rest
 //              batch_max of the requests that wait

@@ -1,6 +1,6 @@
 // IdleWaiters: the callers in this tab that wait until the queue is idle.
 //
-//   state     meaning                            leaves the state by
+//   state     meaning                            what ends the state
 //   waiting   the caller's wait has not ended    settle(), if the queue is empty and no job runs
 //                                                in this tab: ended
 //   ended     the caller goes on                 nothing: each wait ends once

@@ -1,6 +1,6 @@
 // OutcomeCollector: fetches the outcomes that other tabs have stored for this one.
 //
-//   state        meaning                                leaves the state by
+//   state        meaning                                what ends the state
 //   at rest      no collection is under way             start(): collecting
 //   collecting   one transaction after another takes    start(): once more; a failure, or no row is
 //                up to collected_max outcomes           left: at rest

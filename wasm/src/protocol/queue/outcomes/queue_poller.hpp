@@ -2,7 +2,7 @@
 // after a transaction of another tab, which may have died before it posted its events. A tab that
 // only works sleeps until an event or the notice of a commit comes (OpenQueue::announce_commit()).
 //
-//   state     meaning                                   leaves the state by
+//   state     meaning                                   what ends the state
 //   at rest   no event can be missing                   watch(), expect(): polling
 //   polling   it reads every ask_again_ms while a       no caller waits, and it has read after the
 //             caller waits, else once after             last notice, or the queue is closed: at

@@ -1,7 +1,7 @@
 // UnhandledJobs: warns if jobs that this tab has enqueued are due, and no tab handles any job of the
 // queue.
 //
-//   state      meaning                                   leaves the state by
+//   state      meaning                                   what ends the state
 //   at rest    this tab has enqueued no job that stands  watch(): watching
 //   watching   it reads the queue unhandled_ms after it  the queue is empty or closed: at rest
 //              has enqueued a job, or after the first    a slot is at work, the queue is paused: at

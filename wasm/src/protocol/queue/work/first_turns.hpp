@@ -1,6 +1,6 @@
 // FirstTurns: the first turns that the workers of this tab take over slots that they were granted.
 //
-//   state   meaning                                    leaves the state by
+//   state   meaning                                    what ends the state
 //   free    no worker takes its first turn             enter(): taken
 //   taken   a worker takes its first turn, the others  leave(): free
 //           wait

@@ -1,6 +1,6 @@
 // HandledKinds: whether this tab takes part in the work on a queue, and on which kinds of jobs.
 //
-//   state    meaning                                   leaves the state by
+//   state    meaning                                   what ends the state
 //   absent   this tab begins no job                    handle(), handle_all(): working
 //   working  this tab begins jobs of these kinds       stop(): absent; the queue is closed: absent
 #pragma once

@@ -1,6 +1,6 @@
 // HeldSlot: a slot that this tab has, from the grant of its lock to its release.
 //
-//   state     meaning                                         leaves the state by
+//   state     meaning                                         what ends the state
 //   fresh     what the former holder has claimed is not       the first turn: settled
 //             given back yet
 //   settled   the slot's row is as this tab's last turn has   a turn that claims jobs: running; one

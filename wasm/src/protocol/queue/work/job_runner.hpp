@@ -1,6 +1,6 @@
 // JobRunner: runs the jobs of a claim one after another, for as long as they are short.
 //
-//   state       meaning                                    leaves the state by
+//   state       meaning                                    what ends the state
 //   quick       less than ahead_ms have passed since the   ahead_ms have passed: slow
 //               first job began                            no job is left, a job was enqueued, a
 //                                                          following one comes first, the claim is

@@ -1,6 +1,6 @@
 // JobRuns: the jobs that the application of this tab has been given, each by the number of its run.
 //
-//   state     meaning                               leaves the state by
+//   state     meaning                               what ends the state
 //   running   the application has the job           finish(): ended; lose(): lost
 //   ended     its outcome is known, not settled     end(): the run is forgotten
 //   lost      the claim is lost: nothing it gives   end(): the run is forgotten

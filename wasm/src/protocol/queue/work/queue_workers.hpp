@@ -1,6 +1,6 @@
 // QueueWorkers: the workers of this tab, one for each slot of the queue.
 //
-//   state of a worker   meaning                                  leaves the state by
+//   state of a worker   meaning                                  what ends the state
 //   waiting             it has requested the slot's lock         the grant: serving; stop(): ended;
 //                                                                a failure: pausing
 //   serving             it has the slot (slot_server.hpp)        nothing is left to do: asleep, or

@@ -1,6 +1,6 @@
 // SlotServer: serves a slot from the grant of its lock to its release.
 //
-//   state      meaning                                   leaves the state by
+//   state      meaning                                   what ends the state
 //   claiming   a turn settles, and claims what is next   it claims jobs: running; it claims none:
 //                                                        released; the slot was served for
 //                                                        slot_slice_ms, and other tabs handle what

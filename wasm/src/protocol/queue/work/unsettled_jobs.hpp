@@ -1,6 +1,6 @@
 // UnsettledJobs: the jobs of a claim that have ended, and that no transaction has settled yet.
 //
-//   state       meaning                                     leaves the state by
+//   state       meaning                                     what ends the state
 //   finished    the next transaction settles the job        the transaction: settled; the disk is
 //                                                           full: narrow()
 //   postponed   a later transaction settles the job, after  settle_next(): finished; gather():

@@ -1,6 +1,6 @@
 // WorkSignal: wakes the workers of this tab that have found nothing to do.
 //
-//   state of a worker   meaning                            leaves the state by
+//   state of a worker   meaning                            what ends the state
 //   searching           it looks for jobs, and has seen    its search ends with nothing, and the
 //                       the count of its beginning         count is the one it has seen: asleep
 //   asleep              there was nothing to do            wake(): it searches again

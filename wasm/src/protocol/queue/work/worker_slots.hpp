@@ -1,6 +1,6 @@
 // WorkerSlots: the slots that have a worker in this tab, and the requests for their locks.
 //
-//   state      meaning                                      leaves the state by
+//   state      meaning                                      what ends the state
 //   free       no worker of this tab serves the slot        occupy(): occupied
 //   occupied   one worker of this tab serves it, or waits   release(): free
 //              for its lock
