@@ -88,8 +88,7 @@ class ScenarioRun {
         this.origin.onLate = (what) => this.standsStill(`${what}, which the host does not complete`);
         this.origin.onFault = (number) => (this.#chosen = number);
         this.origin.uncaught = (error) => this.fail(`uncaught: ${describeError(error)}`, 'uncaught');
-        const { rules } = this.origin;
-        rules.setTracing(run.traced ?? false);
+        this.origin.rules.setTracing(run.traced ?? false);
         this.tabs = Array.from({ length: plan.tabs }, () => this.origin.openTab());
     }
 

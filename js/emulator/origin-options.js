@@ -22,6 +22,17 @@ export const quirks = Object.freeze(/** @type {const} */ (['no-wake-after-abort'
  */
 export const storages = Object.freeze(/** @type {const} */ (['cached', 'interleaved', 'mutexed']));
 
+/**
+ * @typedef {object} OriginOptions the options of createOrigin(), checked
+ * @property {string} url
+ * @property {'cached' | 'interleaved' | 'mutexed'} storage
+ * @property {number | undefined} seed
+ * @property {'virtual' | 'real'} clock
+ * @property {number | undefined} quota_bytes
+ * @property {'granted' | 'denied'} persistence
+ * @property {{ dropsEqualWrites: boolean, wakesAfterAbort: boolean }} quirks
+ */
+
 /** HTML §12.2: "a mostly arbitrary limit of five megabytes per origin is suggested". */
 const quotaBytesDefault = 5 * 1024 * 1024;
 

@@ -19,20 +19,10 @@ import { checkTabOf, sameOriginUrl, Tab } from './emulated-tab.js';
 import { dispatched } from './dom/event-target.js';
 
 /** @typedef {import('./context.js').Context} Context */
+/** @typedef {import('./origin-options.js').OriginOptions} OriginOptions */
 
 /** The largest number of the browser's own steps that one call of step() takes. */
 const unseenMax = 100_000;
-
-/**
- * @typedef {object} OriginOptions the options of createOrigin(), checked
- * @property {string} url
- * @property {'cached' | 'interleaved' | 'mutexed'} storage
- * @property {number | undefined} seed
- * @property {'virtual' | 'real'} clock
- * @property {number | undefined} quota_bytes
- * @property {'granted' | 'denied'} persistence
- * @property {{ dropsEqualWrites: boolean, wakesAfterAbort: boolean }} quirks
- */
 
 /** @type {typeof Symbol.dispose} */
 const dispose = /** @type {any} */ (Symbol.dispose ?? Symbol.for('Symbol.dispose'));

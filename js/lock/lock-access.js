@@ -1,6 +1,13 @@
 import { closedError, TabacusError } from '../common/errors.js';
 
 /**
+ * @typedef {object} LockCapabilities
+ * @property {'web-locks' | 'lease' | 'page'} exclusion how locks exclude other tabs: by Web Locks, by a lease
+ *   in IndexedDB, or not at all (`page`: they only hold within this page)
+ * @property {boolean} fenced whether held.commit() works
+ */
+
+/**
  * Whether the locks of a handle can be used.
  *
  * | state | begins | a call of the application | a later step of a call | the core |
@@ -23,7 +30,7 @@ export class LockAccess {
     #allowed;
 
     /**
-     * @param {Readonly<import('./tab-locks.js').LockCapabilities>} capabilities
+     * @param {Readonly<LockCapabilities>} capabilities
      * @param {boolean} allowWeaker
      */
     constructor(capabilities, allowWeaker) {

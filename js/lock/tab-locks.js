@@ -34,13 +34,6 @@ import { within, WaitEnd } from '../common/wait-end.js';
 import { forgetOnce, runOnce } from './single-flight.js';
 import { SlowLocks } from './slow-locks.js';
 
-/**
- * @typedef {object} LockCapabilities
- * @property {'web-locks' | 'lease' | 'page'} exclusion how locks exclude other tabs: by Web Locks, by a lease
- *   in IndexedDB, or not at all (`page`: they only hold within this page)
- * @property {boolean} fenced whether held.commit() works
- */
-
 /** @typedef {import('../core/generated/locks.js').LockOptions} RequestOptions */
 
 export class TabLocks {
@@ -72,7 +65,7 @@ export class TabLocks {
         this._bridge = bridge;
         this._clock = bridge.host.clock;
         const { exclusion, fenced, tab } = locksCapabilities(bridge);
-        /** @type {Readonly<LockCapabilities>} */
+        /** @type {Readonly<import('./lock-access.js').LockCapabilities>} */
         this.capabilities = Object.freeze({ exclusion, fenced });
         this.tab = tab;
         this._access = new LockAccess(this.capabilities, owner._allowWeaker);

@@ -10,6 +10,7 @@ import { invalid, TabacusError, TabacusRangeError } from '../common/errors.js';
 import { LatestValueIterator } from '../common/latest-value-iterator.js';
 import { Lazy } from '../common/lazy.js';
 import { checkFunction } from '../common/check-arguments.js';
+import { waitWithin } from './deferred.js';
 
 /** @typedef {import('./guarantee.js').Guarantee} Guarantee */
 
@@ -149,7 +150,7 @@ class TabCounter {
      */
     async read(options) {
         const reading = this._promises.make((id) => this._core.count_read(this._address, id));
-        const value = await this._owner._within(options, reading);
+        const value = await waitWithin(this._owner, options, reading);
         if (!Number.isSafeInteger(value)) throw new TabacusRangeError('the counter is beyond ±(2^53 − 1)');
         return value;
     }
@@ -170,7 +171,7 @@ class TabCounter {
      */
     async flush(options) {
         const flushing = this._promises.make((id) => this._core.count_flush(this._address, id));
-        await this._owner._within(options, flushing);
+        await waitWithin(this._owner, options, flushing);
     }
 
     /**
@@ -415,18 +416,14 @@ export class StoredCounter extends TabCounter {
 
     /** @param {import('../common/wait-end.js').WaitOptions} [options] @override */
     async read(options) {
-        return this._owner._within(
-            options,
-            this.#run(() => super.read()),
-        );
+        const reading = this.#run(() => super.read());
+        return waitWithin(this._owner, options, reading);
     }
 
     /** @param {import('../common/wait-end.js').WaitOptions} [options] @override */
     async flush(options) {
-        return this._owner._within(
-            options,
-            this.#run(() => super.flush()),
-        );
+        const flushing = this.#run(() => super.flush());
+        return waitWithin(this._owner, options, flushing);
     }
 
     /**

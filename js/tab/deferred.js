@@ -11,8 +11,11 @@ import {
     checkOneOf,
     checkOptions,
 } from '../common/check-arguments.js';
+import { hostWork } from '../common/host-work.js';
+import { imported } from '../common/import-failure.js';
 import { Successor } from '../common/successor.js';
 import { addHandler } from '../queue/queue-options.js';
+import { modules } from './engine.js';
 
 /** The parts of the package that are loaded when they are first used. @typedef {'locks' | 'leader' | 'queues' | 'limits'} PartName */
 /** @typedef {import('../common/lazy.js').Lazy<any>} Part its adopt() makes a deferred object an instance of its class */
@@ -79,11 +82,29 @@ async function askWithin(tab, part, options, begin) {
         return begin(loaded);
     });
     call.catch(() => {}); // the wait for the part rejects first
-    await tab._within({ signal: signal ?? releaseSignal, timeout }, part.get()).catch((error) => {
+    await waitWithin(tab, { signal: signal ?? releaseSignal, timeout }, part.get()).catch((error) => {
         over = true;
         throw error;
     });
     return call;
+}
+
+/**
+ * Waits for work as long as options allow.
+ *
+ * @template T
+ * @param {import('./tab.js').Tab} tab
+ * @param {unknown} options undefined, or `signal` and `timeout`
+ * @param {Promise<T>} work
+ * @returns {Promise<T>} rejects also with the signal's reason, with a `TimeoutError`, or with `invalid-argument`
+ */
+export async function waitWithin(tab, options, work) {
+    if (options === undefined) return work;
+    work.catch(() => {}); // the wait for it rejects
+    const began_ms = tab._clock.monotonic();
+    const importing = hostWork(tab._engine.platform, modules.coordination(), 'import()');
+    const { bounded } = await imported(importing);
+    return bounded(tab._clock, options, work, began_ms);
 }
 
 /** A deferred object: its methods wait for the class that it then becomes an instance of. */

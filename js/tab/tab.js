@@ -4,8 +4,6 @@ import { closedError, TabacusError } from '../common/errors.js';
 import { reportTo } from '../host/failure.js';
 import { Serial } from '../lock/serial.js';
 import { checkName } from '../common/check-arguments.js';
-import { hostWork } from '../common/host-work.js';
-import { imported } from '../common/import-failure.js';
 import { Lazy } from '../common/lazy.js';
 import { ReplicatedCounter, StoredCounter } from './counter.js';
 import { TabEventTarget } from './tab-event-target.js';
@@ -439,16 +437,6 @@ export class Tab extends TabEventTarget {
     /** The engine of this handle. @internal */
     get _engine() {
         return this.#engine;
-    }
-
-    /** Waits for work as long as options allow. @template T @param {unknown} options @param {Promise<T>} work @internal */
-    async _within(options, work) {
-        if (options === undefined) return work;
-        work.catch(() => {}); // the wait for it rejects
-        const began_ms = this._clock.monotonic();
-        const importing = hostWork(this.#engine.platform, modules.coordination(), 'import()');
-        const { bounded } = await imported(importing);
-        return bounded(this._clock, options, work, began_ms);
     }
 
     /** @throws {TabacusError} `closed` @internal */

@@ -44,11 +44,11 @@ struct LockContext {
     Departures departures;
     LockStamps stamps;
     LivenessLock liveness;
-    bool suspended;  // prerendered, frozen, or between pagehide and pageshow
+    bool suspended;          // prerendered, frozen, or between pagehide and pageshow
     bool unsettled = false;  // the database has vanished, and the lock manager is being probed
     bool closed = false;
     bool cut_off = false;  // closed, because new documents have another lock manager
-    Scope scope;  // last: what runs in it uses all of the above
+    Scope scope;           // last: what runs in it uses all of the above
 
     /// Returns the queue of a lock's name, which the first call makes.
     LockQueue& queue(std::string_view name);
