@@ -53,13 +53,11 @@ export async function runOnce(locks, key, make, given, called_ms) {
         if (value !== undefined) cloned('value', value);
         outcome = { succeeded: true, result: { value } };
     } catch (error) {
-        outcome = { succeeded: false, result: cloneError(error) };
         const { held: kept } = held;
-        try {
-            await settle(locks, key, held, outcome, { age, signal, timeout });
-        } catch (failure) {
+        outcome = { succeeded: false, result: cloneError(error) };
+        await settle(locks, key, held, outcome, { age, signal, timeout }).catch((failure) => {
             if (kept || isAbort(failure)) throw failure;
-        }
+        });
         throw error;
     }
     await settle(locks, key, held, outcome, { age, signal, timeout });

@@ -46,47 +46,47 @@ async function watchedMemory() {
     }
 }
 
-/** @param {Int32Array} ledger @param {number} word */
-async function reached(ledger, word) {
-    while (Atomics.load(ledger, word) === 0) {
-        await /** @type {any} */ (Atomics).waitAsync(ledger, word, 0, 10_000).value;
+/** @param {Int32Array} notes @param {number} word */
+async function reached(notes, word) {
+    while (Atomics.load(notes, word) === 0) {
+        await /** @type {any} */ (Atomics).waitAsync(notes, word, 0, 10_000).value;
     }
-    Atomics.store(ledger, word, 0);
+    Atomics.store(notes, word, 0);
 }
 
 /**
  * @param {import('tabacus/threads').ThreadsMemory} shared
- * @param {Int32Array} ledger
+ * @param {Int32Array} notes
  * @param {{ seed: number, operations: number, stays: boolean }} how
  */
-function startMortal(shared, ledger, how) {
+function startMortal(shared, notes, how) {
     const own = new BigInt64Array(new SharedArrayBuffer(sums.end * 8));
-    const workerData = { handle: shared.handle, ledger, own, ...how };
+    const workerData = { handle: shared.handle, notes, own, ...how };
     const worker = new Worker(new URL('../programs/mortal.node.js', import.meta.url), { workerData });
     return { worker, own };
 }
 
 test(`${DEATHS} workers are terminated in the middle of their work: nothing hangs, and nothing is lost`, async () => {
     const shared = await watchedMemory();
-    const ledger = new Int32Array(new SharedArrayBuffer(words.end * 4));
+    const notes = new Int32Array(new SharedArrayBuffer(words.end * 4));
     const random = seededRandom(SEED);
-    const survivor = startMortal(shared, ledger, { seed: SEED, operations: 0, stays: false });
+    const survivor = startMortal(shared, notes, { seed: SEED, operations: 0, stays: false });
     const totals = { mutexed: 0n, striped: 0n };
     let inside = 0;
     for (let round = 0; round < DEATHS; round++) {
-        Atomics.store(ledger, words.round, round);
+        Atomics.store(notes, words.round, round);
         const mutex = shared.mutex(`mutex ${round % mutexesMax}`);
         if (mutex.tryLock()) mutex.unlock(); // whose deaths are counted from here on
         diedInside = 0;
-        Atomics.store(ledger, words.told, 0);
-        signal(ledger, words.pause, 0);
+        Atomics.store(notes, words.told, 0);
+        signal(notes, words.pause, 0);
         const how = { seed: round, operations: 1 + random(200), stays: random(2) === 0 };
-        const mortal = startMortal(shared, ledger, how);
-        await reached(ledger, words.ready);
+        const mortal = startMortal(shared, notes, how);
+        await reached(notes, words.ready);
         await mortal.worker.terminate();
-        signal(ledger, words.pause, 1);
-        await reached(ledger, words.paused);
-        assert.equal(ledger[words.told], diedInside, `round ${round}`);
+        signal(notes, words.pause, 1);
+        await reached(notes, words.paused);
+        assert.equal(notes[words.told], diedInside, `round ${round}`);
         inside += diedInside;
         for (const kind of /** @type {const} */ (['mutexed', 'striped'])) {
             const value = shared.counter(kind, { kind }).valueBigInt;
@@ -99,15 +99,15 @@ test(`${DEATHS} workers are terminated in the middle of their work: nothing hang
     }
     await survivor.worker.terminate();
     shared.close();
-    assert.equal(ledger[words.faults], 0, 'what a mutex guards was consistent');
+    assert.equal(notes[words.faults], 0, 'what a mutex guards was consistent');
     assert.ok(inside > DEATHS / 4, `${inside} workers died inside`);
 });
 
 /** @param {BigInt64Array} array @param {number} index */
 const at = (array, index) => /** @type {bigint} */ (array[index]);
 
-/** @param {Int32Array} ledger @param {number} word @param {number} value */
-function signal(ledger, word, value) {
-    Atomics.store(ledger, word, value);
-    Atomics.notify(ledger, word);
+/** @param {Int32Array} notes @param {number} word @param {number} value */
+function signal(notes, word, value) {
+    Atomics.store(notes, word, value);
+    Atomics.notify(notes, word);
 }

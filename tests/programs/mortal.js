@@ -1,9 +1,9 @@
 /**
  * A Worker that uses all robust objects of a memory without end, until it is terminated. It writes into a
- * ledger what it has completed. One such Worker survives, and pauses on command.
+ * notes what it has completed. One such Worker survives, and pauses on command.
  */
 
-/** The words of the ledger, and the indices of the numbers of each Worker in the ledger of sums. */
+/** The words of the notes, and the indices of the numbers of each Worker in the notes of sums. */
 export const words = {
     round: 0,
     pause: 1,
@@ -32,78 +32,78 @@ export const amount = 2 ** 47;
 /**
  * @param {(handle: any) => Promise<import('tabacus/worker').AttachedMemory>} attach
  * @param {(below: number) => number} random
- * @param {{ handle: import('tabacus/worker').SharedHandle, ledger: Int32Array, own: BigInt64Array,
+ * @param {{ handle: import('tabacus/worker').SharedHandle, notes: Int32Array, own: BigInt64Array,
  *   operations: number, stays: boolean }} given `operations`: the number after which the Worker reports that
  *   it is ready, or 0 for the one that survives. The others hold the mutex `life …` of their round as long
  *   as they live. `stays`: whether it then stays inside a mutex
  */
-export async function live(attach, random, { handle, ledger, own, operations, stays }) {
+export async function live(attach, random, { handle, notes, own, operations, stays }) {
     const shared = await attach(handle);
-    if (operations > 0) shared.mutex(`life ${Atomics.load(ledger, words.round) % mutexesMax}`).lock();
-    const tasks = tasksOf(shared, ledger, own, random);
+    if (operations > 0) shared.mutex(`life ${Atomics.load(notes, words.round) % mutexesMax}`).lock();
+    const tasks = tasksOf(shared, notes, own, random);
     for (let done = 0; ; done++) {
         if (operations > 0 && done === operations) {
-            if (stays) section(shared, ledger, { stays });
-            signal(ledger, words.ready, 1);
+            if (stays) section(shared, notes, { stays });
+            signal(notes, words.ready, 1);
         }
-        if (operations === 0) pauseOnCommand(shared, ledger);
+        if (operations === 0) pauseOnCommand(shared, notes);
         /** @type {() => void} */ (tasks[random(tasks.length)])();
     }
 }
 
-/** @param {Int32Array} ledger @param {number} word @param {number} value */
-function signal(ledger, word, value) {
-    Atomics.store(ledger, word, value);
-    Atomics.notify(ledger, word);
+/** @param {Int32Array} notes @param {number} word @param {number} value */
+function signal(notes, word, value) {
+    Atomics.store(notes, word, value);
+    Atomics.notify(notes, word);
 }
 
-/** @param {import('tabacus/worker').AttachedMemory} shared @param {Int32Array} ledger */
-function pauseOnCommand(shared, ledger) {
-    if (Atomics.load(ledger, words.pause) === 0) return;
-    section(shared, ledger);
-    signal(ledger, words.paused, 1);
-    Atomics.wait(ledger, words.pause, 1);
+/** @param {import('tabacus/worker').AttachedMemory} shared @param {Int32Array} notes */
+function pauseOnCommand(shared, notes) {
+    if (Atomics.load(notes, words.pause) === 0) return;
+    section(shared, notes);
+    signal(notes, words.paused, 1);
+    Atomics.wait(notes, words.pause, 1);
 }
 
 /**
  * Runs one section under the mutex of the round.
  *
  * @param {import('tabacus/worker').AttachedMemory} shared
- * @param {Int32Array} ledger
+ * @param {Int32Array} notes
  * @param {{ timeout?: number, stays?: boolean }} [how] `stays`: the Worker reports that it is ready inside,
  *   and stays there
  */
-function section(shared, ledger, { timeout = 0, stays = false } = {}) {
-    const mutex = shared.mutex(`mutex ${Atomics.load(ledger, words.round) % mutexesMax}`);
+function section(shared, notes, { timeout = 0, stays = false } = {}) {
+    const mutex = shared.mutex(`mutex ${Atomics.load(notes, words.round) % mutexesMax}`);
     if (timeout === 0) mutex.lock();
     else mutex.lock({ timeout });
-    inside(mutex, ledger, stays);
+    inside(mutex, notes, stays);
     mutex.unlock();
 }
 
-/** @param {import('tabacus/worker').SharedMutex} mutex @param {Int32Array} ledger @param {boolean} stays */
-function inside(mutex, ledger, stays) {
+/** @param {import('tabacus/worker').SharedMutex} mutex @param {Int32Array} notes @param {boolean} stays */
+function inside(mutex, notes, stays) {
     if (mutex.ownerDied) {
-        Atomics.add(ledger, words.told, 1);
-        Atomics.store(ledger, words.second, Atomics.load(ledger, words.first));
+        Atomics.add(notes, words.told, 1);
+        Atomics.store(notes, words.second, Atomics.load(notes, words.first));
         mutex.markConsistent();
     }
-    const next = Atomics.load(ledger, words.first) + 1;
-    if (Atomics.load(ledger, words.second) + 1 !== next) Atomics.add(ledger, words.faults, 1);
-    Atomics.store(ledger, words.first, next);
-    if (stays) signal(ledger, words.ready, 1);
+    const next = Atomics.load(notes, words.first) + 1;
+    if (Atomics.load(notes, words.second) + 1 !== next) Atomics.add(notes, words.faults, 1);
+    Atomics.store(notes, words.first, next);
+    if (stays) signal(notes, words.ready, 1);
     const rounds = stays ? Infinity : insideRounds;
-    for (let i = 0; i < rounds; i++) Atomics.load(ledger, words.first);
-    Atomics.store(ledger, words.second, next);
+    for (let i = 0; i < rounds; i++) Atomics.load(notes, words.first);
+    Atomics.store(notes, words.second, next);
 }
 
 /**
  * @param {import('tabacus/worker').AttachedMemory} shared
- * @param {Int32Array} ledger
+ * @param {Int32Array} notes
  * @param {BigInt64Array} own
  * @param {(below: number) => number} random
  */
-function tasksOf(shared, ledger, own, random) {
+function tasksOf(shared, notes, own, random) {
     const condition = shared.condition('condition');
     /** @param {'mutexed' | 'striped'} kind */
     const add = (kind) => {
@@ -116,15 +116,15 @@ function tasksOf(shared, ledger, own, random) {
         own[intent] = 0n;
     };
     return [
-        () => section(shared, ledger),
-        () => section(shared, ledger),
-        () => section(shared, ledger, { timeout: 60_000 }),
-        () => section(shared, ledger, { timeout: 60_000 }),
+        () => section(shared, notes),
+        () => section(shared, notes),
+        () => section(shared, notes, { timeout: 60_000 }),
+        () => section(shared, notes, { timeout: 60_000 }),
         () => add('mutexed'),
         () => add('striped'),
-        () => shared.mutex(`name ${Atomics.load(ledger, words.round) % namesMax} ${random(3)}`),
+        () => shared.mutex(`name ${Atomics.load(notes, words.round) % namesMax} ${random(3)}`),
         () => condition.notifyOne(),
-        () => shared.callOnce(`once ${Atomics.load(ledger, words.round) % mutexesMax}`, () => {}),
+        () => shared.callOnce(`once ${Atomics.load(notes, words.round) % mutexesMax}`, () => {}),
         () => {
             const mutex = shared.mutex('of the condition');
             mutex.lock();

@@ -215,7 +215,7 @@ class Reading final : public Mortal {
     std::int64_t seen_ = 0;
 };
 
-/// Who of the threads dies: a thread that waits for an item, or the one that makes all items.
+/// The thread that dies: one that waits for an item, or the one that makes all items.
 enum class Role : std::uint8_t { consumer, producer };
 
 /// All threads but one consume one item each, and the other one makes as many items. It notifies one
