@@ -14,10 +14,10 @@ const sleepMax_ms = 100;
  * deaths are noticed. Tasks of one thread that arrive in one phase are as many parties.
  *
  * @example
- * for (const part of parts) {
- *     compute(part);
- *     barrier.arriveAndWait(); // until all workers have computed theirs
- * }
+ * const parties = 1; // the number of workers, each of which runs these lines
+ * const barrier = shared.barrier('rows', parties);
+ * work();
+ * barrier.arriveAndWait(); // until all workers have done theirs
  */
 export class SharedBarrier {
     #core;

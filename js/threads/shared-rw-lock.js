@@ -22,9 +22,9 @@ import { asyncLimits, blockingDeadline, holds, settled, tooMany, waitBlocking } 
  * deaths are noticed.
  *
  * @example
- * const reading = await lock.lockSharedAsync();
+ * const reading = await shared.rwLock('table').lockSharedAsync();
  * try {
- *     read();
+ *     work(); // others may read, and nobody writes
  * } finally {
  *     reading.unlock();
  * }

@@ -13,6 +13,7 @@ import { asyncLimits, blockingDeadline, settled, tooMany, waitBlocking } from '.
  * none has any, it adds a permit. So a thread may release what another one acquired.
  *
  * @example
+ * const semaphore = shared.semaphore('slots', 4);
  * await semaphore.acquireAsync();
  * try {
  *     await work();

@@ -292,7 +292,10 @@ const companions = {
 };
 
 /** The examples of code that blocks, as only a Worker may. They find `shared` and a `work()` there. */
-const inWorkers = ['js/threads/tab-lock/shared-tab-lock.js SharedTabLock'];
+const inWorkers = [
+    'js/threads/shared-barrier.js SharedBarrier',
+    'js/threads/tab-lock/shared-tab-lock.js SharedTabLock',
+];
 
 /** A companion that checks the address of the example's only fetch. @param {string} address */
 function fetches(address) {
