@@ -192,7 +192,9 @@ test('a tab that counted before, and locks for the first time after the clearing
         .lock('l')
         .acquire({ timeout: 5_000 })
         .then(
-            (held) => assert.equal(held.signal.aborted, true),
+            async ({ signal }) => {
+                while (!signal.aborted) await origin.settled();
+            },
             (error) => assert.equal(error.code, 'unavailable'),
         );
     await assert.rejects(old.lock('l').acquire(), failsWith('unavailable'));
