@@ -19,8 +19,9 @@
 //   0              a party that has not arrived             owner: arrives or drops
 //   arrived        arrived in the phase `ticket`            owner: leaves when the phase has ended,
 //                                                           or asks to take the arrival back
-//   wants          asks to take the arrival back            combiner: 0 if it is taken back,
-//                                                           `passed` if the phase has ended
+//   wants          asks to take the arrival back            combiner: `taken_back`, or `passed` if
+//                                                           the phase has ended
+//   taken_back     the arrival does not count               owner: leaves
 //   passed         the phase had ended                      owner: leaves
 //   dropped        counts as arrived in every phase         none
 //   any, died      its owner is dead                        combiner: stores `dropped`
@@ -40,6 +41,7 @@ class BasicBarrier : public Combiner<BasicBarrier<Parks, Records>, Parks, Record
     using Base::wants;
     using typename Base::Entry;
 
+    static constexpr std::uint32_t taken_back = 2;
     static constexpr std::uint32_t arrived = 4;
     static constexpr std::uint32_t passed = 16;
     static constexpr std::uint32_t dropped = 32;
@@ -103,7 +105,7 @@ class BasicBarrier : public Combiner<BasicBarrier<Parks, Records>, Parks, Record
     }
 
     /// Ends an arrival. Returns whether its phase has ended; if not, the arrival was taken back.
-    static bool leave(Entry& record) { return record.state.exchange(0) != 0; }
+    static bool leave(Entry& record) { return record.state.exchange(0) != taken_back; }
 
     [[nodiscard]] bool waiting(Entry& record) { return phase_.load() == record.ticket.load(); }
 
@@ -124,7 +126,7 @@ class BasicBarrier : public Combiner<BasicBarrier<Parks, Records>, Parks, Record
             } else if (state == arrived && record.ticket.load() == phase) {
                 ++here;
             } else if ((state & wants) != 0) {
-                this->decide(record, state, wants, record.ticket.load() == phase ? 0 : passed);
+                this->decide(record, state, wants, record.ticket.load() == phase ? taken_back : passed);
             }
         });
         if (here == 0 || here + gone < parties_.load()) return;

@@ -71,7 +71,7 @@ class Combiner {
 
     // Bits of a record's state that all objects share.
     static constexpr std::uint32_t wants = 1;      // the request is not decided yet
-    static constexpr std::uint32_t exclusive = 2;  // a reader-writer lock's only
+    static constexpr std::uint32_t own = 2;        // the object's; withdraw() clears it
     static constexpr std::uint32_t died = 8;       // the owner is dead; the next combiner clears up
     static constexpr std::uint32_t sleeps = 64;    // the owner sleeps, or is about to
 
@@ -79,7 +79,11 @@ class Combiner {
     Combiner& operator=(const Combiner&) = delete;
 
     /// Returns what a dead thread held, and withdraws what it waited for. Any thread may call it,
-    /// any number of times, while others work. Requires that `dead` does not run any more.
+    /// also again, while others work; a thread that ends calls it for itself. Requires that `dead`
+    /// does nothing else any more, and that two calls for one thread do not overlap, unless the
+    /// thread that made the first call has died.
+    /// It combines in the name of the dead thread. So if a thread dies while it reports its own end,
+    /// the next report of its death takes the combiner's place over.
     [[gnu::noinline, clang::minsize]] void owner_died(Owner dead) {
         const std::uint32_t used = used_.load();
         for (std::uint32_t i = 0; i < used; ++i) {
@@ -87,11 +91,11 @@ class Combiner {
         }
         std::uint32_t word = word_.load();
         while (word >> 1 == dead) {
-            if (!word_.compare_exchange_weak(word, reporter << 1)) continue;
+            if (!word_.compare_exchange_weak(word, dead << 1)) continue;
             wake_all();
-            return combine_until_quiet(reporter);
+            return combine_until_quiet(dead);
         }
-        serve(reporter);
+        serve(dead);
     }
 
     /// Withdraws a request. Returns false, and changes nothing, if it is decided already.
@@ -115,10 +119,7 @@ class Combiner {
     ~Combiner() = default;
 
     /// What a request sets in a state.
-    static constexpr std::uint32_t request = wants | exclusive | sleeps;
-
-    /// The combiner's id while owner_died() combines. No thread has it.
-    static constexpr Owner reporter = owner_max + 1;
+    static constexpr std::uint32_t request = wants | own | sleeps;
 
     /// Returns a record of the caller's whose state has none of the bits `busy`, or else a new one;
     /// nullptr if there is none.

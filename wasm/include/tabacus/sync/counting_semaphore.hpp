@@ -17,11 +17,16 @@
 //
 // The state of a record: the account of its owner in the upper bits (permit and above), and
 //
-//   wants   died   meaning                            transitions
-//   0       0      waits for nothing                  owner: requests; any thread: takes a permit
-//   1       0      waits for a permit                 combiner: adds it to the account, clears it
-//                                                     owner: withdraws
-//   any     1      its owner is dead                  combiner: frees the record
+//   bits              meaning                         transitions
+//   0                 not in use by a request         owner: requests
+//   wants, unsettled  waits for a permit              combiner: adds it to the account, and
+//                                                     clears `wants`; owner: withdraws
+//   unsettled         granted, but the caller has     owner: clears it
+//                     not got the outcome yet
+//   any, died         its owner is dead               combiner: frees the record
+//
+// Any thread takes permits from the account in any state. A record that is `unsettled` serves one
+// request, because several tasks of one thread may wait at the same time.
 //
 // A state with `wants` may have `sleeps` as well, and its owner then has to be woken.
 
@@ -42,6 +47,7 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
     using Base::wants;
     using typename Base::Entry;
 
+    static constexpr std::uint32_t unsettled = Base::own;
     static constexpr std::uint32_t permit = 1U << 8;
 
     /// Gives the semaphore its permits, unless it has them already. Returns the number that the
@@ -86,14 +92,17 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
     /// Publishes a request. The caller sleeps on the record's state while it `wants`, and then
     /// calls settle(). Returns nullptr if there is no record.
     [[gnu::noinline, clang::minsize]] Entry* request(Owner self) {
-        Entry* record = this->claim(self, wants | died);
-        if (record != nullptr) this->publish(self, *record, wants);
+        Entry* record = this->claim(self, wants | unsettled | died);
+        if (record != nullptr) this->publish(self, *record, wants | unsettled);
         return record;
     }
 
     /// Returns the outcome of a request. Withdraws it, and returns `timed_out`, if it is not decided.
+    /// Requires one call for each request.
     Acquired settle(Owner self, Entry& record, GiveUp give_up) {
-        return this->withdraw(self, record, give_up) ? Acquired::timed_out : Acquired::acquired;
+        if (this->withdraw(self, record, give_up)) return Acquired::timed_out;
+        record.state.fetch_sub(unsettled);
+        return Acquired::acquired;
     }
 
     /// Returns the number of permits that can be acquired, which others may change meanwhile.

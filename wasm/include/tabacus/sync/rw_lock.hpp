@@ -42,10 +42,10 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
 
   public:
     using Base::died;
-    using Base::exclusive;
     using Base::wants;
     using typename Base::Entry;
 
+    static constexpr std::uint32_t exclusive = Base::own;
     static constexpr std::uint32_t holds = 4;
     static constexpr std::uint32_t news = 16;     // an owner died before this grant
     static constexpr std::uint32_t refused = 32;  // the lock is not recoverable
