@@ -184,7 +184,8 @@ const SHARED_MEMORY = [
         test: 'shared locks: a semaphore admits as many threads as it has permits',
     },
     {
-        ...sharedLock('counting_semaphore.hpp'),
+        file: `${SYNC}/counting_semaphore.hpp`,
+        compiles: ['tests/native/explore/explore_shared_tasks.cpp'],
         name: 'semaphore-tasks-share-a-record',
         fault: 'a request uses the record of one that is granted and not settled',
         find: 'this->claim(self, wants | unsettled | died)',
@@ -216,7 +217,8 @@ const SHARED_MEMORY = [
         test: 'shared locks: permits come back from a thread that dies at any step',
     },
     {
-        ...sharedLock('barrier.hpp'),
+        file: `${SYNC}/barrier.hpp`,
+        compiles: ['tests/native/explore/explore_shared_tasks.cpp'],
         name: 'barrier-tasks-share-a-record',
         fault: 'the record of an arrival that is taken back is free before its task has left',
         find: 'return record.state.exchange(0) != taken_back;',

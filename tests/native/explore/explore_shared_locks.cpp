@@ -103,8 +103,7 @@ class Locking final : public MortalLocks {
     std::string after_step() override { return failure_ != nullptr ? failure_ : lock_.unfair(); }
 
     std::string judge() override {
-        if (!mortal() && cell_.peek() != writes_)
-            return "two writers were inside at once";
+        if (!mortal() && cell_.peek() != writes_) return "two writers were inside at once";
         const Acquired last = lock_.try_lock(9, RwMode::exclusive);
         if (last == Acquired::busy) return "the lock stays held";
         const std::uint32_t told = news_ + (last == Acquired::owner_died ? 1 : 0);
@@ -128,7 +127,9 @@ class Locking final : public MortalLocks {
         std::string unfair() {
             std::string failure;
             std::uint32_t index = 0;
-            each([&](Entry&, std::uint32_t state) { observe(index++, state, failure); });
+            each([&](sync::Record<ModelParker>&, std::uint32_t state) {
+                observe(index++, state, failure);
+            });
             return failure;
         }
 
@@ -361,94 +362,7 @@ Program meeting(const std::string& ways, std::uint32_t rounds, std::uint32_t die
                            [=] { return std::make_unique<Meeting>(ways, rounds, dies_after); });
 }
 
-/// Thread 0 has two tasks, each of which requests a permit before either knows the outcome. The one
-/// permit goes to both, and to the other threads.
-class TasksAcquiring final : public ThreadsWorkload {
-  public:
-    TasksAcquiring() { semaphore_.begin(1); }
-    void run(std::uint32_t index) override {
-        if (index != 0) {
-            semaphore_.acquire(index + 1);
-            semaphore_.release(index + 1);
-            return;
-        }
-        auto* first = semaphore_.request(1);
-        auto* second = semaphore_.request(1);
-        finish(*first);
-        finish(*second);
-    }
-    std::string judge() override {
-        if (failed_) return "a task has got no permit";
-        return semaphore_.available() == 1 ? "" : "a permit was lost or invented";
-    }
-
-  private:
-    struct Semaphore : sync::BasicSemaphore<ModelParker, lock_records> {
-        using BasicSemaphore::await;
-    };
-    void finish(sync::Record<ModelParker>& record) {
-        OneSleepClock clock;
-        semaphore_.await(record, sync::forever_ns, clock);
-        failed_ |= semaphore_.settle(1, record, sync::GiveUp::at_once) != Acquired::acquired;
-        semaphore_.release(1);
-    }
-
-    Semaphore semaphore_;
-    bool failed_ = false;
-};
-
-/// Thread 0 has two tasks. One takes its arrival back, and the other one arrives before the first
-/// one knows the outcome. The arrival of the second one stays.
-class TasksMeeting final : public ThreadsWorkload {
-  public:
-    TasksMeeting() { barrier_.begin(2); }
-    void run(std::uint32_t index) override {
-        if (index != 0) {
-            barrier_.arrive_and_wait(index + 1);
-            return;
-        }
-        auto* first = barrier_.arrive(1);
-        take_back(*first);
-        auto* second = barrier_.arrive(1);
-        if (Barrier::leave(*first)) {
-            take_back(*second);
-            failed_ = Barrier::leave(*second);
-            return;
-        }
-        const std::uint32_t phase = second->ticket.load();
-        while (barrier_.waiting(*second))
-            ModelParker::park(barrier_.phase(), phase, sync::forever_ns);
-        failed_ = !Barrier::leave(*second);
-    }
-    std::string judge() override { return failed_ ? "a task was told of another's arrival" : ""; }
-
-  private:
-    struct Barrier : sync::BasicBarrier<ModelParker, lock_records> {
-        using BasicBarrier::await;
-    };
-    void take_back(sync::Record<ModelParker>& record) {
-        OneSleepClock clock;
-        barrier_.take_back(1, record);
-        barrier_.await(record, sync::forever_ns, clock);
-    }
-
-    Barrier barrier_;
-    bool failed_ = false;
-};
-
-template <class Workload>
-Program with_tasks(std::uint32_t threads) {
-    return threads_program(threads, [] { return std::make_unique<Workload>(); });
-}
-
 }  // namespace
-
-TEST_CASE("shared locks: each task of a thread gets the outcome of its own request", "[threads]") {
-    check_lock_proved(with_tasks<TasksAcquiring>(1));
-    check_lock_proved(with_tasks<TasksAcquiring>(2), {.preemptions = 2});
-    check_lock_proved(with_tasks<TasksAcquiring>(3), {.preemptions = 0});
-    check_lock_proved(with_tasks<TasksMeeting>(2), {.preemptions = 3});
-}
 
 TEST_CASE("shared locks: two threads lock a reader-writer lock in turns", "[threads]") {
     for (const char* ways : {"rr", "rw", "ww", "Rw", "rW", "wW"})
