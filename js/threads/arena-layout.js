@@ -63,7 +63,7 @@ export const unlocks = Object.freeze({ released: 0 });
 
 /** A record (combiner.hpp), and the bits of its state. */
 export const recordFields = Object.freeze({ state: 4, ticket: 8 });
-export const recordBits = Object.freeze({ wants: 1, news: 16, sleeps: 64 });
+export const recordBits = Object.freeze({ wants: 1, afterDeath: 16, sleeps: 64 });
 export const rwModes = Object.freeze({ shared: 0, exclusive: 2 });
 export const acquired = Object.freeze({ acquired: 0, timedOut: 2, ownerDied: 4, notRecoverable: 5 });
 export const permitsMax = 2 ** 23 - 1;

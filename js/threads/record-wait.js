@@ -55,8 +55,8 @@ export const tooMany = (name) =>
     );
 
 /**
- * Returns the value of the state to sleep on, or undefined if the request is decided. Marks the state, so that who
- * decides it wakes this thread.
+ * Returns the value of the state to sleep on, or undefined if the request is decided. Marks the state, so that the
+ * thread that decides the request wakes this one.
  *
  * @param {ThreadCore} core
  * @param {number} index of the state
@@ -136,7 +136,8 @@ export async function sleepOn(core, index, value, rest_ms, signal) {
  */
 
 /**
- * Awaits a request, and returns its result. A request that ends with an error is withdrawn.
+ * Awaits a request, and returns its result. A request that ends with an error is withdrawn. If the attachment is
+ * closed before the caller has the result, rejects with `closed`.
  *
  * @param {ThreadCore} core
  * @param {Request} request
@@ -151,6 +152,7 @@ export async function settled(core, { record, settle, giveBack }, { deadline_ms,
         if (!core.closed && holds(settle(1))) giveBack();
         throw error;
     }
+    core.assertOpen(); // close() has given the record back, and this thread's stack
     return settle(1);
 }
 

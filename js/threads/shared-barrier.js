@@ -94,9 +94,11 @@ export class SharedBarrier {
             if (core.closed) throw error;
             core.ops.barrier_take_back(this.#at, core.id, record);
             await waitDecided(core, record, Infinity, undefined);
+            core.assertOpen();
             if (core.ops.barrier_leave(record) === 0) throw error;
             return;
         }
+        core.assertOpen();
         core.ops.barrier_leave(record);
     }
 

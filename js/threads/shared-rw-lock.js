@@ -147,7 +147,7 @@ export class SharedRwLock {
     get ownerDied() {
         this.#core.assertOpen();
         const [record] = [...this.#held.exclusive, ...this.#held.shared];
-        return record !== undefined && this._hasNews(record);
+        return record !== undefined && this._ownerDied(record);
     }
 
     /**
@@ -168,10 +168,14 @@ export class SharedRwLock {
         this.#core.ops.rw_mark_consistent(this.#at, this.#core.id);
     }
 
-    /** Whether a hold has the news that an owner died. @param {number} record */
-    _hasNews(record) {
+    /**
+     * Whether a writer died before this hold, and what it left is not declared to be consistent.
+     *
+     * @param {number} record
+     */
+    _ownerDied(record) {
         const state = Atomics.load(this.#core.words, (record + recordFields.state) >> 2);
-        return (state & recordBits.news) !== 0;
+        return (state & recordBits.afterDeath) !== 0;
     }
 
     /** Releases a hold. @param {number} record */
@@ -304,7 +308,7 @@ export class RwGrant {
      * Then what the lock guards is in the state in which that writer left it.
      */
     get ownerDied() {
-        return this.#held && this.#lock._hasNews(this.#record);
+        return this.#held && this.#lock._ownerDied(this.#record);
     }
 
     /**

@@ -105,6 +105,9 @@ export class ThreadCore {
     /** Whether the page learns when this thread exits. */
     watched = false;
 
+    /** Releases the liveness lock of this thread, if it holds one. */
+    releaseLivenessLock = () => {};
+
     /**
      * Whether this thread answers requests for locks over tabs. Such a thread must not wait for one by
      * blocking.
@@ -220,13 +223,16 @@ export class ThreadCore {
     }
 
     /**
-     * Ends the attachment: gives the agent's block back, and passes on what this thread holds, as at its death. The objects of this thread must not be used after this.
+     * Ends the attachment: frees the agent's block, and passes on what this thread holds, as its death would. The
+     * objects of this thread must not be used after this.
      */
     close() {
         if (this.closed) return;
         this.closed = true;
         this.#ending.abort(closedError());
         this.ops.agent_died(this.root, this.id);
+        // The page reports the end of this thread once more. The two reports must not overlap.
+        this.releaseLivenessLock();
         // The hot paths do not check whether the attachment is open. The functions that they call return "not
         // done" instead, and the error path then finds that it is closed.
         this.ops = {

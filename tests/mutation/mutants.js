@@ -121,6 +121,14 @@ const SHARED_MEMORY = [
     },
     {
         ...sharedLock('combiner.hpp'),
+        name: 'combiner-without-name',
+        fault: 'a thread that reports its own end combines under a number that nobody reports',
+        find: '        serve(dead);\n',
+        replace: '        serve(owner_max + 1);\n',
+        test: 'shared locks: permits come back from a thread that dies while it reports its own end',
+    },
+    {
+        ...sharedLock('combiner.hpp'),
         name: 'withdraw-silently',
         fault: 'a waiter that gives up lets nobody behind it in',
         find: '            serve(self);  // others may have waited behind this request\n',
@@ -176,6 +184,15 @@ const SHARED_MEMORY = [
         test: 'shared locks: a semaphore admits as many threads as it has permits',
     },
     {
+        file: `${SYNC}/counting_semaphore.hpp`,
+        compiles: ['tests/native/explore/explore_shared_tasks.cpp'],
+        name: 'semaphore-tasks-share-a-record',
+        fault: 'a request uses the record of one that is granted and not settled',
+        find: 'this->claim(self, wants | unsettled | died)',
+        replace: 'this->claim(self, wants | died)',
+        test: 'shared locks: each task of a thread gets the outcome of its own request',
+    },
+    {
         ...sharedLock('counting_semaphore.hpp'),
         name: 'semaphore-one-at-a-time',
         fault: 'of several free permits one is granted',
@@ -200,6 +217,15 @@ const SHARED_MEMORY = [
         test: 'shared locks: permits come back from a thread that dies at any step',
     },
     {
+        file: `${SYNC}/barrier.hpp`,
+        compiles: ['tests/native/explore/explore_shared_tasks.cpp'],
+        name: 'barrier-tasks-share-a-record',
+        fault: 'the record of an arrival that is taken back is free before its task has left',
+        find: 'return record.state.exchange(0) != taken_back;',
+        replace: 'return record.state.exchange(0) != 0;',
+        test: 'shared locks: each task of a thread gets the outcome of its own request',
+    },
+    {
         ...sharedLock('barrier.hpp'),
         name: 'barrier-counts-old-arrivals',
         fault: 'arrivals in an earlier phase count',
@@ -211,8 +237,8 @@ const SHARED_MEMORY = [
         ...sharedLock('barrier.hpp'),
         name: 'barrier-takes-back-too-late',
         fault: 'an arrival is taken back after its phase has ended',
-        find: 'record.ticket.load() == phase ? 0 : passed',
-        replace: '0',
+        find: 'record.ticket.load() == phase ? taken_back : passed',
+        replace: 'taken_back',
         test: 'shared locks: nobody passes a barrier before all parties have arrived',
     },
     {

@@ -216,6 +216,23 @@ test('a wait for a permit ends by a timeout or a signal, and takes no permit alo
     semaphore.acquire();
 });
 
+test('tasks of one thread that request permits at once get one after the other', async () => {
+    const semaphore = shared.semaphore('tasks', 1);
+    /** @type {number[]} */
+    const inside = [];
+    const tasks = [0, 1, 2].map(async (task) => {
+        for (let round = 0; round < 20; round++) {
+            await semaphore.acquireAsync();
+            inside.push(task);
+            await undefined;
+            assert.equal(inside.pop(), task);
+            semaphore.release();
+        }
+    });
+    await Promise.all(tasks);
+    assert.equal(semaphore.available, 1);
+});
+
 test('a semaphore refuses numbers that it cannot have', () => {
     const semaphore = shared.semaphore('numbers', 1);
     for (const n of [0, 1.5, 2 ** 23, NaN])
@@ -257,6 +274,26 @@ test('an arrival whose time is over is taken back', async () => {
     await barrier.arriveAndWaitAsync();
 });
 
+test('an arrival that is taken back takes no arrival of another task along', async () => {
+    const barrier = shared.barrier('tasks meet', 2);
+    const abort = new AbortController();
+    const first = barrier.arriveAndWaitAsync({ signal: abort.signal });
+    /** @type {Promise<void>[]} */
+    const others = [];
+    abort.signal.addEventListener('abort', () => {
+        void (async () => {
+            // The first task withdraws in one of the next microtasks.
+            for (let i = 0; i < 10; i++) await undefined;
+            others.push(barrier.arriveAndWaitAsync(), barrier.arriveAndWaitAsync());
+        })();
+    });
+    abort.abort();
+    await assert.rejects(first, { name: 'AbortError' });
+    for (let i = 0; i < 10; i++) await undefined;
+    assert.equal(others.length, 2);
+    await Promise.all(others);
+});
+
 test('a thread that closes its attachment leaves its waits and its holds', async () => {
     const other = await attach(shared.handle);
     const semaphore = shared.semaphore('closed', 1);
@@ -270,4 +307,16 @@ test('a thread that closes its attachment leaves its waits and its holds', async
     assert.equal(semaphore.available, 1);
     assert.equal(shared.rwLock('closed too').tryLockExclusive(), true);
     shared.rwLock('closed too').unlockExclusive();
+});
+
+test('what is granted is not given to a call whose thread has closed its attachment since', async () => {
+    const other = await attach(shared.handle);
+    const calls = [
+        other.semaphore('granted', 1).acquireAsync(),
+        other.rwLock('granted too').lockExclusiveAsync(),
+    ];
+    other.close();
+    assert.equal(shared.semaphore('granted', 1).tryAcquire(), true);
+    for (const call of calls) await assert.rejects(call, withCode('closed'));
+    assert.equal(shared.semaphore('granted', 1).available, 0);
 });

@@ -107,6 +107,15 @@ test('closing the memory gathers for the last time', async (t) => {
     await tab.counter('n').flush();
 });
 
+test('closing the memory also gathers what was never gathered before', async (t) => {
+    const [{ tab, shared }] = await openPages(1, t.after.bind(t));
+    await shared.tabCounter('n').flushAsync();
+    shared.tabCounter('m').add(2);
+    shared.close();
+    assert.equal(tab.counter('m').value, 2);
+    await tab.counter('m').flush();
+});
+
 test('a flush fails with the reason of the page, and within its timeout', async (t) => {
     const [{ tab, shared }] = await openPages(1, t.after.bind(t));
     const worker = await startWorker(shared, t.after.bind(t));

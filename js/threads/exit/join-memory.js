@@ -12,7 +12,7 @@ import { holdLivenessLock, threadNumber } from './worker-exit.web.js';
  */
 export async function joinMemory(core, livenessPrefix) {
     const release = await holdLivenessLock(livenessPrefix, core.id);
-    if (release) core.ending.addEventListener('abort', release);
+    if (release) core.releaseLivenessLock = release;
     core.watched = release !== undefined;
     const { words, agent, root } = core;
     const thread = threadNumber();

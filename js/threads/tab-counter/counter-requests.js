@@ -64,19 +64,32 @@ export class CounterRequests {
                 this.#core.assertOpen();
             }
         } catch (error) {
-            this.#retire(request);
+            this.#abandon(request);
             throw error;
         }
         return this.#answer(request);
     }
 
+    /**
+     * Ends the use of a request that was given up, so that the page frees it. It is not used again: the page may
+     * still work for it, and would answer a later flush with a commit that began before that flush.
+     *
+     * @param {number} request
+     */
+    #abandon(request) {
+        if (this.#used.delete(request)) this.#close(request);
+    }
+
+    /** Gives a request back to the page. @param {number} request */
+    #close(request) {
+        const { ops, root, words } = this.#core;
+        ops.request_close(root, request);
+        Atomics.notify(words, this.#wordOf(request)); // settles an abandoned sleep of this thread
+    }
+
     /** Withdraws all requests, when this thread's attachment closes. */
     close() {
-        const { ops, root, words } = this.#core;
-        for (const request of [...this.#idle, ...this.#used]) {
-            ops.request_close(root, request);
-            Atomics.notify(words, this.#wordOf(request)); // settles an abandoned sleep of this thread
-        }
+        for (const request of [...this.#idle, ...this.#used]) this.#close(request);
         this.#idle = [];
         this.#used.clear();
     }
@@ -119,7 +132,7 @@ export class CounterRequests {
         return this.#core.ops.request_give_up(this.#core.root, request) !== 0;
     }
 
-    /** Ends the use of a request, unless close() has given it back. @param {number} request */
+    /** Ends the use of a request that is answered, unless close() has given it back. @param {number} request */
     #retire(request) {
         if (!this.#used.delete(request)) return;
         this.#idle.push(request);
@@ -128,9 +141,9 @@ export class CounterRequests {
         Atomics.notify(words, this.#wordOf(request)); // settles an abandoned sleep of this thread
     }
 
-    /** Ends the use of a request, and returns the error of a timeout. @param {number} request */
+    /** Abandons a request, and returns the error of a timeout. @param {number} request */
     #timedOut(request) {
-        this.#retire(request);
+        this.#abandon(request);
         return new DOMException(`the page did not answer for ${show(this.#name)} in time`, 'TimeoutError');
     }
 }

@@ -8,6 +8,9 @@ import { PageCells } from './page-cells.js';
 /** The shortest time between two gathers that no thread has asked for: about a frame. */
 const pause_ms = 16;
 
+/** The time after which the piece with the gatherers is loaded again, if it could not be loaded. */
+const retry_ms = 1_000;
+
 /**
  * The part of a tab that counters use.
  *
@@ -68,16 +71,33 @@ export class PageCounters {
             if (this.#again) this.#gather();
         }, pause_ms);
         // A failure is reported to the threads that flush or read. Until then the sums stay in the cells.
-        this.#gatherAll().catch(() => {});
+        this.#gatherAll().catch((error) => this.#retry(error));
+    }
+
+    /**
+     * Gathers later, if the piece with the gatherers could not be loaded. No thread rings the bell again before
+     * its cells are gathered.
+     *
+     * @param {{ code?: string }} error
+     */
+    #retry({ code }) {
+        if (this.#bridge.value || code === 'closed') return;
+        setTimeout(() => {
+            if (!this.#core.closed) this.gatherSoon();
+        }, retry_ms);
     }
 
     /** Gathers into every counter. */
     async #gatherAll() {
         const bridge = this.#bridge.value ?? (await this.#bridge.get());
         if (this.#core.closed) return;
-        for (let cells = 0; (cells = this.#core.ops.cells_next(this.#core.root, cells)) !== 0;) {
-            gatherNow(bridge, this.#gathererOf(bridge, cells).address);
-        }
+        for (const cells of this.#cells()) gatherNow(bridge, this.#gathererOf(bridge, cells).address);
+    }
+
+    /** Iterates over the addresses of all cells. */
+    *#cells() {
+        const { ops, root } = this.#core;
+        for (let cells = 0; (cells = ops.cells_next(root, cells)) !== 0;) yield cells;
     }
 
     /**
@@ -101,18 +121,21 @@ export class PageCounters {
         }
     }
 
-    /** Gathers for the last time, and ends all gatherers. Requires that the attachment is not given back yet. */
+    /**
+     * Gathers from all cells for the last time, and ends all gatherers. If the piece with the gatherers is not
+     * loaded yet, nothing can be gathered. Requires that the attachment is not given back yet.
+     */
     close() {
         const bridge = this.#bridge.value;
         if (!bridge) return;
-        for (const { address, number } of this.#gatherers.values()) {
+        for (const cells of this.#cells()) {
             try {
-                gatherNow(bridge, address);
+                gatherNow(bridge, this.#gathererOf(bridge, cells).address);
             } catch {
                 // The tab is closed, so that nothing can be counted any more.
             }
-            PageCells.of(bridge).remove(number);
         }
+        for (const { number } of this.#gatherers.values()) PageCells.of(bridge).remove(number);
         const addresses = [...this.#gatherers.values()].map(({ address }) => address);
         this.#gatherers.clear();
         Promise.allSettled(this.#asked)

@@ -8,7 +8,7 @@ import { sleepAsync } from '../waiting.js';
 /**
  * The page's state of a request.
  *
- * @typedef {object} Record
+ * @typedef {object} PageRequest
  * @property {number} has one of tabHas
  * @property {AbortController} abort ends the wait for the lock
  * @property {import('../../lock/held.js').Held} [held] the lock, once it is granted
@@ -38,7 +38,7 @@ export class Broker {
     #bell;
     #counters;
 
-    /** @type {Map<number, Record>} */
+    /** @type {Map<number, PageRequest>} */
     #records = new Map();
 
     /** The threads that are watched for their exit. @type {Set<number>} */
@@ -140,7 +140,7 @@ export class Broker {
      * Passes the tab's answer on to the thread.
      *
      * @param {number} request
-     * @param {Record} record
+     * @param {PageRequest} record
      * @param {import('../../lock/held.js').Held | null} held
      */
     #answer(request, record, held) {
@@ -167,7 +167,7 @@ export class Broker {
      * Passes the answer of a counter on to the thread.
      *
      * @param {number} request
-     * @param {Record} record
+     * @param {PageRequest} record
      * @param {number} value
      */
     #answerCounter(request, record, value) {
@@ -180,7 +180,7 @@ export class Broker {
      * Refuses a request.
      *
      * @param {number} request
-     * @param {Record} record
+     * @param {PageRequest} record
      * @param {string} code the code of the tab's error; empty if the lock was not available
      */
     #refuse(request, record, code) {

@@ -1,6 +1,6 @@
 /**
- * The code that a thread needs to attach to a memory with locks over tabs. It is only loaded if there is such
- * a memory.
+ * The code that a thread needs to attach to a memory with locks and counters over tabs. It is only loaded if the
+ * memory was made with a tab.
  */
 
 import { holdLivenessLock } from '../exit/liveness-lock.js';
@@ -18,7 +18,7 @@ export async function joinTabLocks(core, livenessPrefix) {
     if (!core.watched) {
         const release = await holdLivenessLock(livenessPrefix, core.id);
         core.watched = release !== undefined;
-        if (release) core.ending.addEventListener('abort', release);
+        if (release) core.releaseLivenessLock = release;
     }
     return { SharedTabLock, SharedTabCounter };
 }

@@ -27,9 +27,6 @@ using sync::Owner;
 using sync::RwMode;
 
 constexpr std::uint32_t lock_records = 5;
-// A thread has done all that it does by then, if it does not sleep.
-constexpr std::uint32_t locking_steps = 40;
-constexpr std::uint32_t meeting_steps = 60;
 constexpr std::uint32_t lives = ThreadsWorkload::never;
 
 void check_lock_proved(const Program& program, const Bound& bound = {}) {
@@ -40,6 +37,44 @@ void check_lock_proved(const Program& program, const Bound& bound = {}) {
     CHECK(failure == "");
     CHECK(search.exhausted());
     CHECK(search.counts().cut == 0);
+}
+
+/// A workload in which thread 0 may die. `any_death` is set once it has died in a run.
+class MortalLocks : public ThreadsWorkload {
+  public:
+    MortalLocks(std::size_t threads, std::uint32_t dies_after)
+        : threads_(static_cast<std::uint32_t>(threads)), dies_after_(dies_after) {}
+    std::uint32_t dies_after(std::uint32_t index) override {
+        return index == 0 ? dies_after_ : lives;
+    }
+    void run(std::uint32_t index) final {
+        if (index < threads_) return work(index);
+        any_death = true;
+        report_death();
+    }
+    static inline bool any_death = false;
+
+  protected:
+    virtual void work(std::uint32_t index) = 0;
+    virtual void report_death() = 0;
+    [[nodiscard]] bool mortal() const { return dies_after_ != lives; }
+    [[nodiscard]] std::uint32_t threads() const { return threads_; }
+
+  private:
+    const std::uint32_t threads_;
+    const std::uint32_t dies_after_;
+};
+
+/// Checks the runs of `make(steps)`, in which thread 0 dies after 0, 1, … steps, as long as it has
+/// more.
+template <class Make>
+void check_deaths_proved(Make make, const Bound& bound) {
+    for (std::uint32_t steps = 0;; ++steps) {
+        CAPTURE(steps);
+        MortalLocks::any_death = false;
+        check_lock_proved(make(steps), bound);
+        if (!MortalLocks::any_death) return;
+    }
 }
 
 /// A clock that lets a timed wait sleep once, and ends it after the second look.
@@ -60,33 +95,29 @@ enum class LockWay : char {
 
 /// Each thread locks `rounds` times, in the way of its letter. A writer increments a plain cell,
 /// and a reader reads it twice. Thread 0 may die.
-class Locking final : public ThreadsWorkload {
+class Locking final : public MortalLocks {
   public:
-    Locking(std::string ways, std::uint32_t rounds, std::uint32_t dies_after)
-        : ways_(std::move(ways)), rounds_(rounds), dies_after_(dies_after) {}
-
-    std::uint32_t dies_after(std::uint32_t index) override {
-        return index == 0 ? dies_after_ : lives;
-    }
-
-    void run(std::uint32_t index) override {
-        if (index == ways_.size()) return lock_.owner_died(1);
-        for (std::uint32_t i = 0; i < rounds_; ++i) enter(index);
-        if (index == 0) ended_ = true;
-    }
+    Locking(const std::string& ways, std::uint32_t rounds, std::uint32_t dies_after)
+        : MortalLocks(ways.size(), dies_after), ways_(ways), rounds_(rounds) {}
 
     std::string after_step() override { return failure_ != nullptr ? failure_ : lock_.unfair(); }
 
     std::string judge() override {
-        if (dies_after_ == lives && cell_.peek() != writes_)
-            return "two writers were inside at once";
+        if (!mortal() && cell_.peek() != writes_) return "two writers were inside at once";
         const Acquired last = lock_.try_lock(9, RwMode::exclusive);
         if (last == Acquired::busy) return "the lock stays held";
         const std::uint32_t told = news_ + (last == Acquired::owner_died ? 1 : 0);
         if (told > 1) return "a death was reported to two writers";
         if (dead_inside() && told == 0) return "a death inside was not reported";
-        return dies_after_ == lives && told != 0 ? "a death was reported, but nobody died" : "";
+        return !mortal() && told != 0 ? "a death was reported, but nobody died" : "";
     }
+
+  protected:
+    void work(std::uint32_t index) override {
+        for (std::uint32_t i = 0; i < rounds_; ++i) enter(index);
+        if (index == 0) ended_ = true;
+    }
+    void report_death() override { lock_.owner_died(1); }
 
   private:
     /// The lock, with a view of its records that is no operation of a thread.
@@ -96,7 +127,9 @@ class Locking final : public ThreadsWorkload {
         std::string unfair() {
             std::string failure;
             std::uint32_t index = 0;
-            each([&](Entry&, std::uint32_t state) { observe(index++, state, failure); });
+            each([&](sync::Record<ModelParker>&, std::uint32_t state) {
+                observe(index++, state, failure);
+            });
             return failure;
         }
 
@@ -166,7 +199,6 @@ class Locking final : public ThreadsWorkload {
 
     const std::string ways_;
     const std::uint32_t rounds_;
-    const std::uint32_t dies_after_;
     Watched lock_;
     ModelAtomic<std::uint32_t> cell_{0};
     ModelAtomic<std::uint32_t> met_{0};
@@ -185,29 +217,29 @@ Program locking(const std::string& ways, std::uint32_t rounds, std::uint32_t die
 
 /// Each thread acquires and releases a permit `rounds` times; in the way 't', it may give up. No
 /// more threads are inside than there are permits, and all permits are there in the end. Thread 0
-/// may die.
-class Acquiring final : public ThreadsWorkload {
+/// may die. In the way 'c', it reports its own end instead of a release, as a thread that closes its
+/// attachment does, and may die while it does so.
+class Acquiring final : public MortalLocks {
   public:
-    Acquiring(std::string ways, std::uint32_t permits, std::uint32_t rounds,
+    Acquiring(const std::string& ways, std::uint32_t permits, std::uint32_t rounds,
               std::uint32_t dies_after)
-        : ways_(std::move(ways)), permits_(permits), rounds_(rounds), dies_after_(dies_after) {
+        : MortalLocks(ways.size(), dies_after), ways_(ways), permits_(permits), rounds_(rounds) {
         semaphore_.begin(permits);
-    }
-    std::uint32_t dies_after(std::uint32_t index) override {
-        return index == 0 ? dies_after_ : lives;
-    }
-    void run(std::uint32_t index) override {
-        if (index == ways_.size()) {
-            if (dead_inside_) inside_.fetch_sub(1);
-            return semaphore_.owner_died(1);
-        }
-        for (std::uint32_t i = 0; i < rounds_; ++i) enter(index);
     }
     std::string after_step() override { return failure_ != nullptr ? failure_ : ""; }
     std::string judge() override {
         if (semaphore_.available() < permits_) return "a permit was lost";
         if (semaphore_.available() > permits_) return "a permit was invented";
         return semaphore_.try_acquire(9) == Acquired::acquired ? "" : "the semaphore is stuck";
+    }
+
+  protected:
+    void work(std::uint32_t index) override {
+        for (std::uint32_t i = 0; i < rounds_; ++i) enter(index);
+    }
+    void report_death() override {
+        if (dead_inside_) inside_.fetch_sub(1);
+        semaphore_.owner_died(1);
     }
 
   private:
@@ -221,13 +253,13 @@ class Acquiring final : public ThreadsWorkload {
         if (index == 0) dead_inside_ = true;
         inside_.fetch_sub(1);
         if (index == 0) dead_inside_ = false;
+        if (ways_[index] == 'c') return semaphore_.owner_died(index + 1);
         semaphore_.release(index + 1);
     }
 
     const std::string ways_;
     const std::uint32_t permits_;
     const std::uint32_t rounds_;
-    const std::uint32_t dies_after_;
     sync::BasicSemaphore<ModelParker, lock_records> semaphore_;
     ModelAtomic<std::uint32_t> inside_{0};
     bool dead_inside_ = false;
@@ -243,17 +275,21 @@ Program acquiring(const std::string& ways, std::uint32_t permits, std::uint32_t 
 
 /// The last thread releases a permit for each other thread, which acquires it and keeps it. Thread
 /// 0 may die, and its permit comes back.
-class Producing final : public ThreadsWorkload {
+class Producing final : public MortalLocks {
   public:
     Producing(std::uint32_t consumers, std::uint32_t dies_after)
-        : consumers_(consumers), dies_after_(dies_after) {
+        : MortalLocks(consumers + 1, dies_after), consumers_(consumers) {
         semaphore_.begin(0);
     }
-    std::uint32_t dies_after(std::uint32_t index) override {
-        return index == 0 ? dies_after_ : lives;
+    std::string judge() override {
+        // A thread whose acquire() has returned has ended, so that it keeps its permit.
+        const std::uint32_t left = semaphore_.available();
+        if (left + consumed_ < consumers_) return "a permit was lost";
+        return left + consumed_ > consumers_ ? "a permit was invented" : "";
     }
-    void run(std::uint32_t index) override {
-        if (index > consumers_) return semaphore_.owner_died(1);
+
+  protected:
+    void work(std::uint32_t index) override {
         if (index == consumers_) {
             semaphore_.release(index + 1, consumers_);
             return;
@@ -261,19 +297,10 @@ class Producing final : public ThreadsWorkload {
         semaphore_.acquire(index + 1);
         ++consumed_;
     }
-    std::string judge() override {
-        // A permit that was released from an account is not in it any more when its owner dies.
-        const std::uint32_t left = semaphore_.available();
-        if (left + consumed_ < released()) return "a permit was lost";
-        return left + consumed_ > consumers_ ? "a permit was invented" : "";
-    }
+    void report_death() override { semaphore_.owner_died(1); }
 
   private:
-    [[nodiscard]] std::uint32_t released() const {
-        return dies_after_ == lives ? consumers_ : consumed_;
-    }
     const std::uint32_t consumers_;
-    const std::uint32_t dies_after_;
     sync::BasicSemaphore<ModelParker, lock_records> semaphore_;
     std::uint32_t consumed_ = 0;
 };
@@ -286,29 +313,26 @@ Program producing(std::uint32_t consumers, std::uint32_t dies_after = lives) {
 /// Each thread passes the barrier `rounds` times. In the way 't' it takes its first arrival back
 /// when its time is over, and arrives again. Nobody passes before all have arrived. Thread 0 may
 /// die.
-class Meeting final : public ThreadsWorkload {
+class Meeting final : public MortalLocks {
   public:
-    Meeting(std::string ways, std::uint32_t rounds, std::uint32_t dies_after)
-        : ways_(std::move(ways)), rounds_(rounds), dies_after_(dies_after) {
-        barrier_.begin(parties());
+    Meeting(const std::string& ways, std::uint32_t rounds, std::uint32_t dies_after)
+        : MortalLocks(ways.size(), dies_after), ways_(ways), rounds_(rounds) {
+        barrier_.begin(threads());
         barrier_.join(1);
-    }
-    std::uint32_t dies_after(std::uint32_t index) override {
-        return index == 0 ? dies_after_ : lives;
-    }
-    void run(std::uint32_t index) override {
-        if (index == ways_.size()) {
-            dead_ = true;
-            return barrier_.owner_died(1);
-        }
-        for (std::uint32_t round = 1; round <= rounds_; ++round) pass(index, round);
-        if (ways_[index] == 'd') barrier_.arrive_and_drop(index + 1);
     }
     std::string after_step() override { return failure_ != nullptr ? failure_ : ""; }
 
-  private:
-    [[nodiscard]] std::uint32_t parties() const { return static_cast<std::uint32_t>(ways_.size()); }
+  protected:
+    void work(std::uint32_t index) override {
+        for (std::uint32_t round = 1; round <= rounds_; ++round) pass(index, round);
+        if (ways_[index] == 'd') barrier_.arrive_and_drop(index + 1);
+    }
+    void report_death() override {
+        dead_ = true;
+        barrier_.owner_died(1);
+    }
 
+  private:
     void pass(std::uint32_t index, std::uint32_t round) {
         Acquired got = Acquired::timed_out;
         arrived_.fetch_add(1);
@@ -322,12 +346,11 @@ class Meeting final : public ThreadsWorkload {
             got = barrier_.arrive_and_wait(index + 1);
         }
         if (got != Acquired::acquired) failure_ = "an arrival was refused";
-        if (arrived_.load() < round * parties() && !dead_) failure_ = "a thread passed too early";
+        if (arrived_.load() < round * threads() && !dead_) failure_ = "a thread passed too early";
     }
 
     const std::string ways_;
     const std::uint32_t rounds_;
-    const std::uint32_t dies_after_;
     sync::BasicBarrier<ModelParker, lock_records> barrier_;
     ModelAtomic<std::uint32_t> arrived_{0};
     bool dead_ = false;
@@ -363,12 +386,9 @@ TEST_CASE("shared locks: a writer that gives up lets the readers behind it in", 
 
 TEST_CASE("shared locks: a reader-writer lock survives an owner that dies at any step",
           "[threads]") {
-    for (std::uint32_t step = 0; step < locking_steps; ++step) {
-        CAPTURE(step);
-        for (const char* ways : {"ww", "rw"})
-            check_lock_proved(locking(ways, 1, step), {.preemptions = 1});
-        for (const char* ways : {"www", "wrw"})
-            check_lock_proved(locking(ways, 1, step), {.preemptions = 0});
+    for (const std::string ways : {"ww", "rw", "www", "wrw"}) {
+        check_deaths_proved([&](std::uint32_t steps) { return locking(ways, 1, steps); },
+                            {.preemptions = ways.size() == 2 ? 1U : 0U});
     }
 }
 
@@ -383,12 +403,21 @@ TEST_CASE("shared locks: a semaphore admits as many threads as it has permits", 
 }
 
 TEST_CASE("shared locks: permits come back from a thread that dies at any step", "[threads]") {
-    for (std::uint32_t step = 0; step < locking_steps; ++step) {
-        CAPTURE(step);
-        for (const std::uint32_t permits : {1U, 2U})
-            check_lock_proved(acquiring("aa", permits, 1, step), {.preemptions = 1});
-        check_lock_proved(acquiring("aaa", 1, 1, step), {.preemptions = 0});
-        check_lock_proved(producing(2, step), {.preemptions = 1});
+    for (const std::uint32_t permits : {1U, 2U}) {
+        check_deaths_proved([=](std::uint32_t steps) { return acquiring("aa", permits, 1, steps); },
+                            {.preemptions = 1});
+    }
+    check_deaths_proved([](std::uint32_t steps) { return acquiring("aaa", 1, 1, steps); },
+                        {.preemptions = 0});
+    check_deaths_proved([](std::uint32_t steps) { return producing(2, steps); },
+                        {.preemptions = 1});
+}
+
+TEST_CASE("shared locks: permits come back from a thread that dies while it reports its own end",
+          "[threads]") {
+    for (const std::string ways : {"ca", "caa"}) {
+        check_deaths_proved([&](std::uint32_t steps) { return acquiring(ways, 1, 1, steps); },
+                            {.preemptions = ways.size() == 2 ? 1U : 0U});
     }
 }
 
@@ -400,12 +429,12 @@ TEST_CASE("shared locks: nobody passes a barrier before all parties have arrived
 }
 
 TEST_CASE("shared locks: a barrier counts a party out that dies at any step", "[threads]") {
-    for (std::uint32_t step = 0; step < meeting_steps; ++step) {
-        CAPTURE(step);
-        for (const char* ways : {"mm", "tm"})
-            check_lock_proved(meeting(ways, 2, step), {.preemptions = 1});
-        check_lock_proved(meeting("mmm", 1, step), {.preemptions = 0});
+    for (const char* ways : {"mm", "tm"}) {
+        check_deaths_proved([=](std::uint32_t steps) { return meeting(ways, 2, steps); },
+                            {.preemptions = 1});
     }
+    check_deaths_proved([](std::uint32_t steps) { return meeting("mmm", 1, steps); },
+                        {.preemptions = 0});
 }
 
 TEST_CASE("shared locks: three threads with two preemptions, four with one", "[.][long][threads]") {
@@ -420,16 +449,20 @@ TEST_CASE("shared locks: three threads with two preemptions, four with one", "[.
 }
 
 TEST_CASE("shared locks: a thread dies at any step, with two preemptions", "[.][long][threads]") {
-    for (std::uint32_t step = 0; step < meeting_steps; ++step) {
-        CAPTURE(step);
-        for (const char* ways : {"ww", "rw"})
-            check_lock_proved(locking(ways, 1, step), {.preemptions = 2});
-        check_lock_proved(locking("www", 1, step), {.preemptions = 1});
-        check_lock_proved(acquiring("aa", 1, 2, step), {.preemptions = 2});
-        check_lock_proved(acquiring("aaa", 1, 1, step), {.preemptions = 1});
-        check_lock_proved(meeting("tm", 2, step), {.preemptions = 2});
-        check_lock_proved(meeting("mmm", 1, step), {.preemptions = 1});
+    for (const char* ways : {"ww", "rw"}) {
+        check_deaths_proved([=](std::uint32_t steps) { return locking(ways, 1, steps); },
+                            {.preemptions = 2});
     }
+    check_deaths_proved([](std::uint32_t steps) { return locking("www", 1, steps); },
+                        {.preemptions = 1});
+    check_deaths_proved([](std::uint32_t steps) { return acquiring("aa", 1, 2, steps); },
+                        {.preemptions = 2});
+    check_deaths_proved([](std::uint32_t steps) { return acquiring("aaa", 1, 1, steps); },
+                        {.preemptions = 1});
+    check_deaths_proved([](std::uint32_t steps) { return meeting("tm", 2, steps); },
+                        {.preemptions = 2});
+    check_deaths_proved([](std::uint32_t steps) { return meeting("mmm", 1, steps); },
+                        {.preemptions = 1});
 }
 
 }  // namespace tabacus::test

@@ -118,13 +118,13 @@ TABACUS_EXPORT(std::uintptr_t, rw_request)
 }
 
 TABACUS_EXPORT(tabacus::sync::Acquired, rw_settle)
-(tabacus::sync::RwLock* lock, tabacus::sync::Owner self, tabacus::sync::RwLock::Entry* record,
+(tabacus::sync::RwLock* lock, tabacus::sync::Owner self, tabacus::sync::SharedRecord* record,
  tabacus::sync::GiveUp give_up) {
     return lock->settle(self, *record, give_up);
 }
 
 TABACUS_EXPORT(tabacus::sync::UnlockResult, rw_release)
-(tabacus::sync::RwLock* lock, tabacus::sync::Owner self, tabacus::sync::RwLock::Entry* record) {
+(tabacus::sync::RwLock* lock, tabacus::sync::Owner self, tabacus::sync::SharedRecord* record) {
     return lock->release(self, *record);
 }
 
@@ -136,14 +136,14 @@ TABACUS_EXPORT(std::uint32_t, rw_mark_consistent)
 TABACUS_EXPORT(std::uint32_t, semaphore_begin)
 (tabacus::sync::Semaphore* semaphore, std::uint32_t permits) { return semaphore->begin(permits); }
 
-TABACUS_EXPORT(tabacus::sync::Semaphore::Entry*, semaphore_request)
+TABACUS_EXPORT(tabacus::sync::SharedRecord*, semaphore_request)
 (tabacus::sync::Semaphore* semaphore, tabacus::sync::Owner self) {
     return semaphore->request(self);
 }
 
 TABACUS_EXPORT(tabacus::sync::Acquired, semaphore_settle)
 (tabacus::sync::Semaphore* semaphore, tabacus::sync::Owner self,
- tabacus::sync::Semaphore::Entry* record, tabacus::sync::GiveUp give_up) {
+ tabacus::sync::SharedRecord* record, tabacus::sync::GiveUp give_up) {
     return semaphore->settle(self, *record, give_up);
 }
 
@@ -159,17 +159,16 @@ TABACUS_EXPORT(std::uint32_t, semaphore_available)(tabacus::sync::Semaphore* sem
 TABACUS_EXPORT(std::uint32_t, barrier_begin)
 (tabacus::sync::Barrier* barrier, std::uint32_t parties) { return barrier->begin(parties); }
 
-TABACUS_EXPORT(tabacus::sync::Barrier::Entry*, barrier_arrive)
+TABACUS_EXPORT(tabacus::sync::SharedRecord*, barrier_arrive)
 (tabacus::sync::Barrier* barrier, tabacus::sync::Owner self) { return barrier->arrive(self); }
 
 TABACUS_EXPORT(void, barrier_take_back)
-(tabacus::sync::Barrier* barrier, tabacus::sync::Owner self,
- tabacus::sync::Barrier::Entry* record) {
+(tabacus::sync::Barrier* barrier, tabacus::sync::Owner self, tabacus::sync::SharedRecord* record) {
     barrier->take_back(self, *record);
 }
 
 // Returns 0 if the arrival was taken back.
-TABACUS_EXPORT(std::uint32_t, barrier_leave)(tabacus::sync::Barrier::Entry* record) {
+TABACUS_EXPORT(std::uint32_t, barrier_leave)(tabacus::sync::SharedRecord* record) {
     return tabacus::sync::Barrier::leave(*record) ? 1 : 0;
 }
 

@@ -166,7 +166,9 @@ class alignas(line_bytes) Arena {
 
     /// Notes that the thread with that id has died, or that it leaves the arena, and frees its block.
     /// The next acquirer of what it holds is notified of that (mutex.hpp). Any thread may call it,
-    /// and more than once. Does nothing for 0, which is no thread.
+    /// also again. Requires that the thread does nothing else any more, and that two reports of it
+    /// do not overlap, unless it has died while it made the first one itself. Does nothing for 0,
+    /// which is no thread.
     void report_death(Owner dead) {
         if (dead == 0) return;
         mutex_.owner_died(dead);

@@ -19,8 +19,9 @@
 //   0              a party that has not arrived             owner: arrives or drops
 //   arrived        arrived in the phase `ticket`            owner: leaves when the phase has ended,
 //                                                           or asks to take the arrival back
-//   wants          asks to take the arrival back            combiner: 0 if it is taken back,
-//                                                           `passed` if the phase has ended
+//   wants          asks to take the arrival back            combiner: `taken_back`, or `passed` if
+//                                                           the phase has ended
+//   taken_back     the arrival does not count               owner: leaves
 //   passed         the phase had ended                      owner: leaves
 //   dropped        counts as arrived in every phase         none
 //   any, died      its owner is dead                        combiner: stores `dropped`
@@ -38,8 +39,9 @@ class BasicBarrier : public Combiner<BasicBarrier<Parks, Records>, Parks, Record
   public:
     using Base::died;
     using Base::wants;
-    using typename Base::Entry;
+    using typename Base::Cell;
 
+    static constexpr std::uint32_t taken_back = 2;
     static constexpr std::uint32_t arrived = 4;
     static constexpr std::uint32_t passed = 16;
     static constexpr std::uint32_t dropped = 32;
@@ -63,7 +65,7 @@ class BasicBarrier : public Combiner<BasicBarrier<Parks, Records>, Parks, Record
     /// `now_ns()` has reached the deadline before the phase has ended.
     template <class NowNs>
     Acquired arrive_and_wait_until(Owner self, std::int64_t deadline_ns, NowNs now_ns) {
-        Entry* record = arrive(self);
+        Record<Parks>* record = arrive(self);
         if (record == nullptr) return Acquired::full;
         while (waiting(*record)) {
             if (this->sleep(phase_, record->ticket.load(), deadline_ns, now_ns)) continue;
@@ -77,7 +79,7 @@ class BasicBarrier : public Combiner<BasicBarrier<Parks, Records>, Parks, Record
 
     /// Arrives, in all later phases as well. Returns false if there is no record.
     bool arrive_and_drop(Owner self) {
-        Entry* record = this->claim(self, ~0U);
+        Record<Parks>* record = this->claim(self, ~0U);
         if (record == nullptr) return false;
         record->state.store(dropped);
         this->serve(self);
@@ -86,8 +88,8 @@ class BasicBarrier : public Combiner<BasicBarrier<Parks, Records>, Parks, Record
 
     /// Arrives. The caller sleeps on phase() while it is the record's ticket, and then leaves; or
     /// it takes the arrival back. Returns nullptr if there is no record.
-    Entry* arrive(Owner self) {
-        Entry* record = this->claim(self, ~0U);
+    Record<Parks>* arrive(Owner self) {
+        Record<Parks>* record = this->claim(self, ~0U);
         if (record == nullptr) return nullptr;
         record->ticket.store(phase_.load());
         record->state.store(arrived);
@@ -97,15 +99,17 @@ class BasicBarrier : public Combiner<BasicBarrier<Parks, Records>, Parks, Record
 
     /// Asks to take an arrival back. Requires an arrival of the caller's. The caller sleeps on the
     /// record's state while it `wants`, and then leaves.
-    void take_back(Owner self, Entry& record) {
+    void take_back(Owner self, Record<Parks>& record) {
         record.state.store(wants);
         this->serve(self);
     }
 
     /// Ends an arrival. Returns whether its phase has ended; if not, the arrival was taken back.
-    static bool leave(Entry& record) { return record.state.exchange(0) != 0; }
+    static bool leave(Record<Parks>& record) { return record.state.exchange(0) != taken_back; }
 
-    [[nodiscard]] bool waiting(Entry& record) { return phase_.load() == record.ticket.load(); }
+    [[nodiscard]] bool waiting(Record<Parks>& record) {
+        return phase_.load() == record.ticket.load();
+    }
 
     /// The number of the phase, which JavaScript sleeps on.
     auto& phase() { return phase_; }
@@ -117,14 +121,15 @@ class BasicBarrier : public Combiner<BasicBarrier<Parks, Records>, Parks, Record
         const std::uint32_t phase = phase_.load();
         std::uint32_t here = 0;
         std::uint32_t gone = 0;
-        this->each([&](Entry& record, std::uint32_t state) {
+        this->each([&](Record<Parks>& record, std::uint32_t state) {
             if ((state & died) != 0) record.state.store(dropped);
             if ((state & (died | dropped)) != 0) {
                 ++gone;
             } else if (state == arrived && record.ticket.load() == phase) {
                 ++here;
             } else if ((state & wants) != 0) {
-                this->decide(record, state, wants, record.ticket.load() == phase ? 0 : passed);
+                this->decide(record, state, wants,
+                             record.ticket.load() == phase ? taken_back : passed);
             }
         });
         if (here == 0 || here + gone < parties_.load()) return;
@@ -132,8 +137,8 @@ class BasicBarrier : public Combiner<BasicBarrier<Parks, Records>, Parks, Record
         Parks::unpark_all(phase_);
     }
 
-    Entry::Cell parties_{0};
-    Entry::Cell phase_{0};
+    Cell parties_{0};
+    Cell phase_{0};
 };
 
 using Barrier = BasicBarrier<>;

@@ -13,7 +13,7 @@
 // that finds a combiner at work tells it to look again and goes on, so that no operation waits for
 // another one, except the acquirer for its grant.
 //
-// Promises: the whole truth is in the records. Each of them names its owner from the instruction
+// Promises: the records contain the whole state. Each of them names its owner from the instruction
 // that claims it, and changes by one store or exchange, so that a thread may die between any two
 // instructions: what it held and what it waited for can be told from the records. A combiner that
 // dies leaves nothing half done, because a combiner may stop at any point and another one starts
@@ -62,24 +62,30 @@ struct Record {
     Cell ticket{0};  // 8  the order of the requests
 };
 
+using SharedRecord = Record<PlatformParker>;
+
 /// `Object` provides `void combine()`, which a combiner calls. It changes records of others by
 /// compare-and-exchange only.
 template <class Object, class Parks, std::uint32_t Records>
 class Combiner {
   public:
-    using Entry = Record<Parks>;
+    using Cell = Record<Parks>::Cell;
 
     // Bits of a record's state that all objects share.
-    static constexpr std::uint32_t wants = 1;      // the request is not decided yet
-    static constexpr std::uint32_t exclusive = 2;  // a reader-writer lock's only
-    static constexpr std::uint32_t died = 8;       // the owner is dead; the next combiner clears up
-    static constexpr std::uint32_t sleeps = 64;    // the owner sleeps, or is about to
+    static constexpr std::uint32_t wants = 1;    // the request is not decided yet
+    static constexpr std::uint32_t own = 2;      // the object's; withdraw() clears it
+    static constexpr std::uint32_t died = 8;     // the owner is dead; the next combiner clears up
+    static constexpr std::uint32_t sleeps = 64;  // the owner sleeps, or is about to
 
     Combiner(const Combiner&) = delete;
     Combiner& operator=(const Combiner&) = delete;
 
     /// Returns what a dead thread held, and withdraws what it waited for. Any thread may call it,
-    /// any number of times, while others work. Requires that `dead` does not run any more.
+    /// also again, while others work; a thread that ends calls it for itself. Requires that `dead`
+    /// does nothing else any more, and that two calls for one thread do not overlap, unless the
+    /// thread that made the first call has died.
+    /// It combines in the name of the dead thread. So if a thread dies while it reports its own end,
+    /// the next report of its death takes the combiner's place over.
     [[gnu::noinline, clang::minsize]] void owner_died(Owner dead) {
         const std::uint32_t used = used_.load();
         for (std::uint32_t i = 0; i < used; ++i) {
@@ -87,15 +93,16 @@ class Combiner {
         }
         std::uint32_t word = word_.load();
         while (word >> 1 == dead) {
-            if (!word_.compare_exchange_weak(word, reporter << 1)) continue;
+            if (!word_.compare_exchange_weak(word, dead << 1)) continue;
             wake_all();
-            return combine_until_quiet(reporter);
+            return combine_until_quiet(dead);
         }
-        serve(reporter);
+        serve(dead);
     }
 
     /// Withdraws a request. Returns false, and changes nothing, if it is decided already.
-    [[gnu::noinline, clang::minsize]] bool withdraw(Owner self, Entry& record, GiveUp when) {
+    [[gnu::noinline, clang::minsize]] bool withdraw(Owner self, Record<Parks>& record,
+                                                    GiveUp when) {
         for (std::uint32_t round = 0; when == GiveUp::soon && round < Parks::spin_rounds_max;
              ++round) {
             if ((record.state.load() & wants) == 0) return false;
@@ -115,14 +122,11 @@ class Combiner {
     ~Combiner() = default;
 
     /// What a request sets in a state.
-    static constexpr std::uint32_t request = wants | exclusive | sleeps;
-
-    /// The combiner's id while owner_died() combines. No thread has it.
-    static constexpr Owner reporter = owner_max + 1;
+    static constexpr std::uint32_t request = wants | own | sleeps;
 
     /// Returns a record of the caller's whose state has none of the bits `busy`, or else a new one;
     /// nullptr if there is none.
-    [[gnu::noinline, clang::minsize]] Entry* claim(Owner self, std::uint32_t busy) {
+    [[gnu::noinline, clang::minsize]] Record<Parks>* claim(Owner self, std::uint32_t busy) {
         const std::uint32_t used = used_.load();
         std::uint32_t first = used;  // the first record without an owner
         for (std::uint32_t i = used; i-- > 0;) {
@@ -141,7 +145,8 @@ class Combiner {
     }
 
     /// Publishes a request in the caller's record, and lets a combiner decide it.
-    [[gnu::noinline, clang::minsize]] void publish(Owner self, Entry& record, std::uint32_t bits) {
+    [[gnu::noinline, clang::minsize]] void publish(Owner self, Record<Parks>& record,
+                                                   std::uint32_t bits) {
         record.ticket.store(ticket_.fetch_add(1));
         record.state.fetch_or(bits);
         serve(self);
@@ -149,7 +154,7 @@ class Combiner {
 
     /// Sleeps until the request is decided, or returns false once the deadline has passed.
     template <class NowNs>
-    bool await(Entry& record, std::int64_t deadline_ns, NowNs& now_ns) {
+    bool await(Record<Parks>& record, std::int64_t deadline_ns, NowNs& now_ns) {
         for (std::uint32_t pause = Parks::spin_pause_first; pause <= Parks::spin_pause_max;
              pause *= 2) {
             for (std::uint32_t i = 0; i < pause; ++i)
@@ -169,7 +174,7 @@ class Combiner {
 
     /// Sleeps while `word` is `value`, for at most sleep_max_ns. Returns false, and does not sleep,
     /// if the deadline has passed.
-    template <class Cell, class NowNs>
+    template <class NowNs>
     static bool sleep(Cell& word, std::uint32_t value, std::int64_t deadline_ns, NowNs& now_ns) {
         std::int64_t rest_ns = Parks::sleep_max_ns;
         if (deadline_ns != forever_ns) {
@@ -196,15 +201,15 @@ class Combiner {
     }
 
     /// Gives the record of a dead thread back. Only a combiner calls it.
-    static void free(Entry& record) {
+    static void free(Record<Parks>& record) {
         record.state.store(0);
         record.owner.store(0);
     }
 
-    /// Decides a request, unless it is withdrawn or its owner is dead: clears `less` in its state,
-    /// which was `state` a moment ago,
-    /// and adds `more`. Wakes the owner if it sleeps. Returns whether it has decided.
-    [[gnu::noinline, clang::minsize]] static bool decide(Entry& record, std::uint32_t state,
+    /// Decides a request, unless it is withdrawn or its owner is dead. `state` is the state that the
+    /// caller has read. Clears the bits `less` and adds `more`. Wakes the owner if it sleeps. Returns
+    /// whether it has decided.
+    [[gnu::noinline, clang::minsize]] static bool decide(Record<Parks>& record, std::uint32_t state,
                                                          std::uint32_t less, std::uint32_t more) {
         while ((state & (wants | died)) == wants) {
             const std::uint32_t decision = (state & ~(less | sleeps)) + more;
@@ -216,14 +221,14 @@ class Combiner {
     }
 
     /// Whether the ticket of `one` is older. Tickets wrap.
-    static bool older(Entry& one, Entry* other) {
+    static bool older(Record<Parks>& one, Record<Parks>* other) {
         return other == nullptr ||
                static_cast<std::int32_t>(one.ticket.load() - other->ticket.load()) < 0;
     }
 
     /// Returns the caller's hold whose state has `bits` among those of `mask`; nullptr if none has.
-    [[gnu::noinline, clang::minsize]] Entry* find(Owner self, std::uint32_t mask,
-                                                  std::uint32_t bits) {
+    [[gnu::noinline, clang::minsize]] Record<Parks>* find(Owner self, std::uint32_t mask,
+                                                          std::uint32_t bits) {
         const std::uint32_t used = used_.load();
         for (std::uint32_t i = 0; i < used; ++i) {
             if ((record_[i].state.load() & mask) == bits && record_[i].owner.load() == self)
@@ -261,14 +266,14 @@ class Combiner {
 
     /// Wakes all waiters, because a dead combiner may have granted requests without a wake-up.
     void wake_all() {
-        each([](Entry& record, std::uint32_t) { Parks::unpark_all(record.state); });
+        each([](Record<Parks>& record, std::uint32_t) { Parks::unpark_all(record.state); });
         object().wake_others();
     }
 
-    Entry::Cell word_{0};
-    Entry::Cell used_{0};    // the combiners look at the first `used_` records
-    Entry::Cell ticket_{0};  // the next request's
-    std::array<Entry, Records> record_;
+    Cell word_{0};
+    Cell used_{0};    // the combiners look at the first `used_` records
+    Cell ticket_{0};  // the next request's
+    std::array<Record<Parks>, Records> record_;
 };
 
 }  // namespace tabacus::sync

@@ -17,11 +17,16 @@
 //
 // The state of a record: the account of its owner in the upper bits (permit and above), and
 //
-//   wants   died   meaning                            transitions
-//   0       0      waits for nothing                  owner: requests; any thread: takes a permit
-//   1       0      waits for a permit                 combiner: adds it to the account, clears it
-//                                                     owner: withdraws
-//   any     1      its owner is dead                  combiner: frees the record
+//   bits              meaning                         transitions
+//   0                 not in use by a request         owner: requests
+//   wants, unsettled  waits for a permit              combiner: adds it to the account, and
+//                                                     clears `wants`; owner: withdraws
+//   unsettled         granted, but the caller has     owner: clears it
+//                     not got the outcome yet
+//   any, died         its owner is dead               combiner: frees the record
+//
+// Any thread takes permits from the account in any state. A record that is `unsettled` serves one
+// request, because several tasks of one thread may wait at the same time.
 //
 // A state with `wants` may have `sleeps` as well, and its owner then has to be woken.
 
@@ -40,8 +45,9 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
   public:
     using Base::died;
     using Base::wants;
-    using typename Base::Entry;
+    using typename Base::Cell;
 
+    static constexpr std::uint32_t unsettled = Base::own;
     static constexpr std::uint32_t permit = 1U << 8;
 
     /// Gives the semaphore its permits, unless it has them already. Returns the number that the
@@ -59,7 +65,7 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
     /// Acquires as acquire() does, but returns `timed_out` once `now_ns()` has reached the deadline.
     template <class NowNs>
     Acquired acquire_until(Owner self, std::int64_t deadline_ns, NowNs now_ns) {
-        Entry* record = request(self);
+        Record<Parks>* record = request(self);
         if (record == nullptr) return Acquired::full;
         this->await(*record, deadline_ns, now_ns);
         return settle(self, *record, GiveUp::at_once);
@@ -67,7 +73,7 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
 
     /// Acquires a permit if no wait is needed; else returns `busy`.
     Acquired try_acquire(Owner self) {
-        Entry* record = request(self);
+        Record<Parks>* record = request(self);
         if (record == nullptr) return Acquired::full;
         const Acquired got = settle(self, *record, GiveUp::soon);
         return got == Acquired::timed_out ? Acquired::busy : got;
@@ -85,22 +91,25 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
 
     /// Publishes a request. The caller sleeps on the record's state while it `wants`, and then
     /// calls settle(). Returns nullptr if there is no record.
-    [[gnu::noinline, clang::minsize]] Entry* request(Owner self) {
-        Entry* record = this->claim(self, wants | died);
-        if (record != nullptr) this->publish(self, *record, wants);
+    [[gnu::noinline, clang::minsize]] Record<Parks>* request(Owner self) {
+        Record<Parks>* record = this->claim(self, wants | unsettled | died);
+        if (record != nullptr) this->publish(self, *record, wants | unsettled);
         return record;
     }
 
     /// Returns the outcome of a request. Withdraws it, and returns `timed_out`, if it is not decided.
-    Acquired settle(Owner self, Entry& record, GiveUp give_up) {
-        return this->withdraw(self, record, give_up) ? Acquired::timed_out : Acquired::acquired;
+    /// Requires one call for each request.
+    Acquired settle(Owner self, Record<Parks>& record, GiveUp give_up) {
+        if (this->withdraw(self, record, give_up)) return Acquired::timed_out;
+        record.state.fetch_sub(unsettled);
+        return Acquired::acquired;
     }
 
     /// Returns the number of permits that can be acquired, which others may change meanwhile.
     std::uint32_t available() {
         const std::uint32_t total = permits();
         std::uint32_t held = 0;
-        this->each([&](Entry&, std::uint32_t state) { held += state / permit; });
+        this->each([&](Record<Parks>&, std::uint32_t state) { held += state / permit; });
         return total > held ? total - held : 0;
     }
 
@@ -113,7 +122,7 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
     /// not there.
     [[gnu::noinline, clang::minsize]] std::uint32_t take_from_accounts(Owner self, bool own,
                                                                        std::uint32_t n) {
-        this->each([&](Entry& record, std::uint32_t state) {
+        this->each([&](Record<Parks>& record, std::uint32_t state) {
             if (own && record.owner.load() != self) return;
             for (;;) {
                 const std::uint32_t taken = state / permit < n ? state / permit : n;
@@ -140,7 +149,7 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
     [[gnu::noinline, clang::minsize]] void combine() {
         const std::uint32_t total = permits();
         std::uint32_t held = 0;
-        this->each([&](Entry& record, std::uint32_t state) {
+        this->each([&](Record<Parks>& record, std::uint32_t state) {
             if ((state & died) != 0) {
                 this->free(record);
             } else {
@@ -148,9 +157,9 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
             }
         });
         while (held < total) {
-            Entry* oldest = nullptr;
+            Record<Parks>* oldest = nullptr;
             std::uint32_t oldest_state = 0;
-            this->each([&](Entry& record, std::uint32_t state) {
+            this->each([&](Record<Parks>& record, std::uint32_t state) {
                 if ((state & (wants | died)) != wants || !this->older(record, oldest)) return;
                 oldest = &record;
                 oldest_state = state;
@@ -160,8 +169,8 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
         }
     }
 
-    Entry::Cell initial_{0};  // 0 until begin(), then one more than the permits at the beginning
-    Entry::Cell added_{0};    // permits that releases have added
+    Cell initial_{0};  // 0 until begin(), then one more than the permits at the beginning
+    Cell added_{0};    // permits that releases have added
 };
 
 using Semaphore = BasicSemaphore<>;

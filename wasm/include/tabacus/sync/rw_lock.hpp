@@ -14,8 +14,8 @@
 // Heymans and Parnas (1971). The owners of the lock are in records of their own, as the readers of
 // Linux's percpu_rw_semaphore, so that a dead owner is known whatever it was doing (combiner.hpp).
 // Robust as a mutex of POSIX is: if a writer dies, what it guarded may be inconsistent. Every
-// grant from then on has the news, until a writer calls mark_consistent(). If a writer that has the
-// news unlocks without that call, nobody can acquire the lock any more. A dead reader is removed.
+// grant from then on is `owner_died`, until a writer calls mark_consistent(). If a writer with such a
+// grant unlocks without that call, nobody can acquire the lock any more. A dead reader is removed.
 // Does not provide: recursion. A thread that holds the lock and would block gets would_deadlock.
 //
 // The state of a record:
@@ -24,8 +24,9 @@
 //   0                           not in use                      owner: requests
 //   wants                       waits for a shared hold         combiner: grants or refuses
 //   wants, exclusive            waits for an exclusive hold     owner: withdraws
-//   holds [, news]              holds it shared                 owner: unlocks
-//   holds, exclusive [, news]   holds it exclusively            owner: unlocks, clears `news`
+//   holds [, after_death]       holds it shared                 owner: unlocks
+//   holds, exclusive            holds it exclusively            owner: unlocks, clears
+//     [, after_death]                                         `after_death`
 //   refused                     the lock is not recoverable     owner: leaves
 //   any, died                   its owner is dead               combiner: frees the record
 //
@@ -42,13 +43,13 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
 
   public:
     using Base::died;
-    using Base::exclusive;
     using Base::wants;
-    using typename Base::Entry;
+    using typename Base::Cell;
 
+    static constexpr std::uint32_t exclusive = Base::own;
     static constexpr std::uint32_t holds = 4;
-    static constexpr std::uint32_t news = 16;     // an owner died before this grant
-    static constexpr std::uint32_t refused = 32;  // the lock is not recoverable
+    static constexpr std::uint32_t after_death = 16;  // the grant is `owner_died`
+    static constexpr std::uint32_t refused = 32;      // the lock is not recoverable
 
     /// Sleeps until the caller holds the lock. Returns `acquired`, `owner_died`, `would_deadlock`,
     /// `not_recoverable` or `full`.
@@ -60,7 +61,7 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
     template <class NowNs>
     Acquired lock_until(Owner self, RwMode mode, std::int64_t deadline_ns, NowNs now_ns) {
         if (holding(self)) return Acquired::would_deadlock;
-        Entry* record = request(self, mode);
+        Record<Parks>* record = request(self, mode);
         if (record == nullptr) return Acquired::full;
         this->await(*record, deadline_ns, now_ns);
         return settle(self, *record, GiveUp::at_once);
@@ -68,7 +69,7 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
 
     /// Acquires the lock if no wait is needed; else returns `busy`.
     Acquired try_lock(Owner self, RwMode mode) {
-        Entry* record = request(self, mode);
+        Record<Parks>* record = request(self, mode);
         if (record == nullptr) return Acquired::full;
         const Acquired got = settle(self, *record, GiveUp::soon);
         return got == Acquired::timed_out ? Acquired::busy : got;
@@ -76,15 +77,15 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
 
     /// Releases one hold of the caller's.
     UnlockResult unlock(Owner self, RwMode mode) {
-        Entry* held = find(self, mode);
+        Record<Parks>* held = find(self, mode);
         return held == nullptr ? UnlockResult::not_owner : release(self, *held);
     }
 
     /// Declares that what the lock guards is consistent again. Returns false, and changes nothing,
-    /// if the caller does not hold the lock exclusively with the news of a death.
+    /// if the caller does not hold the lock exclusively, or if its grant is not `owner_died`.
     bool mark_consistent(Owner self) {
-        Entry* held = find(self, RwMode::exclusive);
-        if (held == nullptr || (held->state.load() & news) == 0) return false;
+        Record<Parks>* held = find(self, RwMode::exclusive);
+        if (held == nullptr || (held->state.load() & after_death) == 0) return false;
         health_.store(consistent);
         held->state.store(holds | exclusive);
         return true;
@@ -95,24 +96,25 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
 
     /// Publishes a request. The caller sleeps on the record's state while it `wants`, and then
     /// calls settle(). Returns nullptr if there is no record.
-    [[gnu::noinline, clang::minsize]] Entry* request(Owner self, RwMode mode) {
-        Entry* record = this->claim(self, ~0U);
+    [[gnu::noinline, clang::minsize]] Record<Parks>* request(Owner self, RwMode mode) {
+        Record<Parks>* record = this->claim(self, ~0U);
         if (record != nullptr)
             this->publish(self, *record, wants | static_cast<std::uint32_t>(mode));
         return record;
     }
 
     /// Returns the outcome of a request. Withdraws it, and returns `timed_out`, if it is not decided.
-    Acquired settle(Owner self, Entry& record, GiveUp give_up) {
+    Acquired settle(Owner self, Record<Parks>& record, GiveUp give_up) {
         if (this->withdraw(self, record, give_up)) return Acquired::timed_out;
         return outcome(record);
     }
 
     /// Releases the caller's hold in that record.
-    UnlockResult release(Owner self, Entry& record) {
+    UnlockResult release(Owner self, Record<Parks>& record) {
         const std::uint32_t state = record.state.load();
         if (record.owner.load() != self || (state & holds) == 0) return UnlockResult::not_owner;
-        if ((state & (exclusive | news)) == (exclusive | news)) health_.store(not_recoverable);
+        if ((state & (exclusive | after_death)) == (exclusive | after_death))
+            health_.store(not_recoverable);
         record.state.store(0);
         this->serve(self);
         return UnlockResult::released;
@@ -121,22 +123,22 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
   private:
     enum Health : std::uint32_t { consistent = 0, inconsistent = 1, not_recoverable = 2 };
 
-    static Acquired outcome(Entry& record) {
+    static Acquired outcome(Record<Parks>& record) {
         const std::uint32_t state = record.state.load();
         if ((state & refused) == 0)
-            return (state & news) != 0 ? Acquired::owner_died : Acquired::acquired;
+            return (state & after_death) != 0 ? Acquired::owner_died : Acquired::acquired;
         record.state.store(0);
         return Acquired::not_recoverable;
     }
 
     void wake_others() {}
 
-    Entry* find(Owner self, RwMode mode) {
+    Record<Parks>* find(Owner self, RwMode mode) {
         return Base::find(self, holds | exclusive, holds | static_cast<std::uint32_t>(mode));
     }
 
     struct Seen {
-        Entry* writer = nullptr;  // the oldest that waits
+        Record<Parks>* writer = nullptr;  // the oldest that waits
         std::uint32_t writer_state = 0;
         bool readers_wait = false;
         bool shared = false;
@@ -145,23 +147,23 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
 
     [[gnu::noinline, clang::minsize]] void combine() {
         Seen seen;
-        this->each([&](Entry& record, std::uint32_t state) { see(seen, record, state); });
+        this->each([&](Record<Parks>& record, std::uint32_t state) { see(seen, record, state); });
         const std::uint32_t health = health_.load();
         if (health == not_recoverable) return refuse_all();
         if (seen.exclusive) return;
-        const std::uint32_t told = health == inconsistent ? news : 0;
+        const std::uint32_t grant_bits = health == inconsistent ? after_death : 0;
         const bool readers_turn = seen.writer == nullptr || (!seen.shared && readers_next_.load());
         if (seen.readers_wait && readers_turn) {
             readers_next_.store(0);
-            grant_readers(told);
+            grant_readers(grant_bits);
         } else if (seen.writer != nullptr && !seen.shared) {
             readers_next_.store(1);
-            this->decide(*seen.writer, seen.writer_state, wants, holds | told);
+            this->decide(*seen.writer, seen.writer_state, wants, holds | grant_bits);
         }
     }
 
-    void see(Seen& seen, Entry& record, std::uint32_t state) {
-        if ((state & died) != 0) return bury(record, state);
+    void see(Seen& seen, Record<Parks>& record, std::uint32_t state) {
+        if ((state & died) != 0) return remove_dead(record, state);
         const bool writes = (state & exclusive) != 0;
         if ((state & holds) != 0) (writes ? seen.exclusive : seen.shared) = true;
         if ((state & wants) == 0) return;
@@ -172,7 +174,7 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
         }
     }
 
-    void bury(Entry& record, std::uint32_t state) {
+    void remove_dead(Record<Parks>& record, std::uint32_t state) {
         if ((state & (holds | exclusive)) == (holds | exclusive)) {
             std::uint32_t sound = consistent;
             health_.compare_exchange_strong(sound, inconsistent);
@@ -180,20 +182,20 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
         this->free(record);
     }
 
-    void grant_readers(std::uint32_t told) {
-        this->each([&](Entry& record, std::uint32_t state) {
+    void grant_readers(std::uint32_t grant_bits) {
+        this->each([&](Record<Parks>& record, std::uint32_t state) {
             if ((state & (wants | exclusive)) == wants)
-                this->decide(record, state, wants, holds | told);
+                this->decide(record, state, wants, holds | grant_bits);
         });
     }
     void refuse_all() {
-        this->each([&](Entry& record, std::uint32_t state) {
+        this->each([&](Record<Parks>& record, std::uint32_t state) {
             if ((state & wants) != 0) this->decide(record, state, wants | exclusive, refused);
         });
     }
 
-    Entry::Cell health_{consistent};
-    Entry::Cell readers_next_{0};  // whether the last phase was a writer's
+    Cell health_{consistent};
+    Cell readers_next_{0};  // whether the last phase was a writer's
 };
 
 using RwLock = BasicRwLock<>;

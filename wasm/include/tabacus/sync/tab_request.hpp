@@ -168,8 +168,8 @@ class BasicTabRequest {
 
     // The functions of the page.
 
-    /// Grants the lock with a fencing token, or answers with a value. Returns false if the thread has given up; then the
-    /// page must release the lock.
+    /// Grants the lock with a fencing token, or answers with a value. Returns false if the thread has
+    /// given up; then the page must release the lock.
     bool grant(std::int64_t token) {
         token_ = token;
         return answer_with(TabState::granted);

@@ -17,8 +17,9 @@
 // use as well, and any number of threads may share one instance.
 //
 // `self` returns the caller's owner id: this_thread_id(), or an id of the arena if Workers attach
-// to the memory. A thread that ends while it holds or waits must be reported to the object:
-// `object.owner_died(id)`.
+// to the memory. Report the end of each thread once, when it does nothing else any more:
+// `ArenaThread` does so for the objects of an arena, and `object.owner_died(id)` for one object. Two
+// reports of one thread must not overlap (sync/combiner.hpp).
 
 namespace tabacus {
 
