@@ -914,6 +914,22 @@ const LOCKS = [
     },
     {
         ...of('common/store_watch.cpp'),
+        name: 'never-settled-without-locks',
+        fault: 'StoreWatch: without Web Locks, a tab whose database vanished never locks again',
+        find: 'if (user_ == nullptr) co_return;',
+        replace: 'if (user_ == nullptr || !world_.locks().available()) co_return;',
+        test: 'cleared: without Web Locks, tabs lock again in the new database',
+    },
+    {
+        ...of('common/store_watch.cpp'),
+        name: 'id-not-restored',
+        fault: 'StoreWatch: a new tab replaces an id that another script overwrote',
+        find: 'if (known_.empty() && remembers) {',
+        replace: 'if (compared_ && known_.empty() && remembers) {',
+        test: 'cleared: an id that another script overwrote is restored, also while a tab opens',
+    },
+    {
+        ...of('common/store_watch.cpp'),
         name: 'loss-kept-to-oneself',
         fault: 'StoreWatch: a tab does not tell the others that the database has vanished',
         find: 'if (channel_) channel_->post(found);',
