@@ -594,6 +594,14 @@ const PROTOCOLS = [
     },
     {
         ...of('lock/once/once.cpp'),
+        name: 'forget-for-ever',
+        fault: 'Once: a tab that died in forget() explains every later loss of the lock',
+        find: 'co_return began_ms && age_ms >= 0 && age_ms < steal_within_ms;',
+        replace: 'co_return began_ms && age_ms >= 0;',
+        test: 'forget: a tab that died meanwhile explains no loss of the lock later',
+    },
+    {
+        ...of('lock/once/once.cpp'),
         name: 'store-the-secret',
         fault: 'Once: an outcome that shall stand in memory alone is stored',
         find: 'if (age.memory) {',
@@ -785,6 +793,14 @@ const LIMITS = [
         find: 'const auto amount = std::exchange(left_, 0);',
         replace: 'const auto amount = left_;',
         test: 'limits: a budget is never overspent, whatever happens to tabs',
+    },
+    {
+        ...of('limit/holding.cpp'),
+        name: 'rights-of-the-new-database',
+        fault: 'a Holding loses rights that were committed after the database had vanished',
+        find: 'if (!unknown_) unknown_ = change;',
+        replace: '',
+        test: 'limits: a holding keeps rights that were committed to the new database',
     },
     {
         ...of('limit/witness.cpp'),
