@@ -169,6 +169,8 @@ TEST_CASE("cleared: tabs whose lock manager is not that of new tabs leave the lo
 TEST_CASE("cleared: a tab that first locks after the clearing learns that it is cut off") {
     ClearedScene scene(1);
     auto& tab = scene.origin.open_tab();
+    tab.post([&] { static_cast<void>(tab.database().open()); });
+    scene.origin.run();
     scene.clear_with_new_locks();
     auto& late = tab.run<WatchedPage>(tab, scene.judge, scene.last_request);
     scene.origin.run();
