@@ -1092,7 +1092,7 @@ const LOCKS = [
         ...of('lock/queue/lock_evictor.cpp'),
         name: 'evict-without-an-echo',
         fault: 'LockEvictor: a tab that receives no messages evicts a holder that would answer',
-        find: 'if (!seen.held || !co_await lock_.context.messages.come_back(lock_.key) || !silent())',
+        find: 'if (!seen.held || !co_await lock_.context.messages.receives_own_message(lock_.key) || !silent())',
         replace: 'if (!seen.held || !silent())',
         test: 'lock: a tab that receives no messages evicts no holder that would answer',
     },
