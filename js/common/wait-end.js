@@ -80,11 +80,18 @@ export class WaitEnd {
      * @returns {Promise<T>}
      */
     race(work, unwanted) {
-        void work.then(
-            (value) => (this.over ? unwanted?.(value) : this.done()),
-            () => this.done(),
+        const answered = work.then(
+            (value) => {
+                if (!this.over) return (this.done(), value);
+                unwanted?.(value);
+                return this.ended;
+            },
+            (error) => {
+                this.done();
+                throw error;
+            },
         );
-        return Promise.race([work, this.ended]);
+        return Promise.race([answered, this.ended]);
     }
 }
 

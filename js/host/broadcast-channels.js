@@ -10,7 +10,7 @@ const deferral_ms = 3;
  * queues, which name up to 1,024 jobs by their keys, or carry an error or a note. A tab that misses one reads
  * the store at its next poll.
  */
-const messageUnitsMax = 2 ** 22;
+export const messageUnitsMax = 2 ** 22;
 
 /** BroadcastChannels. The core identifies each by a number. */
 export class ChannelsHost {

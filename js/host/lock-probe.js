@@ -7,22 +7,31 @@
 /** How long a new frame may take to answer. */
 const within_ms = 2_000;
 
+/** How many frames may leave a page without an answer while its timers run. After that the page counts as cut off. */
+const silent_max = 2;
+
 /**
  * Whether this document is cut off: new documents have another lock manager. A frame, which is such a document, is
- * granted a lock that this one holds. A Worker cannot make one, and is taken as not cut off.
+ * granted a lock that this one holds. A Worker cannot make one, and is taken as not cut off. Nor is a document whose
+ * database was never closed: no data has vanished under it.
  *
  * @param {import('./host.js').Host} host
  * @returns {Promise<boolean>}
  */
 export async function isCutOff(host) {
-    const { clock, database, locks } = host;
+    const { clock, database, lifecycle, locks } = host;
     if (locks.cutOff || !database.wasClosed) return locks.cutOff;
-    let stop = () => {};
-    const late = new Promise((resolve) => {
-        stop = clock.after(within_ms, () => resolve(false));
-    });
-    locks.cutOff = (await Promise.race([frameIsGrantedOurs(host).catch(() => false), late])) === true;
-    stop();
+    /** @type {boolean | undefined} */
+    let answer;
+    for (let silent = 0; answer === undefined && silent < silent_max;) {
+        const began_ms = clock.monotonic();
+        answer = await frameIsGrantedOurs(host);
+        // A page that is suspended fires its timer late, maybe before it gets the answer. One that is prerendered gets
+        // no lock.
+        const late = clock.monotonic() - began_ms > 2 * within_ms;
+        if (!late && !lifecycle.prerendering) ++silent;
+    }
+    locks.cutOff = answer ?? true;
     if (locks.cutOff) {
         host.warn(
             'lock-manager-replaced',
@@ -38,23 +47,29 @@ export async function isCutOff(host) {
  * Holds a lock, and asks for it in a frame.
  *
  * @param {import('./host.js').Host} host
- * @returns {Promise<boolean>} whether the frame is granted it
+ * @returns {Promise<boolean | undefined>} whether the frame is granted it; undefined if that is not known in time
  */
 async function frameIsGrantedOurs({ clock, locks, platform }) {
     const page = /** @type {Partial<Document>} */ (platform.document ?? {});
     const frame = page.createElement?.('iframe');
-    if (!frame || !locks.manager) return false;
+    const { manager } = locks;
+    if (!frame || !manager) return false;
     const name = `tabacus/probe/${clock.random32()}`;
+    let stop = () => {};
+    /** @type {Promise<undefined>} */
+    const late = new Promise((resolve) => {
+        stop = clock.after(within_ms, () => resolve(undefined));
+    });
     frame.hidden = true;
     page.documentElement?.append(frame);
     try {
-        const ours = /** @type {LockManager | undefined} */ (frame.contentWindow?.navigator.locks);
-        return (
-            (await locks.manager.request(name, () =>
-                ours?.request(name, { ifAvailable: true }, (lock) => lock !== null),
-            )) === true
-        );
+        const answer = manager.request(name, () => {
+            const { locks: theirs } = /** @type {Window} */ (frame.contentWindow).navigator;
+            return Promise.race([theirs.request(name, { ifAvailable: true }, (lock) => lock !== null), late]);
+        });
+        return await Promise.race([answer.catch(() => late), late]);
     } finally {
+        stop();
         frame.remove();
     }
 }

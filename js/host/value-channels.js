@@ -1,4 +1,8 @@
+import { messageUnitsMax } from './broadcast-channels.js';
 import { attempt } from './failure.js';
+
+/** The longest text that is accepted, in UTF-16 units, so that the message with the number of its value is, too. */
+const textUnitsMax = messageUnitsMax - 64;
 
 /**
  * BroadcastChannels whose messages carry a value of the application, by structured clone. The core numbers
@@ -23,7 +27,8 @@ export class ValueChannels {
     open(id, name) {
         return this.#host.channels.open(id, name, (data) => {
             const [text, ...values] = Array.isArray(data) ? data : [];
-            if (typeof text !== 'string' || text.includes('\n')) return undefined;
+            if (typeof text !== 'string' || text.length > textUnitsMax || text.includes('\n'))
+                return undefined;
             return values.length === 0 ? text : `${text}\n${this.#host.values.keep(values[0])}`;
         });
     }

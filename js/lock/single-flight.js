@@ -69,17 +69,20 @@ export async function runOnce(locks, key, make, given, called_ms) {
  *
  * @param {TabLocks} locks
  * @param {string} key
+ * @param {unknown} options
  */
-export async function forgetOnce(locks, key) {
+export async function forgetOnce(locks, key, options) {
     checkName(key, 'key');
     const { _access, _bridge: bridge } = locks;
     _access._assertAsked();
     _access._assertStore('outcomes');
-    await locks._wait(
-        { signals: [], timeout: undefined },
-        () => onceForget(bridge, locks._name(key)),
-        () => {},
-    );
+    const forget = () =>
+        locks._wait(
+            { signals: [], timeout: undefined },
+            () => onceForget(bridge, locks._name(key)),
+            () => {},
+        );
+    await within(locks._clock, options, forget);
 }
 
 /** Whether an error reports that the key was forgotten. @param {unknown} error */

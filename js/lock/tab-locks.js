@@ -294,9 +294,9 @@ export class TabLocks {
         return runOnce(this, key, make, given, called_ms);
     }
 
-    /** Implements tab.forget(). @param {string} key */
-    forget(key) {
-        return forgetOnce(this, key);
+    /** Implements tab.forget(). @param {string} key @param {unknown} options */
+    forget(key, options) {
+        return forgetOnce(this, key, options);
     }
 
     /**

@@ -227,12 +227,13 @@ export class Tab extends TabEventTarget {
      * callers that wait for it get an `AbortError`.
      *
      * @param {string} key a well-formed string of 1 to 128 UTF-16 units
+     * @param {import('../common/wait-end.js').WaitOptions} [options] end the wait; the key may still be forgotten
      * @returns {Promise<void>} resolves once no tab returns an earlier value to a call that begins later.
      *   Rejects with `invalid-argument`, `closed`, `unavailable` without IndexedDB, an error of the store, or a
      *   `TimeoutError` if the lock of the key cannot be stolen within ten seconds
      */
-    forget(key) {
-        return this._ask('leader', 'forget', key);
+    forget(key, options) {
+        return this._ask('leader', 'forget', key, options);
     }
 
     /**

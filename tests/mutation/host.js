@@ -43,6 +43,11 @@ export const PLANTED = [
         '(lock) => lock !== null',
         '(lock) => lock === null',
     ),
+    of('lock-probe', 'cleared')(
+        'a tab whose frame does not answer goes on to lock',
+        'answer ?? true',
+        'answer ?? false',
+    ),
     of('transaction', 'database-faults')(
         'a transaction that is not answered waits for ever',
         'if (++this.#silent < 5) return;',

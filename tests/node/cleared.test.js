@@ -182,7 +182,8 @@ for (const newLockManager of [false, true]) {
 
 test('a tab that counted before, and locks for the first time after the clearing, is cut off', async () => {
     const origin = await createOrigin({ seed: 3 });
-    const old = await open({ window: origin.openTab().window });
+    const page = origin.openTab();
+    const old = await open({ window: page.window });
     old.counter('c').add(1);
     await old.counter('c').flush();
     origin.clearSiteData({ newLockManager: true });
@@ -192,11 +193,69 @@ test('a tab that counted before, and locks for the first time after the clearing
         .lock('l')
         .acquire({ timeout: 5_000 })
         .then(
-            async ({ signal }) => {
-                while (!signal.aborted) await origin.settled();
+            async (held) => {
+                await sleep(page, 10); // the probe may end just after the grant
+                assert.equal(held.signal.aborted, true);
             },
             (error) => assert.equal(error.code, 'unavailable'),
         );
+    await assert.rejects(old.lock('l').acquire(), failsWith('unavailable'));
+    origin.close();
+});
+
+/**
+ * Makes the frames of a page leave a request for a lock without an answer.
+ *
+ * @param {any} window
+ * @param {() => boolean} isSilent whether a frame does so when it is asked
+ */
+function silenceFrames({ document }, isSilent) {
+    const create = document.createElement.bind(document);
+    document.createElement = (/** @type {string} */ name) => {
+        const frame = create(name);
+        if (isSilent())
+            Object.defineProperty(frame, 'contentWindow', {
+                value: { navigator: { locks: { request: () => new Promise(() => {}) } } },
+            });
+        return frame;
+    };
+}
+
+for (const suspended of [false, true])
+    test(`a tab whose frames ${suspended ? 'answer after a suspension is not' : 'never answer is'} cut off`, async () => {
+        const origin = await createOrigin({ seed: 4 });
+        const [page, other] = [origin.openTab(), origin.openTab()];
+        const old = await open({ window: page.window });
+        await old.lock('l').run(() => {});
+        let asked = 0;
+        silenceFrames(page.window, () => {
+            ++asked;
+            if (suspended && asked < 4) page.suspend();
+            return !suspended || asked < 4;
+        });
+        origin.clearSiteData({ newLockManager: !suspended });
+        for (let i = 0; i < 4; i++) {
+            await sleep(other, 10_000);
+            page.wake();
+        }
+        await sleep(other, 5_000);
+        if (suspended) await old.lock('l').run(() => {});
+        else await assert.rejects(old.lock('l').acquire(), failsWith('unavailable'));
+        assert.equal(asked, suspended ? 4 : 2);
+        assert.equal(frames(page), 0);
+        origin.close();
+    });
+
+test('a tab that first locks while it finds out whether it is cut off is granted no lock', async () => {
+    const origin = await createOrigin({ seed: 5 });
+    const page = origin.openTab();
+    const old = await open({ window: page.window });
+    await old.sequence('n').next();
+    let asked = 0;
+    silenceFrames(page.window, () => ++asked > 0);
+    origin.clearSiteData({ newLockManager: true });
+    await sleep(page, 1_000);
+    assert.equal(asked, 1);
     await assert.rejects(old.lock('l').acquire(), failsWith('unavailable'));
     origin.close();
 });

@@ -36,6 +36,7 @@ const calls = {
     isLocked: (tab, ends) => tab.lock('f').isLocked(ends),
     'lock.query': (tab, ends) => tab.lock('f').query(ends),
     once: (tab, ends) => tab.once('o', () => 1, ends),
+    forget: (tab, ends) => tab.forget('o', ends),
     'leader.call': (tab, ends) => tab.leader('l').call(1, ends),
     'leader.run': (tab, ends) => tab.leader('l').run(() => {}, ends),
     'leader.current': (tab, ends) => tab.leader('l').current(ends),
@@ -148,6 +149,35 @@ test('what is granted after the end of the wait for it is given back', async () 
     assert.ok(await other.semaphore('s', 1).acquire({ ifAvailable: true }));
     assert.equal(await other.budget('b', { limit: 1 }).tryTake(), true);
     await Promise.all([tab.close(), other.close()]);
+    origin.close();
+});
+
+test('a signal that aborts while rights are at hand takes them or rejects, and never both', async () => {
+    const limit = 400;
+    const origin = await createOrigin();
+    const { window } = origin.openTab();
+    const sleep = (/** @type {number} */ ms) => new Promise((resolve) => window.setTimeout(resolve, ms));
+    const tab = await open({ window });
+    const other = await open({ window: origin.openTab().window });
+    const budget = tab.budget('b', { limit });
+    let taken = 0;
+    // A long burst leaves rights at hand, which the later calls take without a transaction.
+    for (let i = 0; i < 100; i++) taken += Number(await budget.tryTake());
+    for (let turns = 0; turns < 8; turns++) {
+        const controller = new AbortController();
+        const call = budget.tryTake(1, { signal: controller.signal });
+        for (let turn = 0; turn < turns; turn++) await undefined;
+        controller.abort(new Error('enough'));
+        taken += await call.then(Number, (error) => {
+            assert.equal(error.message, 'enough');
+            return 0;
+        });
+    }
+    await sleep(1_000);
+    await tab.close();
+    while (await other.budget('b', { limit }).tryTake()) taken++;
+    assert.equal(taken, limit);
+    await other.close();
     origin.close();
 });
 

@@ -120,6 +120,24 @@ TEST_CASE("limits: a holding spends only rights whose change is committed") {
     CHECK_FALSE(holding.uncertain());
 }
 
+TEST_CASE("limits: a holding keeps rights that were committed to the new database") {
+    RowTransaction rows;
+    auto holding = holding_of(rows, 5);
+    const auto change = holding.add(rows, 7);
+    holding.drop();  // the database has vanished before the commit ends
+    holding.committed(change);
+    CHECK_FALSE(holding.spend(1));
+    REQUIRE(holding.uncertain());
+    SECTION("the row proves where the commit went") {
+        holding.resolve(rows.row());
+        CHECK(holding.left() == 7);
+    }
+    SECTION("without the row the rights have vanished, too") {
+        holding.resolve(std::nullopt);
+        CHECK(holding.empty());
+    }
+}
+
 TEST_CASE("limits: a holding spends no right that is on its way back into the budget") {
     RowTransaction rows;
     auto holding = holding_of(rows, 5);

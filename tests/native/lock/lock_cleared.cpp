@@ -47,8 +47,8 @@ class WatchedPage final : private StoreUser {
 
 struct ClearedScene : LockScene {
     explicit ClearedScene(std::uint64_t seed) : LockScene(seed, model_of_seed(seed)) {}
-    WatchedPage& open_watched() {
-        auto& tab = origin.open_tab();
+    WatchedPage& open_watched(Platform platform = {}) {
+        auto& tab = origin.open_tab(platform);
         return tab.run<WatchedPage>(tab, judge, last_request);
     }
     /// Clears the site's data, as Chromium does when a response asks for it.
@@ -89,6 +89,50 @@ TEST_CASE("cleared: a database that vanishes takes every lock with it, and tabs 
     }
 }
 
+TEST_CASE("cleared: without Web Locks, tabs lock again in the new database") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        ClearedScene scene(seed);
+        auto& one = scene.open_watched({.locks = false});
+        auto& two = scene.open_watched({.locks = false});
+        const auto held = one.locks.hold();
+        scene.steps(300);  // a lease is renewed for ever
+        REQUIRE(held->granted);
+        scene.steps(scene.random.below(40));
+        scene.origin.clear_site_data();
+        scene.until([&] { return one.losses == 1 && two.losses == 1; });
+        scene.steps(300);
+        CHECK((held->loss == "site-data-cleared" || held->loss == "fenced"));
+        for (auto* page : {&one, &two}) {
+            const auto again = page->locks.count({});
+            scene.until([&] { return again->ended; });
+            CHECK((again->granted && !page->cut_off));
+        }
+        CHECK(scene.judge.failures == Failures{});
+        held->let_go.complete({});
+        scene.origin.run();
+    }
+}
+
+TEST_CASE("cleared: an id that another script overwrote is restored, also while a tab opens") {
+    ClearedScene scene(1);
+    auto& one = scene.open_watched();
+    const auto held = one.locks.hold();
+    scene.origin.run();
+    REQUIRE(held->granted);
+    const auto& rows = scene.origin.database().rows(Store::meta);
+    const auto id = rows.at("database").text;
+    scene.origin.database().overwrite(Store::meta, "database", lab::StoredValue{"no id"});
+    auto& two = scene.open_watched();
+    scene.origin.run();
+    CHECK(scene.origin.database().rows(Store::meta).at("database").text == id);
+    CHECK(one.losses == 0);
+    CHECK(two.losses == 0);
+    CHECK(held->loss.empty());
+    held->let_go.complete({});
+    scene.origin.run();
+}
+
 TEST_CASE("cleared: tabs whose lock manager is not that of new tabs leave the locks to those") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
@@ -125,6 +169,8 @@ TEST_CASE("cleared: tabs whose lock manager is not that of new tabs leave the lo
 TEST_CASE("cleared: a tab that first locks after the clearing learns that it is cut off") {
     ClearedScene scene(1);
     auto& tab = scene.origin.open_tab();
+    tab.post([&] { static_cast<void>(tab.database().open()); });
+    scene.origin.run();
     scene.clear_with_new_locks();
     auto& late = tab.run<WatchedPage>(tab, scene.judge, scene.last_request);
     scene.origin.run();

@@ -209,6 +209,32 @@ TEST_CASE("forget: it ends a run in progress, and all its callers in all tabs ge
     }
 }
 
+TEST_CASE("forget: a tab that died meanwhile explains no loss of the lock later") {
+    KeeperScene scene(1, true);
+    const auto forgetter = scene.open();
+    forgetter.keeper->forget();
+    const auto is_begun = [](const auto& row) { return row.first.ends_with("/forgotten"); };
+    scene.until(
+        [&] { return std::ranges::any_of(scene.origin.database().rows(Store::locks), is_begun); });
+    scene.origin.kill(*forgetter.tab);
+    const auto caller = scene.open();
+    for (const bool later : {false, true}) {
+        if (later) caller.tab->set_wall_clock(60'000);
+        const int runs = scene.runs;
+        const auto call = caller.keeper->call({}, -1);
+        scene.until([&] { return scene.runs > runs; });
+        LockJudge judge;
+        int last_request = 0;
+        auto& tab = scene.origin.open_tab();
+        auto& stealer = tab.run<LockPage>(tab, judge, last_request);
+        const auto stolen = stealer.hold({.steal = true}, "once/k");
+        scene.until([&] { return call->ended; });
+        CHECK(call->error == (later ? ErrorCode::lock_lost : ErrorCode::aborted));
+        stolen->let_go.complete({});
+        scene.origin.kill(tab);
+    }
+}
+
 TEST_CASE("forget: tabs that forget a key at the same moment all succeed") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);

@@ -136,7 +136,8 @@ Async<Unit> LabTab::LabLocks::probe() {
     Completer<Unit> completer;
     send(
         [tab = &tab_, completer](LockManager& manager) {
-            const bool cut_off = &manager != &tab->origin_.locks();
+            // As js/host/lock-probe.js does, which makes no frame if the database was never closed.
+            const bool cut_off = tab->database_->was_closed() && &manager != &tab->origin_.locks();
             tab->in_tab(
                 Source::Kind::grant,
                 [completer, cut_off] {

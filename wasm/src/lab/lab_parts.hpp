@@ -51,7 +51,10 @@ class LabTab::LabDatabase final : public Database {
     Async<Unit> open() override;
     Async<std::unique_ptr<Transaction>> begin(Stores scope, Access access, Durability durability,
                                               const TransactionGroup* group) override;
-    void close() override { open_ = false; }
+    void close() override {
+        open_ = false;
+        was_closed_ = true;
+    }
     Subscription on_event(Function<void(const DatabaseEvent&)> callback) override {
         return events_.add(std::move(callback));
     }
@@ -61,6 +64,8 @@ class LabTab::LabDatabase final : public Database {
     template <typename Happens>
     void drop_connection(Happens happens);
     [[nodiscard]] bool connected() const { return open_ && !lost_; }
+    /// Whether a connection of the tab was ever closed, by the tab or by the browser.
+    [[nodiscard]] bool was_closed() const { return was_closed_; }
     /// Aborts each transaction with no call of commit(), because the tab stops: it dies, or enters
     /// the back/forward cache.
     void abort_uncommitted();
@@ -103,6 +108,7 @@ class LabTab::LabDatabase final : public Database {
 
     LabTab& tab_;
     bool open_ = false;
+    bool was_closed_ = false;
     std::uint64_t connection_ = 0;  // the number of connections so far
     bool lost_ = false;             // whether the browser closed it without the tab knowing yet
     std::vector<Waiting> waiting_;
@@ -128,7 +134,7 @@ void LabTab::LabDatabase::drop_connection(Happens happens) {
     tab_.origin_.recorder_.trace(tab_.id_, Object::faults, [] {
         return std::string("loses its connection to the database");
     });
-    lost_ = true;
+    lost_ = was_closed_ = true;
     for (const auto& client : clients_) client->connection_lost = true;
     decide_commits(happens);
     abort_uncommitted();

@@ -53,16 +53,22 @@ class CoordinationCore final : private StoreUser {
         watch_.start();
         if (!table_) {
             table_.emplace(world_, name_space_, notify);
-            if (cut_off_) table_->store_settled(false);
+            if (cut_off_) {
+                table_->store_settled(false);
+            } else if (unsettled_) {
+                table_->store_vanished();
+            }
         }
         return *table_;
     }
 
     void store_vanished() override {
+        unsettled_ = true;
         if (table_) table_->store_vanished();
         if (limits_) limits_->limits().store_vanished();
     }
     void store_settled(bool shared) override {
+        unsettled_ = false;
         cut_off_ |= !shared;
         if (table_) table_->store_settled(!cut_off_);
         if (limits_ && cut_off_) limits_->limits().cut_off();
@@ -71,6 +77,7 @@ class CoordinationCore final : private StoreUser {
     std::string name_space_;
     BrowserWorld& world_;
     bool cut_off_ = false;
+    bool unsettled_ = false;  // the database has vanished, and the lock manager is probed
     StoreWatch watch_{world_, Names(name_space_), notify, this};
     std::optional<LockTable> table_;
     std::optional<CatalogueCore> catalogue_;

@@ -115,7 +115,7 @@ class Names {
     [[nodiscard]] std::string database_generation() const {
         return concat({root_, "database-generation"});
     }
-    /// The channel on which a tab tells that the database has vanished (store_watch.hpp).
+    /// The channel on which a tab announces that the database has vanished (store_watch.hpp).
     [[nodiscard]] std::string store_channel() const { return concat({root_, "store"}); }
     /// A key of localStorage: the backup of a row of the database; without IndexedDB the row
     /// itself.

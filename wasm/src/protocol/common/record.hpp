@@ -1,6 +1,7 @@
 // The records that the protocols write into rows, backups, claims and messages. Any script of the
-// origin may have written what is read, so every parser accepts exactly what its formatter writes.
-// Each parse_…() function returns nothing for any other text.
+// origin may have written what is read, so every parser accepts what its formatter writes, with
+// any version field whose format is 1, and nothing else: each parse_…() function returns nothing for any
+// other text.
 //
 // Tabs of several versions run side by side, because a page that is open is not reloaded when an
 // application is deployed. Every format therefore begins with a version field (version_of()):

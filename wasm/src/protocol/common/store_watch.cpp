@@ -32,7 +32,7 @@ void StoreWatch::stop() {
     channel_.reset();
 }
 
-/// Listens for other tabs that have noticed a loss. What they say is checked.
+/// Listens for other tabs that have noticed a loss. A message only starts a check.
 void StoreWatch::listen() {
     channel_ = world_.channel(names_.store_channel());
     if (!channel_) return;
@@ -70,6 +70,11 @@ Task<void> StoreWatch::check_until_done() {
 }
 
 Task<void> StoreWatch::compare() {
+    const bool remembers = world_.storage().available();
+    if (known_.empty() && remembers) {
+        auto remembered = co_await world_.storage().get(names_.database_generation());
+        if (remembered && is_identifier(*remembered)) known_ = std::move(*remembered);
+    }
     constexpr Stores scope{Store::meta};
     const auto transaction =
         co_await world_.database().begin(scope, Access::write, Durability::relaxed);
@@ -82,10 +87,6 @@ Task<void> StoreWatch::compare() {
     if (!readable) transaction->put(Store::meta, meta_key, found);
     co_await transaction->commit();
 
-    const bool remembers = world_.storage().available();
-    if (known_.empty() && remembers) {
-        known_ = (co_await world_.storage().get(names_.database_generation())).value_or("");
-    }
     const auto previous = std::exchange(known_, found);
     const bool known_here = std::exchange(compared_, true);
     if (previous == found) {
@@ -102,7 +103,7 @@ Task<void> StoreWatch::compare() {
     co_await settle(vanished);
 }
 
-/// Tells the other tabs, which may have no connection that the browser closes.
+/// Notifies the other tabs, which may have no connection that the browser closes.
 void StoreWatch::notify(const std::string& found, const std::string& previous) const {
     if (channel_) channel_->post(found);
     on_notice_({Notice::Kind::store_lost, "generation-changed",
@@ -110,10 +111,12 @@ void StoreWatch::notify(const std::string& found, const std::string& previous) c
 }
 
 /// Probes the lock manager after a loss, and before the first use: the loss may have been earlier.
-/// The host answers the latter at once if the database was never closed.
+/// The host answers the latter at once if the database was never closed. Locks by a lease are in the
+/// database, which new documents share.
 Task<void> StoreWatch::settle(bool vanished) {
-    if (user_ == nullptr || !world_.locks().available()) co_return;
-    const bool shared = static_cast<bool>(co_await attempt(world_.locks().probe()));
+    if (user_ == nullptr) co_return;
+    const bool shared =
+        !world_.locks().available() || static_cast<bool>(co_await attempt(world_.locks().probe()));
     if (!stopped_ && (vanished || !shared)) user_->store_settled(shared);
 }
 

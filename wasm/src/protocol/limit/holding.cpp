@@ -30,7 +30,11 @@ Holding::Change Holding::remove(Transaction& transaction) {
 }
 
 void Holding::committed(const Change& change) {
-    if (is_dropped(change)) return;
+    if (is_dropped(change)) {
+        // It may have been committed to the new database.
+        if (!unknown_) unknown_ = change;
+        return;
+    }
     left_ += change.if_done;
     row_ = change.after;
     if (row_) may_give_ = false;

@@ -2,8 +2,8 @@
 // Another tab that is granted it knows that this one has died or stopped.
 //
 //   state   meaning                               what ends the state
-//   free    no other tab may wait for it          acquire(): held, if no other tab has it for a
-//                                                 moment, and the page has not stopped meanwhile
+//   free    no other tab may wait for it          acquire(): held, unless another tab holds it just
+//                                                 then, or this page has stopped meanwhile
 //   held    by the holds that have reported       the release of the last of them, and of the tab's
 //           themselves; also by the tab itself,   own share by release(): free
 //           unless that bars the page from the

@@ -75,10 +75,10 @@ void LockContext::suspend(std::string_view reason) {
 void LockContext::resume() {
     if (!std::exchange(suspended, false)) return;
     messages.open();
-    go_on();
+    resume_queues();
 }
 
-void LockContext::go_on() {
+void LockContext::resume_queues() {
     if (stopped()) return;
     for (const auto& queue : all_queues()) queue->resume();
 }
@@ -93,7 +93,7 @@ void LockContext::store_vanished() {
 
 void LockContext::store_settled() {
     unsettled = false;
-    go_on();
+    resume_queues();
 }
 
 Error LockContext::end_error() const { return cut_off ? cut_off_error() : closed_error(); }

@@ -70,7 +70,7 @@ struct LockContext {
     void lose_all(std::string_view reason);
     void suspend(std::string_view reason);
     void resume();
-    void go_on();
+    void resume_queues();
 };
 
 }  // namespace tabacus

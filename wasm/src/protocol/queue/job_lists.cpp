@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "protocol/common/behind.hpp"
+#include "protocol/common/next_key.hpp"
 #include "protocol/common/stable_sort.hpp"
 
 namespace tabacus {
@@ -75,7 +75,7 @@ Task<std::vector<ListedJob>> JobLists::Reading::next(std::string place) {
     if (!listed.empty()) co_return listed;
     const auto prefix = rows.key("w/");
     const auto order = within(delayed_place, place);
-    const auto from = order.empty() ? prefix : behind(concat({prefix, order}));
+    const auto from = order.empty() ? prefix : next_key(concat({prefix, order}));
     const auto found = co_await rows.transaction.list(Store::jobs, prefix, listed_rows, from);
     for (const auto& row : found) {
         for (auto& job : parse_jobs(row.value)) {
@@ -92,7 +92,7 @@ Task<std::vector<ListedJob>> JobLists::Reading::next_queued(std::string place) {
     std::vector<Async<std::vector<Row>>> reads;
     for (const auto& kind : rows.head.kinds) {
         const auto prefix = rows.key(kind_prefix(kind.name));
-        const auto from = order.empty() ? prefix : behind(concat({prefix, order}));
+        const auto from = order.empty() ? prefix : next_key(concat({prefix, order}));
         reads.push_back(rows.transaction.list(Store::jobs, prefix, listed_rows, from));
     }
     std::vector<ListedJob> listed;

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "kind_limits.hpp"
-#include "protocol/common/behind.hpp"
 #include "protocol/common/concat.hpp"
 #include "protocol/common/names.hpp"
+#include "protocol/common/next_key.hpp"
 #include "protocol/common/record.hpp"
 
 namespace tabacus {
@@ -119,7 +119,7 @@ Task<void> QueueRows::each_row(std::string_view part, Function<void(const Row&)>
         const auto rows = co_await transaction.list(Store::jobs, prefix, piece_rows, from);
         for (const auto& row : rows) visit(row);
         if (rows.size() < piece_rows) co_return;
-        from = behind(rows.back().key);
+        from = next_key(rows.back().key);
     }
 }
 

@@ -5,9 +5,9 @@
 
 #include "backup.hpp"
 #include "counter/row_cache.hpp"
-#include "protocol/common/behind.hpp"
 #include "protocol/common/concat.hpp"
 #include "protocol/common/names.hpp"
+#include "protocol/common/next_key.hpp"
 #include "protocol/common/record.hpp"
 #include "protocol/common/version_guard.hpp"
 
@@ -76,7 +76,7 @@ Task<std::vector<CounterValue>> CounterTransfer::values(std::string prefix) {
         if (rows.empty()) co_return values;
         co_await refuse_newer(rows);
         for (const auto& row : rows) add_row(values, row);
-        from = behind(rows.back().key);
+        from = next_key(rows.back().key);
     }
 }
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/common/behind.hpp"
 #include "protocol/common/concat.hpp"
+#include "protocol/common/next_key.hpp"
 #include "replica.hpp"
 
 namespace tabacus {
@@ -88,7 +88,7 @@ Task<bool> read_rows(Replica& replica, Transaction& transaction,
             break;
         } else {
             paged = other_rows <= other_rows_max * requests.size();
-            from = paged ? behind(rows.back().key) : "";
+            from = paged ? next_key(rows.back().key) : "";
         }
     }
     co_return ours;

@@ -60,7 +60,7 @@ Task<void> LeaseBlockers::ask() {
     receives_ = false;
     context_.messages.post(LockMessage::Kind::query, key_,
                            {identifier_of(context_.world.random().bits())});
-    receives_ = co_await context_.messages.come_back(key_);
+    receives_ = co_await context_.messages.receives_own_message(key_);
 }
 
 void LeaseBlockers::on_report(const LockMessage& message) {

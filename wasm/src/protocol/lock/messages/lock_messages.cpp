@@ -72,7 +72,7 @@ void LockMessages::listen_near(const std::string& key) {
     if (channel_ && has_near()) near_.listen(key);
 }
 
-Task<bool> LockMessages::come_back(std::string key) {
+Task<bool> LockMessages::receives_own_message(std::string key) {
     auto& world = context_.world;
     const auto sender = world.channel(context_.names.locks_channel());
     if (!sender || !channel_) co_return false;

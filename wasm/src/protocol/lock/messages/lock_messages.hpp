@@ -46,7 +46,7 @@ class LockMessages {
     void listen_near(const std::string& key);
     /// Returns true if a message of this tab about the lock comes back to it: its channel and its
     /// event loop work.
-    Task<bool> come_back(std::string key);
+    Task<bool> receives_own_message(std::string key);
 
   private:
     void on_message(std::string_view text);

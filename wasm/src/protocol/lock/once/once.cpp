@@ -175,7 +175,13 @@ Task<bool> Once::was_forgotten(std::string key, std::int64_t token) {
     constexpr Stores scope{Store::locks};
     const auto transaction = co_await table_.begin(scope, Access::read, Durability::relaxed);
     const auto row = co_await forgotten_row(*transaction, lock_name(key));
-    co_return row == once_forgetting || parse_value(row).value_or(0) > token;
+    const auto begun = fields_of(row, 2);
+    if (begun.size() == 2 && begun[0] == once_forgetting) {
+        const auto began_ms = parse_value(begun[1]);
+        const auto age_ms = world_.clock().now_ms() - static_cast<double>(began_ms.value_or(0));
+        co_return began_ms&& age_ms >= 0 && age_ms < steal_within_ms;
+    }
+    co_return parse_value(row).value_or(0) > token;
 }
 
 Task<void> Once::forget(std::string key) {
@@ -198,7 +204,9 @@ Task<void> Once::forget_once(std::string key) {
     {
         constexpr Stores scope{Store::locks};
         const auto transaction = co_await table_.begin(scope, Access::write, Durability::relaxed);
-        transaction->put(Store::locks, once_forgotten_key(lock_key), once_forgetting);
+        const auto now_ms = static_cast<std::int64_t>(std::max(world_.clock().now_ms(), 0.0));
+        transaction->put(Store::locks, once_forgotten_key(lock_key),
+                         concat({once_forgetting, ";", format_decimal(now_ms)}));
         co_await transaction->commit();
     }
     auto held =

@@ -90,7 +90,8 @@ Task<double> HolderCheck::ask(double wait_ms) {
 /// message.
 Task<void> HolderCheck::pause(double delay_ms) {
     auto& context = lock_.context;
-    if (context.world.lifecycle().hidden()) (void)co_await context.messages.come_back(lock_.key);
+    if (context.world.lifecycle().hidden())
+        (void)co_await context.messages.receives_own_message(lock_.key);
     co_await lock_.clock().sleep(delay_ms);
 }
 

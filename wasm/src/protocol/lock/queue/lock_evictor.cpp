@@ -78,7 +78,7 @@ Task<void> LockEvictor::run() {
 /// Evicts the lock's holder, if nothing moved from `state` and this tab's claim succeeds.
 Task<void> LockEvictor::evict_if_unmoved(std::string state, std::uint64_t moves) {
     const auto seen = co_await observe();
-    if (seen.state != state || !co_await lock_.context.messages.come_back(lock_.key) ||
+    if (seen.state != state || !co_await lock_.context.messages.receives_own_message(lock_.key) ||
         !holds_.acquiring() || moves != moves_)
         co_return;
     if (!co_await claim_eviction(seen) || !holds_.acquiring()) co_return;
@@ -87,7 +87,7 @@ Task<void> LockEvictor::evict_if_unmoved(std::string state, std::uint64_t moves)
 
 Task<bool> LockEvictor::evict_silent(Function<bool()> silent) {
     const auto seen = co_await observe();
-    if (!seen.held || !co_await lock_.context.messages.come_back(lock_.key) || !silent())
+    if (!seen.held || !co_await lock_.context.messages.receives_own_message(lock_.key) || !silent())
         co_return false;
     if (!co_await claim_eviction(seen) || !silent()) co_return false;
     co_await evict("A lock was taken from a holder that did not answer.");

@@ -24,8 +24,9 @@ inline std::string once_until_key(std::string_view lock_key) {
     return concat({lock_key, "/until"});
 }
 
-/// Returns the key of what is recorded of the last forget(), in Store::locks: `once_forgetting` while
-/// it goes on, then the token of its lock, above those of all runs that it ended.
+/// Returns the key of what is recorded of the last forget(), in Store::locks: `once_forgetting` and the
+/// time since the Unix epoch at which it began, then the token of its lock, above those of all runs that
+/// it ended.
 inline std::string once_forgotten_key(std::string_view lock_key) {
     return concat({lock_key, "/forgotten"});
 }

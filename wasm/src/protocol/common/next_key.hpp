@@ -1,4 +1,4 @@
-// behind: where the next part of a list of rows begins.
+// next_key: where the next part of a list of rows begins.
 #pragma once
 
 #include <string>
@@ -9,6 +9,8 @@
 namespace tabacus {
 
 /// Returns the first key that may come after this one.
-inline std::string behind(std::string_view key) { return concat({key, std::string_view("\0", 1)}); }
+inline std::string next_key(std::string_view key) {
+    return concat({key, std::string_view("\0", 1)});
+}
 
 }  // namespace tabacus
