@@ -111,20 +111,6 @@ export async function within(clock, options, begin, unwanted) {
     return end.race(begin(), unwanted);
 }
 
-/**
- * Waits for work as within() does.
- *
- * @template T
- * @param {import('../host/clock.js').ClockHost} clock
- * @param {unknown} options
- * @param {Promise<T>} work
- * @param {number} began_ms when the wait began, by the monotonic clock
- * @returns {Promise<T>}
- */
-export async function bounded(clock, options, work, began_ms) {
-    return endOf(clock, options, began_ms).race(work);
-}
-
 /** @param {import('../host/clock.js').ClockHost} clock @param {unknown} options @param {number} [began_ms] */
 function endOf(clock, options, began_ms) {
     const { signal, timeout } = checkOptions(options, ['signal', 'timeout']);

@@ -10,7 +10,6 @@ import { CoordinationListeners } from './coordination-listeners.js';
 import { coordinationClose, coordinationNew } from './generated/coordination.js';
 import { callCoordination } from './generated/coordination-calls.js';
 
-export { bounded } from '../common/wait-end.js';
 export { persist } from '../host/persistence.js';
 
 /**

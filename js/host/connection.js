@@ -104,7 +104,7 @@ export class DatabaseConnection {
     /**
      * @param {import('./host.js').Platform} platform
      * @param {string} namespace
-     * @param {Pick<import('./host.js').Host, 'clock' | 'timeouts' | 'warn' | 'openingChanged'>} host
+     * @param {Pick<import('./host.js').Host, 'clock' | 'timeouts' | 'warn' | 'capabilitiesChanged'>} host
      * @param {import('./host.js').HostEvents} report
      */
     constructor(platform, namespace, host, report) {
@@ -201,7 +201,7 @@ export class DatabaseConnection {
     #setUsable(usable) {
         if (this.usable === usable) return;
         this.usable = usable;
-        this.#host.openingChanged();
+        this.#host.capabilitiesChanged();
     }
 
     /** Whether calls fail at once. @protected */
@@ -367,7 +367,7 @@ export class DatabaseConnection {
                 `IndexedDB has not opened within ${timeouts.open} ms; counters count in memory until it does.`,
                 this.#name,
             );
-            this.#host.openingChanged();
+            this.#host.capabilitiesChanged();
             this.#starting?.(undefined, ['store-failed', '']);
         });
         const stopOthers = clock.after(timeouts.transaction, () => {
@@ -437,7 +437,7 @@ export class DatabaseConnection {
         if (!late) return;
         this.usable = connection !== undefined;
         if (!connection) this.#host.warn('database-unusable', unusable, why[1]);
-        this.#host.openingChanged();
+        this.#host.capabilitiesChanged();
     }
 
     /**

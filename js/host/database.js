@@ -49,7 +49,7 @@ export class DatabaseHost extends DatabaseConnection {
     /**
      * @param {import('./host.js').Platform} platform
      * @param {string} namespace
-     * @param {Pick<import('./host.js').Host, 'clock' | 'values' | 'lifecycle' | 'timeouts' | 'warn' | 'openingChanged'>} host
+     * @param {Pick<import('./host.js').Host, 'clock' | 'values' | 'lifecycle' | 'timeouts' | 'warn' | 'capabilitiesChanged'>} host
      * @param {import('./host.js').HostEvents} report
      */
     constructor(platform, namespace, host, report) {

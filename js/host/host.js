@@ -118,7 +118,7 @@ export class Host {
     }
 
     /** Reports that `database.opening`, `database.usable` or `persistence` has changed. */
-    openingChanged() {
+    capabilitiesChanged() {
         this.#openingChange();
     }
 

@@ -38,7 +38,7 @@ export async function isCutOff(host) {
             'Site data was cleared, and new tabs have another lock manager. This one takes part in no lock, queue or limit any more: reload the page.',
             '',
         );
-        host.openingChanged();
+        host.capabilitiesChanged();
     }
     return locks.cutOff;
 }

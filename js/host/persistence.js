@@ -14,7 +14,7 @@ export async function persist(host, platform) {
     const { usage, quota } = (await storage.estimate?.().catch(() => undefined)) ?? {};
     const estimate = quota === undefined ? {} : { estimate: { usage: usage ?? 0, quota } };
     host.persistence = { persisted, ...estimate };
-    host.openingChanged();
+    host.capabilitiesChanged();
     if (persisted) return;
     const message =
         'The browser has refused to keep the data of this site: it may discard them when it needs space.';

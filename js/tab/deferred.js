@@ -11,11 +11,9 @@ import {
     checkOneOf,
     checkOptions,
 } from '../common/check-arguments.js';
-import { hostWork } from '../common/host-work.js';
-import { imported } from '../common/import-failure.js';
+import { checkSignal, checkTimeout } from '../common/check-waits.js';
 import { Successor } from '../common/successor.js';
 import { addHandler } from '../queue/queue-options.js';
-import { modules } from './engine.js';
 
 /** The parts of the package that are loaded when they are first used. @typedef {'locks' | 'leader' | 'queues' | 'limits'} PartName */
 /** @typedef {import('../common/lazy.js').Lazy<any>} Part its adopt() makes a deferred object an instance of its class */
@@ -82,29 +80,49 @@ async function askWithin(tab, part, options, begin) {
         return begin(loaded);
     });
     call.catch(() => {}); // the wait for the part rejects first
-    await waitWithin(tab, { signal: signal ?? releaseSignal, timeout }, part.get()).catch((error) => {
+    const ends = { signal, releaseSignal, timeout };
+    await waitWithin(tab, ends, part.get(), Object.keys(ends)).catch((error) => {
         over = true;
         throw error;
     });
     return call;
 }
 
+/** The shortest time after which a browser counts as not answering, as in js/common/wait-end.js. */
+const answerMsMin = 1_000;
+
 /**
- * Waits for work as long as options allow.
+ * Waits for work as long as options allow. It loads nothing, since a load may take longer than the options allow.
  *
  * @template T
  * @param {import('./tab.js').Tab} tab
  * @param {unknown} options undefined, or `signal` and `timeout`
  * @param {Promise<T>} work
+ * @param {string[]} [known] the names of the options, of which `releaseSignal` may be one, too
  * @returns {Promise<T>} rejects also with the signal's reason, with a `TimeoutError`, or with `invalid-argument`
  */
-export async function waitWithin(tab, options, work) {
+export async function waitWithin(tab, options, work, known = ['signal', 'timeout']) {
     if (options === undefined) return work;
     work.catch(() => {}); // the wait for it rejects
-    const began_ms = tab._clock.monotonic();
-    const importing = hostWork(tab._engine.platform, modules.coordination(), 'import()');
-    const { bounded } = await imported(importing);
-    return bounded(tab._clock, options, work, began_ms);
+    const { signal, releaseSignal, timeout } = checkOptions(options, known);
+    const over = new AbortController();
+    let cancel = () => {};
+    /** @type {Promise<never>} */
+    const ended = new Promise((_, reject) => {
+        for (const one of [checkSignal(signal), checkSignal(releaseSignal)]) {
+            const abort = () => reject(one?.reason);
+            if (one?.aborted) abort();
+            one?.addEventListener('abort', abort, { signal: over.signal });
+        }
+        if (checkTimeout(timeout) === undefined) return;
+        cancel = tab._clock.after(Math.max(Number(timeout), answerMsMin), () =>
+            reject(new DOMException(`this was not done within ${timeout} ms`, 'TimeoutError')),
+        );
+    });
+    return Promise.race([ended, work]).finally(() => {
+        cancel();
+        over.abort();
+    });
 }
 
 /** A deferred object: its methods wait for the class that it then becomes an instance of. */

@@ -51,7 +51,8 @@ const featureParts = {
  * How an engine notifies its handles.
  *
  * @typedef {object} EngineUser
- * @property {() => void} _openingChanged the database opens late, or has opened late
+ * @property {() => void} _capabilitiesChanged `capabilities` may have changed: the database opens late or has opened
+ *   late, the browser has answered `persist`, or the lock manager is cut off
  * @property {(notice: import('../core/bridge.js').Notice) => void} _notice a warning, or the loss of the
  *   store
  * @property {(error: TabacusError) => void} _fail the engine has ended by itself; it must not be called any
@@ -146,7 +147,7 @@ export class Engine {
                     previous: '',
                     recovered: 0,
                 }),
-            () => this.#openingChanged(),
+            () => this.#capabilitiesChanged(),
         );
         this.bridge.start(namespace);
         this.#coordination = new Lazy(async () => {
@@ -369,8 +370,8 @@ export class Engine {
         this.bridge.end(error);
     }
 
-    #openingChanged() {
-        for (const user of this.#users) user.deref()?._openingChanged();
+    #capabilitiesChanged() {
+        for (const user of this.#users) user.deref()?._capabilitiesChanged();
     }
 
     /**

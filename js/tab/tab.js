@@ -477,7 +477,7 @@ export class Tab extends TabEventTarget {
      * Emits `capabilitieschange`, and commits what was counted in memory. Called by the engine.
      * @internal
      */
-    _openingChanged() {
+    _capabilitiesChanged() {
         this.#capabilities = undefined;
         this._emit('capabilitieschange', this.capabilities);
         if (!this.capabilities.opening) flushAll([...this.#counters._all.values()]).catch(() => {});

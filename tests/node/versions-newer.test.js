@@ -229,6 +229,7 @@ describe('what a later version has stored is left alone', { timeout: 120_000 }, 
                     () => queue.cancel('k'),
                     () => queue.pause(),
                     () => queue.clear(),
+                    () => queue.onIdle(),
                 ])
                     await assert.rejects(call(), mismatch);
                 await origin.settled();

@@ -131,6 +131,32 @@ test('the time in which the database opens counts towards the timeout of a call'
     origin.close();
 });
 
+test('the options of a call end its wait while a file of the package is not answered', async () => {
+    for (const [name, call] of Object.entries(calls)) {
+        const { origin, page, window, tab, timed } = await brokenTab('hang-transaction');
+        const track = Symbol.for('tabacus.track');
+        const load = window[track];
+        Object.defineProperty(window, track, {
+            value: (/** @type {unknown} */ work, /** @type {string} */ what) =>
+                what === 'import()' ? new Promise(() => {}) : load(work, what),
+        });
+        for (const expires of name === 'lock.acquire, ifAvailable' ? [] : [true, false]) {
+            const ends = expires ? { timeout: 1_000 } : { signal: abortAfter(window, 1_000).signal };
+            const { error, ms } = await timed(call(tab, ends));
+            assert.ok(ms >= 1_000 && ms <= 1_000 + slack_ms, `${name}: ${ms} ms`);
+            assert.equal(error.name, expires ? 'TimeoutError' : 'Error', name);
+        }
+        // The hold never begins.
+        const [signal, releaseSignal] = [3_000, 1_000].map((ms) => abortAfter(window, ms).signal);
+        if (name === 'lock.acquire' && signal && releaseSignal) {
+            const { error } = await timed(tab.lock('both').acquire({ signal, releaseSignal }));
+            assert.equal(error, releaseSignal.reason);
+        }
+        page.kill();
+        origin.close();
+    }
+});
+
 test('what is granted after the end of the wait for it is given back', async () => {
     const { origin, tab, answer, timed, sleep } = await brokenTab('hang-transaction');
     const budget = tab.budget('b', { limit: 1 });

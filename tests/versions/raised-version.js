@@ -9,6 +9,8 @@
 
 /** @param {unknown} text */
 const raised = (text) => (typeof text === 'string' ? text.replace(/^1;/, '2;') : text);
+/** Maps a message, or the first element of one that carries a value. @param {unknown} data @param {(text: unknown) => unknown} map */
+const mapMessage = (data, map) => (Array.isArray(data) ? [map(data[0]), ...data.slice(1)] : map(data));
 /** @param {unknown} text */
 const lowered = (text) => (typeof text === 'string' ? text.replace(/^2;/, '1;') : text);
 
@@ -106,13 +108,13 @@ export function raiseVersion(page) {
     class Channel extends Base {
         /** @param {unknown} message */
         postMessage(message) {
-            super.postMessage(raised(message));
+            super.postMessage(mapMessage(message, raised));
         }
 
         /** @param {(event: { data: unknown }) => void} listener */
         set onmessage(listener) {
             super.onmessage = (/** @type {{ data: unknown }} */ { data }) =>
-                listener({ data: lowered(data) });
+                listener({ data: mapMessage(data, lowered) });
         }
     }
     const changed = {

@@ -131,7 +131,7 @@ function watchEnd(context, transaction, done) {
     open.add(transaction);
     transaction._markFinished = () => {
         open.delete(transaction);
-        // The event of an abort is fired in a task of fake-indexeddb, before which no time may pass.
+        // fake-indexeddb fires the abort event in a later task. Time stands still until then.
         if (aborts) hostTask(done, true);
         else done();
         const names = [...transaction._scope].join(', ');

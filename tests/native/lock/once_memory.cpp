@@ -70,6 +70,22 @@ TEST_CASE("once in memory: tabs that wait get the value of one run, and no disk 
     }
 }
 
+TEST_CASE("once in memory: a message of a later version counts if this one can read its format") {
+    for (const bool readable : {false, true}) {
+        CAPTURE(readable);
+        KeeperScene scene(1);
+        const auto first = scene.open();
+        const auto run = first.keeper->call(young);
+        scene.until([&] { return run->ended; });
+        const auto* const message = readable ? "2.1;f;k" : "2;f;k";
+        scene.origin.post_foreign(Names("test").once_channel(), message);
+        scene.steps(100);
+        const auto again = first.keeper->call(young);
+        scene.until([&] { return again->ended; });
+        CHECK(scene.runs == (readable ? 2 : 1));
+    }
+}
+
 TEST_CASE("once in memory: a later caller gets a young value from any tab that has it") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);

@@ -189,6 +189,26 @@ TEST_CASE("a corrupt backup is ignored if the database is intact") {
     CHECK(page.page->errors.empty());
 }
 
+TEST_CASE("a generation of a newer version in the backup stops nothing beside an intact database") {
+    Scene scene(1);
+    const Stored stored(scene);
+    const auto key = Names("test").generation();
+    scene.origin.storage().overwrite(key, "2;x");
+    const auto page = scene.ready();
+    scene.add_and_flush(page, 10);
+    CHECK(page.page->errors.empty());
+    CHECK(page.page->losses().empty());
+    CHECK(scene.read(page) == 17);
+    CHECK(lab::StorageArea::Values(scene.origin.storage().values()).at(key) == "2;x");
+    // If the database cannot tell its generation either, only the newer version can.
+    scene.origin.kill(*page.tab);
+    scene.origin.database().overwrite(Store::meta, "generation", StoredValue{"NOT AN ID"});
+    const auto late = scene.ready();
+    scene.add_and_flush(late, 1);
+    CHECK(late.page->errors == std::vector{ErrorCode::version_mismatch});
+    CHECK(lab::StorageArea::Values(scene.origin.storage().values()).at(key) == "2;x");
+}
+
 TEST_CASE("false rows of the backup never change a value while the database is intact") {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         CAPTURE(seed);

@@ -86,13 +86,15 @@ TEST_CASE("slot: without its lock it rests, unless there are no locks at all") {
     CHECK(held);  // it was not lost
 }
 
-TEST_CASE("slot: one whose epochs are exhausted is left for the next one") {
+TEST_CASE("slot: one that is passed over is lost, and left for the next one") {
     bool held = false;  // outlives the slot, whose lock writes to it
     ReplicaSlot slot;
     CHECK(slot.first() == 0);
     slot.set_name("4");
     slot.set_lock(std::make_unique<FakeLock>(held));
+    slot.begin_epoch({"g", "4", 8});
     slot.pass_over();
+    CHECK_FALSE(slot.adopted());
     CHECK(slot.first() == 5);
     CHECK(slot.name().empty());
     CHECK_FALSE(held);

@@ -308,6 +308,7 @@ class BrowserValueChannel final : public ValueChannel {
         subscription_ = listeners_.add(
             [id = id_, callback = std::move(callback)](const BrowserChannels::Message& message) {
                 if (message.channel != id) return;
+                if (is_newer(message.text)) warn_of_newer("");
                 const auto end = message.text.find(value_separator);
                 callback(message.text.substr(0, end),
                          end < message.text.size() ? std::string(message.text.substr(end + 1))

@@ -109,7 +109,8 @@ class BrowserChannels {
     /// Opens a channel. Returns null if the platform has no BroadcastChannel.
     std::unique_ptr<Channel> open(std::string_view name);
 
-    /// Does the same for values, through js/host/value-channels.js.
+    /// Opens a channel whose messages carry values (js/host/value-channels.js). Returns null if the
+    /// platform has no BroadcastChannel.
     std::unique_ptr<ValueChannel> open_values(std::string_view name);
 
     struct Message {

@@ -1,6 +1,7 @@
 // CoordinationCore: the cores of everything but replicated counters, that is, of strategies, locks,
 // limits and queues. The first use of a core makes it. All cores share the World of the tab, one
-// lock table and one store watch, which makes them lose what rests on a database that vanished.
+// lock table and one StoreWatch. When the database has vanished, it makes the cores lose all holds,
+// terms and reservations.
 #pragma once
 
 #include <optional>

@@ -46,6 +46,7 @@ Async<Unit> Backup::put(std::string_view row, TotalsRecord record) {
     return write(names_.stored_row(row), format_totals(record));
 }
 Async<Unit> Backup::set_generation(std::string_view generation) {
+    if (generation_kept_) return Unit{};
     return write(names_.generation(), generation);
 }
 

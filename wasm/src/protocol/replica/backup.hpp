@@ -54,6 +54,8 @@ class Backup {
     /// The generation of the database as last seen by any tab.
     Async<Text> generation();
     Async<Unit> set_generation(std::string_view generation);
+    /// Leaves the stored generation as it is from here on: a newer version has written it.
+    void keep_generation() { generation_kept_ = true; }
 
     /// Return nothing, or the empty generation, if the text is missing or unreadable, or if the
     /// operation failed.
@@ -72,6 +74,7 @@ class Backup {
     const Names& names_;
     std::size_t room_ = backup_max;
     bool incomplete_ = false;
+    bool generation_kept_ = false;
 };
 
 /// The parts of a row's key, "counter/generation/slot". They live as long as its text.

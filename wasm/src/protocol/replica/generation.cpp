@@ -49,7 +49,11 @@ Task<std::string> Generation::settle(Transaction& transaction, Backup& backup,
     auto previous = id_;
     if (previous.empty()) {
         auto text = co_await attempt(backup.generation());
-        if (Backup::newer(text)) co_await fail(newer_record(generation_key));
+        if (Backup::newer(text)) {
+            // Beside a database that is intact, nothing depends on the text, which is left alone.
+            if (made) co_await fail(newer_record(generation_key));
+            backup.keep_generation();
+        }
         previous = Backup::parsed_generation(std::move(text));
     }
     compare(id, previous, loss);
@@ -58,7 +62,8 @@ Task<std::string> Generation::settle(Transaction& transaction, Backup& backup,
 
 Task<std::int32_t> recover(Transaction& transaction, std::string_view generation, Backup& backup,
                            CounterSet& counters, const ReplicaSlot& slot, bool lost) {
-    // Rows of this very generation have a living owner, or are based on the backup when adopted.
+    // Rows of this generation have a living owner. An adoption uses the backup only in place of a
+    // row that cannot be read.
     const auto current = concat({generation, "/"});
     std::list<BackupRow> saved;
     const auto add = [&](const CounterState& state, const std::string& row, TotalsRecord record) {

@@ -72,6 +72,7 @@ std::string ReplicaSlot::row_of(const HolderRecord& holder) {
 
 void ReplicaSlot::pass_over() {
     first_ = static_cast<int>(parse_value(name_).value_or(0)) + 1;
+    lose();
     unlock();
     name_.clear();
     passed_over_ = true;

@@ -54,7 +54,7 @@ class ReplicaSlot {
     /// The slot whose lock is held or requested, or a random stand-in. Empty if there is none.
     [[nodiscard]] const std::string& name() const { return name_; }
     void set_name(std::string name) { name_ = std::move(name); }
-    /// The slots before this one are exhausted.
+    /// This replica has passed over the slots before this one.
     [[nodiscard]] int first() const { return first_; }
 
     [[nodiscard]] bool locked() const { return lock_ != nullptr; }
@@ -100,8 +100,8 @@ class ReplicaSlot {
     [[nodiscard]] std::int64_t epoch() const { return epoch_; }
     static std::string row_of(const HolderRecord& holder);
 
-    /// The epochs of the slot are exhausted: the adoption fails, and is to be tried with another
-    /// slot.
+    /// Leaves the slot, whose epochs are exhausted or which a newer version uses. The adoption is
+    /// tried with the next one.
     void pass_over();
     /// True once after pass_over().
     bool take_passed_over() { return std::exchange(passed_over_, false); }

@@ -174,8 +174,8 @@ void OnceValues::on_message(std::string_view text, std::string value) {
 /// Handles a message. Returns true if it has kept the value.
 bool OnceValues::receive(std::string_view text, std::string& value) {
     drop_expired();
-    if (!text.starts_with(version)) return false;
-    text.remove_prefix(version.size());
+    if (version_of(text) != RecordVersion::readable) return false;
+    take_field(text);
     const auto kind = take_field(text);
     const auto key = unescaped(take_field(text));
     const auto flight = parse_value(take_field(text));

@@ -2,7 +2,7 @@
 //
 //   state     meaning                            what ends the state
 //   waiting   the caller's wait has not ended    settle(), if the queue is empty and no job runs
-//                                                in this tab: ended
+//                                                in this tab: ended; fail(): ended
 //   ended     the caller goes on                 nothing: each wait ends once
 //
 // A caller whose wait has ended has received the outcomes of its jobs, and its tab runs no job any
@@ -29,6 +29,11 @@ class IdleWaiters {
     void settle() {
         if (status_.count > 0 || !runs_.empty()) return;
         for (const auto& caller : std::exchange(waiting_, {})) caller.complete({});
+    }
+
+    /// Ends all waits with an error.
+    void fail(const Error& error) {
+        for (const auto& caller : std::exchange(waiting_, {})) caller.fail(failure_of(error));
     }
 
   private:

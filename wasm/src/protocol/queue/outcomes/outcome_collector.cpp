@@ -1,5 +1,7 @@
 #include "outcome_collector.hpp"
 
+#include <algorithm>
+
 #include "protocol/common/record.hpp"
 
 namespace tabacus {
@@ -41,8 +43,14 @@ Task<bool> OutcomeCollector::collect_some() {
     const auto prefix = open_.outcomes_prefix();
     // While answers to enqueue() are on their way, an outcome that is not expected yet may be of
     // such a job: it stays, and delays no other.
-    const auto rows = co_await transaction->list(
-        Store::jobs, prefix, awaited_.answers_pending() ? Transaction::rows_max : collected_max);
+    const bool pending = awaited_.answers_pending();
+    auto rows = co_await transaction->list(Store::jobs, prefix,
+                                           pending ? Transaction::rows_max : collected_max);
+    // Outcomes of a newer version stay, too.
+    if (rows.size() == collected_max && !pending &&
+        std::ranges::any_of(rows, [](const Row& row) { return is_newer(row.value); })) {
+        rows = co_await transaction->list(Store::jobs, prefix);
+    }
     JobOutcomes outcomes;
     JobOutcomes newer;  // their rows stay
     std::size_t removed = 0;
@@ -57,7 +65,7 @@ Task<bool> OutcomeCollector::collect_some() {
         }
         if (awaited_.expects(id)) {
             outcomes.emplace_back(id, co_await take_outcome(*transaction, row));
-        } else if (awaited_.answers_pending()) {
+        } else if (pending) {
             continue;
         } else {
             transaction->remove(Store::data, queue_value_key(row.key));

@@ -19,10 +19,10 @@ Task<void> QueuePoller::poll_periodically() {
         expecting_ = false;
         const auto polled = co_await attempt(poll());
         if (polled) continue;
-        expecting_ = true;
-        // A newer version has the queue, and may have run jobs of this tab.
-        const bool newer = polled.error().code() == ErrorCode::version_mismatch;
-        if (newer && asking) parts_.collector.start();
+        expecting_ = polled.error().code() != ErrorCode::version_mismatch;
+        if (expecting_) continue;
+        // A newer version has the queue.
+        parts_.idle.fail(polled.error());
     }
     polling_ = false;
 }
@@ -30,21 +30,20 @@ Task<void> QueuePoller::poll_periodically() {
 Task<void> QueuePoller::poll() {
     auto& [open, status, awaited, collector, idle, news, signal, kinds] = parts_;
     std::optional<QueueHead> head;
-    bool outcomes = false;
     JobOutcomes happened;
     {
         const auto transaction = co_await open.begin_read({Store::jobs});
-        auto head_read = transaction->get(Store::jobs, open.row_key("h"));
         auto outcomes_read = transaction->list(Store::jobs, open.outcomes_prefix(), 1);
+        auto head_read = transaction->get(Store::jobs, open.row_key("h"));
+        // A newer version, whose head cannot be read, may have run jobs of this tab.
+        if (!(co_await std::move(outcomes_read)).empty()) collector.start();
         const auto row = co_await std::move(head_read);
         if (row) head = parse_queue_head(row->value);
-        outcomes = !(co_await std::move(outcomes_read)).empty();
         if (head && awaited.any_unknown()) {
             happened = co_await awaited.resolve_unknown(*transaction, head->born);
         }
     }
     awaited.deliver(std::move(happened));
-    if (outcomes) collector.start();
     if (head) {
         news.note(head->version, head->count);
         status.paused = head->paused != QueueHead::Paused::no;

@@ -8,6 +8,9 @@
 //             caller waits, else once after             last notice, or the queue is closed: at
 //             work_again_ms                             rest
 //
+// A poll that fails because a newer version has the queue counts as read: this version never reads
+// the queue again.
+//
 // Where deaths are not reported (OpenQueue::announced()) it goes on polling while this tab works.
 #pragma once
 

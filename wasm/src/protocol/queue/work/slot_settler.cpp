@@ -109,7 +109,9 @@ Task<bool> SlotSettler::resolve_failure(HeldSlot& held_slot, SlotTurn& turn, Err
     const bool passing = unknown || error.code() == ErrorCode::store_failed;
     const auto run = held_slot.worker->run.lock();
     const bool newer = error.code() == ErrorCode::version_mismatch;
-    if ((error.code() == ErrorCode::fenced || newer) && run) parts_.runs.lose(*run, "fenced");
+    if ((error.code() == ErrorCode::fenced || newer) && run) {
+        parts_.runs.lose(*run, newer ? "version-mismatch" : "fenced");
+    }
     if (unknown) parts_.awaited.keep_unknown(turn.changes);
     if (!passing || tried == queue_attempts_max || !held_slot.held.held()) co_await fail(error);
     if (!unknown) co_return false;
