@@ -122,7 +122,7 @@ void sample(OnceCast cast, std::uint64_t seeds, lab::Faults faults = {}) {
     }
 }
 
-constexpr std::uint64_t explored_seeds = 100;
+constexpr std::uint64_t once_seeds = 100;
 constexpr double hour_ms = 3'600'000;
 
 }  // namespace
@@ -130,16 +130,16 @@ constexpr double hour_ms = 3'600'000;
 TEST_CASE("once in memory: every call ends, and no disk has the secret, at any moment of a fault") {
     exhaust({.calls = 1}, 0);
     exhaust({.calls = 1, .ttl_ms = hour_ms}, 0, once_faults);
-    sample({.tabs = 3}, explored_seeds);
-    sample({.tabs = 3, .ttl_ms = hour_ms}, explored_seeds, once_faults);
+    sample({.tabs = 3}, once_seeds);
+    sample({.tabs = 3, .ttl_ms = hour_ms}, once_seeds, once_faults);
 }
 
 TEST_CASE("forget: at any moment, even with a fault, no later call gets an earlier value") {
     for (const bool memory : {true, false}) {
         exhaust({.tabs = 1, .calls = 1, .memory = memory, .ttl_ms = hour_ms, .forgets = true}, 0);
         const OnceCast cast{.memory = memory, .ttl_ms = hour_ms, .forgets = true};
-        sample(cast, explored_seeds);
-        sample(cast, explored_seeds, once_faults);
+        sample(cast, once_seeds);
+        sample(cast, once_seeds, once_faults);
     }
 }
 
@@ -148,7 +148,7 @@ TEST_CASE("once in memory, forget: no schedule within bounds that take long fail
     for (const bool memory : {true, false}) {
         const OnceCast cast{.memory = memory, .ttl_ms = hour_ms, .forgets = true};
         exhaust({.tabs = 1, .calls = 1, .memory = memory, .ttl_ms = hour_ms, .forgets = true}, 1);
-        sample(cast, 20 * explored_seeds, once_faults);
+        sample(cast, 20 * once_seeds, once_faults);
     }
 }
 

@@ -53,6 +53,7 @@ TEST_CASE("once in memory: tabs that wait get the value of one run, and no disk 
         std::vector<KeeperScene::Member> members;
         std::vector<Keeper::CallPtr> calls;
         members.reserve(3);
+        calls.reserve(6);
         for (int i = 0; i < 3; ++i) {
             members.push_back(scene.open({.locks_bar_cache = seed % 4 == 3}));
         }
@@ -177,6 +178,7 @@ TEST_CASE("forget: no call that begins later gets an earlier value, whichever ta
         std::vector<KeeperScene::Member> members;
         std::vector<Keeper::CallPtr> before;
         members.reserve(3);
+        before.reserve(3);
         for (int i = 0; i < 3; ++i) {
             members.push_back(scene.open());
             before.push_back(members.back().keeper->call(age));
@@ -210,6 +212,7 @@ TEST_CASE("forget: it ends a run in progress, and all its callers in all tabs ge
         KeeperScene scene(seed, true);
         const OnceAge age{.memory = seed % 2 == 0};
         std::vector<Keeper::CallPtr> calls;
+        calls.reserve(3);
         for (int i = 0; i < 3; ++i) calls.push_back(scene.open().keeper->call(age, -1));
         scene.until([&] { return scene.runs == 1; });
         scene.steps(600);  // the others wait for the run

@@ -118,7 +118,6 @@ class Combiner {
     }
 
   protected:
-    [[gnu::noinline, clang::minsize]] Combiner() {}
     ~Combiner() = default;
 
     /// What a request sets in a state.
@@ -245,6 +244,10 @@ class Combiner {
     }
 
   private:
+    friend Object;
+
+    Combiner() = default;
+
     static constexpr std::uint32_t again = 1;
 
     Object& object() { return *static_cast<Object*>(this); }

@@ -33,7 +33,7 @@ struct Hammer {
 
 /// A thread that adds. `cell` is its cell of a counter over tabs.
 struct Adder {
-    Caller caller;
+    Caller caller{};
     std::uint32_t cell = 0;
 };
 
