@@ -259,6 +259,7 @@ TEST_CASE("forget: tabs that forget a key at the same moment all succeed") {
         CAPTURE(seed);
         KeeperScene scene(seed);
         std::vector<Keeper::CallPtr> all;
+        all.reserve(3);
         for (int i = 0; i < 3; ++i) all.push_back(scene.open().keeper->forget());
         scene.until(
             [&] { return std::ranges::all_of(all, [](const auto& call) { return call->ended; }); });
