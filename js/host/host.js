@@ -24,7 +24,7 @@ import { Values } from './values.js';
  * @property {IDBFactory} [indexedDB]
  * @property {typeof IDBKeyRange} [IDBKeyRange]
  * @property {import('./storage-like.js').StorageLike} [localStorage]
- * @property {{ readonly locks?: LockManager, readonly storage?: StorageManager, readonly userAgent?: string }} [navigator]
+ * @property {{ readonly locks?: LockManager, readonly storage?: import('./persistence.js').PersistentStorage, readonly userAgent?: string }} [navigator]
  * @property {typeof BroadcastChannel} [BroadcastChannel]
  * @property {Crypto} [crypto]
  * @property {EventTarget & { readonly visibilityState: string, readonly wasDiscarded?: boolean, readonly prerendering?: boolean }} [document]

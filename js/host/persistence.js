@@ -1,6 +1,14 @@
 /** The option `persist` of open(): asks the browser to keep the data of the origin. */
 
 /**
+ * What is used of the platform's StorageManager.
+ *
+ * @typedef {object} PersistentStorage
+ * @property {() => Promise<boolean>} [persist]
+ * @property {() => Promise<{ usage?: number, quota?: number }>} [estimate]
+ */
+
+/**
  * Asks the browser not to evict the data of the origin, and finds out how much it may store.
  *
  * @param {import('./host.js').Host} host keeps the answer

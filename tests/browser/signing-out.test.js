@@ -12,7 +12,7 @@ import { until } from './harness/waiting.js';
 /** @typedef {import('./harness/tab.js').Tab} Tab */
 
 const page = readFileSync(new URL('../../docs/signing-out.md', import.meta.url), 'utf8');
-const blocks = [...page.matchAll(/```js\n([^]*?)```/g)].map(([, block = '']) => block);
+const blocks = [...page.matchAll(/```(?:js|javascript)\n([^]*?)```/g)].map(([, block = '']) => block);
 const recipe = blocks.find((block) => block.includes('export async function session')) ?? '';
 
 /** Serves the recipe, tokens that differ from each other, and the end of the session. */

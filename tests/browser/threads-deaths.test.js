@@ -30,18 +30,18 @@ async function terminateWorkers(batch, layout) {
     const { threads } = await import(/** @type {any} */ ('/dist/web/tabacus-threads.js'));
     const shared = await threads();
     const start = async (/** @type {(typeof batch)[number]} */ how, /** @type {number} */ round) => {
-        const ledger = new Int32Array(new SharedArrayBuffer(layout.words.end * 4));
+        const notes = new Int32Array(new SharedArrayBuffer(layout.words.end * 4));
         const own = new BigInt64Array(new SharedArrayBuffer(layout.sums.end * 8));
-        Atomics.store(ledger, layout.words.round, round);
+        Atomics.store(notes, layout.words.round, round);
         const worker = new Worker('/programs/mortal.web.js', { type: 'module' });
         let failure = '';
         worker.onerror = ({ message }) => (failure = message || 'the Worker could not be loaded');
-        worker.postMessage({ handle: shared.handle, ledger, own, ...how });
-        while (Atomics.load(ledger, layout.words.ready) === 0) {
+        worker.postMessage({ handle: shared.handle, notes, own, ...how });
+        while (Atomics.load(notes, layout.words.ready) === 0) {
             if (failure) throw new Error(failure);
             await new Promise((turn) => setTimeout(turn, 1));
         }
-        return { worker, ledger, own };
+        return { worker, notes, own };
     };
     const lock = async (/** @type {string} */ name) => {
         const held = await shared.mutex(name).lockAsync();
@@ -63,7 +63,7 @@ async function terminateWorkers(batch, layout) {
         return [rest, ...intents].map(Number);
     });
     shared.close();
-    const faults = all.map(({ ledger }) => ledger[layout.words.faults]);
+    const faults = all.map(({ notes }) => notes[layout.words.faults]);
     return { told, rests, faults };
 }
 

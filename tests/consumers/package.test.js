@@ -147,6 +147,13 @@ describe('The installed package', () => {
         }
     });
 
+    it('package.json has the addresses of the project', async () => {
+        const manifest = JSON.parse(await readFile(join(installed.root, 'package.json'), 'utf8'));
+        for (const address of [manifest.homepage, manifest.bugs.url, manifest.repository.url]) {
+            assert.ok(URL.canParse(address), address);
+        }
+    });
+
     it('publint and Are the types wrong? find no fault in the package', async () => {
         const { messages } = await publint({ pkgDir: installed.root, strict: true });
         assert.deepEqual(messages, []);

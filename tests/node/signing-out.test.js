@@ -8,7 +8,7 @@ import { open } from 'tabacus';
 import { createOrigin } from 'tabacus/emulator';
 
 const page = readFileSync(new URL('../../docs/signing-out.md', import.meta.url), 'utf8');
-const blocks = [...page.matchAll(/```js\n([^]*?)```/g)].map(([, block = '']) => block);
+const blocks = [...page.matchAll(/```(?:js|javascript)\n([^]*?)```/g)].map(([, block = '']) => block);
 const recipe = blocks.find((block) => block.includes('export async function session')) ?? '';
 
 /**

@@ -59,7 +59,7 @@ export class DatabaseTrouble {
 
     /**
      * Whether a transaction that is about to commit has written something for which there is no room.
-     * @param {{ _rollbackLog: unknown[], _requests: { request: IDBRequest }[] }} transaction
+     * @param {{ _rollbackLog: unknown[], _requests: { request: { readyState: string } }[] }} transaction
      */
     refusesCommit({ _rollbackLog, _requests }) {
         const pending = _requests.some(({ request }) => request.readyState !== 'done');

@@ -41,7 +41,11 @@ class LaterTab {
   public:
     LaterTab(LabTab& world, Store store, Written& written)
         : world_(world), store_(store), written_(written) {}
-    void raise() { scope_.spawn(raise_all()); }
+    void raise() {
+        // A dropped connection ends it.
+        scope_.spawn(
+            [](LaterTab& self) -> Task<void> { (void)co_await attempt(self.raise_all()); }(*this));
+    }
 
   private:
     Task<void> raise_all() {
