@@ -33,6 +33,7 @@ export function showCrew(tab, channel, presence, report) {
         button.disabled = false;
         button.addEventListener('click', () => run(tab, channel, presence, kills).catch(report));
     }
+    one('#crew-verdict').textContent = 'Every open tab takes part.';
     enter('idle');
 }
 
