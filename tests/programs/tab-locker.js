@@ -75,6 +75,20 @@ export function tabLocker(attach, post) {
          * @param {{ timeout?: number }} [options]
          */
         flush: (name, options) => shared.tabCounter(name).flush(options),
+        /**
+         * Adds to the counter `mark` when the flush has ended.
+         *
+         * @param {string} name
+         * @param {{ timeout?: number }} options
+         * @param {string} mark
+         */
+        flushAndMark: (name, options, mark) => {
+            try {
+                shared.tabCounter(name).flush(options);
+            } finally {
+                shared.tabCounter(mark).add();
+            }
+        },
         /** @param {string} name */
         flushAsync: (name) => shared.tabCounter(name).flushAsync(),
         /** @param {string} name */
