@@ -1,7 +1,6 @@
-import { TabacusError } from '../common/errors.js';
-import { checkOptions } from '../common/check-arguments.js';
-import { checkSignal, checkTimeout } from '../common/check-waits.js';
+import { show, TabacusError } from '../common/errors.js';
 import { acquired, recordFields, recordBits } from './arena-layout.js';
+import { sleepMax_ms } from './wait-limits.js';
 import { orAborted, sleepAsync } from './waiting.js';
 
 /**
@@ -9,50 +8,11 @@ import { orAborted, sleepAsync } from './waiting.js';
  * its thread sleeps (combiner.hpp).
  */
 
-/** The longest single sleep, the same as PlatformCells::sleep_max_ns of C++. */
-const sleepMax_ms = 100;
-
 /** @typedef {import('./thread-core.js').ThreadCore} ThreadCore */
-
-/**
- * Checks the options of a blocking wait, and that this thread may block.
- *
- * @param {ThreadCore} core
- * @param {{ timeout?: number } | undefined} options
- * @param {string} instead the method to use instead
- * @returns {number} the deadline, in the time of performance.now()
- */
-export function blockingDeadline(core, options, instead) {
-    core.assertOpen();
-    const timeout_ms =
-        options === undefined ? options : checkTimeout(checkOptions(options, ['timeout']).timeout);
-    if (!core.maySleep) {
-        throw new TabacusError('would-block', `a main thread must not block: await ${instead}() instead`);
-    }
-    return timeout_ms === undefined ? Infinity : performance.now() + timeout_ms;
-}
-
-/**
- * Checks the options of an asynchronous wait.
- *
- * @param {ThreadCore} core
- * @param {{ signal?: AbortSignal, timeout?: number }} options
- */
-export function asyncLimits(core, options) {
-    core.assertOpen();
-    const given = checkOptions(options, ['signal', 'timeout']);
-    const signal = checkSignal(given.signal);
-    const deadline_ms = performance.now() + (checkTimeout(given.timeout) ?? Infinity);
-    signal?.throwIfAborted();
-    return { deadline_ms, signal };
-}
 
 /** Makes the error of an object that has no record left. @param {string} name */
 export const tooMany = (name) =>
-    new TabacusError(
-        'out-of-memory',
-        `more than 512 requests and holds of ${JSON.stringify(name)} at a time`,
-    );
+    new TabacusError('out-of-memory', `more than 512 requests and holds of ${show(name)} at a time`);
 
 /**
  * Returns the value of the state to sleep on, or undefined if the request is decided. Marks the state, so that the

@@ -1,9 +1,7 @@
 import { show } from '../common/errors.js';
 import { recordFields } from './arena-layout.js';
-import { asyncLimits, blockingDeadline, sleepOn, tooMany, waitBlocking, waitDecided } from './record-wait.js';
-
-/** The longest single sleep, the same as PlatformCells::sleep_max_ns of C++. */
-const sleepMax_ms = 100;
+import { sleepOn, tooMany, waitBlocking, waitDecided } from './record-wait.js';
+import { asyncLimits, blockingDeadline, sleepMax_ms } from './wait-limits.js';
 
 /**
  * A barrier in shared memory. All threads that open the same name get the same barrier. It lets as many parties

@@ -1,9 +1,8 @@
-import { TabacusError } from '../common/errors.js';
-import { checkOptions } from '../common/check-arguments.js';
-import { checkSignal, checkTimeout } from '../common/check-waits.js';
-import { SharedMutex, sleepMax_ms } from './shared-mutex.js';
+import { SharedMutex } from './shared-mutex.js';
+import { asyncLimits, blockingDeadline, sleepMax_ms } from './wait-limits.js';
 import { orAborted, sleepAsync } from './waiting.js';
 
+/** @typedef {import('../common/errors.js').TabacusError} TabacusError */
 /** @typedef {import('./shared-mutex.js').Grant} Grant */
 
 /**
@@ -56,14 +55,11 @@ export class SharedCondition {
         const core = this.#core;
         core.assertOpen();
         const held = SharedMutex.of(mutex, core);
-        const timeout_ms = checkTimeout(checkOptions(options, ['timeout']).timeout) ?? Infinity;
-        if (!core.maySleep) {
-            throw new TabacusError('would-block', 'a main thread must not block: await waitAsync() instead');
-        }
+        const deadline_ms = blockingDeadline(core, options, 'waitAsync');
         const seen = core.ops.condition_announce(this.#at);
         const broken = held.ownerDied;
         const grant = held.suspend();
-        const notified = broken || this.#sleep(seen, performance.now() + timeout_ms);
+        const notified = broken || this.#sleep(seen, deadline_ms);
         held.resume(grant);
         return notified;
     }
@@ -83,10 +79,7 @@ export class SharedCondition {
         const core = this.#core;
         core.assertOpen();
         const mutex = SharedMutex.of(held, core);
-        const given = checkOptions(options, ['signal', 'timeout']);
-        const signal = checkSignal(given.signal);
-        const deadline_ms = performance.now() + (checkTimeout(given.timeout) ?? Infinity);
-        signal?.throwIfAborted();
+        const { deadline_ms, signal } = asyncLimits(core, options);
         const seen = core.ops.condition_announce(this.#at);
         const broken = mutex.ownerDied;
         const grant = mutex.suspend();

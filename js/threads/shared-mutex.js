@@ -1,12 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { invalid, show, TabacusError } from '../common/errors.js';
-import { checkOptions } from '../common/check-arguments.js';
-import { checkSignal, checkTimeout } from '../common/check-waits.js';
 import { locks, mutexWord, unlocks } from './arena-layout.js';
+import { asyncLimits, blockingDeadline, sleepMax_ms } from './wait-limits.js';
 import { orAborted, sleepAsync } from './waiting.js';
-
-/** The longest single sleep, the same as PlatformCells::sleep_max_ns of C++. */
-export const sleepMax_ms = 100;
 
 /**
  * A mutex in shared memory. All threads that open the same name get the same mutex. Blocking and asynchronous
@@ -71,13 +67,8 @@ export class SharedMutex {
      */
     lock(options) {
         const core = this.#core;
-        core.assertOpen();
-        const timeout_ms =
-            options === undefined ? options : checkTimeout(checkOptions(options, ['timeout']).timeout);
-        if (!core.maySleep) {
-            throw new TabacusError('would-block', 'a main thread must not block: await lockAsync() instead');
-        }
-        if (timeout_ms !== undefined) this.#lockFor(timeout_ms);
+        const deadline_ms = blockingDeadline(core, options, 'lockAsync');
+        if (deadline_ms < Infinity) this.#lockUntil(deadline_ms);
         else this.#check(core.ops.mutex_lock(this.#at, core.id));
     }
 
@@ -103,11 +94,7 @@ export class SharedMutex {
      *   `not-recoverable`, `invalid-argument` or `closed`
      */
     async lockAsync(options = {}) {
-        this.#core.assertOpen();
-        const given = checkOptions(options, ['signal', 'timeout']);
-        const signal = checkSignal(given.signal);
-        const deadline_ms = performance.now() + (checkTimeout(given.timeout) ?? Infinity);
-        signal?.throwIfAborted();
+        const { deadline_ms, signal } = asyncLimits(this.#core, options);
         const grant = new Grant(this);
         await this.#acquire(deadline_ms, signal, grant);
         return grant;
@@ -232,11 +219,10 @@ export class SharedMutex {
      * Acquires the mutex within a time. It repeats the step of mutex.hpp and a short blocking sleep, and it
      * gives up only after a step. It is in JavaScript, because attach.wasm has no clock.
      *
-     * @param {number} timeout_ms
+     * @param {number} deadline_ms in the time of performance.now()
      */
-    #lockFor(timeout_ms) {
+    #lockUntil(deadline_ms) {
         const { ops, words, id } = this.#core;
-        const deadline_ms = performance.now() + timeout_ms;
         for (let slept = 0; ;) {
             const word = ops.mutex_step(this.#at, id, slept);
             if (word === 0) return;

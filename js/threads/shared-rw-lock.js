@@ -1,7 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { show, TabacusError } from '../common/errors.js';
 import { acquired, recordBits, recordFields, rwModes, unlocks } from './arena-layout.js';
-import { asyncLimits, blockingDeadline, holds, settled, tooMany, waitBlocking } from './record-wait.js';
+import { holds, settled, tooMany, waitBlocking } from './record-wait.js';
+import { asyncLimits, blockingDeadline } from './wait-limits.js';
 
 /** @typedef {'shared' | 'exclusive'} RwMode */
 

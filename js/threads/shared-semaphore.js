@@ -1,6 +1,7 @@
 import { invalid, show, TabacusRangeError } from '../common/errors.js';
 import { acquired, permitsMax } from './arena-layout.js';
-import { asyncLimits, blockingDeadline, settled, tooMany, waitBlocking } from './record-wait.js';
+import { settled, tooMany, waitBlocking } from './record-wait.js';
+import { asyncLimits, blockingDeadline } from './wait-limits.js';
 
 /**
  * A counting semaphore in shared memory. All threads that open the same name get the same semaphore. Blocking and
