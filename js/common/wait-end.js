@@ -27,9 +27,8 @@ export class WaitEnd {
      * @param {(AbortSignal | undefined)[]} signals
      * @param {number | undefined} timeout in milliseconds
      * @param {() => unknown} [withdraw] asks the core to end the call; the wait goes on for its answer for `withdrawal_ms`
-     * @param {number} [began_ms] when the wait began, by the monotonic clock: now by default
      */
-    constructor(clock, signals, timeout, withdraw, began_ms = clock.monotonic()) {
+    constructor(clock, signals, timeout, withdraw) {
         for (const signal of signals) signal?.throwIfAborted();
         /** Rejects when the wait ends. @type {Promise<never>} */
         this.ended = new Promise((_, reject) => {
@@ -60,8 +59,7 @@ export class WaitEnd {
             const bound_ms = withdraw
                 ? Math.max(timeout, answerMsMin - withdrawal_ms)
                 : Math.max(timeout, answerMsMin);
-            const left_ms = began_ms + bound_ms - clock.monotonic();
-            this.#stops.push(clock.after(left_ms, withdraw ? grace : expire));
+            this.#stops.push(clock.after(bound_ms, withdraw ? grace : expire));
         });
         this.ended.catch(() => {});
     }
@@ -107,12 +105,7 @@ export class WaitEnd {
  */
 export async function within(clock, options, begin, unwanted) {
     if (options === undefined) return begin();
-    const end = endOf(clock, options);
-    return end.race(begin(), unwanted);
-}
-
-/** @param {import('../host/clock.js').ClockHost} clock @param {unknown} options @param {number} [began_ms] */
-function endOf(clock, options, began_ms) {
     const { signal, timeout } = checkOptions(options, ['signal', 'timeout']);
-    return new WaitEnd(clock, [checkSignal(signal)], checkTimeout(timeout), undefined, began_ms);
+    const end = new WaitEnd(clock, [checkSignal(signal)], checkTimeout(timeout));
+    return end.race(begin(), unwanted);
 }

@@ -35,8 +35,8 @@ export const PLANTED = [
         file: 'js/common/wait-end.js',
         test: 'wait-ends',
         fault: 'a timeout does not end the wait for a call of the core',
-        find: 'const left_ms = began_ms + bound_ms',
-        replace: 'const left_ms = began_ms + 20 * bound_ms',
+        find: 'clock.after(bound_ms, ',
+        replace: 'clock.after(20 * bound_ms, ',
     },
     of('lock-probe', 'cleared')(
         'a tab that is cut off is not told so by its frame',

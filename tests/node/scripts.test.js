@@ -14,13 +14,12 @@ import { debianMirror } from '../../scripts/lib/mirror.js';
 import { forOne } from '../../scripts/lib/glue.js';
 import { NEEDS } from '../../scripts/lib/browsers.js';
 import { repository } from '../../scripts/lib/paths.js';
+import { PLANTED } from '../../scripts/lib/plant-faults.js';
 import { patchSource } from '../../scripts/lib/source-patch.js';
 import { LINKS, PACKAGES } from '../../scripts/lib/recipe.js';
 import { schedule, withNeeds } from '../../scripts/lib/schedule.js';
 import { sources } from '../../scripts/lib/sources.js';
-import { PLANTED as EMULATOR } from '../mutation/emulator.js';
 import { MUTANTS } from '../mutation/mutants.js';
-import { PLANTED as SHARED } from '../mutation/shared.js';
 
 /**
  * @param {import('node:test').TestContext} t
@@ -190,7 +189,7 @@ test('a planted fault finds its place whatever the layout, if there is exactly o
 });
 
 test('the text that a planted fault replaces stands exactly once in its file', () => {
-    const lost = [...EMULATOR, ...SHARED, ...MUTANTS].filter(({ file, find, replace }) => {
+    const lost = [...PLANTED, ...MUTANTS].filter(({ file, find, replace }) => {
         const source = readFileSync(join(repository, file), 'utf8');
         return patchSource(source, find, replace) === undefined;
     });
