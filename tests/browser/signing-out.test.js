@@ -2,10 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, it } from 'node:test';
+import { it } from 'node:test';
 
 import { createServer } from '../../web/server.js';
 import { describeIn, ENGINES } from './harness/engines.js';
+import { useBoth } from './harness/fixture.js';
 import { DIST } from './harness/site.js';
 import { until } from './harness/waiting.js';
 
@@ -69,20 +70,10 @@ async function disk() {
 const { chromium, firefox, webkit } = ENGINES;
 
 describeIn([chromium, firefox, webkit], 'Signing out', (engine) => {
-    /** @type {Awaited<ReturnType<typeof serve>>} */
-    let server;
-    /** @type {import('./harness/engines.js').Browser} */
-    let browser;
-    before(async () => {
-        server = await serve();
-        browser = await engine.launch();
-    });
-    after(async () => {
-        await browser?.close();
-        await server.close();
-    });
+    const both = useBoth(engine, serve);
 
     it('a sign-out in one tab ends the session of all, and no secret was ever on the disk', async () => {
+        const { browser, server } = both;
         const tabs = [await browser.openTab(`${server.url}/away.html`)];
         tabs.push(await browser.openTab(`${server.url}/away.html`));
         const [first, second] = /** @type {[Tab, Tab]} */ (tabs);

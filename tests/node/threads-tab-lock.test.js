@@ -2,74 +2,24 @@
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { Worker } from 'node:worker_threads';
-import { open, TabacusError } from 'tabacus';
+import { TabacusError } from 'tabacus';
 import { threads } from 'tabacus/threads';
 import { attach } from 'tabacus/worker';
-import { mailbox } from '../programs/adders.js';
-import { callsTo } from '../programs/worker-calls.js';
-import { FakeOrigin } from './fake-origin.js';
-import { LockOrigin } from './fake-locks.js';
+import { openPages, startWorker as startLocker } from './tab-pages.js';
 
 /** @typedef {import('tabacus/threads').ThreadsMemory} ThreadsMemory */
-
-/** The Web Locks of the process, for the liveness locks of the threads. */
-const livenessLocks = new LockOrigin();
-const processLocks = {
-    /**
-     * @param {string} name
-     * @param {() => unknown} granted
-     */
-    request: (name, granted) => livenessLocks.manager('page').request(name, {}, granted),
-};
-Object.defineProperty(globalThis, 'navigator', { value: { locks: processLocks }, configurable: true });
 
 /** @type {(() => unknown)[]} */
 const endings = [];
 after(() => Promise.all(endings.map((end) => end())));
 
-/** @param {number} count */
-async function pages(count) {
-    const origin = new FakeOrigin();
-    const locks = new LockOrigin();
-    const made = Array.from({ length: count }, async (_, index) => {
-        const window = origin.window({ navigator: { locks: locks.manager(`client ${index}`) } });
-        const tab = await open({ window });
-        const shared = await threads({ tab });
-        endings.push(
-            () => shared.close(),
-            () => tab.close(),
-        );
-        return { tab, shared };
-    });
-    const all = await Promise.all(made);
-    return /** @type {[{ tab: import('tabacus').Tab, shared: ThreadsMemory }, { tab: import('tabacus').Tab, shared: ThreadsMemory }]} */ (
-        /** @type {unknown} */ (all)
-    );
-}
+/** @param {() => unknown} end */
+const ending = (end) => void endings.push(end);
 
+/** @param {number} count */
+const pages = (count) => openPages(count, ending);
 /** @param {ThreadsMemory} shared */
-async function startWorker(shared) {
-    const worker = new Worker(new URL('./tab-locker.node.js', import.meta.url));
-    const { deliver, fail, next } = mailbox();
-    /** @type {Map<string, () => void>} */
-    const held = new Map();
-    worker.on('message', ({ lock, released, ...answer }) => {
-        if (lock) {
-            void livenessLocks.manager('worker').request(lock, {}, () => {
-                worker.postMessage({ granted: lock });
-                return new Promise((release) => held.set(lock, () => release(undefined)));
-            });
-        } else if (released) held.get(released)?.();
-        else deliver(answer);
-    });
-    worker.on('error', fail);
-    worker.on('exit', () => held.forEach((release) => release()));
-    endings.push(() => worker.terminate());
-    const call = callsTo((message) => worker.postMessage(message), next);
-    await call('attach', shared.handle);
-    return { call, terminate: () => worker.terminate() };
-}
+const startWorker = (shared) => startLocker(shared, ending);
 
 /** @param {() => Promise<boolean>} condition */
 async function until(condition) {

@@ -12,7 +12,7 @@ import { serveSite } from './site.js';
  * @param {() => Promise<Server>} serve
  * @returns {{ readonly server: Server, readonly browser: import('./engines.js').Browser }} defined while the suite runs
  */
-function useBoth(engine, serve) {
+export function useBoth(engine, serve) {
     /** @type {Server} */
     let server;
     /** @type {import('./engines.js').Browser} */

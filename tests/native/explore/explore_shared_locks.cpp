@@ -8,6 +8,7 @@
 
 #include "lab/explore/search.hpp"
 #include "lab/threads/model.hpp"
+#include "proved_threads.hpp"
 #include "seeds.hpp"
 #include "tabacus/sync/barrier.hpp"
 #include "tabacus/sync/counting_semaphore.hpp"
@@ -20,7 +21,6 @@ using lab::Bound;
 using lab::ModelAtomic;
 using lab::ModelParker;
 using lab::Program;
-using lab::Search;
 using lab::threads_program;
 using lab::ThreadsWorkload;
 using sync::Acquired;
@@ -33,13 +33,7 @@ constexpr std::uint32_t lives = ThreadsWorkload::never;
 /// Explores within fewer preemptions if a sanitizer checks the program.
 void check_lock_proved(const Program& program, Bound bound) {
     if (sanitized) bound.preemptions = std::min(*bound.preemptions, 2U) / 2;
-    Search search(program, bound);
-    search.explore(5'000'000);
-    const std::string failure = search.failed_run() ? search.failed_run()->failure : "";
-    INFO("schedules " << search.counts().schedules << ", steps " << search.counts().steps);
-    CHECK(failure == "");
-    CHECK(search.exhausted());
-    CHECK(search.counts().cut == 0);
+    check_all_pass(program, bound);
 }
 
 /// A workload in which thread 0 may die. `any_death` is set once it has died in a run.

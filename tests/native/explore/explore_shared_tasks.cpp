@@ -4,32 +4,21 @@
 #include <memory>
 #include <string>
 
-#include "lab/explore/search.hpp"
 #include "lab/threads/model.hpp"
+#include "proved_threads.hpp"
 #include "tabacus/sync/barrier.hpp"
 #include "tabacus/sync/counting_semaphore.hpp"
 
 namespace tabacus::test::tasks {
 namespace {
 
-using lab::Bound;
 using lab::ModelParker;
 using lab::Program;
-using lab::Search;
 using lab::threads_program;
 using lab::ThreadsWorkload;
 using sync::Acquired;
 
 constexpr std::uint32_t task_records = 5;
-
-void check_tasks_proved(const Program& program, const Bound& bound = {}) {
-    Search search(program, bound);
-    search.explore(5'000'000);
-    const std::string failure = search.failed_run() ? search.failed_run()->failure : "";
-    CHECK(failure == "");
-    CHECK(search.exhausted());
-    CHECK(search.counts().cut == 0);
-}
 
 /// Thread 0 has two tasks, each of which requests a permit before either knows the outcome. The one
 /// permit goes to both, and to the other threads.
@@ -114,10 +103,10 @@ Program with_tasks(std::uint32_t threads) {
 }  // namespace
 
 TEST_CASE("shared locks: each task of a thread gets the outcome of its own request", "[threads]") {
-    check_tasks_proved(with_tasks<TasksAcquiring>(1));
-    check_tasks_proved(with_tasks<TasksAcquiring>(2), {.preemptions = 2});
-    check_tasks_proved(with_tasks<TasksAcquiring>(3), {.preemptions = 0});
-    check_tasks_proved(with_tasks<TasksMeeting>(2), {.preemptions = 3});
+    check_all_pass(with_tasks<TasksAcquiring>(1));
+    check_all_pass(with_tasks<TasksAcquiring>(2), {.preemptions = 2});
+    check_all_pass(with_tasks<TasksAcquiring>(3), {.preemptions = 0});
+    check_all_pass(with_tasks<TasksMeeting>(2), {.preemptions = 3});
 }
 
 }  // namespace tabacus::test::tasks
