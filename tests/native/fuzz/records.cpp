@@ -1,8 +1,9 @@
 // For libFuzzer: no text makes a parser crash, and if a parser accepts a text, its formatter writes
-// the same text.
+// the same text, with the version field of this program.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 #include "protocol/common/record.hpp"
@@ -12,21 +13,28 @@
 
 namespace {
 
+using namespace tabacus;
+
 void check(bool holds) {
     if (!holds) std::abort();
 }
 
-template <typename Parse, typename Format>
-void round_trip(std::string_view text, Parse parse, Format format) {
-    if (const auto record = parse(text)) check(format(*record) == text);
+/// Returns a text as this program writes it. Parsers accept "<writer>.1;…" of a later program, too,
+/// and do not keep which program that was.
+std::string with_own_version(std::string_view text) {
+    std::string own(text);
+    if (version_of(text) == RecordVersion::readable) {
+        own.replace(0, text.find(record_separator), record_version);
+    }
+    return own;
 }
 
-}  // namespace
-
-namespace {
+template <typename Parse, typename Format>
+void round_trip(std::string_view text, Parse parse, Format format) {
+    if (const auto record = parse(text)) check(format(*record) == with_own_version(text));
+}
 
 void counters(std::string_view text) {
-    using namespace tabacus;
     round_trip(text, parse_totals, format_totals);
     round_trip(text, parse_holder, format_holder);
     round_trip(text, parse_message, format_message);
@@ -38,7 +46,6 @@ void counters(std::string_view text) {
 }
 
 void locks(std::string_view text) {
-    using namespace tabacus;
     round_trip(text, parse_lock_row, format_lock_row);
     round_trip(text, parse_eviction_row, format_eviction_row);
     round_trip(text, parse_call_row, format_call_row);
@@ -49,7 +56,6 @@ void locks(std::string_view text) {
 }
 
 void queues(std::string_view text) {
-    using namespace tabacus;
     round_trip(text, parse_queue_head, format_queue_head);
     round_trip(text, parse_slot_row, format_slot_row);
     round_trip(text, parse_outcome_row, format_outcome_row);
@@ -59,7 +65,7 @@ void queues(std::string_view text) {
     });
     const auto jobs = parse_jobs(text);
     if (jobs.empty()) return;
-    check(format_jobs(jobs) == text);
+    check(format_jobs(jobs) == with_own_version(text));
     check(jobs.size() <= batch_jobs_max);
     for (std::size_t i = 1; i < jobs.size(); ++i) {
         check(jobs[i - 1].position() < jobs[i].position());
@@ -68,7 +74,6 @@ void queues(std::string_view text) {
 }
 
 void limits(std::string_view text) {
-    using namespace tabacus;
     round_trip(text, parse_sequence, format_sequence);
     round_trip(text, parse_budget, format_budget);
     round_trip(text, parse_holding, format_holding);
