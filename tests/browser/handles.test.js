@@ -1,4 +1,7 @@
-/** Pages that open a namespace again and again: what they close, and what they only drop, costs no memory. */
+/**
+ * Pages that open a namespace again and again: what they close, and what they only drop, costs no memory, and no file is
+ * fetched twice.
+ */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -55,13 +58,15 @@ async function openAgain(namespace, times, closes) {
         if (closes) await tab.close();
         listening.push(listeners);
     }
+    const fetched = performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.wasm'));
     const last = await tabacus.open({ namespace });
     const visits = await last.counter('visits').read();
     await last.close();
     const { held = [] } = await navigator.locks.query();
     const kept = held.filter(({ name }) => name?.includes(`/${namespace}/`)).length;
     WebAssembly.instantiate = instantiate;
-    return { memories, most_bytes, listening: [Number(listening[0]), Math.max(...listening)], visits, kept };
+    const files = fetched.map(({ name }) => name.replace(/^.*\//, '')).sort();
+    return { memories, most_bytes, listening: [Number(listening[0]), Math.max(...listening)], visits, kept, files };
 }
 
 describeIn(Object.values(ENGINES), 'Handles of a page', (engine) => {
@@ -74,6 +79,7 @@ describeIn(Object.values(ENGINES), 'Handles of a page', (engine) => {
         assert.equal(found.memories, TIMES + 1);
         assert.ok(found.most_bytes <= 2 ** 21, `${found.most_bytes} bytes`);
         assert.deepEqual([found.listening[0], found.kept], [found.listening[1], 0]);
+        assert.deepEqual(found.files, ['counters.wasm', 'locks.wasm']);
         await closeAll([page]);
     });
 
