@@ -66,7 +66,14 @@ async function openAgain(namespace, times, closes) {
     const kept = held.filter(({ name }) => name?.includes(`/${namespace}/`)).length;
     WebAssembly.instantiate = instantiate;
     const files = fetched.map(({ name }) => name.replace(/^.*\//, '')).sort();
-    return { memories, most_bytes, listening: [Number(listening[0]), Math.max(...listening)], visits, kept, files };
+    return {
+        memories,
+        most_bytes,
+        listening: [Number(listening[0]), Math.max(...listening)],
+        visits,
+        kept,
+        files,
+    };
 }
 
 describeIn(Object.values(ENGINES), 'Handles of a page', (engine) => {
