@@ -987,11 +987,19 @@ const LOCKS = [
         test: 'lock: a request that prefers a fence is granted while the disk is full',
     },
     {
+        ...of('lock/table_state.hpp'),
+        name: 'granted-without-a-store',
+        fault: 'TableState: locks are granted between the loss of the database and the probe of the lock manager',
+        find: 'suspended_ || unsettled_ || closed_',
+        replace: 'suspended_ || closed_',
+        test: 'lock table state: a suspended table without a database grants once both have ended',
+    },
+    {
         ...of('lock/lock_context.cpp'),
         name: 'locks-of-a-vanished-store',
         fault: 'LockContext: a tab keeps its locks although its database has vanished',
-        find: '    unsettled = true;\n    lose_all("site-data-cleared");',
-        replace: '    unsettled = true;',
+        find: '    state.lose_store();\n    lose_all("site-data-cleared");',
+        replace: '    state.lose_store();',
         test: 'cleared: a database that vanishes takes every lock with it, and tabs lock again',
     },
     {
@@ -1038,8 +1046,8 @@ const LOCKS = [
         ...of('lock/lock_context.cpp'),
         name: 'prerendered-holder',
         fault: 'LockContext: a page is granted locks before it is shown',
-        find: 'suspended(of.lifecycle().prerendering())',
-        replace: 'suspended(false)',
+        find: 'state(of.lifecycle().prerendering())',
+        replace: 'state(false)',
         test: 'lock: a prerendered page is granted nothing, and its requests end in time',
     },
     {

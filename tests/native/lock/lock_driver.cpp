@@ -136,12 +136,12 @@ TEST_CASE("lock driver: a native lock that comes when the page has stopped is re
     auto& parts = scene.parts;
     parts.native->deferred = true;
     const auto request = scene.serve();
-    parts.context.suspended = true;
+    parts.context.state.suspend();
     scene.answer(true);
     REQUIRE(parts.native->released.size() == 1);
     REQUIRE_FALSE(parts.holds->any());
     REQUIRE_FALSE(request->ended);
-    parts.context.suspended = false;
+    parts.context.state.resume();
     scene.driver.start();
     REQUIRE(request->grant != nullptr);
 }

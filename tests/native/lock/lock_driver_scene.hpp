@@ -65,7 +65,7 @@ struct LockDriverScene : LockPartsScene {
     LockDriverScene& operator=(LockDriverScene&&) = delete;
     /// The coroutines of the parts below end before the parts do.
     ~LockDriverScene() {
-        parts.context.closed = true;
+        parts.context.state.close();
         parts.holds->set_acquiring(false);
         parts.holds->lose_all("closed");
     }

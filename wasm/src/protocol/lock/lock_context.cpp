@@ -4,7 +4,6 @@
 
 #include "lock_queue.hpp"
 #include "protocol/common/record.hpp"
-#include "protocol/common/store_watch.hpp"
 
 namespace tabacus {
 
@@ -18,7 +17,7 @@ LockContext::LockContext(World& of, std::string_view name_space, NoticeHandler h
       messages(*this),
       departures(of, names),
       liveness(*this),
-      suspended(of.lifecycle().prerendering()) {
+      state(of.lifecycle().prerendering()) {
     messages.open();
     lifecycle = world.lifecycle().on_event([this](LifecycleEvent event) { on_lifecycle(event); });
 }
@@ -38,7 +37,7 @@ std::vector<std::shared_ptr<LockQueue>> LockContext::all_queues() const {
 }
 
 void LockContext::on_lifecycle(LifecycleEvent event) {
-    if (closed) return;
+    if (state.closed()) return;
     switch (event) {
         case LifecycleEvent::hidden:
             for (const auto& queue : all_queues()) queue->became_hidden();
@@ -68,34 +67,32 @@ void LockContext::lose_all(std::string_view reason) {
 }
 
 void LockContext::suspend(std::string_view reason) {
-    suspended = true;
+    state.suspend();
     lose_all(reason);
 }
 
 void LockContext::resume() {
-    if (!std::exchange(suspended, false)) return;
+    if (!state.resume()) return;
     messages.open();
     resume_queues();
 }
 
 void LockContext::resume_queues() {
-    if (stopped()) return;
+    if (state.stopped()) return;
     for (const auto& queue : all_queues()) queue->resume();
 }
 
 // --- The loss of the database (protocol/common/store_watch.hpp) ---------------------------------
 
 void LockContext::store_vanished() {
-    if (closed) return;
-    unsettled = true;
+    if (state.closed()) return;
+    state.lose_store();
     lose_all("site-data-cleared");
 }
 
 void LockContext::store_settled() {
-    unsettled = false;
+    state.settle_store();
     resume_queues();
 }
-
-Error LockContext::end_error() const { return cut_off ? cut_off_error() : closed_error(); }
 
 }  // namespace tabacus

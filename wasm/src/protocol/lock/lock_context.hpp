@@ -21,6 +21,7 @@
 #include "messages/lock_messages.hpp"
 #include "protocol/common/wakefulness.hpp"
 #include "tabacus/lock/lock.hpp"
+#include "table_state.hpp"
 
 namespace tabacus {
 
@@ -44,19 +45,11 @@ struct LockContext {
     Departures departures;
     LockStamps stamps;
     LivenessLock liveness;
-    bool suspended;          // prerendered, frozen, or between pagehide and pageshow
-    bool unsettled = false;  // the database has vanished, and the lock manager is being probed
-    bool closed = false;
-    bool cut_off = false;  // closed, because new documents have another lock manager
-    Scope scope;           // last: what runs in it uses all of the above
+    TableState state;
+    Scope scope;  // last: what runs in it uses all of the above
 
     /// Returns the queue of a lock's name, which the first call makes.
     LockQueue& queue(std::string_view name);
-    /// Whether nothing may be granted: the page is not shown yet, frozen or left, the database has
-    /// vanished, or the table is closed.
-    [[nodiscard]] bool stopped() const { return suspended || unsettled || closed; }
-    /// Returns why a table that is closed grants nothing.
-    [[nodiscard]] Error end_error() const;
     /// Loses every lock, because the database has vanished. Nothing is granted until
     /// store_settled().
     void store_vanished();

@@ -70,7 +70,7 @@ std::shared_ptr<LockQueue> LockQueue::make(LockContext& context, const std::stri
 
 Task<Held> LockQueue::acquire(LockOptions options) {
     if (options.signal && options.signal->aborted()) co_await fail(aborted_error());
-    if (lock_.context.closed) co_await fail(lock_.context.end_error());
+    if (lock_.context.state.closed()) co_await fail(lock_.context.state.end_error());
     if (const auto outer = holds_.outer_of(options)) {
         if (outer->mode == LockMode::shared && options.mode == LockMode::exclusive) {
             co_await fail(ErrorCode::invalid_argument,
@@ -220,7 +220,7 @@ void LockQueue::resume() {
 
 void LockQueue::close() {
     const auto requests = requests_.all();
-    for (const auto& request : requests) driver_.refuse(request, lock_.context.end_error());
+    for (const auto& request : requests) driver_.refuse(request, lock_.context.state.end_error());
     suspend("closed");
 }
 

@@ -133,21 +133,21 @@ void LockTable::store_vanished() { context_->store_vanished(); }
 void LockTable::store_settled(bool shared) {
     if (shared) return context_->store_settled();
     context_->store_vanished();  // for what was granted before this tab read the database first
-    context_->cut_off |= !context_->closed;
+    context_->state.cut_off();
     close();
 }
 
-Error LockTable::end_error() const { return context_->end_error(); }
+Error LockTable::end_error() const { return context_->state.end_error(); }
 
 void LockTable::close() {
-    if (std::exchange(context_->closed, true)) return;
+    if (!context_->state.close()) return;
     for (const auto& queue : context_->all_queues()) queue->close();
     context_->liveness.release();
     context_->lifecycle = {};
     context_->messages.close();
 }
 
-bool LockTable::closed() const { return context_->closed; }
+bool LockTable::closed() const { return context_->state.closed(); }
 
 bool LockTable::idle() { return context_->scope.idle(); }
 

@@ -319,7 +319,7 @@ void LeaseLock::release(const std::shared_ptr<NativeHold>& hold) {
 void LeaseLock::announce_departure(const std::string& id) {
     context_.departures.note({id});
     context_.messages.post(LockMessage::Kind::released, key_, {id});
-    if (context_.suspended) context_.scope.spawn(context_.departures.store(key_, id));
+    if (context_.state.suspended()) context_.scope.spawn(context_.departures.store(key_, id));
 }
 
 Task<void> LeaseLock::give_back(std::shared_ptr<NativeHold> hold) {

@@ -39,7 +39,7 @@ Task<void> LeaseBlockers::age() {
             young |= !blocker.stale();
             late |= !blocker.stale() && blocker.must_answer();
         }
-        if (!young || context_.closed) break;
+        if (!young || context_.state.closed()) break;
         if (late) context_.scope.spawn(ask());
         const auto passed_ms = step_ms();
         co_await context_.world.clock().sleep(passed_ms);

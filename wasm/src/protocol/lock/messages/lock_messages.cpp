@@ -112,7 +112,7 @@ void LockMessages::on_message(std::string_view text) {
 }
 
 void LockMessages::deliver(const LockMessage& message) const {
-    if (context_.closed) return;
+    if (context_.state.closed()) return;
     const auto found = context_.queues.find(message.key);
     if (found != context_.queues.end()) std::shared_ptr(found->second)->on_message(message);
 }

@@ -34,7 +34,6 @@ struct AcquireRequest {
 };
 using AcquireRequestPtr = std::shared_ptr<AcquireRequest>;
 
-inline Error closed_error() { return {ErrorCode::closed, "the tab was closed"}; }
 inline Error late_error() { return {ErrorCode::timed_out, "the lock was not granted in time"}; }
 
 }  // namespace tabacus

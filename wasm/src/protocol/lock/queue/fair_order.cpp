@@ -48,7 +48,7 @@ bool FairOrder::stands_alone(const AcquireRequest& request) const {
 
 Task<void> FairOrder::take(AcquireRequestPtr request) {
     co_await releases_under_way(lock_.clock());
-    if (request->ended || lock_.context.suspended) co_return;
+    if (request->ended || lock_.context.state.suspended()) co_return;
     // The native request that is under way was made for this request.
     if (holds_.acquiring() && requests_.front() == request) co_return;
     if (!request->alone && !behind_a_contender(*request)) co_return;

@@ -58,7 +58,7 @@ bool HandOver::in_barging_window(const NativeHold& hold) const {
 }
 
 Task<bool> HandOver::may_go_on(std::shared_ptr<NativeHold> hold) {
-    const auto over = [&] { return hold->lost || lock_.context.stopped() || hold->expired; };
+    const auto over = [&] { return hold->lost || lock_.context.state.stopped() || hold->expired; };
     if (!contenders_.empty() && !in_barging_window(*hold)) co_return false;
     if (over() || !lock_.has_web_locks()) co_return false;
     // A hidden page may also go on in its barging window: the window lasts microtasks only, and a
@@ -95,8 +95,8 @@ Task<void> HandOver::end_barging_window(std::shared_ptr<int> steps_left) {
 }
 
 bool HandOver::must_release(const NativeHold& hold) {
-    return requests_.front() || !contenders_.empty() || hold.expired || lock_.context.stopped() ||
-           lock_.context.world.lifecycle().hidden();
+    return requests_.front() || !contenders_.empty() || hold.expired ||
+           lock_.context.state.stopped() || lock_.context.world.lifecycle().hidden();
 }
 
 bool HandOver::waits_to_share(const NativeHold& hold) {

@@ -40,7 +40,8 @@ void HolderCheck::became_visible() {
 bool HolderCheck::wanted() const {
     const auto& context = lock_.context;
     return holds_.acquiring() && lock_.has_web_locks() && context.epochs.fenced() &&
-           !context.stopped() && std::ranges::any_of(requests_.all(), [](const auto& request) {
+           !context.state.stopped() &&
+           std::ranges::any_of(requests_.all(), [](const auto& request) {
                return !request->ended && request->options.evict_unresponsive;
            });
 }

@@ -74,14 +74,14 @@ void LockDriver::refuse_unavailable() {
 void LockDriver::start() {
     if (running_) {
         wake_.set();
-    } else if (!lock_.context.stopped()) {
+    } else if (!lock_.context.state.stopped()) {
         lock_.spawn(run());
     }
 }
 
 Task<void> LockDriver::run() {
     running_ = true;
-    while (requests_.front() && !lock_.context.stopped()) {
+    while (requests_.front() && !lock_.context.state.stopped()) {
         co_await obtain();
         if (holds_.current()) co_await serve(holds_.current());
     }
@@ -123,7 +123,7 @@ Task<void> LockDriver::obtain() {
                                                        : lock_.native->acquire(native));
     const auto taken = outcome ? std::move(outcome.value()) : nullptr;
     end_acquiring();
-    if (taken && (taken->lost || lock_.context.stopped())) {
+    if (taken && (taken->lost || lock_.context.state.stopped())) {
         lock_.native->release(taken);
         co_return;
     }
@@ -239,7 +239,7 @@ Task<bool> LockDriver::reserve_tokens(std::shared_ptr<NativeHold> hold) {
 /// notified of a grant that is over. A tab that holds for longer writes itself into the lock's row,
 /// since it may hang before its first commit.
 Task<void> LockDriver::announce_grant(std::shared_ptr<NativeHold> hold) {
-    const auto over = [&] { return hold->lost || lock_.context.suspended; };
+    const auto over = [&] { return hold->lost || lock_.context.state.suspended(); };
     auto& clock = lock_.clock();
     auto& epochs = lock_.context.epochs;
     co_await clock.end_of_turn();
@@ -279,10 +279,10 @@ Task<void> LockDriver::acquire_by_stealing(AcquireRequestPtr request) {
     // The previous holders in this tab are notified at once, also where nothing else notifies them.
     for (const auto& previous : previous_holds) holds_.lose(previous, "stolen");
     // A hold that was stolen before it was adopted is not reported as lost later: it ends here.
-    if (request->ended || context.stopped() || hold->lost) {
+    if (request->ended || context.state.stopped() || hold->lost) {
         lock_.native->release(hold);
-        if (context.closed) co_await fail(context.end_error());
-        if (context.stopped()) {
+        if (context.state.closed()) co_await fail(context.state.end_error());
+        if (context.state.stopped()) {
             co_await fail(ErrorCode::lock_lost,
                           "the page was frozen or hidden, or site data was cleared: try again");
         }

@@ -50,7 +50,7 @@ Task<void> LockEvictor::run() {
     const auto own_ms = requests_.least_max_hold_ms();
     co_await clock.sleep(std::min(observe_after_ms, own_ms.value_or(observe_after_ms)));
     constexpr auto never = std::numeric_limits<double>::infinity();
-    while (holds_.acquiring() && !lock_.context.closed) {
+    while (holds_.acquiring() && !lock_.context.state.closed()) {
         const auto moves = moves_;
         auto before = co_await attempt(observe());
         auto max_hold_ms = requests_.least_max_hold_ms().value_or(never);
@@ -69,7 +69,7 @@ Task<void> LockEvictor::run() {
         const bool first = lock_.native->first_in_line();
         co_await clock.sleep((max_hold_ms + eviction_margin_ms) * (first ? 1 : 2) *
                              static_cast<double>(rounds));
-        if (!holds_.acquiring() || lock_.context.suspended) continue;
+        if (!holds_.acquiring() || lock_.context.state.suspended()) continue;
         (void)co_await attempt(evict_if_unmoved(state, moves));  // the next round follows
     }
     running_ = false;

@@ -301,7 +301,7 @@ Subscription LockObserver::on_change(Function<void()> callback) {
 /// This tab does not request the lock itself in order to notice that: if it were busy when its turn
 /// came, it would keep all other tabs out.
 void LockObserver::follow(const std::string& tab) {
-    if (!lock_.has_web_locks() || lock_.context.stopped()) return;
+    if (!lock_.has_web_locks() || lock_.context.state.stopped()) return;
     const auto [followed, added] = followed_.try_emplace(tab);
     if (added) lock_.spawn(await_end(tab, followed->second));
 }
@@ -340,7 +340,8 @@ void LockObserver::unfollow_all() {
 
 /// Whether somebody watches the lock, and it is held by no tab that is followed.
 bool LockObserver::holder_unknown() const {
-    return held_seen_ && followed_.empty() && listeners_.watched() && !lock_.context.stopped();
+    return held_seen_ && followed_.empty() && listeners_.watched() &&
+           !lock_.context.state.stopped();
 }
 
 /// Another tab holds the lock.
@@ -367,7 +368,7 @@ Task<void> LockObserver::poll_for_crash() {
 }
 
 Task<void> LockObserver::check_for_crash() {
-    if (lock_.context.suspended) co_return;
+    if (lock_.context.state.suspended()) co_return;
     const auto clients = co_await clients_of(lock_.context, lock_.key);
     const bool crashed = held_seen_ && !clients.held;
     waiter_seen_ &= clients.held;

@@ -55,7 +55,7 @@ Task<void> RequestExpiry::give_up(AcquireRequestPtr request) {
     co_await sleep_for_answers(lock_.context.world, 2 * grace_period_ms);
     // A page that is not shown yet is granted nothing, and a browser may not answer for long.
     const std::shared_ptr<const bool> ended(request, &request->ended);
-    if (requests_.front() != request || lock_.context.suspended ||
+    if (requests_.front() != request || lock_.context.state.suspended() ||
         co_await outlasts(lock_.context.world, overtime_ms, ended, true)) {
         driver_.settle(request, std::nullopt);
     }
