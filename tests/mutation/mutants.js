@@ -734,7 +734,7 @@ const PROTOCOLS = [
         ...of('replica/replica_news.cpp'),
         name: 'follow-without-reading',
         fault: 'a tab that begins to follow a counter does not read what was announced before',
-        find: 'state.unread = true;',
+        find: 'state.reads.request_first();',
         replace: '',
         test: 'replicated: a tab that follows a counter late reads what it missed before',
     },
@@ -749,7 +749,7 @@ const PROTOCOLS = [
     {
         ...of('replica/counter/counter_state.cpp'),
         name: 'no-range',
-        fault: 'the counter takes increments beyond the exact integers',
+        fault: 'CounterState: it takes increments beyond the exact integers',
         find: 'if (sum > value_max || sum < -value_max) return false;',
         replace: '',
         test: 'out of range: an add beyond either end is refused and changes nothing',

@@ -41,10 +41,7 @@ CounterState& Replica::counter(std::string_view name, Durability durability) {
 }
 
 void Replica::revalue(CounterState& state) {
-    const auto value = saturating_add(state.row_cache.sum(), state.own_row.value());
-    if (value == state.value) return;
-    state.value = value;
-    state.changed = true;
+    if (!state.revalue()) return;
     counters.touch(state);
     schedule_turn();
 }
@@ -59,13 +56,13 @@ Task<void> Replica::turn() {
     co_await world.clock().end_of_turn();
     turn_scheduled_ = false;
     for (auto* state : counters.busy()) {
-        if (std::exchange(state->changed, false)) state->change_listeners.call();
+        state->value.report();
     }
     if (closed()) co_return;
     // The store is not read when the counter is made: its caller adds to it next, and need not wait
     // for a transaction to be begun.
     for (auto* state : counters.busy()) {
-        if (state->unread) scope.spawn(reload(*this, *state));
+        if (state->reads.first_due()) scope.spawn(reload(*this, *state));
     }
     // News first: what other tabs see need not wait for the disk.
     start_announcing(*this);
@@ -74,12 +71,12 @@ Task<void> Replica::turn() {
 }
 
 Task<std::int64_t> Replica::read(CounterState& state) {
-    const bool unread = state.unread;
+    const bool due = state.reads.first_due();
     follow(*this, state);
-    state.unread = unread;  // this very call reads what was announced before
+    if (!due) state.reads.take_first();  // this very call reads what was announced before
     co_await load(*this, state);
-    if (state.newer) co_await fail(newer_record(state.key));
-    if (medium == Medium::memory) co_return state.value;
+    if (state.reads.newer()) co_await fail(newer_record(state.key));
+    if (medium == Medium::memory) co_return state.value.get();
     co_return saturating_add(state.row_cache.committed_sum(), state.own_row.value());
 }
 

@@ -79,13 +79,11 @@ class Replica {
     /// if that would leave its range.
     std::optional<std::int64_t> increment(CounterState& state, std::int64_t n) {
         if (!state.add(n)) return std::nullopt;
-        if (n == 0) return state.value;
-        state.flushes.count_increment();
-        state.announceable = true;
-        state.changed = true;
-        if (!state.busy) counters.touch(state);
-        if (!turn_scheduled_) schedule_turn();
-        return state.value;
+        if (n != 0) {
+            if (!state.busy) counters.touch(state);
+            if (!turn_scheduled_) schedule_turn();
+        }
+        return state.value.get();
     }
 
     /// Returns the rows as the store holds them, plus this tab's own increments. Fails with

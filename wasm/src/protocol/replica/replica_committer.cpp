@@ -70,7 +70,7 @@ Task<void> commit_loop(Replica& replica) {
 void ReplicaCommitter::committed(const std::list<CommitRow>& rows) {
     ++commits_;
     for (const auto& row : rows) {
-        row.state->committed = true;
+        row.state->news.on_commit();
         row.state->confirm(row.totals, row.through);
     }
 }
@@ -133,7 +133,7 @@ Task<Totals> stored_base(Replica& replica, Transaction& transaction, CounterStat
     Totals base;
     bool newer = false;
     bool corrupt = false;
-    if (state.read_epoch == holder.epoch) {
+    if (state.reads.know_base(holder.epoch)) {
         // No other tab has written the row since the epoch began.
         base = state.row_cache.committed(row_id);
     } else if (const auto row = co_await transaction.get(Store::rows, key)) {
@@ -154,7 +154,7 @@ Task<Totals> stored_base(Replica& replica, Transaction& transaction, CounterStat
         co_await fail_slot_lost();
     }
     const auto saved = Backup::parsed(std::move(text));
-    state.backed_up = saved.has_value();
+    state.own_row.set_backed_up(saved.has_value());
     // What the database holds is what counts: another script may write a backup, too.
     if (saved && corrupt) base = saved->totals;
     co_return base;
@@ -163,7 +163,7 @@ Task<Totals> stored_base(Replica& replica, Transaction& transaction, CounterStat
 void set_base(Replica& replica, CounterState& state, Totals base) {
     state.row_cache.remove(replica.slot.row());
     state.own_row.set_base(base);
-    state.announceable = true;
+    state.news.announce();
     replica.revalue(state);
 }
 
@@ -171,10 +171,11 @@ Task<void> back_up(Replica& replica, const std::list<CommitRow>& rows) {
     auto& backup = replica.backup;
     const auto& slot = replica.slot;
     for (const auto& row : rows) {
-        auto& backed_up = row.state->backed_up;
+        auto& own_row = row.state->own_row;
         const auto key = row_key(row.state->key, slot.row());
-        backed_up = backed_up || backup.take_room(key);
-        if (backed_up && co_await attempt(backup.put(key, {slot.epoch(), row.totals}))) continue;
+        own_row.set_backed_up(own_row.backed_up() || backup.take_room(key));
+        if (own_row.backed_up() && co_await attempt(backup.put(key, {slot.epoch(), row.totals})))
+            continue;
         if (backup.take_warning()) {
             replica.notices.warn("backup-incomplete", "The backup does not hold all counters.", "");
         }

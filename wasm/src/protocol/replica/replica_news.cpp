@@ -24,7 +24,7 @@ constexpr int confirm_checks_max = 2;
 
 Task<void> announce_loop(Replica& replica) {
     replica.news.set_announcing(true);
-    const auto waits = [](const auto* state) { return state->announceable; };
+    const auto waits = [](const auto* state) { return state->news.due(); };
     const auto& busy = replica.counters.busy();
     while (replica.active() && std::any_of(busy.begin(), busy.end(), waits)) {
         post(replica, take_announcements(replica.counters, replica.slot, announced_max));
@@ -34,9 +34,7 @@ Task<void> announce_loop(Replica& replica) {
 }
 
 void mark_committed(const CounterSet& counters) {
-    for (auto* state : counters.busy()) {
-        if (std::exchange(state->committed, false)) state->announceable = true;
-    }
+    for (auto* state : counters.busy()) state->news.repeat();
 }
 
 Task<void> remind(Replica& replica) {
@@ -64,12 +62,12 @@ Task<void> confirm_all(Replica& replica) {
     replica.news.set_confirming(false);
     if (!replica.active()) co_return;
     for (auto& state : replica.counters) {
-        if (std::exchange(state.unconfirmed, false)) replica.scope.spawn(confirm(replica, state));
+        if (state.news.take_unconfirmed()) replica.scope.spawn(confirm(replica, state));
     }
 }
 
 void expect_confirmation(Replica& replica, CounterState& state) {
-    state.unconfirmed = true;
+    state.news.expect_confirmation();
     if (replica.news.confirming()) return;
     replica.news.set_confirming(true);
     replica.scope.spawn(confirm_all(replica));
@@ -94,11 +92,11 @@ void on_message(Replica& replica, std::string_view text) {
         return;
     }
     auto* const state = replica.counters.find(message->counter);
-    if (state == nullptr || !state->followed) return;
+    if (state == nullptr || !state->news.followed()) return;
     if (message->kind == Message::Kind::totals) {
         on_totals(replica, *state, *message);
     } else if (message->kind == Message::Kind::ask && replica.medium == Medium::memory) {
-        state->announceable = true;
+        state->news.announce();
         replica.counters.touch(*state);
         replica.schedule_turn();
     }
@@ -111,7 +109,7 @@ std::list<std::string> take_announcements(const CounterSet& counters, const Repl
     std::list<std::string> messages;
     for (auto* state : counters.busy()) {
         if (messages.size() == most) break;
-        if (!std::exchange(state->announceable, false)) continue;
+        if (!state->news.take_due()) continue;
         // It is announced once a commit has based it.
         if (!state->own_row.based()) continue;
         messages.push_back(format_message({Message::Kind::totals,
@@ -142,8 +140,8 @@ void listen(Replica& replica) {
 }
 
 void follow(Replica& replica, CounterState& state) {
-    if (replica.closed() || std::exchange(state.followed, true)) return;
-    state.unread = true;
+    if (replica.closed() || !state.news.follow()) return;
+    state.reads.request_first();
     replica.counters.touch(state);
     if (!replica.news.listening()) listen(replica);
     replica.schedule_turn();

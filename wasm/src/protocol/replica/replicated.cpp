@@ -20,11 +20,11 @@ Task<std::int64_t> ReplicatedCounter::add(std::int64_t n) {
 
 Task<std::int64_t> ReplicatedCounter::read() { return replica_.read(state_); }
 Task<void> ReplicatedCounter::flush() { return replica_.flush(state_); }
-std::int64_t ReplicatedCounter::value() const { return state_.value; }
+std::int64_t ReplicatedCounter::value() const { return state_.value.get(); }
 
 Subscription ReplicatedCounter::on_change(Function<void()> callback) {
     follow(replica_, state_);
-    return state_.change_listeners.add(std::move(callback));
+    return state_.value.listeners().add(std::move(callback));
 }
 
 Guarantee ReplicatedCounter::guarantee() const {

@@ -25,8 +25,7 @@ constexpr std::size_t other_rows_max = 4;
 Task<void> load_all(Replica& replica, const std::list<ReadRequest>& requests) {
     for (int round = 0; round < rounds_max; ++round) {
         for (const auto& request : requests) {
-            request.state->reading = true;
-            request.state->newer = false;
+            request.state->reads.begin();
         }
         if (co_await replica.load_rows(requests)) break;
         replica.slot.lose();
@@ -42,7 +41,7 @@ Task<void> read_loop(Replica& replica) {
         const auto requests = reader.take();
         const auto outcome = co_await attempt(load_all(replica, requests));
         for (const auto& request : requests) {
-            request.state->reading = false;
+            request.state->reads.end();
             replica.revalue(*request.state);
             if (outcome) {
                 request.done.complete({});
@@ -65,7 +64,7 @@ Task<bool> read_rows(Replica& replica, Transaction& transaction,
     std::string from;
     for (auto request = requests.begin(); request != requests.end();) {
         // Several callers may wait for one counter.
-        if (!request->state->reading) {
+        if (!request->state->reads.reading()) {
             ++request;
             continue;
         }
@@ -76,14 +75,14 @@ Task<bool> read_rows(Replica& replica, Transaction& transaction,
             const auto key = std::string_view(row.key);
             const auto end = key.find('/');
             auto* const state = replica.counters.find(key.substr(0, end));
-            if (end < key.size() && state != nullptr && state->reading) {
+            if (end < key.size() && state != nullptr && state->reads.reading()) {
                 ours &= merge_row(replica, *state, key.substr(end + 1), row.value, row.foreign);
             } else {
                 ++other_rows;
             }
         }
         if (!paged) {
-            request->state->reading = false;
+            request->state->reads.end();
         } else if (rows.empty()) {
             break;
         } else {
@@ -110,7 +109,7 @@ Async<Unit> read_bases(Replica& replica) {
     CounterList unknown;
     for (auto* state : replica.counters.busy()) {
         if (state->own_row.dirty() && !state->own_row.based() &&
-            state->read_epoch != replica.slot.epoch()) {
+            !state->reads.know_base(replica.slot.epoch())) {
             unknown.push_back(state);
         }
     }
@@ -140,10 +139,7 @@ Task<bool> load_from_database(Replica& replica, const std::list<ReadRequest>& re
     if (!Generation::readable(generation)) co_return false;
     if (!expected.empty() && expected != generation->value) co_return false;
     if (!ours || replica.generation.loss_reported()) co_return false;
-    for (const auto& request : requests) {
-        // An unreadable row must be set aside before it is overwritten: the commit reads it again.
-        if (!request.state->unreadable) request.state->read_epoch = epoch;
-    }
+    for (const auto& request : requests) request.state->reads.complete(epoch);
     co_return true;
 }
 
@@ -152,12 +148,9 @@ bool merge_row(Replica& replica, CounterState& state, std::string_view row, std:
     if (state.adoption_unknown()) return false;
     const auto record = foreign ? std::nullopt : parse_totals(value);
     if (!is_row_id(row) || !record) {
-        state.unreadable = true;
-        if (is_newer(value)) {
-            state.newer = true;
-            return true;
-        }
-        replica.notices.warn_unreadable("rows", concat({state.key, "/", row}));
+        const bool newer = is_newer(value);
+        state.reads.meet_unreadable(newer);
+        if (!newer) replica.notices.warn_unreadable("rows", concat({state.key, "/", row}));
         return true;
     }
     if (!state.own_row.based() || row != replica.slot.row() ||
@@ -169,10 +162,10 @@ bool merge_row(Replica& replica, CounterState& state, std::string_view row, std:
 }
 
 Task<void> reload(Replica& replica, CounterState& state) {
-    const bool first = std::exchange(state.unread, false);
+    const bool first = state.reads.take_first();
     const auto loaded = co_await attempt(load(replica, state));
     if (!first || loaded) co_return;
-    state.unread = true;  // read() and flush() report it to their callers
+    state.reads.request_first();  // read() and flush() report it to their callers
     replica.counters.touch(state);
 }
 

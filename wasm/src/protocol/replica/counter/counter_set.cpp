@@ -31,8 +31,7 @@ void CounterSet::touch(CounterState& state) {
 
 void CounterSet::settle() {
     erase_selected(busy_, [](CounterState* state) {
-        state->busy = state->unread || state->changed || state->announceable || state->committed ||
-                      state->own_row.dirty() || state->flushes.awaited();
+        state->busy = state->pending();
         return !state->busy;
     });
 }

@@ -9,6 +9,11 @@
 //
 // The base is what the stored row held when the slot was adopted. A replica that shares its row
 // with no other tab (there is no database) is based on nothing from the start, and stays so.
+//
+//   backed up   meaning                                      who may leave the state, and how
+//   no          the backup has not the row                   back_up(), where there is room: yes
+//   yes         the backup has the row, or has room for it   stored_base(), if the row of another
+//                                                            epoch has no backup: no
 #pragma once
 
 #include "protocol/common/record.hpp"
@@ -46,6 +51,9 @@ class OwnRow {
         based_ = false;
     }
 
+    void set_backed_up(bool backed_up) { backed_up_ = backed_up; }
+    [[nodiscard]] bool backed_up() const { return backed_up_; }
+
     [[nodiscard]] Totals attempted() const { return attempted_; }
     [[nodiscard]] Totals committed() const { return committed_; }
     [[nodiscard]] Totals base() const { return base_; }
@@ -61,6 +69,7 @@ class OwnRow {
     Totals committed_;
     Totals base_;
     bool based_;
+    bool backed_up_ = false;
 };
 
 }  // namespace tabacus
