@@ -146,7 +146,7 @@ for (const { engine, deaths } of PLANS) {
                 const batch = Array.from({ length: Math.min(BATCH_MAX, deaths - begin) }, (_, index) => ({
                     seed: begin + index + 1,
                     operations: 1 + random(50),
-                    stays: places[(begin + index) % (places.length + 2)] ?? '',
+                    stays: places[(begin / BATCH_MAX + index) % BATCH_MAX] ?? '', // each place once, as there is one permit
                 }));
                 const layout = { words, sums, counterKinds, slots };
                 const left = await tab.evaluate(terminateWorkers, batch, layout).catch((error) => {
