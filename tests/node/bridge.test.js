@@ -20,8 +20,7 @@ import { calledFunction, hostMethod } from '../../scripts/lib/bridge-types.js';
 import { repository } from '../../scripts/lib/paths.js';
 import { slotsOf } from '../../scripts/lib/bridge-cpp.js';
 import { sources } from '../../scripts/lib/sources.js';
-import { LockOrigin } from './fake-locks.js';
-import { FakeOrigin } from './fake-origin.js';
+import { testOrigin } from './test-origin.js';
 import { startBridge } from './program.js';
 
 /** Whether the linter refuses this line in a file of js/lock. @param {string} line */
@@ -45,9 +44,8 @@ test('the linter refuses a call across the bridge that is selected by a string o
 });
 
 test('a text crosses the bridge as it is, with U+0000 and beyond ASCII, in both directions', async (t) => {
-    const origin = new FakeOrigin();
-    const locks = new LockOrigin();
-    const window = origin.window({ navigator: { locks: locks.manager('the tab') } });
+    const origin = await testOrigin();
+    const window = origin.window();
     const host = new Host(/** @type {any} */ (window), 'texts');
     t.after(() => host.dispose()); // a failed test, too, would not end without it
     await ready(host);
@@ -71,8 +69,8 @@ test('a text crosses the bridge as it is, with U+0000 and beyond ASCII, in both 
         assert.deepEqual([priority, optional, atMostOnce, state], [-3, true, false, 'queued']);
 });
 
-test('the comment of each generated call names a function that exists on the other side of the bridge', (t) => {
-    const host = new Host(/** @type {any} */ (new FakeOrigin().window({})), 'names');
+test('the comment of each generated call names a function that exists on the other side of the bridge', async (t) => {
+    const host = new Host(/** @type {any} */ ((await testOrigin()).window()), 'names');
     t.after(() => host.dispose());
     /** @type {Record<string, object>} */
     const objects = {

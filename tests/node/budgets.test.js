@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TabacusRangeError } from 'tabacus';
-import { details, until } from './fake-origin.js';
+import { details, firePage } from './page-waits.js';
 import { tabs } from './open-tabs.js';
-import { pause, takes } from './limit-tabs.js';
+import { takes } from './limit-tabs.js';
 
 test('a budget is never overspent by tabs that compete, and all of it can be spent', async () => {
     const { tabs: all, close } = await tabs(3);
@@ -37,6 +37,7 @@ test('an amount given back to a budget can be taken by any tab, and `available` 
     const {
         tabs: [a, b],
         close,
+        until,
     } = await tabs(2);
     const mine = a.budget('b', { limit: 10 });
     const theirs = b.budget('b', { limit: 10 });
@@ -60,15 +61,16 @@ test('the rights to a budget that a tab holds come back when it closes, hides or
         tabs: [a, b, c],
         another,
         close,
+        sleep,
     } = await tabs(3);
     const limit = 300;
     for (const tab of [a, b, c]) assert.equal(await takes(tab.budget('b', { limit }), 50), 50);
     await a.close();
-    windows[1]?.page('pagehide');
-    await pause(30);
+    firePage(windows[1], 'pagehide');
+    await sleep(30);
     const d = await another();
     assert.equal(await takes(d.budget('b', { limit }), 151), 150);
-    windows[1]?.page('pageshow');
+    firePage(windows[1], 'pageshow');
     assert.equal(await b.budget('b', { limit }).tryTake(), false);
     await d.close();
     await close();
@@ -80,9 +82,11 @@ test('nothing can be spent of a budget that vanished with its database, and `sto
         tabs: [a],
         another,
         close,
+        until,
+        sleep,
     } = await tabs(1);
     assert.equal(await a.budget('b', { limit: 10 }).tryTake(4), true);
-    await pause(30);
+    await sleep(30);
     await origin.records('default', 'limits', (store) => store.clear());
     const b = await another();
     const lost = details(b, 'storelost');

@@ -4,8 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open, TabacusError } from 'tabacus';
 import { build } from '../../js/core/generated/build.js';
-import { LockOrigin } from './fake-locks.js';
-import { FakeOrigin } from './fake-origin.js';
+import { testOrigin } from './test-origin.js';
 import { wasmOf } from './program.js';
 
 /** The name of another build, with as many letters as the name of this one. */
@@ -27,8 +26,8 @@ const mismatch = (/** @type {any} */ error) =>
     error.message.includes(`the JavaScript of ${build}: all files must come from one build`);
 
 test('wasm of another build is refused by an error that names both builds', async (t) => {
-    const origin = new FakeOrigin();
-    const window = origin.window({ navigator: { locks: new LockOrigin().manager('the tab') } });
+    const origin = await testOrigin();
+    const window = origin.window();
     await assert.rejects(open({ window, wasm: ofAnotherBuild() }), mismatch);
     const tab = await open({ window });
     t.after(() => tab.close());
@@ -41,7 +40,7 @@ test('wasm that names no build is refused as a file of another package', async (
     const at = bytes.lastIndexOf(`build${build}`);
     assert.ok(at > 0, 'the piece has the name of the section, followed by the name of the build');
     bytes.write('other', at);
-    const window = new FakeOrigin().window();
+    const window = (await testOrigin()).window();
     await assert.rejects(open({ window, wasm: bytes }), {
         code: 'invalid-argument',
         message: /this is not of tabacus/,

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { open } from 'tabacus';
 import { createOrigin, explore } from 'tabacus/emulator';
 import { failsWith } from './expected-errors.js';
-import { details } from './fake-origin.js';
+import { details } from './page-waits.js';
 
 /** @typedef {import('tabacus').Tab} Tab */
 /** @typedef {import('tabacus/emulator').Tab} EmulatedTab */

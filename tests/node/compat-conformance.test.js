@@ -5,27 +5,13 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { open } from 'tabacus';
 import SuperTokensLock from 'tabacus/compat/browser-tabs-lock';
 import { createLeaderElection } from 'tabacus/compat/leadership';
-import { FakeOrigin, until } from './fake-origin.js';
-import { LockOrigin } from './fake-locks.js';
-
-/** @param {number} count */
-async function tabs(count) {
-    const origin = new FakeOrigin();
-    const locks = new LockOrigin();
-    const window = (/** @type {number} */ at) =>
-        origin.window({ navigator: { locks: locks.manager(`${at}`) } });
-    const all = await Promise.all(Array.from({ length: count }, (_, at) => open({ window: window(at) })));
-    return { tabs: all, close: () => Promise.all(all.map((tab) => tab.close())) };
-}
-
-const wait = (/** @type {number} */ delay_ms) => new Promise((resolve) => setTimeout(resolve, delay_ms));
+import { tabs } from './open-tabs.js';
 
 describe('browser-tabs-lock', () => {
     it('15 tabs that count under the lock lose no increment', async () => {
-        const { tabs: all, close } = await tabs(15);
+        const { tabs: all, close, sleep } = await tabs(15);
         let inside = 0;
         let counter = 0;
         await Promise.all(
@@ -35,7 +21,7 @@ describe('browser-tabs-lock', () => {
                     assert.equal(await lock.acquireLock('key'), true);
                     assert.equal(++inside, 1);
                     const seen = counter;
-                    await wait(0);
+                    await sleep(0);
                     counter = seen + 1;
                     inside--;
                     await lock.releaseLock('key');
@@ -103,10 +89,11 @@ describe('browser-tabs-lock', () => {
 describe('leader election', () => {
     /** @param {number} count of tabs @param {number} [each] the number of electors in each of them */
     async function electors(count, each = 1) {
-        const { tabs: all, close } = await tabs(count);
+        const { tabs: all, close, sleep, until } = await tabs(count);
         const elector = (/** @type {typeof all[number]} */ tab) =>
             createLeaderElection({ name: 'channel' }, { tab });
-        return { all: all.flatMap((tab) => Array.from({ length: each }, () => elector(tab))), close };
+        const made = all.flatMap((tab) => Array.from({ length: each }, () => elector(tab)));
+        return { all: made, close, sleep, until };
     }
 
     it('a single elector is elected', async () => {
@@ -127,11 +114,11 @@ describe('leader election', () => {
         [10, 2],
     ])) {
         it(`one of ${count * each} electors in ${count} tabs is elected`, async () => {
-            const { all, close } = await electors(count, each);
+            const { all, close, sleep } = await electors(count, each);
             const answers = await Promise.all(all.map((elector) => elector.applyOnce()));
             while (!all.some(({ isLeader }) => isLeader))
                 await Promise.all(all.map((elector) => elector.applyOnce()));
-            await wait(50);
+            await sleep(50);
             assert.equal(all.filter(({ isLeader }) => isLeader).length, 1);
             assert.ok(answers.filter(Boolean).length <= 1);
             for (const elector of all) assert.equal(await elector.hasLeader(), true);
@@ -153,7 +140,7 @@ describe('leader election', () => {
     });
 
     it('an elector that dies has a successor, and never leads again', async () => {
-        const { all, close } = await electors(2);
+        const { all, close, until, sleep } = await electors(2);
         const [one, other] =
             /** @type {[ReturnType<typeof createLeaderElection>, ReturnType<typeof createLeaderElection>]} */ (
                 all
@@ -161,14 +148,14 @@ describe('leader election', () => {
         await one.awaitLeadership();
         let resolved = false;
         void other.awaitLeadership().then(() => (resolved = true));
-        await wait(30);
+        await sleep(30);
         assert.equal(resolved, false);
         await one.die();
         await until(() => resolved);
         assert.deepEqual([one.isLeader, one.isDead, other.isLeader], [false, true, true]);
         assert.equal(await one.applyOnce(), false);
         await other.die();
-        while (await other.hasLeader()) await wait(1);
+        while (await other.hasLeader()) await sleep(1);
         await close();
     });
 

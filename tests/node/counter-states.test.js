@@ -3,13 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TabacusRangeError } from 'tabacus';
-import { until } from './fake-origin.js';
 import { tabs } from './open-tabs.js';
 import { failsWith } from './expected-errors.js';
 
 test('the states of two devices merge to equal values, in any order, any number of times, and over restarts', async () => {
-    const one = await tabs(2);
-    const two = await tabs(2);
+    const [one, two] = await Promise.all([1, 2].map((seed) => tabs(2, {}, {}, { seed })));
+    assert.ok(one && two);
     const [a, a2] = one.tabs.map((tab) => tab.counter('n'));
     const [b, b2] = two.tabs.map((tab) => tab.counter('n'));
     assert.ok(a && a2 && b && b2);
@@ -25,11 +24,11 @@ test('the states of two devices merge to equal values, in any order, any number 
     await b.merge(carried);
     await b.merge(carried);
     assert.equal(await b.read(), 110);
-    await until(() => b2.value === 110);
+    await two.until(() => b2.value === 110);
     await a.merge(await b.state());
     await a.merge(old);
     assert.equal(await a.read(), 110);
-    await until(() => a2.value === 110);
+    await one.until(() => a2.value === 110);
     a.add(1);
     await b.merge(await a.state());
     assert.equal(await b2.read(), 111);

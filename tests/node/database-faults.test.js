@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open } from 'tabacus';
 import { createOrigin } from 'tabacus/emulator';
-import { details } from './fake-origin.js';
+import { details } from './page-waits.js';
 
 /** How much longer than its bound a call may take: its own pauses and messages. */
 const slack_ms = 100;

@@ -12,7 +12,7 @@ import { Leader } from '../../js/lock/leader.js';
 import { Lock } from '../../js/lock/lock.js';
 import { Semaphore } from '../../js/lock/semaphore.js';
 import { Queue } from '../../js/queue/queue.js';
-import { FakeOrigin } from './fake-origin.js';
+import { testOrigin } from './test-origin.js';
 
 const classes = {
     lock: Lock,
@@ -57,7 +57,7 @@ const handlesOf = (tab) => ({
 });
 
 test('a deferred object stays the same object when its class is loaded, and becomes an instance of it', async () => {
-    const tab = await open({ window: new FakeOrigin().window() });
+    const tab = await open({ window: (await testOrigin()).window() });
     const handles = handlesOf(tab);
     const { lock, leader, semaphore, queue, sequence, budget, rateLimit } = handles;
     assert.deepEqual([queue.size, budget.available, budget.limit, semaphore.permits], [0, 5, 5, 2]);
@@ -82,7 +82,7 @@ test('a deferred object stays the same object when its class is loaded, and beco
 });
 
 test('calls that are made while the class is loaded keep their order and their arguments', async () => {
-    const tab = await open({ window: new FakeOrigin().window() });
+    const tab = await open({ window: (await testOrigin()).window() });
     /** @type {string[]} */
     const order = [];
     const options = { label: 'before' };
@@ -106,7 +106,7 @@ test('calls that are made while the class is loaded keep their order and their a
 
 test('calls made while the class is loaded run before calls made in the turn in which its loading ends', async () => {
     for (let turns = 0; turns < 60; turns += 3) {
-        const tab = await open({ window: new FakeOrigin().window() });
+        const tab = await open({ window: (await testOrigin()).window() });
         /** @type {string[]} */
         const order = [];
         const early = tab.lock('l').run(() => void order.push('early'));
@@ -120,7 +120,7 @@ test('calls made while the class is loaded run before calls made in the turn in 
 
 test('a closed tab refuses every call, whether the class was loaded or not', async () => {
     for (const load of [false, true]) {
-        const tab = await open({ window: new FakeOrigin().window() });
+        const tab = await open({ window: (await testOrigin()).window() });
         const { lock, leader, semaphore, queue, sequence, budget, rateLimit } = handlesOf(tab);
         if (load) {
             await Promise.all([lock.query(), leader.current(), semaphore.run(() => {}), queue.enqueue(1)]);
@@ -155,7 +155,7 @@ test('a closed tab refuses every call, whether the class was loaded or not', asy
 });
 
 test('a numeric option of a queue fits into 32 bits or is Infinity', async (t) => {
-    const tab = await open({ window: new FakeOrigin().window() });
+    const tab = await open({ window: (await testOrigin()).window() });
     t.after(() => tab.close());
     for (const option of ['attempts', 'limit']) {
         assert.throws(() => tab.queue('q', { [option]: 2 ** 31 }), {

@@ -13,8 +13,7 @@ import { explore } from 'tabacus/emulator';
 import { threads } from 'tabacus/threads';
 import { attach } from 'tabacus/worker';
 import { runExample } from './doc-example.node.js';
-import { LockOrigin } from './fake-locks.js';
-import { FakeOrigin, until } from './fake-origin.js';
+import { testOrigin } from './test-origin.js';
 
 /** @typedef {import('tabacus').Tab} Tab */
 /** @typedef {{ name: string, body: string }} Example */
@@ -59,8 +58,8 @@ const examples = files.flatMap(examplesIn);
 
 /** What an example finds around it: the tabs of an origin, and functions that record how they are called. */
 class Stage {
-    #origin = new FakeOrigin();
-    #locks = new LockOrigin();
+    // Some examples have Workers, for which a virtual clock would not wait.
+    #origin = testOrigin({ clock: 'real' });
 
     /** @type {Map<string, unknown>} */
     #made = new Map();
@@ -76,10 +75,14 @@ class Stage {
 
     /** @param {typeof open} opening @param {import('tabacus').OpenOptions} [options] */
     async openBy(opening, options) {
-        const locks = this.#locks.manager(`client ${this.#endings.length}`);
-        const tab = await opening({ ...options, window: this.#origin.window({ navigator: { locks } }) });
+        const tab = await opening({ ...options, window: (await this.#origin).window() });
         this.ending(() => tab.close());
         return tab;
+    }
+
+    /** Waits until the condition holds. @param {() => boolean} condition */
+    async until(condition) {
+        await (await this.#origin).until(condition);
     }
 
     /** @param {() => unknown} end called when the example has run */
@@ -243,7 +246,7 @@ const companions = {
         assert.equal((await stage.get('output')).textContent, '0');
     },
     'js/tab/counter.js TabCounter.[Symbol.asyncIterator]': async (stage, running) => {
-        await until(() => stage.calls.log?.length === 1);
+        await stage.until(() => stage.calls.log?.length === 1);
         await (await stage.get('tab')).close();
         await running;
         assert.deepEqual(stage.calls.log, [[0]]);
@@ -266,7 +269,7 @@ const companions = {
     },
     'js/tab/tab.js Tab.queue': async (stage, running) => {
         await running;
-        await until(() => stage.calls.download?.[0]?.[0] === '/book/1');
+        await stage.until(() => stage.calls.download?.[0]?.[0] === '/book/1');
     },
     'js/tab/tab.js Tab.once': fetches('/refresh'),
     'js/threads.js': async (stage, running) => {

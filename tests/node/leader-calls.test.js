@@ -2,26 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { open, TabacusError } from 'tabacus';
-import { details, FakeOrigin, until } from './fake-origin.js';
-import { LockOrigin } from './fake-locks.js';
+import { TabacusError } from 'tabacus';
+import { details } from './page-waits.js';
+import { tabs } from './open-tabs.js';
 
 /** @typedef {import('tabacus').Tab} Tab */
-
-/** @param {number} count */
-async function tabs(count) {
-    const origin = new FakeOrigin();
-    const locks = new LockOrigin();
-    const opened = await Promise.all(
-        Array.from({ length: count }, (_, at) =>
-            open({
-                window: origin.window({ navigator: { locks: locks.manager(`client ${at}`) } }),
-            }),
-        ),
-    );
-    const all = /** @type {[Tab, Tab, Tab]} */ (/** @type {unknown} */ (opened));
-    return { origin, tabs: all, close: () => Promise.all(opened.map((tab) => tab.close())) };
-}
 
 /** @param {string} code */
 const failsWith = (code) => (/** @type {unknown} */ error) =>
@@ -105,6 +90,7 @@ test('a call whose leader dies within it is run by the next leader, and one comm
     const {
         tabs: [a, b, c],
         close,
+        until,
     } = await tabs(3);
     /** @type {string[]} */
     const runs = [];
@@ -134,6 +120,7 @@ test('a deposed leader commits neither its answer nor the writes that go with it
     const {
         tabs: [a, b, c],
         close,
+        until,
     } = await tabs(3);
     /** @type {(value: unknown) => void} */
     let finish = () => {};
@@ -163,11 +150,12 @@ test('a call that is aborted is withdrawn, unless its answer was committed', asy
     const {
         tabs: [a, b],
         close,
+        sleep,
     } = await tabs(2);
     await assert.rejects(b.leader('l').call('late', { timeout: 20 }), throwsDom('TimeoutError'));
     const controller = new AbortController();
     const aborted = b.leader('l').call('aborted', { signal: controller.signal });
-    setTimeout(() => controller.abort('why'), 20);
+    void sleep(20).then(() => controller.abort('why'));
     await assert.rejects(aborted, (error) => /** @type {unknown} */ (error) === 'why');
     /** @type {unknown[]} */
     const seen = [];
@@ -177,7 +165,7 @@ test('a call that is aborted is withdrawn, unless its answer was committed', asy
         if (request === 'given up within') {
             add(call, 7);
             gaveUp.abort('enough');
-            await new Promise((resolve) => setTimeout(resolve, 50));
+            await sleep(50);
         }
         return request;
     });
@@ -216,6 +204,7 @@ test('rows that are no calls, or are of another version, are left alone', async 
         origin,
         tabs: [a, b],
         close,
+        until,
     } = await tabs(2);
     assert.equal(await a.lock('any').run(() => true), true); // this makes the database
     for (const value of [null, '', '1', '1;%', '1;no such call', '0;no version']) {

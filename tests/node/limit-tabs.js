@@ -1,7 +1,5 @@
 /** What the tests of limits share. */
 
-export const pause = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
-
 /** How many of a number of tries are granted. @param {import('tabacus').Budget} budget @param {number} tries */
 export async function takes(budget, tries) {
     let taken = 0;

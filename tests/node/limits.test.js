@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { details, until } from './fake-origin.js';
+import { details } from './page-waits.js';
 import { tabs } from './open-tabs.js';
 import { failsWith } from './expected-errors.js';
 
@@ -11,6 +11,7 @@ test('a record of a limit that cannot be read is quarantined, and the limit coun
         origin,
         tabs: [a],
         close,
+        until,
     } = await tabs(1);
     const warnings = details(a, 'warning');
     for (const key of ['sequence/s', 'budget/b', 'rate/r']) {

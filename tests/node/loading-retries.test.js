@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { open } from 'tabacus';
 import { Lazy } from '../../js/common/lazy.js';
 import { Retries } from '../../js/common/retries.js';
-import { FakeOrigin } from './fake-origin.js';
+import { testOrigin } from './test-origin.js';
 
 const wasm = readFileSync(new URL('../../dist/node/locks.wasm', import.meta.url));
 
@@ -18,11 +18,6 @@ class Page extends EventTarget {
 
 /** The options of a test that waits for ever if the code is wrong. */
 const hangs = { timeout: 60_000 };
-
-/** @param {() => boolean} is */
-async function until(is) {
-    while (!is()) await new Promise((resolve) => setTimeout(resolve, 5));
-}
 
 /** A server of locks.wasm that is down until `up` is set. */
 async function serve() {
@@ -98,7 +93,7 @@ test(
     async (t) => {
         const server = await serve();
         t.after(server.close);
-        const origin = new FakeOrigin();
+        const origin = await testOrigin();
         const window = origin.window();
         const tab = await open({ window, wasm: { locks: server.address } });
         t.after(() => tab.close());
@@ -111,7 +106,7 @@ test(
         const withdraw = tab.queue('pages').subscribe(() => seen.push('withdrawn'));
         tab.lock('door').subscribe((requests) => seen.push(requests.length));
         tab.counter('orders', { strategy: 'transactional' }).subscribe((value) => seen.push(value));
-        await until(() => warnings.length === 3);
+        await origin.until(() => warnings.length === 3);
         assert.deepEqual(warnings.map(({ subject }) => subject).sort(), ['door', 'pages', 'pages']);
         for (const { code, message, subject } of warnings) {
             assert.equal(code, 'unavailable');
@@ -128,19 +123,19 @@ test(
         window.dispatchEvent(new Event('online'));
         assert.equal(await receipt.result, 'done 1'); // the handler that waited ran the job, since there is no other
         await other.counter('orders', { strategy: 'transactional' }).add(3);
-        await until(() => seen.includes(3));
+        await origin.until(() => seen.includes(3));
         assert.deepEqual(
             [...new Set(seen)].sort(), // the counter's value before it was loaded, and the holders of the lock
             [0, 3],
         );
-        assert.deepEqual(window.errors, []);
+        assert.deepEqual(origin.errors, []);
     },
 );
 
 test('a closed tab retries nothing', async (t) => {
     const server = await serve();
     t.after(server.close);
-    const window = new FakeOrigin().window();
+    const window = (await testOrigin()).window();
     /** The number of listeners for `online`. */
     let listening = 0;
     for (const [method, by] of /** @type {const} */ ([

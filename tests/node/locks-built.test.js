@@ -2,42 +2,21 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { open, TabacusError } from 'tabacus';
+import { TabacusError } from 'tabacus';
 import SuperTokensLock from 'tabacus/compat/browser-tabs-lock';
 import { createLeaderElection } from 'tabacus/compat/leadership';
 import { LockManager } from 'tabacus/compat/locks';
-import { FakeOrigin, until } from './fake-origin.js';
-import { LockOrigin } from './fake-locks.js';
-
-/** @typedef {import('tabacus').Tab} Tab */
-
-/** @param {number} count */
-async function tabs(count) {
-    const origin = new FakeOrigin();
-    const locks = new LockOrigin();
-    const opened = await Promise.all(
-        Array.from({ length: count }, (_, index) =>
-            open({
-                window: origin.window({ navigator: { locks: locks.manager(`client ${index}`) } }),
-            }),
-        ),
-    );
-    const all = /** @type {[Tab, Tab, Tab]} */ (/** @type {unknown} */ (opened));
-    return { tabs: all, close: () => Promise.all(opened.map((tab) => tab.close())) };
-}
+import { tabs } from './open-tabs.js';
 
 /** @param {string} name of a DOMException */
 const throwsDom = (name) => (/** @type {any} */ error) =>
     error instanceof DOMException && error.name === name;
 
-const ticks = async (count = 20) => {
-    for (let i = 0; i < count; i++) await new Promise((resolve) => setTimeout(resolve, 1));
-};
-
 test('one tab leads at a time, in terms that rise, and the next leads when one hands over or is closed', async () => {
     const {
         tabs: [a, b, c],
         close,
+        until,
     } = await tabs(3);
     /** @type {number[]} */
     const terms = [];
@@ -77,6 +56,7 @@ test('serial shows the last value at once, runs one mutation at a time over tabs
     const {
         tabs: [a, b],
         close,
+        sleep,
     } = await tabs(2);
     /** @type {string[]} */
     const log = [];
@@ -86,7 +66,7 @@ test('serial shows the last value at once, runs one mutation at a time over tabs
         async (/** @type {number} */ value) => {
             assert.equal(running.size, 0, 'one mutation runs at a time');
             running.add(name);
-            await ticks(2);
+            await sleep(2);
             running.delete(name);
             log.push(`${name} ${value}`);
             if (fails) throw new Error('refused');
@@ -176,6 +156,7 @@ test('compat/locks: request() behaves as in Web Locks, with the same errors in t
     const {
         tabs: [a, b],
         close,
+        sleep,
     } = await tabs(2);
     const one = new LockManager(a);
     const other = new LockManager(b);
@@ -223,11 +204,11 @@ test('compat/locks: request() behaves as in Web Locks, with the same errors in t
     /** @type {(value?: unknown) => void} */
     let end = () => {};
     const holds = one.request('n', () => new Promise((resolve) => (end = resolve)));
-    await ticks();
+    await sleep(20);
     assert.equal(await other.request('n', { ifAvailable: true }, (lock) => lock), null);
     const controller = new AbortController();
     const waits = other.request('n', { signal: controller.signal }, () => 'never');
-    await ticks();
+    await sleep(20);
     const { held, pending } = await other.query();
     assert.deepEqual([held.length, pending.length], [1, 1]);
     controller.abort();
@@ -244,13 +225,14 @@ test('a semaphore admits at most as many callers as it has permits, over tabs, f
     const {
         tabs: [a, b, c],
         close,
+        sleep,
     } = await tabs(3);
     let inside = 0;
     let most = 0;
     let served = 0;
     const use = async () => {
         most = Math.max(most, ++inside);
-        await ticks(3);
+        await sleep(3);
         inside--;
         served++;
     };
@@ -278,6 +260,7 @@ test('a watcher of a leader is notified of each change once, whatever waits mean
     const {
         tabs: [a, b, c],
         close,
+        until,
     } = await tabs(3);
     /** @type {(string | undefined)[]} */
     const received = [];

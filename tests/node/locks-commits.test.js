@@ -85,6 +85,7 @@ test('a commit rejects if the browser has ended its transaction, and writes noth
     const {
         tabs: [a],
         close,
+        sleep,
     } = await tabs(1);
     await a.lock('l').run(async (held) => {
         /** @type {any} */
@@ -92,7 +93,7 @@ test('a commit rejects if the browser has ended its transaction, and writes noth
         const late = held.commit('s', async (tx) => {
             kept = tx;
             tx.put('s', 'k', 'late');
-            await new Promise((resolve) => setTimeout(resolve, 20));
+            await sleep(20);
         });
         await assert.rejects(late, failsWith('store-failed'));
         await held.commit('s', (tx) => void (kept = tx));

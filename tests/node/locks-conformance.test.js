@@ -2,55 +2,45 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { open } from 'tabacus';
 import { Lock, LockManager } from 'tabacus/compat/locks';
-import { FakeOrigin } from './fake-origin.js';
-import { LockOrigin } from './fake-locks.js';
+import { tabs } from './open-tabs.js';
 import { lockSuite } from './lock-suite.js';
 import { deferred, rejectsDom } from './lock-suite-helpers.js';
 
-/** Two tabs of one origin. @param {boolean} [lease] where the browser has no locks */
-function openTabs(lease) {
-    const origin = new FakeOrigin();
-    const browser = new LockOrigin();
-    const window = (/** @type {number} */ at) =>
-        origin.window({ navigator: lease ? {} : { locks: browser.manager(`${at}`) } });
-    return Promise.all([0, 1].map((at) => open({ window: window(at) })));
-}
-
 for (const lease of [false, true]) {
     lockSuite(`LockManager over ${lease ? 'the lease' : 'Web Locks'}`, async () => {
-        const tabs = await openTabs(lease);
-        const [locks, others] = tabs.map((tab) => new LockManager(tab));
-        return { locks, others, Lock, LockManager, end: () => Promise.all(tabs.map((tab) => tab.close())) };
+        const { tabs: both, close } = await tabs(2, lease ? { navigator: {} } : {});
+        const [locks, others] = both.map((tab) => new LockManager(tab));
+        return { locks, others, Lock, LockManager, end: close };
     });
 }
 
 describe('LockManager and its tab', () => {
-    /** @type {import('tabacus').Tab[]} */
-    let tabs = [];
+    /** @type {Awaited<ReturnType<typeof tabs>>} */
+    let opened;
     before(async () => {
-        tabs = await openTabs();
+        opened = await tabs(2);
     });
-    after(() => Promise.all(tabs.map((tab) => tab.close())));
+    after(() => opened.close());
 
     it('a name means the same lock in every manager and in tab.lock()', async () => {
         const name = 'the same';
         const [granted, end] = [deferred(), deferred()];
-        const first = new LockManager(tabs[1]).request(name, () => (granted.resolve(), end.promise));
+        const first = new LockManager(opened.tabs[1]).request(name, () => (granted.resolve(), end.promise));
         await granted.promise;
         assert.equal(
-            await new LockManager(tabs[0]).request(name, { ifAvailable: true }, (lock) => lock),
+            await new LockManager(opened.tabs[0]).request(name, { ifAvailable: true }, (lock) => lock),
             null,
         );
-        assert.equal(await tabs[0]?.lock(name).run((lock) => lock, { ifAvailable: true }), null);
+        assert.equal(await opened.tabs[0].lock(name).run((lock) => lock, { ifAvailable: true }), null);
         end.resolve();
         await first;
     });
 
     it('a request of a document that was removed is an InvalidStateError', async () => {
-        const window = new FakeOrigin().window({ navigator: { locks: new LockOrigin().manager('gone') } });
-        const tab = await open({ window });
+        const {
+            tabs: [tab],
+        } = await tabs(1);
         const manager = new LockManager(tab);
         await manager.request('n', () => {});
         await tab.close();

@@ -2,14 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { details, until } from './fake-origin.js';
-import { tabs, tick } from './open-tabs.js';
+import { details, firePage } from './page-waits.js';
+import { tabs } from './open-tabs.js';
 import { failsWith } from './expected-errors.js';
 
 test('a previous holder is notified of a steal, its run() rejects, and its commits are refused', async () => {
     const {
         tabs: [a, b],
         close,
+        until,
     } = await tabs(2);
     /** @type {any} */
     let previous;
@@ -37,12 +38,13 @@ test('a previous holder is notified of a steal, its run() rejects, and its commi
 test('a holder that blocks its thread for longer than maxHold has lost the lock', async () => {
     const {
         tabs: [a],
+        windows: [{ performance }],
         close,
     } = await tabs(1);
     const warnings = details(a, 'warning');
     const stall = () => {
-        const until_ms = performance.now() + 30;
-        while (performance.now() < until_ms);
+        const end_ms = performance.now() + 30;
+        while (performance.now() < end_ms);
     };
     const lost = failsWith('lock-lost');
     const lock = a.lock('l');
@@ -79,6 +81,7 @@ test('a forgotten hold ends after maxHold, with a warning', async () => {
     const {
         tabs: [a, b],
         close,
+        until,
     } = await tabs(2);
     const warnings = details(a, 'warning');
     const forgotten = await a.lock('l').acquire({ maxHold: 20, label: 'forgotten' });
@@ -92,16 +95,17 @@ test('a forgotten hold ends after maxHold, with a warning', async () => {
 test('pagehide notifies the holder and releases its lock, and after pageshow the tab locks again', async () => {
     const {
         tabs: [a, b],
-        locks,
         windows,
         close,
+        until,
+        origin,
     } = await tabs(2);
     const held = await a.lock('l').acquire();
-    windows[0]?.page('pagehide');
+    firePage(windows[0], 'pagehide');
     assert.equal(held?.signal.aborted, true);
-    await until(() => locks.held.length === 0);
+    await until(async () => (await origin.heldLocks()).length === 0);
     await b.lock('l').run(() => {});
-    windows[0]?.page('pageshow');
+    firePage(windows[0], 'pageshow');
     assert.equal(await a.lock('l').run(() => 1), 1);
     await close();
 });
@@ -109,12 +113,14 @@ test('pagehide notifies the holder and releases its lock, and after pageshow the
 test('closing a tab rejects its waiting requests, releases its locks, and leaves no native lock', async () => {
     const {
         tabs: [a, b],
-        locks,
         close,
+        until,
+        sleep,
+        origin,
     } = await tabs(2);
     const held = await a.lock('l').acquire();
     const waiting = b.lock('l').run(() => {});
-    await tick();
+    await sleep(1);
     await Promise.all([assert.rejects(waiting, failsWith('closed')), b.close()]);
     await a.close();
     assert.equal(held?.held, false);
@@ -122,6 +128,6 @@ test('closing a tab rejects its waiting requests, releases its locks, and leaves
         a.lock('l').run(() => {}),
         failsWith('closed'),
     );
-    await until(() => locks.held.length === 0 && locks.queue.length === 0);
+    await until(async () => (await origin.heldLocks()).length + (await origin.waitingLocks()) === 0);
     await close();
 });

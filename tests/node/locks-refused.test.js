@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open } from 'tabacus';
 import { createOrigin, explore } from 'tabacus/emulator';
-import { details } from './fake-origin.js';
+import { details } from './page-waits.js';
 import { tabs } from './open-tabs.js';
 import { failsWith, isDom } from './expected-errors.js';
 

@@ -3,18 +3,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TabacusError } from 'tabacus';
-import { until } from './fake-origin.js';
-import { tabs, tick } from './open-tabs.js';
+import { tabs } from './open-tabs.js';
 import { failsWith } from './expected-errors.js';
 
 test('once() runs in one tab, all get its value or its error, a ttl keeps the value, and a dead runner is replaced', async () => {
     const {
         tabs: [a, b, c],
         close,
+        until,
+        sleep,
     } = await tabs(3);
     let runs = 0;
     const make = async () => {
-        await tick();
+        await sleep(1);
         return { run: ++runs };
     };
     // All six calls are made before the first run has finished.
@@ -49,6 +50,7 @@ test('an error of once() arrives in all tabs with its name and code, and without
     const {
         tabs: [a, b],
         close,
+        sleep,
     } = await tabs(2);
     await Promise.all([a.once('warm', () => 1), b.once('warm', () => 1)]); // this loads the modules
     for (const thrown of [
@@ -60,7 +62,7 @@ test('an error of once() arrives in all tabs with its name and code, and without
         let calls = 0;
         const make = async () => {
             calls++;
-            for (let turns = 0; turns < 5; turns++) await tick(); // the other tab calls meanwhile
+            for (let turns = 0; turns < 5; turns++) await sleep(1); // the other tab calls meanwhile
             throw thrown;
         };
         for (const { reason } of /** @type {PromiseRejectedResult[]} */ (

@@ -1,39 +1,31 @@
-/** Opens tabs in one process, for the tests of queues, locks and limits. */
+/** Opens tabs in an origin of the emulator, for the tests of queues, locks and limits. */
 
 import { open } from 'tabacus';
-import { LockOrigin } from './fake-locks.js';
-import { FakeOrigin } from './fake-origin.js';
+import { testOrigin } from './test-origin.js';
 
 /** @typedef {import('tabacus').Tab} Tab */
+/** @typedef {import('./test-origin.js').TestOrigin} TestOrigin */
 
 /**
  * @param {number} count
- * @param {object} [without]
- * @param {object} [options]
+ * @param {Parameters<TestOrigin['window']>[0]} [replaced] properties that replace those of the windows
+ * @param {object} [options] of open()
+ * @param {import('tabacus/emulator').CreateOriginOptions} [how] options of the origin
  */
-export async function tabs(count, without = {}, options = {}) {
-    const origin = new FakeOrigin();
-    const locks = new LockOrigin();
-    const windows = Array.from({ length: count }, (_, index) =>
-        origin.window({ navigator: { locks: locks.manager(`client ${index}`) }, ...without }),
-    );
+export async function tabs(count, replaced = {}, options = {}, how = {}) {
+    const origin = await testOrigin(how);
+    const windows = Array.from({ length: count }, () => origin.window(replaced));
     const opened = await Promise.all(windows.map((window) => open({ window, ...options })));
     // The tuple type has three tabs, but there are `count` of them.
     const all = /** @type {[Tab, Tab, Tab]} */ (/** @type {unknown} */ (opened));
-    /** Opens one more tab. @param {object} [also] further options */
-    const another = (also = {}) =>
-        open({
-            window: origin.window({ navigator: { locks: locks.manager(`late ${Math.random()}`) }, ...also }),
-        });
     return {
         origin,
-        locks,
         windows,
         tabs: all,
-        another,
+        /** Opens one more tab. @param {Parameters<TestOrigin['window']>[0]} [also] properties that replace those of its window */
+        another: (also = {}) => open({ window: origin.window(also) }),
         close: () => Promise.all(opened.map((tab) => tab.close())),
+        until: origin.until.bind(origin),
+        sleep: origin.sleep.bind(origin),
     };
 }
-
-/** Lets the other tabs run for a millisecond. */
-export const tick = () => new Promise((resolve) => setTimeout(resolve, 1));

@@ -4,10 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open } from 'tabacus';
 import { createOrigin } from 'tabacus/emulator';
-import { details, until } from './fake-origin.js';
-
-/** @param {any} window @param {number} ms */
-const sleep = (window, ms) => new Promise((resolve) => window.setTimeout(resolve, ms));
+import { details, sleep, until } from './page-waits.js';
 
 test('open({ persist: true }) asks the browser to keep the data, and capabilities have its answer', async () => {
     const origin = await createOrigin({ persistence: 'granted' });
@@ -18,7 +15,7 @@ test('open({ persist: true }) asks the browser to keep the data, and capabilitie
     assert.equal(await window.navigator.storage.persisted(), false, 'open() has not asked');
     const tab = await open({ window, persist: true });
     const [changes, warnings] = [details(tab, 'capabilitieschange'), details(tab, 'warning')];
-    await until(() => changes.length > 0);
+    await until(window, () => changes.length > 0);
     assert.equal(await window.navigator.storage.persisted(), true);
     assert.equal(tab.capabilities.persisted, true);
     const { usage = 0, quota = 0 } = tab.capabilities.estimate ?? {};
@@ -31,17 +28,18 @@ test('open({ persist: true }) asks the browser to keep the data, and capabilitie
 
 test('a browser that refuses to keep the data is a warning, and one that cannot be asked is none', async () => {
     const origin = await createOrigin();
-    const tab = await open({ window: origin.openTab().window, persist: true });
+    const { window } = origin.openTab();
+    const tab = await open({ window, persist: true });
     const warnings = details(tab, 'warning');
-    await until(() => warnings.length > 0);
+    await until(window, () => warnings.length > 0);
     assert.deepEqual([warnings[0].code, tab.capabilities.persisted], ['not-persisted', false]);
     await tab.close();
     origin.close();
     const insecure = await createOrigin({ url: 'http://a.test/', persistence: 'granted' });
-    const { window } = insecure.openTab();
-    const other = await open({ window, persist: true });
+    const page = insecure.openTab();
+    const other = await open({ window: page.window, persist: true });
     const none = details(other, 'warning');
-    await sleep(window, 1_000);
+    await sleep(page.window, 1_000);
     assert.deepEqual([none, other.capabilities.persisted], [[], undefined]);
     await other.close();
     insecure.close();
@@ -98,11 +96,12 @@ test('an origin whose database was evicted while localStorage was kept is told a
     first.counter('c').add(3);
     await first.close();
     origin.loseDatabase();
-    const tab = await open({ window: origin.openTab().window });
+    const { window } = origin.openTab();
+    const tab = await open({ window });
     const lost = details(tab, 'storelost');
     await tab.counter('c').read();
     await tab.counter('c').flush();
-    await until(() => lost.length > 0);
+    await until(window, () => lost.length > 0);
     assert.equal(lost.length, 1);
     await tab.close();
     origin.close();

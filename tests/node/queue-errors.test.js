@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TabacusError } from 'tabacus';
-import { details, until } from './fake-origin.js';
+import { details } from './page-waits.js';
 import { tabs } from './open-tabs.js';
 import { failsWith } from './expected-errors.js';
 
@@ -151,7 +151,7 @@ test('without Web Locks a queue works over a lease, and without IndexedDB it is 
     bare.tabs[0].queue('q').handle(() => {})();
     bare.tabs[0].queue('q').subscribe(() => {})();
     await assert.rejects(bare.tabs[0].queue('q').enqueue(1), failsWith('unavailable'));
-    await until(() => warnings.length === 2);
+    await bare.until(() => warnings.length === 2);
     assert.deepEqual(
         warnings.map(({ code, subject }) => [code, subject]),
         [
@@ -159,7 +159,7 @@ test('without Web Locks a queue works over a lease, and without IndexedDB it is 
             ['unavailable', 'q'],
         ],
     );
-    assert.deepEqual(bare.windows[0]?.errors, []);
+    assert.deepEqual(bare.origin.errors, []);
     await bare.close();
 });
 
@@ -168,6 +168,7 @@ test('unreadable rows are quarantined with a warning', async () => {
         tabs: [a],
         origin,
         close,
+        until,
     } = await tabs(1);
     const warnings = details(a, 'warning');
     const queue = a.queue('q');
@@ -189,6 +190,7 @@ test('an error of a handler arrives with its class, name, message and code: in t
     const {
         tabs: [a, b],
         close,
+        until,
     } = await tabs(2);
     const thrown = [
         new DOMException('full', 'QuotaExceededError'),

@@ -3,8 +3,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open } from 'tabacus';
-import { until } from './fake-origin.js';
-import { LockOrigin } from './fake-locks.js';
 import { tabs } from './open-tabs.js';
 import { failsWith } from './expected-errors.js';
 
@@ -30,6 +28,7 @@ test('each job emits `running` and then its end, with its key and kind, also if 
     const {
         tabs: [a, b],
         close,
+        until,
     } = await tabs(2);
     const queue = a.queue('q', { attempts: 1 });
     await queue.pause();
@@ -57,13 +56,15 @@ test('a slow job emits its events in its position, and no job emits `returned` w
     const {
         tabs: [a, b],
         close,
+        until,
+        sleep,
     } = await tabs(2);
     const queue = a.queue('q');
     await queue.pause();
     const keys = Array.from({ length: 60 }, (_, n) => String(n));
     await Promise.all(keys.map((key) => queue.enqueue(0, { key })));
     const events = await eventsOf(queue);
-    b.queue('q').handle(({ key }) => key === '30' && new Promise((resolve) => setTimeout(resolve, 30)));
+    b.queue('q').handle(({ key }) => key === '30' && sleep(30));
     await queue.resume();
     await queue.onIdle();
     await until(() => only(events, ['done']).length === keys.length);
@@ -81,6 +82,7 @@ test('a tab that subscribes while jobs are claimed receives their keys and kinds
     const {
         tabs: [a, b],
         close,
+        until,
     } = await tabs(2);
     const queue = a.queue('q');
     await queue.pause();
@@ -103,6 +105,7 @@ test('close() settles the jobs that have ended and gives back the others, so tha
     const {
         tabs: [a, b],
         close,
+        until,
     } = await tabs(2);
     const receipts = await Promise.all(Array.from({ length: 300 }, (_, n) => b.queue('q').enqueue(n)));
     /** @type {number[]} */
@@ -113,7 +116,7 @@ test('close() settles the jobs that have ended and gives back the others, so tha
         if (payload === 150) await (left = a.close());
         else ended.push(payload);
     });
-    await until(() => left);
+    await until(() => left !== undefined);
     await left;
     /** @type {number[]} */
     const lost = [];
@@ -191,6 +194,7 @@ test('a job emits `running` when it begins, and not when it is claimed ahead', a
     const {
         tabs: [a, b],
         close,
+        until,
     } = await tabs(2);
     const queue = a.queue('q');
     await queue.pause();
@@ -222,6 +226,7 @@ test('a slow job counts as running while it runs, also if it was claimed ahead',
     const {
         tabs: [a, b],
         close,
+        until,
     } = await tabs(2);
     const queue = a.queue('q');
     await queue.pause();
@@ -246,20 +251,18 @@ test('a job whose end was not announced does not count as running for ever', asy
         origin,
         tabs: [a, b],
         close,
+        until,
     } = await tabs(2);
     let mute = false;
-    class Muted extends origin.BroadcastChannel {
-        /** @param {unknown} message */
-        postMessage(message) {
-            if (!mute) super.postMessage(message);
-        }
-    }
-    const lost = await open({
-        window: origin.window({
-            BroadcastChannel: Muted,
-            navigator: { locks: new LockOrigin().manager('lost') },
-        }),
+    const muted = (/** @type {any} */ { BroadcastChannel }) => ({
+        BroadcastChannel: class extends BroadcastChannel {
+            /** @param {unknown} message */
+            postMessage(message) {
+                if (!mute) super.postMessage(message);
+            }
+        },
     });
+    const lost = await open({ window: origin.window(muted) });
     const queue = a.queue('q');
     /** @type {any} */
     let last;
@@ -290,6 +293,7 @@ test('separators in a note of progress do not split it', async () => {
     const {
         tabs: [a],
         close,
+        until,
     } = await tabs(1);
     /** @type {any[]} */
     const events = [];
@@ -306,6 +310,7 @@ test('the state is the first event, next() after the end of its job is refused, 
     const {
         tabs: [a],
         close,
+        until,
     } = await tabs(1);
     const queue = a.queue('q');
     /** @type {string[]} */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from './fake-origin.js';
+import { firePage } from './page-waits.js';
 import { tabs } from './open-tabs.js';
 import { failsWith } from './expected-errors.js';
 
@@ -12,6 +12,7 @@ test('a tab that is being frozen begins no transaction when its job is done, but
         windows: [window],
         tabs: [a, b],
         close,
+        until,
     } = await tabs(2);
     /** @type {(value: string) => void} */
     let go = () => {};
@@ -136,6 +137,7 @@ test('a page that is left aborts the signal of its job and gives the job back, a
         tabs: [a, b],
         windows: [window],
         close,
+        until,
     } = await tabs(2);
     /** @type {AbortSignal | undefined} */
     let held;
@@ -148,7 +150,7 @@ test('a page that is left aborts the signal of its job and gives the job back, a
     /** @type {number[]} */
     const lost = [];
     b.queue('q').handle(({ lostWorkers }) => lost.push(lostWorkers));
-    window?.page('pagehide');
+    firePage(window, 'pagehide');
     await receipt.result;
     assert.equal(held?.aborted, true);
     assert.deepEqual(lost, [0], 'a clean exit does not count as a lost worker');
@@ -160,6 +162,7 @@ test('an at-most-once job whose worker was lost becomes a dead letter, and is no
         tabs: [a, b],
         windows: [window],
         close,
+        until,
     } = await tabs(2);
     let runs = 0;
     a.queue('q', { delivery: 'at-most-once' }).handle(() => {
@@ -170,7 +173,7 @@ test('an at-most-once job whose worker was lost becomes a dead letter, and is no
     const receipt = await queue.enqueue('job');
     await until(() => runs === 1);
     queue.handle(() => void runs++);
-    window?.page('pagehide');
+    firePage(window, 'pagehide');
     await assert.rejects(receipt.result, failsWith('lost-worker'));
     assert.equal(runs, 1);
     assert.equal((await queue.deadLetters()).length, 1);

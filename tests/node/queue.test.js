@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from './fake-origin.js';
 import { tabs } from './open-tabs.js';
 import { failsWith } from './expected-errors.js';
 
@@ -89,13 +88,13 @@ test('jobs run in the order of the queue, fifo or lifo, priority first, and a re
 });
 
 test('at most `concurrency` jobs run at a time, over all tabs', async () => {
-    const { tabs: all, close } = await tabs(3);
+    const { tabs: all, close, sleep } = await tabs(3);
     let running = 0;
     let most = 0;
     for (const tab of all) {
         tab.queue('q', { concurrency: 2 }).handle(async () => {
             most = Math.max(most, ++running);
-            await new Promise((resolve) => setTimeout(resolve, 2));
+            await sleep(2);
             running--;
         });
     }
@@ -112,6 +111,7 @@ test('a job that fails is tried again, and in the end becomes a dead letter with
     const {
         tabs: [a, b],
         close,
+        until,
     } = await tabs(2);
     /** @type {number[]} */
     const attempts = [];
@@ -186,6 +186,7 @@ test('pause(), resume(), cancel() and clear() have effect in all tabs', async ()
     const {
         tabs: [a, b],
         close,
+        until,
     } = await tabs(2);
     /** @type {any[]} */
     const done = [];
@@ -219,6 +220,7 @@ test('cancelling a running job aborts its signal, and nothing of it is kept', as
     const {
         tabs: [a, b],
         close,
+        until,
     } = await tabs(2);
     /** @type {unknown} */
     let reason;
@@ -247,6 +249,7 @@ test('a queue that pauses on failure waits for resume(), for the network, or for
         tabs: [a],
         windows: [window],
         close,
+        until,
     } = await tabs(1);
     const queue = a.queue('q', { onFailure: 'pause', attempts: Infinity });
     let online = false;

@@ -3,11 +3,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tabs } from './open-tabs.js';
-import { pause } from './limit-tabs.js';
 import { failsWith } from './expected-errors.js';
 
 test('a rate limit grants at most the limit in a window, over tabs, and waiting takes go on in time', async () => {
-    const { tabs: all, close } = await tabs(3);
+    const {
+        tabs: all,
+        windows: [{ performance }],
+        close,
+    } = await tabs(3);
     const limit = 4;
     const interval = 120;
     const began = performance.now();
@@ -22,7 +25,7 @@ test('a rate limit grants at most the limit in a window, over tabs, and waiting 
         }),
     );
     assert.equal(resolved_ms.length, 15);
-    // A take may resolve late, if this process is held up, but never early, so that no two of them are compared.
+    // A take may resolve late, but never early, so that no two of them are compared.
     resolved_ms.forEach((when, index) => {
         const windows = Math.floor(index / limit);
         assert.ok(when - began >= windows * interval - 1, `${when - began} ms for ${windows} windows`);
@@ -34,6 +37,7 @@ test('tryTake() of a rate limit does not wait, and `timeout` and `signal` end th
     const {
         tabs: [a, b],
         close,
+        sleep,
     } = await tabs(2);
     const options = { limit: 2, interval: 60_000 };
     assert.equal(await a.rateLimit('r', options).tryTake(), true);
@@ -48,19 +52,21 @@ test('tryTake() of a rate limit does not wait, and `timeout` and `signal` end th
     controller.abort(new Error('enough'));
     await assert.rejects(waiting, /enough/);
     const closing = assert.rejects(b.rateLimit('r', options).take(), failsWith('closed'));
-    await pause(10);
+    await sleep(10);
     await close();
     await closing;
 });
 
 test('a take below the rate limit is granted, however short its timeout, unless it is aborted before', async () => {
     // A timer below 1 ms fires before the store answers.
-    const soon = (/** @type {() => void} */ done, /** @type {number} */ ms) =>
-        ms < 1 ? void Promise.resolve().then(done) : setTimeout(done, ms);
+    const soon = (/** @type {any} */ { setTimeout }) => ({
+        setTimeout: (/** @type {() => void} */ done, /** @type {number} */ ms) =>
+            ms < 1 ? void Promise.resolve().then(done) : setTimeout(done, ms),
+    });
     const {
         tabs: [a, b],
         close,
-    } = await tabs(2, { setTimeout: soon });
+    } = await tabs(2, soon);
     const options = { limit: 6, interval: 60_000 };
     const timedOut = (/** @type {any} */ error) =>
         error instanceof DOMException && error.name === 'TimeoutError';
@@ -89,16 +95,19 @@ test('a clock that is a year ahead or behind lets no call of a rate limit throug
         another,
         close,
     } = await tabs(1);
+    const ahead =
+        (/** @type {number} */ ms) =>
+        (/** @type {any} */ { Date }) => ({ Date: { now: () => Date.now() + ms } });
     const options = { limit: 2, interval: 60_000 };
     await a.rateLimit('r', options).take();
     await a.rateLimit('r', options).take();
     for (const offset_ms of [year_ms, -year_ms]) {
-        const b = await another({ Date: { now: () => Date.now() + offset_ms } });
+        const b = await another(ahead(offset_ms));
         assert.equal(await b.rateLimit('r', options).tryTake(), false);
         await b.close();
     }
     await close();
-    const late = await another({ Date: { now: () => Date.now() - year_ms } });
+    const late = await another(ahead(-year_ms));
     assert.equal(await late.rateLimit('r', options).tryTake(), false);
     await late.close();
 });

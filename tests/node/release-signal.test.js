@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from './fake-origin.js';
 import { tabs } from './open-tabs.js';
 import { failsWith, isDom } from './expected-errors.js';
 
@@ -13,6 +12,7 @@ test('releaseSignal ends a hold: its signal aborts, run() rejects with the reaso
     const {
         tabs: [a, b],
         close,
+        until,
     } = await tabs(2);
     const calls = {
         lock: (/** @type {any} */ tab, /** @type {any} */ use, /** @type {any} */ options) =>
@@ -52,8 +52,9 @@ test('releaseSignal ends a hold: its signal aborts, run() rejects with the reaso
 test('releaseSignal ends a wait, and an aborted one refuses the request', async () => {
     const {
         tabs: [a, b],
-        locks,
         close,
+        until,
+        origin,
     } = await tabs(2);
     const holder = await a.lock('l').acquire();
     const unmounted = new AbortController();
@@ -64,7 +65,7 @@ test('releaseSignal ends a wait, and an aborted one refuses the request', async 
         b.lockAll(['k', 'l'], () => assert.fail('it was released'), options),
         b.serial('l', 1).set(2, never, options),
     ];
-    await until(() => locks.queue.length > 0);
+    await until(async () => (await origin.waitingLocks()) > 0);
     unmounted.abort();
     for (const request of waiting) await assert.rejects(request, isDom('AbortError'));
     await assert.rejects(b.lock('m').acquire(options), isDom('AbortError'));
@@ -99,6 +100,7 @@ test('releaseSignal ends all locks of lockAll(), and the signals of all abort', 
     const {
         tabs: [a, b],
         close,
+        until,
     } = await tabs(2);
     for (const wait of [true, false]) {
         const unmounted = new AbortController();
@@ -156,6 +158,7 @@ test('an effect that is cleaned up and run again leaves one leader, and answer()
     const {
         tabs: [a, b],
         close,
+        until,
     } = await tabs(2);
     /** What a React effect does: it returns its cleanup. @param {number[]} led */
     const effect = (led) => {

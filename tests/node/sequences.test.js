@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TabacusRangeError } from 'tabacus';
-import { details, until } from './fake-origin.js';
+import { details } from './page-waits.js';
 import { tabs } from './open-tabs.js';
 
 test('a sequence gives no number twice over tabs, rises in each tab, and costs a transaction for each block', async () => {
@@ -86,6 +86,7 @@ test('a sequence gives no number again after its database is lost, and emits `st
         tabs: [a],
         another,
         close,
+        until,
     } = await tabs(1);
     const before = new Set();
     for (let i = 0; i < 20; i++) before.add(await a.sequence('s', { block: 8 }).next());

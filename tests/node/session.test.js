@@ -2,32 +2,23 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { open } from 'tabacus';
 import { Session } from '../../demo/session.js';
 import { listen, TokenServer } from '../../web/token-server.js';
-import { FakeOrigin } from './fake-origin.js';
-import { LockOrigin } from './fake-locks.js';
+import { tabs } from './open-tabs.js';
 
 /** @param {number} count */
 async function sessions(count) {
     const tokens = new TokenServer();
     const server = await listen(tokens);
-    const origin = new FakeOrigin();
-    const locks = new LockOrigin();
-    const tabs = await Promise.all(
-        Array.from({ length: count }, (_, index) =>
-            open({
-                window: origin.window({ navigator: { locks: locks.manager(`client ${index}`) } }),
-            }),
-        ),
-    );
-    const all = tabs.map((tab) => new Session(tab, server.url));
+    // The requests go to a real server, for which a virtual clock would not wait.
+    const { tabs: opened, close: closeTabs } = await tabs(count, {}, {}, { clock: 'real' });
+    const all = opened.map((tab) => new Session(tab, server.url));
     await Promise.all(all.map((session) => session.login()));
     const close = async () => {
-        await Promise.all(tabs.map((tab) => tab.close()));
+        await closeTabs();
         await server.close();
     };
-    return { tokens, tabs, sessions: all, close };
+    return { tokens, tabs: opened, sessions: all, close };
 }
 
 test('the provider rotates tokens, accepts the retry of a lost answer, and revokes the family on reuse', () => {
@@ -59,7 +50,12 @@ test('4 tabs with 10 requests each make exactly one refresh for each expiry, and
 });
 
 test('another tab refreshes if a tab closes between the rotation and its answer, and nobody is logged out', async () => {
-    const { tokens, tabs, sessions: all, close } = await sessions(3);
+    const {
+        tokens,
+        tabs: [first],
+        sessions: all,
+        close,
+    } = await sessions(3);
     tokens.expireAll();
     /** @type {(value?: unknown) => void} */
     let rotated = () => {};
@@ -71,7 +67,7 @@ test('another tab refreshes if a tab closes between the rotation and its answer,
     await midway;
     tokens.beforeAnswer = async () => {};
     const others = all.slice(1).map((session) => session.request('/resource'));
-    await tabs[0]?.close();
+    await first.close();
     answer();
     assert.equal(await dying, 'lock-lost');
     for (const response of await Promise.all(others)) assert.equal(response.status, 200);

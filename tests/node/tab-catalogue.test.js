@@ -9,7 +9,8 @@ import { tabCounter, tabOpen } from '../../js/core/generated/counters.js';
 import { Host } from '../../js/host/host.js';
 import { guaranteeFrom } from '../../js/tab/guarantee.js';
 import { STRATEGIES } from '../../js/common/strategies.js';
-import { FakeOrigin, settled, until } from './fake-origin.js';
+import { firePage, settled } from './page-waits.js';
+import { testOrigin } from './test-origin.js';
 import { startBridge, wasmOf } from './program.js';
 
 /** @typedef {import('tabacus').Strategy} Strategy */
@@ -26,20 +27,19 @@ const failsWith = (code) => (/** @type {any} */ error) =>
 const refuses = (argument, value) => (/** @type {any} */ error) =>
     failsWith('invalid-argument')(error) && error.argument === argument && Object.is(error.value, value);
 
-/** Reads until the value arrives by storage events and deltas. @param {any} counter @param {number} value */
-async function reads(counter, value) {
-    while ((await counter.read()) !== value) await new Promise((resolve) => setTimeout(resolve, 1));
-}
-
+/** Two tabs, which see at once what another writes to localStorage. */
 const pair = async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin({ storage: 'interleaved' });
     const windows = [origin.window(), origin.window()];
     const [a, b] = await Promise.all(windows.map((window) => open({ window })));
-    return { origin, windows, a: /** @type {any} */ (a), b: /** @type {any} */ (b) };
+    const until = origin.until.bind(origin);
+    /** Reads until the value arrives by storage events and deltas. @param {any} counter @param {number} value */
+    const reads = (counter, value) => until(async () => (await counter.read()) === value);
+    return { origin, windows, until, reads, a: /** @type {any} */ (a), b: /** @type {any} */ (b) };
 };
 
 test('every strategy counts over two tabs, and holds no lock after they are closed', async () => {
-    const { origin, a, b } = await pair();
+    const { origin, a, b, reads } = await pair();
     for (const strategy of strategies) {
         const options = strategy === 'deltas' ? { strategy, threshold: 0 } : { strategy };
         const [here, there] = [a.counter('c', options), b.counter('c', options)];
@@ -56,7 +56,7 @@ test('every strategy counts over two tabs, and holds no lock after they are clos
         assert.equal(await here.add(), sum + 1);
     }
     await Promise.all([a.close(), b.close()]);
-    assert.deepEqual(origin.locks.held(), []);
+    assert.deepEqual(await origin.heldLocks(), []);
     const c = await open({ window: origin.window() });
     for (const strategy of strategies) assert.equal(await c.counter('c', { strategy }).read(), 9, strategy);
     await c.close();
@@ -88,7 +88,7 @@ test('the guarantee of the default strategy is the one that the program gives, i
         memory: { indexedDB: undefined, localStorage: undefined },
     });
     for (const [store, lacks] of Object.entries(stores)) {
-        const window = new FakeOrigin().window(lacks);
+        const window = (await testOrigin()).window(lacks);
         const tab = await open({ window, allowWeaker: true });
         assert.equal(tab.capabilities.store, store);
         const host = new Host(/** @type {any} */ (window), 'guarantees');
@@ -127,7 +127,7 @@ test('guarantees list the losses and excesses of a strategy as data', async () =
 });
 
 test('each strategy has its own options, and they have ranges', async () => {
-    const { a, b } = await pair();
+    const { a, b, reads } = await pair();
     const counter = (/** @type {any} */ options) => () => a.counter('c', options);
     for (const [options, argument] of /** @type {[any, string][]} */ ([
         [{ strategy: 'naive', delay: 5 }, 'options.delay'],
@@ -158,7 +158,7 @@ test('each strategy has its own options, and they have ranges', async () => {
 });
 
 test('subscribers are called with the value once it is known, and after changes', async () => {
-    const { a, b } = await pair();
+    const { a, b, until } = await pair();
     const [here, there] = [
         a.counter('c', { strategy: 'eventual' }),
         b.counter('c', { strategy: 'eventual' }),
@@ -177,12 +177,12 @@ test('a page that is left closes its connections and releases its locks, and cou
     const { origin, windows, a, b } = await pair();
     const counters = strategies.map((strategy) => a.counter('c', { strategy }));
     for (const counter of counters) await counter.add(1);
-    windows[0]?.page('pagehide');
-    await until(() => origin.locks.held().every((name) => !name.includes('/log/')));
-    windows[0]?.page('pageshow');
+    firePage(windows[0], 'pagehide');
+    await origin.until(async () => (await origin.heldLocks()).every((name) => !name.includes('/log/')));
+    firePage(windows[0], 'pageshow');
     for (const counter of counters) assert.equal(await counter.add(1), 2);
     await Promise.all([a.close(), b.close()]);
-    assert.deepEqual(origin.locks.held(), []);
+    assert.deepEqual(await origin.heldLocks(), []);
 });
 
 test('close() waits for calls that wait for the module, and later calls are refused', async () => {
@@ -198,18 +198,18 @@ test('close() waits for calls that wait for the module, and later calls are refu
 
 test('the tab emits a warning for a record that cannot be read', async () => {
     const { origin, a, b } = await pair();
-    origin.area.set('tabacus/default/naive/c', 'many');
+    origin.localStorage.setItem('tabacus/default/naive/c', 'many');
     const warned = new Promise((resolve) => a.addEventListener('warning', resolve));
     assert.equal(await a.counter('c', { strategy: 'naive' }).add(1), 1);
     const { detail } = /** @type {any} */ (await warned);
     assert.equal(detail.code, 'corrupt-record');
-    assert.equal(origin.area.get('tabacus/default/naive/c/aside'), 'many');
+    assert.equal(origin.localStorage.getItem('tabacus/default/naive/c/aside'), 'many');
     await Promise.all([a.close(), b.close()]);
 });
 
 test('open() takes a piece from another place, and each call rejects if that piece is wrong', async () => {
     const bytes = wasmOf('catalogue');
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const good = await open({ window: origin.window(), wasm: { catalogue: bytes } });
     assert.equal(await good.counter('c', { strategy: 'log' }).add(4), 4);
     await good.close();
@@ -231,7 +231,7 @@ test('open() takes a piece from another place, and each call rejects if that pie
 
 test('flush() waits for the adds before it, and close() waits for all adds', async () => {
     for (const strategy of strategies) {
-        const origin = new FakeOrigin();
+        const origin = await testOrigin();
         const tab = await open({ window: origin.window() });
         const counter = tab.counter('c', { strategy });
         const adds = [counter.add(1), counter.add(2)];
@@ -255,7 +255,7 @@ test('flush() waits for the adds before it, and close() waits for all adds', asy
 
 test('subscribers receive earlier values and the changes of other tabs, whatever the store', async () => {
     for (const strategy of strategies) {
-        const { a, b } = await pair();
+        const { a, b, until } = await pair();
         const options = strategy === 'deltas' ? { strategy, threshold: 0 } : { strategy };
         await b.counter('c', options).add(5);
         await b.counter('c', options).flush();
@@ -271,7 +271,7 @@ test('subscribers receive earlier values and the changes of other tabs, whatever
 });
 
 test('subscribers of a batched counter are called once a batch is written', async () => {
-    const { a, b } = await pair();
+    const { a, b, until } = await pair();
     const options = /** @type {const} */ ({ strategy: 'batched', interval: 5 });
     /** @type {number[]} */
     const received = [];
@@ -286,7 +286,7 @@ test('subscribers of a batched counter are called once a batch is written', asyn
 
 test('a key of localStorage that is no well-formed string does not hold up the strategy log', async () => {
     const { origin, a, b } = await pair();
-    origin.area.set('tabacus/default/log/c/entry/\ud800', 'x');
+    origin.localStorage.setItem('tabacus/default/log/c/entry/\ud800', 'x');
     assert.equal(await a.counter('c', { strategy: 'log' }).add(1), 1);
     await Promise.all([a.close(), b.close()]);
 });
@@ -294,7 +294,7 @@ test('a key of localStorage that is no well-formed string does not hold up the s
 test('a lost database is reported also if only strategies of the catalogue count in it', async () => {
     const { origin, a, b } = await pair();
     await a.counter('c', { strategy: 'transactional' }).add(41);
-    await until(() => origin.area.has('tabacus/default/database-generation'));
+    await origin.until(() => origin.localStorage.getItem('tabacus/default/database-generation') !== null);
     await Promise.all([a.close(), b.close()]);
     await settled(origin.indexedDB.deleteDatabase('tabacus/default'));
     const later = await open({ window: origin.window() });
@@ -302,7 +302,7 @@ test('a lost database is reported also if only strategies of the catalogue count
     const losses = [];
     later.addEventListener('storelost', ({ detail }) => losses.push(detail));
     assert.equal(await later.counter('c', { strategy: 'transactional' }).read(), 0);
-    await until(() => losses.length > 0);
+    await origin.until(() => losses.length > 0);
     assert.ok(losses[0]?.previous && losses[0].generation !== losses[0].previous);
     await later.close();
 });
@@ -320,7 +320,7 @@ test('a tab that reads a corrupt value emits a warning', async () => {
 });
 
 test('a subscriber may add, and is not called within its own add()', async () => {
-    const { a, b } = await pair();
+    const { a, b, until } = await pair();
     const counter = a.counter('c', { strategy: 'naive' });
     counter.subscribe((/** @type {number} */ value) => {
         if (value < 500) void counter.add(1);

@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open } from 'tabacus';
-import { LockOrigin } from './fake-locks.js';
-import { FakeOrigin } from './fake-origin.js';
+import { testOrigin } from './test-origin.js';
 import { wasmOf } from './program.js';
 
 /** @typedef {import('tabacus').Tab} Tab */
@@ -12,14 +11,12 @@ import { wasmOf } from './program.js';
 const name = 'tabacus/default';
 
 /** An origin with one window. Its platform counts connections, channels and listeners. */
-function instrumented() {
-    const origin = new FakeOrigin();
-    const locks = new LockOrigin();
-    const manager = locks.manager('the tab');
-    const window = origin.window({ navigator: { locks: manager } });
+async function instrumented() {
+    const origin = await testOrigin();
+    const window = origin.window();
     /** @type {string[]} */
     const channels = [];
-    const { BroadcastChannel } = origin;
+    const { BroadcastChannel } = window;
     window.BroadcastChannel = class extends BroadcastChannel {
         /** @param {string} asked */
         constructor(asked) {
@@ -58,7 +55,7 @@ function instrumented() {
             return Reflect.apply(removeEventListener, target, [type, ...rest]);
         };
     }
-    return { origin, locks, window, channels, opened, listeners };
+    return { origin, window, channels, opened, listeners };
 }
 
 /** @param {Tab} tab */
@@ -88,7 +85,7 @@ async function useEverything(tab) {
 }
 
 test('with every feature in use, a tab opens its database once and listens once', async () => {
-    const { window, opened, listeners, origin } = instrumented();
+    const { window, opened, listeners, origin } = await instrumented();
     const tab = await open({ window });
     const counting = Object.fromEntries(listeners);
     await useEverything(tab);
@@ -98,11 +95,11 @@ test('with every feature in use, a tab opens its database once and listens once'
     await tab.close();
     assert.deepEqual([...opened], [[name, 1]], 'close() opens no connection');
     assert.deepEqual([...listeners.values()].filter(Boolean), []);
-    assert.deepEqual(origin.locks.held(), []);
+    assert.deepEqual(await origin.heldLocks(), []);
 });
 
 test('locks and queues share one lock table, with one channel and one queue of requests for a name', async () => {
-    const { window, channels, locks } = instrumented();
+    const { origin, window, channels } = await instrumented();
     const tab = await open({ window });
     await useEverything(tab);
     assert.deepEqual([...channels].sort(), [...new Set(channels)].sort());
@@ -111,7 +108,7 @@ test('locks and queues share one lock table, with one channel and one queue of r
     let seen = [];
     queue.handle(async () => {
         const second = tab.lock('queue/slow/0').run(() => {});
-        await new Promise((resolve) => setImmediate(resolve));
+        await origin.sleep(1);
         seen = await tab.lock('queue/slow/0').query();
         void second.catch(() => {});
     });
@@ -125,16 +122,16 @@ test('locks and queues share one lock table, with one channel and one queue of r
     );
     assert.equal(new Set(seen.map(({ tab: by }) => by)).size, 1, 'both requests are of this tab');
     await tab.close();
-    assert.deepEqual(locks.held, []);
+    assert.deepEqual(await origin.heldLocks(), []);
 });
 
 test('a page that is left commits before the connection closes, whatever features it has used', async () => {
-    const { window, opened } = instrumented();
+    const { origin, window, opened } = await instrumented();
     const tab = await open({ window });
     await useEverything(tab);
     tab.counter('visits').add(4);
     window.dispatchEvent(Object.assign(new Event('pagehide'), { persisted: true }));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await origin.sleep(50);
     assert.deepEqual([...opened], [[name, 1]], 'the last commit uses the open connection');
     window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
     assert.equal(await tab.counter('visits').read(), 5);
@@ -144,7 +141,7 @@ test('a page that is left commits before the connection closes, whatever feature
 });
 
 test('open() requests the wasm and the database before it returns, and reads localStorage only later', async (t) => {
-    const window = new FakeOrigin().window();
+    const window = (await testOrigin()).window();
     const { indexedDB, localStorage } = window;
     /** @type {string[]} */
     const asked = [];

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open } from 'tabacus';
-import { FakeOrigin } from './fake-origin.js';
+import { testOrigin } from './test-origin.js';
 
 test('a subscriber gets the value at once and once a turn, until it unsubscribes', async () => {
     const tab = await open();
@@ -39,7 +39,8 @@ test('one function subscribed twice is two subscriptions', async () => {
 });
 
 test('the error of a subscriber is reported, and other subscribers are called', async () => {
-    const window = new FakeOrigin().window();
+    const origin = await testOrigin();
+    const window = origin.window();
     const tab = await open({ window });
     const counter = tab.counter('c');
     const fault = new Error('mine');
@@ -52,7 +53,7 @@ test('the error of a subscriber is reported, and other subscribers are called', 
     counter.add(1);
     await counter.flush();
     assert.deepEqual(seen, [0, 1]);
-    assert.deepEqual(window.errors, [fault, fault]);
+    assert.deepEqual(origin.errors, [fault, fault]);
     await tab.close();
 });
 
@@ -113,7 +114,7 @@ test('leaving a loop early ends the iteration', async () => {
 });
 
 test('close() commits pending increments and settles open calls', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const tab = await open({ window: origin.window() });
     const counter = tab.counter('c');
     counter.add(7);
@@ -125,7 +126,7 @@ test('close() commits pending increments and settles open calls', async () => {
     const other = await open({ window: origin.window() });
     assert.equal(await other.counter('c').read(), 7);
     await other.close();
-    assert.deepEqual(origin.locks.held(), []);
+    assert.deepEqual(await origin.heldLocks(), []);
 });
 
 test('await using closes the tab', async () => {

@@ -5,12 +5,12 @@ import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { open } from 'tabacus';
 import { nextMacrotask } from '../../js/common/macrotask.js';
-import { FakeOrigin, until } from './fake-origin.js';
+import { testOrigin } from './test-origin.js';
 import { failsWith } from './expected-errors.js';
 import { wasmOf } from './program.js';
 
 test('if localStorage is refused or full, only the backup is missing', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const window = origin.window();
     Object.defineProperty(window, 'localStorage', {
         get: () => {
@@ -21,7 +21,7 @@ test('if localStorage is refused or full, only the backup is missing', async () 
     assert.equal(tab.capabilities.mirror, false);
     tab.counter('c').add(1);
     await tab.close();
-    origin.storageFull = true;
+    origin.emulated.setQuota(0);
     const full = await open({ window: origin.window() });
     full.counter('c').add(1);
     await full.counter('c').flush();
@@ -30,7 +30,7 @@ test('if localStorage is refused or full, only the backup is missing', async () 
 });
 
 test('without IndexedDB the slots are in localStorage, and the capabilities show it', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const refused = {
         open: () => {
             throw new DOMException('not in this mode', 'InvalidStateError');
@@ -63,7 +63,7 @@ test('open() loads storage.wasm where there is no IndexedDB, and nowhere else', 
     });
     const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
     const wasm = { storage: new URL(`http://127.0.0.1:${port}/storage.wasm`) };
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
 
     const stored = await open({ window: origin.window(), wasm });
     stored.counter('c').add(1);
@@ -86,7 +86,7 @@ test('open() loads storage.wasm where there is no IndexedDB, and nowhere else', 
 });
 
 test('two tabs are exact without locks or a channel', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const without = { navigator: {}, BroadcastChannel: undefined };
     const a = await open({ window: origin.window(without) });
     const b = await open({ window: origin.window(without) });
@@ -106,12 +106,13 @@ test('a tab goes on without a database that cannot be opened, and warns', async 
     const refusing = () => {
         throw new DOMException('not here', 'SecurityError');
     };
-    const tab = await open({ window: new FakeOrigin().window({ indexedDB: { open: refusing } }) });
+    const origin = await testOrigin();
+    const tab = await open({ window: origin.window({ indexedDB: { open: refusing } }) });
     assert.equal(tab.capabilities.store, 'localstorage');
     /** @type {string[]} */
     const codes = [];
     tab.addEventListener('warning', ({ detail }) => codes.push(detail.code));
-    await until(() => codes.length > 0);
+    await origin.until(() => codes.length > 0);
     assert.deepEqual(codes, ['degraded']);
     await tab.close();
 });
@@ -120,7 +121,6 @@ test('a tab whose user blocks site data has neither a database nor locks, unless
     const refusing = () => {
         throw new DOMException('The operation is insecure.', 'SecurityError');
     };
-    const refused = () => Promise.reject(new DOMException('not allowed in this context', 'SecurityError'));
     /** Refuses as Chromium does: by an event, and not by a SecurityError. */
     const denying = () => {
         /** @type {any} */
@@ -133,10 +133,9 @@ test('a tab whose user blocks site data has neither a database nor locks, unless
         { open, allowWeaker: true },
     ]);
     for (const { open: openDatabase, allowWeaker } of cases) {
-        const window = new FakeOrigin().window({
-            indexedDB: { open: openDatabase },
-            navigator: { locks: { request: refused, query: refused } },
-        });
+        const origin = await testOrigin();
+        const window = origin.window({ indexedDB: { open: openDatabase } });
+        origin.pageOf(window).refuseLocks();
         Object.defineProperty(window, 'localStorage', { get: refusing });
         const tab = await open({ window, allowWeaker });
         assert.deepEqual([tab.capabilities.store, tab.capabilities.exclusion], ['memory', 'none']);
@@ -154,29 +153,11 @@ test('a tab whose user blocks site data has neither a database nor locks, unless
 });
 
 test('a tab goes on although its database never opens, and counts in memory', async () => {
-    const origin = new FakeOrigin();
-    /** @type {(() => void)[]} */
-    const timers = [];
-    const window = origin.window({
-        indexedDB: { open: () => ({}) },
-        setTimeout: (/** @type {() => void} */ callback) => timers.push(callback),
-        clearTimeout: () => {},
-    });
-    /** @type {import('tabacus').Tab[]} */
-    const opened = [];
-    void open({ window }).then((tab) => opened.push(tab));
-    await until(() => {
-        timers.splice(0).forEach((callback) => callback());
-        return opened.length > 0;
-    });
-    const [tab] = /** @type {[import('tabacus').Tab]} */ (opened);
+    const origin = await testOrigin();
+    const window = origin.window();
+    origin.emulated.breakDatabase(origin.pageOf(window), 'hang-open');
+    const tab = await open({ window });
     assert.deepEqual([tab.capabilities.store, tab.capabilities.opening], ['indexeddb', true]);
     assert.equal(tab.counter('c').add(2), 2);
-    let closed = false;
-    const closing = assert.rejects(tab.close(), { code: 'store-failed' }).then(() => (closed = true));
-    await until(() => {
-        timers.splice(0).forEach((callback) => callback());
-        return closed;
-    });
-    await closing;
+    await assert.rejects(tab.close(), { code: 'store-failed' });
 });

@@ -6,7 +6,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open } from 'tabacus';
-import { FakeOrigin, settled, until } from './fake-origin.js';
+import { settled } from './page-waits.js';
+import { testOrigin } from './test-origin.js';
 import { wasmOf } from './program.js';
 import { Program } from '../../js/core/program.js';
 
@@ -31,7 +32,7 @@ class CountingStorageEvent extends Event {
 }
 
 test("the values of other applications' keys are not read", async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const window = origin.window();
     const tab = await open({ namespace: 'ours', window });
     const counter = tab.counter('c', { strategy: 'naive' });
@@ -46,24 +47,24 @@ test("the values of other applications' keys are not read", async () => {
     assert.equal(ours.reads, 1);
     assert.equal(counter.value, 7);
     await tab.close();
-    assert.deepEqual(window.errors, []);
+    assert.deepEqual(origin.errors, []);
 });
 
 test('a value of tabacus that is too long counts as unreadable, and the counter goes on', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin({ storage: 'interleaved' });
     const window = origin.window();
     const tab = await open({ namespace: 'ours', window });
     const counter = tab.counter('c', { strategy: 'naive' });
-    origin.area.set('tabacus/ours/naive/c', '5'.padEnd(2 ** 17, '5'));
+    origin.localStorage.setItem('tabacus/ours/naive/c', '5'.padEnd(2 ** 17, '5'));
     assert.equal(await counter.read(), 0);
     window.dispatchEvent(new CountingStorageEvent('tabacus/ours/naive/c', '9'.repeat(2 ** 25)));
     assert.equal(await counter.add(2), 2);
     await tab.close();
-    assert.deepEqual(window.errors, []);
+    assert.deepEqual(origin.errors, []);
 });
 
 test('a message that is longer than any of tabacus is dropped', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const [window, other] = [origin.window(), origin.window()];
     const tab = await open({ namespace: 'ours', window });
     const channel = new other.BroadcastChannel('tabacus/ours/news');
@@ -72,10 +73,10 @@ test('a message that is longer than any of tabacus is dropped', async () => {
         channel.postMessage(data);
     const sibling = await open({ namespace: 'ours', window: other });
     sibling.counter('c').add(3);
-    await until(() => counter.value === 3);
+    await origin.until(() => counter.value === 3);
     channel.close();
     await Promise.all([tab.close(), sibling.close()]);
-    assert.deepEqual(window.errors, []);
+    assert.deepEqual(origin.errors, []);
 });
 
 test('a text for which a core has no memory is refused, and its allocator goes on', async () => {
@@ -86,7 +87,7 @@ test('a text for which a core has no memory is refused, and its allocator goes o
 });
 
 test('a foreign database with the name of tabacus keeps its records and gets the stores of tabacus', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const foreign = await origin.connect('tabacus/default', {
         version: 3,
         upgrade: (database) => {
@@ -112,17 +113,19 @@ test('a foreign database with the name of tabacus keeps its records and gets the
 });
 
 test('foreign messages on the channel change nothing', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     /** @type {Set<string>} */
     const names = new Set();
-    class RecordingChannel extends origin.BroadcastChannel {
-        /** @param {string} name */
-        constructor(name) {
-            super(name);
-            names.add(name);
-        }
-    }
-    const tab = await open({ window: origin.window({ BroadcastChannel: RecordingChannel }) });
+    const recording = (/** @type {any} */ { BroadcastChannel }) => ({
+        BroadcastChannel: class extends BroadcastChannel {
+            /** @param {string} name */
+            constructor(name) {
+                super(name);
+                names.add(name);
+            }
+        },
+    });
+    const tab = await open({ window: origin.window(recording) });
     const other = await open({ window: origin.window() });
     const counter = tab.counter('c');
     counter.add(1);
@@ -146,20 +149,20 @@ test('foreign messages on the channel change nothing', async () => {
     }
     other.counter('c').add(1);
     await other.counter('c').flush();
-    await until(() => counter.value === 2);
+    await origin.until(() => counter.value === 2);
     assert.equal(await counter.read(), 2);
     await tab.close();
     await other.close();
 });
 
 test('foreign storage events change nothing', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const window = origin.window({ indexedDB: undefined });
     const tab = await open({ window });
     const counter = tab.counter('c');
     counter.add(1);
     await counter.flush();
-    for (const key of [null, '', 'tabacus/', [...origin.area.keys()][0]]) {
+    for (const key of [null, '', 'tabacus/', window.localStorage.key(0)]) {
         for (const newValue of [null, '', 'nonsense', '9'.repeat(400)]) {
             window.dispatchEvent(Object.assign(new Event('storage'), { key, oldValue: null, newValue }));
         }
@@ -167,5 +170,5 @@ test('foreign storage events change nothing', async () => {
     counter.add(1);
     assert.equal(await counter.read(), 2);
     await tab.close();
-    assert.deepEqual(window.errors, []);
+    assert.deepEqual(origin.errors, []);
 });

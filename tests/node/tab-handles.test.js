@@ -7,18 +7,16 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { open, TabacusError } from 'tabacus';
-import { LockOrigin } from './fake-locks.js';
-import { FakeOrigin } from './fake-origin.js';
+import { testOrigin } from './test-origin.js';
 import { wasmOf } from './program.js';
 
 /** @param {string} code */
 const failsWith = (code) => (/** @type {any} */ error) =>
     error instanceof TabacusError && error.code === code;
 
-function oneWindow() {
-    const origin = new FakeOrigin();
-    const locks = new LockOrigin();
-    const window = origin.window({ navigator: { locks: locks.manager('the tab') } });
+async function oneWindow() {
+    const origin = await testOrigin();
+    const window = origin.window();
     let opened = 0;
     const factory = window.indexedDB;
     const counted = {
@@ -28,11 +26,11 @@ function oneWindow() {
         },
     };
     Object.defineProperty(window, 'indexedDB', { value: counted });
-    return { origin, locks, window, opened: () => opened };
+    return { origin, window, opened: () => opened };
 }
 
 test('two handles of a namespace are two objects that share one database', async () => {
-    const { window, opened } = oneWindow();
+    const { window, opened } = await oneWindow();
     const [a, b] = await Promise.all([open({ window }), open({ window })]);
     const c = await open({ window });
     assert.equal(new Set([a, b, c]).size, 3);
@@ -52,7 +50,7 @@ test('two handles of a namespace are two objects that share one database', async
 });
 
 test('a handle that is closed releases its own locks and handlers, and no others', async () => {
-    const { window, locks } = oneWindow();
+    const { origin, window } = await oneWindow();
     const [a, b] = await Promise.all([open({ window }), open({ window })]);
     a.counter('n').add(1);
     const held = await a.lock('l').acquire();
@@ -93,14 +91,14 @@ test('a handle that is closed releases its own locks and handlers, and no others
     assert.equal(await b.counter('n').read(), 1, 'the increments of a are flushed');
     kept?.release();
     await b.close();
-    assert.deepEqual(locks.held, []);
+    await origin.until(async () => (await origin.heldLocks()).length === 0);
     const again = await open({ window });
     assert.equal(await again.counter('n').read(), 1);
     await again.close();
 });
 
 test('a lock that is granted while its handle is being closed is released', async () => {
-    const { window } = oneWindow();
+    const { window } = await oneWindow();
     const [a, b] = await Promise.all([open({ window }), open({ window })]);
     await a.lock('l').run(() => {});
     const asked = a.lock('l').acquire();
@@ -111,7 +109,7 @@ test('a lock that is granted while its handle is being closed is released', asyn
 });
 
 test('options that contradict the running engine are refused with an error that has both values', async () => {
-    const { window } = oneWindow();
+    const { window } = await oneWindow();
     const tab = await open({ window, allowWeaker: true });
     await assert.rejects(open({ window, allowWeaker: false }), (/** @type {any} */ error) => {
         assert.equal(error.code, 'kind-mismatch');
@@ -140,7 +138,7 @@ test('options that contradict the running engine are refused with an error that 
 });
 
 test('an engine that could not be opened is not shared', async () => {
-    const { window } = oneWindow();
+    const { window } = await oneWindow();
     const junk = new Uint8Array([1, 2, 3]);
     await Promise.all([
         assert.rejects(open({ window, wasm: junk }), failsWith('invalid-argument')),
@@ -156,7 +154,7 @@ test('two copies of the package in one page behave as two tabs', async () => {
     cpSync(new URL('../../dist/node', import.meta.url), folder, { recursive: true });
     /** @type {typeof import('tabacus')} */
     const copy = await import(pathToFileURL(join(folder, 'tabacus.js')).href);
-    const { window, opened, locks } = oneWindow();
+    const { origin, window, opened } = await oneWindow();
     const [a, b] = await Promise.all([open({ window }), copy.open({ window })]);
     assert.equal(opened(), 2);
     a.counter('n').add(1);
@@ -166,7 +164,7 @@ test('two copies of the package in one page behave as two tabs', async () => {
     let inside = 0;
     const enter = async () => {
         assert.equal(++inside, 1);
-        await new Promise((resolve) => setImmediate(resolve));
+        await origin.sleep(1);
         inside--;
     };
     await Promise.all([a, b, a, b].map((tab) => tab.lock('l').run(enter)));
@@ -180,12 +178,12 @@ test('two copies of the package in one page behave as two tabs', async () => {
     await a.close();
     assert.equal(await b.lock('l').run(() => 1), 1);
     await b.close();
-    assert.deepEqual(locks.held, []);
+    await origin.until(async () => (await origin.heldLocks()).length === 0);
     rmSync(folder, { recursive: true });
 });
 
 test('a handle that is closed while its locks are being loaded acquires none', async () => {
-    const { window } = oneWindow();
+    const { window } = await oneWindow();
     const [tab, other] = await Promise.all([open({ window }), open({ window })]);
     const acquiring = tab.lock('l').acquire();
     const refused = assert.rejects(acquiring, failsWith('closed'));
@@ -196,7 +194,7 @@ test('a handle that is closed while its locks are being loaded acquires none', a
 });
 
 test('a running engine uses the options wasm and preload of a later open()', async () => {
-    const { window } = oneWindow();
+    const { window } = await oneWindow();
     const first = await open({ window });
     const junk = new Uint8Array([1, 2, 3]);
     const second = await open({ window, wasm: { limits: junk } });

@@ -4,18 +4,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hostEvents } from '../../js/core/generated/host-events.js';
 import { Host } from '../../js/host/host.js';
-import { FakeOrigin, settled, until } from './fake-origin.js';
+import { settled } from './page-waits.js';
+import { testOrigin } from './test-origin.js';
 
 const stores = ['meta', 'claims', 'rows', 'counters', 'aside'];
 
 /**
  * A host, and the list of its reports.
  *
- * @param {FakeOrigin} origin
- * @param {object} [without]
+ * @param {import('./test-origin.js').TestOrigin} origin
+ * @param {Parameters<typeof origin.window>[0]} [replaced]
  */
-async function hostIn(origin, without) {
-    const host = new Host(/** @type {any} */ (origin.window(without)), 'n');
+async function hostIn(origin, replaced) {
+    const host = new Host(/** @type {any} */ (origin.window(replaced)), 'n');
     await host.database.ready();
     /** @type {{ event: string, number: number, texts: (string | null)[] }[]} */
     const reports = [];
@@ -45,7 +46,7 @@ async function hostIn(origin, without) {
         start(operation);
         const mine = () =>
             reports.find(({ event, number }) => /settled|failed/.test(event) && number === operation);
-        await until(() => mine() !== undefined);
+        await origin.until(() => mine() !== undefined);
         const { event, texts } = /** @type {NonNullable<ReturnType<typeof mine>>} */ (mine());
         return { event, texts };
     };
@@ -65,7 +66,7 @@ async function hostIn(origin, without) {
 }
 
 test('rows are read as they were written, and a row that is no string is read as null', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const { host, settling, begin } = await hostIn(origin);
     const { transaction } = begin();
     transaction.put('rows', 'a/1', 'x\0😀');
@@ -86,7 +87,7 @@ test('rows are read as they were written, and a row that is no string is read as
 });
 
 test('a second holder of a subject aborts the whole transaction as fenced', async () => {
-    const { host, settling, begin } = await hostIn(new FakeOrigin());
+    const { host, settling, begin } = await hostIn(await testOrigin());
     const { transaction: first } = begin();
     first.claim('slot', 'me');
     assert.equal((await settling((id) => first.commit(id))).event, 'settled');
@@ -107,7 +108,7 @@ test('a second holder of a subject aborts the whole transaction as fenced', asyn
 });
 
 test('a transaction that the core forgets before a commit writes nothing', async () => {
-    const { host, settling, begin } = await hostIn(new FakeOrigin());
+    const { host, settling, begin } = await hostIn(await testOrigin());
     const { transaction, operation } = begin();
     transaction.put('rows', 'a', '1');
     host.database.forget(operation);
@@ -117,7 +118,7 @@ test('a transaction that the core forgets before a commit writes nothing', async
 });
 
 test('an aborted transaction fails all its operations, unless its commit was requested before', async () => {
-    const { host, settling, begin } = await hostIn(new FakeOrigin());
+    const { host, settling, begin } = await hostIn(await testOrigin());
     const { transaction: aborted } = begin();
     aborted.put('rows', 'a', '1');
     const before = settling((id) => aborted.get(id, 'rows', 'a'));
@@ -140,7 +141,7 @@ test('an aborted transaction fails all its operations, unless its commit was req
 });
 
 test('a transaction that the core forgets after a commit writes everything', async () => {
-    const { host, settling, begin } = await hostIn(new FakeOrigin());
+    const { host, settling, begin } = await hostIn(await testOrigin());
     const { transaction, operation } = begin();
     transaction.put('rows', 'a', '1');
     const outcome = settling((id) => transaction.commit(id));
@@ -150,7 +151,7 @@ test('a transaction that the core forgets after a commit writes everything', asy
 });
 
 test('if the browser drops the connection without an abort event, a read is repeated, and a commit without a proof is unknown', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const { host, reports, settling, begin } = await hostIn(origin);
     const { transaction } = begin();
     const { transaction: reading } = begin(false);
@@ -166,7 +167,7 @@ test('if the browser drops the connection without an abort event, a read is repe
 });
 
 test('a transaction whose connection dies keeps nothing if its repetition reads something else', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const { host, reports, settling, begin } = await hostIn(origin);
     const { transaction: first } = begin();
     first.put('rows', 'a', '1');
@@ -191,7 +192,7 @@ test('a transaction whose connection dies keeps nothing if its repetition reads 
 });
 
 test('afterMicrotasks() reports after the given number of microtasks', async () => {
-    const { host, reports } = await hostIn(new FakeOrigin());
+    const { host, reports } = await hostIn(await testOrigin());
     const seen = [];
     host.clock.afterMicrotasks(2, 3);
     for (let passed = 1; passed <= 4; passed++) {
@@ -203,14 +204,19 @@ test('afterMicrotasks() reports after the given number of microtasks', async () 
 });
 
 test('a new database is reported once, with the data loss that the browser reports', async () => {
-    const origin = new FakeOrigin();
-    const open = origin.indexedDB.open.bind(origin.indexedDB);
-    origin.indexedDB.open = (name, version) => {
-        const request = open(name, version);
-        request.addEventListener('upgradeneeded', (event) => Object.assign(event, { dataLoss: 'total' }));
-        return request;
-    };
-    const { host, reports } = await hostIn(origin);
+    const origin = await testOrigin();
+    const losing = (/** @type {any} */ { indexedDB }) => ({
+        indexedDB: {
+            open: (/** @type {any[]} */ ...given) => {
+                const request = indexedDB.open(...given);
+                request.addEventListener('upgradeneeded', (/** @type {Event} */ event) =>
+                    Object.assign(event, { dataLoss: 'total' }),
+                );
+                return request;
+            },
+        },
+    });
+    const { host, reports } = await hostIn(origin, losing);
     assert.deepEqual(reports, [{ event: 'databaseCreated', number: 0, texts: ['total'] }]);
     host.dispose();
     const again = await hostIn(origin);
@@ -219,7 +225,7 @@ test('a new database is reported once, with the data loss that the browser repor
 });
 
 test('stores that have a name of tabacus and another shape are renamed with their records', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const foreign = await origin.connect('tabacus/n', {
         version: 2,
         upgrade: (database) => {
@@ -243,8 +249,8 @@ test('stores that have a name of tabacus and another shape are renamed with thei
 });
 
 test('a database is made even if there is no space for a row, and is reported once', async () => {
-    const origin = new FakeOrigin();
-    const { indexedDB } = /** @type {{ indexedDB: IDBFactory }} */ (/** @type {unknown} */ (origin.window()));
+    const origin = await testOrigin();
+    const { indexedDB } = origin;
     let puts = 0;
     const full = {
         open: (/** @type {[string, number?]} */ ...args) => {
@@ -273,7 +279,7 @@ test('a database is made even if there is no space for a row, and is reported on
 });
 
 test('a database that has all store names of tabacus and another shape is converted at its first use', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const own = await hostIn(origin);
     own.host.dispose();
     const foreign = await origin.connect('tabacus/n', {
@@ -305,7 +311,7 @@ test('a database that has all store names of tabacus and another shape is conver
 });
 
 test('keys that are no well-formed strings are left alone, and hold up nothing', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin({ storage: 'interleaved' });
     const { host, settling, begin } = await hostIn(origin);
     const { transaction } = begin();
     transaction.put('rows', 'a/1', '1');
@@ -313,14 +319,14 @@ test('keys that are no well-formed strings are left alone, and hold up nothing',
     await origin.records('n', 'rows', (rows) => rows.put('2', 'a/\ud800'));
     const { transaction: reading } = begin(false);
     assert.deepEqual((await settling((id) => reading.list(id, 'rows', 'a/'))).texts, ['a/1', '1']);
-    origin.area.set('tabacus/a', '1');
-    origin.area.set('tabacus/\ud800', '2');
+    origin.localStorage.setItem('tabacus/a', '1');
+    origin.localStorage.setItem('tabacus/\ud800', '2');
     assert.deepEqual((await settling((id) => host.storage.keys(id, 'tabacus/'))).texts, ['tabacus/a']);
     host.dispose();
 });
 
 test('an opaque origin has neither locks nor a database, whatever its objects, and a file has both', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const frame = await hostIn(origin, { origin: 'null', location: { protocol: 'https:' } });
     assert.deepEqual([frame.host.locks.available, frame.host.database.available], [false, false]);
     const file = await hostIn(origin, { origin: 'null', location: { protocol: 'file:' } });
@@ -330,13 +336,13 @@ test('an opaque origin has neither locks nor a database, whatever its objects, a
 });
 
 test('a message that is no string is dropped', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const { host, reports } = await hostIn(origin);
     assert.ok(host.channels.open(4, 'c'));
     const stranger = new origin.BroadcastChannel('c');
     for (const message of [7, null, { a: 1 }, 'text']) stranger.postMessage(message);
     const received = () => reports.filter(({ event }) => event === 'message');
-    await until(() => received().length > 0);
+    await origin.until(() => received().length > 0);
     assert.deepEqual(
         received().map(({ number, texts }) => [number, ...texts]),
         [[4, 'text']],
@@ -346,7 +352,7 @@ test('a message that is no string is dropped', async () => {
 });
 
 test('a deferred message is posted before the next message or when its timer fires, and at once in a hidden page', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const page = Object.assign(new EventTarget(), { visibilityState: 'visible' });
     /** @type {(() => void)[]} */
     const timers = [];
@@ -360,7 +366,7 @@ test('a deferred message is posted before the next message or when its timer fir
     const other = new origin.BroadcastChannel('c');
     other.onmessage = ({ data }) => void received.push(data);
     const expectReceived = async (/** @type {string} */ all) => {
-        await until(() => received.length >= all.length);
+        await origin.until(() => received.length >= all.length);
         assert.equal(received.join(''), all);
     };
     const before = timers.length;
@@ -385,7 +391,8 @@ test('a deferred message is posted before the next message or when its timer fir
 });
 
 test('locks are granted, refused, withdrawn and lost', async () => {
-    const { host, reports, settling } = await hostIn(new FakeOrigin());
+    const origin = await testOrigin();
+    const { host, reports, settling } = await hostIn(origin);
     const plain = { mode: /** @type {const} */ ('exclusive'), ifAvailable: false, steal: false };
     const granted = { event: 'settled', texts: [] };
     let first = 0;
@@ -398,12 +405,12 @@ test('locks are granted, refused, withdrawn and lost', async () => {
     });
     assert.deepEqual([withdrawn.event, withdrawn.texts[0]], ['failed', 'lock-lost']);
     assert.deepEqual(await settling((id) => host.locks.request(id, 'l', { ...plain, steal: true })), granted);
-    await until(() => reports.some(({ event, number }) => event === 'lockLost' && number === first));
+    await origin.until(() => reports.some(({ event, number }) => event === 'lockLost' && number === first));
     host.dispose();
 });
 
 test('a lock that is granted after dispose() is released', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const { host } = await hostIn(origin);
     const plain = { mode: /** @type {const} */ ('exclusive'), ifAvailable: true, steal: false };
     host.locks.request(2, 'late', plain);
@@ -417,8 +424,8 @@ test('a lock that is granted after dispose() is released', async () => {
 });
 
 test('a transaction opens another connection if the last one was lost while it opened', async () => {
-    const origin = new FakeOrigin();
-    const { indexedDB } = /** @type {{ indexedDB: IDBFactory }} */ (/** @type {unknown} */ (origin.window()));
+    const origin = await testOrigin();
+    const { indexedDB } = origin;
     let losses = 1;
     const losing = {
         open: (/** @type {[string, number?]} */ ...args) => {
@@ -437,7 +444,7 @@ test('a transaction opens another connection if the last one was lost while it o
 });
 
 test('an exception of the core is reported as an error of the window, and does not reach its event handler', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const window = origin.window();
     const host = new Host(/** @type {any} */ (window), 'n');
     await host.database.ready();
@@ -448,6 +455,6 @@ test('an exception of the core is reported as an error of the window, and does n
     };
     host.connect(hostEvents(throws));
     window.dispatchEvent(Object.assign(new Event('storage'), { key: null, oldValue: null, newValue: null }));
-    assert.ok(window.errors.includes(fault));
+    assert.ok(origin.errors.includes(fault));
     host.dispose();
 });

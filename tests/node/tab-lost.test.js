@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open } from 'tabacus';
-import { LockOrigin } from './fake-locks.js';
-import { details, FakeOrigin, settled, until } from './fake-origin.js';
+import { details, settled } from './page-waits.js';
+import { testOrigin } from './test-origin.js';
 
 /** @typedef {import('tabacus').Tab} Tab */
 
@@ -21,18 +21,15 @@ const uses = {
 
 for (const [what, use] of Object.entries(uses)) {
     test(`every tab with ${what} is notified of a database that vanished`, async () => {
-        const origin = new FakeOrigin();
-        const locks = new LockOrigin();
-        const window = (/** @type {number} */ i) =>
-            origin.window({ navigator: { locks: locks.manager(`client ${i}`) } });
-        const tabs = await Promise.all([0, 1, 2].map((i) => open({ window: window(i) })));
+        const origin = await testOrigin({ storage: 'interleaved' });
+        const tabs = await Promise.all([0, 1, 2].map(() => open({ window: origin.window() })));
         const reported = tabs.map((tab) => details(tab, 'storelost'));
         for (const tab of tabs) await use(tab);
-        await until(() => origin.area.has('tabacus/default/database-generation'));
+        await origin.until(() => origin.localStorage.getItem('tabacus/default/database-generation') !== null);
         // The database is deleted as by clearing the data of a site, and no tab makes a call afterwards.
-        origin.area.clear();
+        origin.localStorage.clear();
         await settled(origin.indexedDB.deleteDatabase('tabacus/default'));
-        await until(() => reported.every((losses) => losses.length > 0));
+        await origin.until(() => reported.every((losses) => losses.length > 0));
         await Promise.all(tabs.map((tab) => tab.close()));
         for (const losses of reported) {
             const generations = losses.map(({ generation }) => generation);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { open } from 'tabacus';
 import { threads } from 'tabacus/threads';
-import { FakeOrigin } from './fake-origin.js';
+import { testOrigin } from './test-origin.js';
 
 /** A description of each place that has made memory that threads share. @type {string[]} */
 const shared = [];
@@ -50,7 +50,7 @@ after(() => {
 });
 
 test('open(), a counter and a lock take no memory that threads share', async () => {
-    const tab = await open({ window: new FakeOrigin().window() });
+    const tab = await open({ window: (await testOrigin()).window() });
     const counter = tab.counter('c');
     counter.add(2);
     await counter.flush();

@@ -5,21 +5,13 @@ import { open } from 'tabacus';
 import { threads } from 'tabacus/threads';
 import { mailbox } from '../programs/adders.js';
 import { callsTo } from '../programs/worker-calls.js';
-import { FakeOrigin } from './fake-origin.js';
-import { LockOrigin } from './fake-locks.js';
+import { testOrigin } from './test-origin.js';
 
 /** @typedef {{ window: any, tab: import('tabacus').Tab, shared: import('tabacus/threads').ThreadsMemory }} Page */
 
-/** The Web Locks of the process, for the liveness locks of the threads. */
-const livenessLocks = new LockOrigin();
-const processLocks = {
-    /**
-     * @param {string} name
-     * @param {() => unknown} granted
-     */
-    request: (name, granted) => livenessLocks.manager('page').request(name, {}, granted),
-};
-Object.defineProperty(globalThis, 'navigator', { value: { locks: processLocks }, configurable: true });
+/** Web Locks of the process, for the liveness locks of the threads. */
+const { locks: livenessLocks } = (await testOrigin({ clock: 'real' })).window().navigator;
+Object.defineProperty(globalThis, 'navigator', { value: { locks: livenessLocks }, configurable: true });
 
 /**
  * Opens pages of one origin.
@@ -29,10 +21,10 @@ Object.defineProperty(globalThis, 'navigator', { value: { locks: processLocks },
  * @returns {Promise<[Page, Page, Page]>} as many as `count`
  */
 export async function openPages(count, after) {
-    const origin = new FakeOrigin();
-    const locks = new LockOrigin();
-    const made = Array.from({ length: count }, async (_, index) => {
-        const window = origin.window({ navigator: { locks: locks.manager(`client ${index}`) } });
+    // Workers of Node send messages to these pages, and a virtual clock would not wait for them.
+    const origin = await testOrigin({ clock: 'real' });
+    const made = Array.from({ length: count }, async () => {
+        const window = origin.window();
         const tab = await open({ window });
         const shared = await threads({ tab });
         after(() => shared.close());
@@ -55,7 +47,7 @@ export async function startWorker(shared, after) {
     const held = new Map();
     worker.on('message', ({ lock, released, ...answer }) => {
         if (lock) {
-            void livenessLocks.manager('worker').request(lock, {}, () => {
+            void livenessLocks.request(lock, () => {
                 worker.postMessage({ granted: lock });
                 return new Promise((release) => held.set(lock, () => release(undefined)));
             });

@@ -4,11 +4,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open } from 'tabacus';
 import { nextMacrotask } from '../../js/common/macrotask.js';
-import { details, FakeOrigin, settled, until } from './fake-origin.js';
+import { details, firePage, settled } from './page-waits.js';
+import { testOrigin } from './test-origin.js';
 import { failsWith } from './expected-errors.js';
 
 test('two tabs count exactly and see each other, and a third tab reads the total', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const [a, b] = await Promise.all([open({ window: origin.window() }), open({ window: origin.window() })]);
     assert.deepEqual(a.capabilities, {
         store: 'indexeddb',
@@ -27,27 +28,27 @@ test('two tabs count exactly and see each other, and a third tab reads the total
     await Promise.all([here.flush(), there.flush()]);
     assert.equal(await here.read(), 1000);
     assert.equal(await there.read(), 1000);
-    await until(() => here.value === 1000 && there.value === 1000);
+    await origin.until(() => here.value === 1000 && there.value === 1000);
     await a.close();
     there.add(1);
     await b.close();
     const c = await open({ window: origin.window() });
     assert.equal(await c.counter('c').read(), 1001);
     await c.close();
-    assert.deepEqual(origin.locks.held(), []);
+    assert.deepEqual(await origin.heldLocks(), []);
 });
 
 test('open(), one add and its flush cost two transactions, whether the database exists or not', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     for (const pause_ms of [undefined, undefined, 20]) {
         const before = origin.transactions.length;
         const tab = await open({ window: origin.window() });
         const counter = tab.counter('c');
         // The rows are read when the counter is made; a later add and its flush read nothing more.
-        if (pause_ms) await new Promise((resolve) => setTimeout(resolve, pause_ms));
+        if (pause_ms) await origin.sleep(pause_ms);
         counter.add(1);
         await counter.flush();
-        await new Promise((resolve) => setTimeout(resolve, 20)); // time for transactions that might follow
+        await origin.sleep(20); // time for transactions that might follow
         const begun = origin.transactions.slice(before);
         assert.deepEqual(
             begun.map(({ mode }) => mode),
@@ -61,7 +62,7 @@ test('open(), one add and its flush cost two transactions, whether the database 
 });
 
 test('transactional, locked and naive counters work over the stores, and are independent of each other', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin({ storage: 'mutexed' });
     const [a, b] = await Promise.all([open({ window: origin.window() }), open({ window: origin.window() })]);
     for (const strategy of /** @type {const} */ (['transactional', 'locked', 'naive'])) {
         const [here, there] = [a.counter('c', { strategy }), b.counter('c', { strategy })];
@@ -79,7 +80,7 @@ test('transactional, locked and naive counters work over the stores, and are ind
 });
 
 test('counters of different namespaces are independent', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const a = await open({ window: origin.window(), namespace: 'a/b %' });
     const b = await open({ window: origin.window(), namespace: 'a' });
     a.counter('c').add(1);
@@ -90,7 +91,7 @@ test('counters of different namespaces are independent', async () => {
 });
 
 test('records that cannot be read are quarantined with one warning each, and all others count', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const first = await open({ window: origin.window() });
     first.counter('c').add(5);
     await first.close();
@@ -122,7 +123,7 @@ test('records that cannot be read are quarantined with one warning each, and all
 
 test('a claim under an impossible key keeps no slot', async () => {
     for (const key of [5, [1], '\ud800x']) {
-        const origin = new FakeOrigin();
+        const origin = await testOrigin();
         const first = await open({ window: origin.window() });
         first.counter('c').add(1);
         await first.close();
@@ -132,7 +133,7 @@ test('a claim under an impossible key keeps no slot', async () => {
         const warnings = details(tab, 'warning');
         tab.counter('c').add(1);
         await tab.counter('c').flush();
-        await until(() => warnings.length > 0);
+        await origin.until(() => warnings.length > 0);
         await tab.close();
         const later = await open({ window: origin.window() });
         assert.equal(await later.counter('c').read(), 2);
@@ -145,7 +146,7 @@ test('a claim under an impossible key keeps no slot', async () => {
 });
 
 test('a tab closes its connection for an upgrade and for a deletion, and goes on counting', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const tab = await open({ window: origin.window() });
     const lost = details(tab, 'storelost');
     const counter = tab.counter('c');
@@ -161,14 +162,14 @@ test('a tab closes its connection for an upgrade and for a deletion, and goes on
     counter.add(1);
     await counter.flush();
     assert.equal(await counter.read(), 3);
-    await until(() => lost.length > 0);
+    await origin.until(() => lost.length > 0);
     assert.equal(lost.length, 1);
     assert.ok(lost[0].generation && lost[0].previous && lost[0].generation !== lost[0].previous);
     await tab.close();
 });
 
 test('a tab reconnects after the browser has dropped its connection', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const tab = await open({ window: origin.window() });
     const counter = tab.counter('c');
     const orders = tab.counter('orders', { strategy: 'transactional' });
@@ -176,7 +177,7 @@ test('a tab reconnects after the browser has dropped its connection', async () =
     await counter.flush();
     for (let round = 0; round < 5; round++) {
         counter.add(1);
-        origin.dropConnections();
+        origin.emulated.closeConnections();
         await counter.flush();
         assert.equal(await orders.add(1), round + 1);
     }
@@ -185,14 +186,14 @@ test('a tab reconnects after the browser has dropped its connection', async () =
 });
 
 test('a commit cut off by a dropped connection is neither lost nor counted twice', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const tab = await open({ window: origin.window() });
     const counter = tab.counter('c');
     counter.add(1);
     await counter.flush();
     let cuts = 0;
     origin.onWrite = () => {
-        if (cuts++ < 2) queueMicrotask(() => origin.dropConnections());
+        if (cuts++ < 2) queueMicrotask(() => origin.emulated.closeConnections());
     };
     counter.add(10);
     await counter.flush();
@@ -204,7 +205,7 @@ test('a commit cut off by a dropped connection is neither lost nor counted twice
 });
 
 test('a transactional add whose outcome is unknown rejects with unknown-commit', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const tab = await open({ window: origin.window() });
     const counter = tab.counter('c', { strategy: 'transactional' });
     assert.equal(await counter.add(1), 1);
@@ -226,7 +227,7 @@ test('a transactional add whose outcome is unknown rejects with unknown-commit',
 });
 
 test('a full store rejects flush, keeps the increments, and takes them when there is space', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const tab = await open({ window: origin.window() });
     const warnings = details(tab, 'warning');
     const counter = tab.counter('c');
@@ -239,7 +240,7 @@ test('a full store rejects flush, keeps the increments, and takes them when ther
     await assert.rejects(counter.flush(), failsWith('quota-exceeded'));
     await assert.rejects(orders.add(1), failsWith('quota-exceeded'));
     assert.equal(counter.value, 2);
-    await until(() => warnings.some(({ code }) => code === 'quota-exceeded'));
+    await origin.until(() => warnings.some(({ code }) => code === 'quota-exceeded'));
     origin.onWrite = () => {};
     await counter.flush();
     assert.equal(await counter.read(), 2);
@@ -248,27 +249,27 @@ test('a full store rejects flush, keeps the increments, and takes them when ther
 });
 
 test('a page that is left commits at once and releases everything, and counts on when it is restored', async () => {
-    const origin = new FakeOrigin();
+    const origin = await testOrigin();
     const window = origin.window();
     const tab = await open({ window });
     const other = await open({ window: origin.window() });
     const counter = tab.counter('c');
     counter.add(1);
     await counter.flush();
-    const held = origin.locks.held().length;
+    const held = (await origin.heldLocks()).length;
     counter.add(1);
-    window.page('pagehide');
-    await until(() => origin.locks.held().length < held);
-    await until(() => other.counter('c').value === 2);
+    firePage(window, 'pagehide');
+    await origin.until(async () => (await origin.heldLocks()).length < held);
+    await origin.until(() => other.counter('c').value === 2);
     assert.equal(await other.counter('c').read(), 2);
     other.counter('c').add(5);
     await other.counter('c').flush();
-    window.page('pageshow');
+    firePage(window, 'pageshow');
     assert.equal(await counter.read(), 7);
     counter.add(1);
     await counter.flush();
     assert.equal(await other.counter('c').read(), 8);
     await tab.close();
     await other.close();
-    assert.deepEqual(window.errors, []);
+    assert.deepEqual(origin.errors, []);
 });

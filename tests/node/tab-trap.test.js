@@ -4,8 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { open, TabacusError } from 'tabacus';
-import { LockOrigin } from './fake-locks.js';
-import { FakeOrigin, until } from './fake-origin.js';
+import { testOrigin } from './test-origin.js';
 import { wasmOf } from './program.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
@@ -54,14 +53,13 @@ function withoutGrowth(program = wasmOf('counters')) {
     throw new Error('the program has no memory section');
 }
 
-function oneWindow() {
-    const origin = new FakeOrigin();
-    const locks = new LockOrigin();
-    return { origin, locks, window: origin.window({ navigator: { locks: locks.manager('the tab') } }) };
+async function oneWindow() {
+    const origin = await testOrigin();
+    return { origin, window: origin.window() };
 }
 
 test('if the counters have no memory left, all open calls reject, and the next open() works', async () => {
-    const { window, locks } = oneWindow();
+    const { origin, window } = await oneWindow();
     const wasm = withoutGrowth();
     const [tab, other] = await Promise.all([open({ window, wasm }), open({ window, wasm })]);
     const counter = tab.counter('kept');
@@ -69,6 +67,7 @@ test('if the counters have no memory left, all open calls reject, and the next o
     await counter.flush();
     const held = await other.lock('l').acquire();
     const waiting = [tab.lock('l').acquire(), tab.counter('kept').read()];
+    for (const one of waiting) one.catch(() => {}); // the second rejects while the test awaits the first
     const values = counter[Symbol.asyncIterator]();
     await values.next();
     const ended = values.next();
@@ -84,7 +83,7 @@ test('if the counters have no memory left, all open calls reject, and the next o
     for (const one of waiting)
         await assert.rejects(one, internal(/tab_counter|count_guarantee|count_increment/));
     assert.equal((await ended).done, true);
-    await until(() => held?.held === false);
+    await origin.until(() => held?.held === false);
     await assert.rejects(held?.commit('s', () => {}) ?? Promise.resolve(), internal(/./));
     for (const closed of [tab, other]) {
         assert.throws(() => closed.counter('kept').add(1), { code: 'closed' });
@@ -95,8 +94,8 @@ test('if the counters have no memory left, all open calls reject, and the next o
         await closed.close();
     }
     assert.throws(() => counter.add(1), { code: 'closed' });
-    assert.deepEqual(locks.held, []);
-    await until(() => warnings.length > 0);
+    assert.deepEqual(await origin.heldLocks(), []);
+    await origin.until(() => warnings.length > 0);
     assert.deepEqual(warnings, ['internal']);
     const again = await open({ window });
     assert.equal(await again.counter('kept').read(), 5, 'the flushed increments are stored');
@@ -105,7 +104,7 @@ test('if the counters have no memory left, all open calls reject, and the next o
 });
 
 test('later callers join the engine that a callback opens while another engine of the name fails', async (t) => {
-    const { window } = oneWindow();
+    const { window } = await oneWindow();
     const wasm = withoutGrowth();
     // Handles receive the failure one after another: the callback of the first runs before the last one is closed.
     const [tab] = await Promise.all([open({ window, wasm }), open({ window, wasm })]);
@@ -123,7 +122,7 @@ test('later callers join the engine that a callback opens while another engine o
 });
 
 test('if locks and queues have no memory left, the jobs stay, and another tab runs them', async () => {
-    const { window } = oneWindow();
+    const { window } = await oneWindow();
     const tab = await open({ window, wasm: withoutGrowth() });
     tab.counter('kept').add(2);
     await tab.counter('kept').flush();
@@ -155,7 +154,7 @@ test('if locks and queues have no memory left, the jobs stay, and another tab ru
 });
 
 test('a payload that is too long is refused, and everything else goes on', async () => {
-    const { window } = oneWindow();
+    const { window } = await oneWindow();
     const tab = await open({ window });
     const queue = tab.queue('jobs');
     await assert.rejects(queue.enqueue('x'.repeat(2 ** 25)), { code: 'out-of-memory' });
@@ -167,7 +166,7 @@ test('a payload that is too long is refused, and everything else goes on', async
 });
 
 test('an exception of a callback is reported, and ends no engine', async () => {
-    const { window } = oneWindow();
+    const { window } = await oneWindow();
     const tab = await open({ window });
     const queue = tab.queue('jobs');
     queue.subscribe(() => {});
@@ -181,7 +180,7 @@ test('an exception of a callback is reported, and ends no engine', async () => {
 });
 
 test('all rows of the store are read, however many there are', async () => {
-    const { window } = oneWindow();
+    const { window } = await oneWindow();
     const tab = await open({ window });
     const queue = tab.queue('jobs', { concurrency: 4 });
     await Promise.all(['a', 'b', 'c', 'd', 'e'].map((letter) => queue.enqueue(letter.repeat(9e6))));
@@ -195,7 +194,7 @@ test('all rows of the store are read, however many there are', async () => {
 });
 
 test('in a window without reportError(), as in Node 20, a trap in an event does not end the process', async () => {
-    const { window } = oneWindow();
+    const { origin, window } = await oneWindow();
     Object.defineProperty(window, 'reportError', { value: undefined });
     const tab = await open({ window, wasm: withoutGrowth() });
     const queue = tab.queue('jobs');
@@ -207,13 +206,13 @@ test('in a window without reportError(), as in Node 20, a trap in an event does 
         for (const one of await Promise.allSettled(jobs))
             if (one.status === 'rejected') codes.add(one.reason.code);
     }
-    await new Promise((resolve) => setImmediate(resolve));
+    await origin.sleep(1);
     await tab.close();
 });
 
 test('with the pieces of tabacus/debug, the stack of a trap has the names of functions', async () => {
     const debug = readFileSync(new URL('../../dist/debug/counters.wasm', import.meta.url));
-    const tab = await open({ window: oneWindow().window, wasm: withoutGrowth(debug) });
+    const tab = await open({ window: (await oneWindow()).window, wasm: withoutGrowth(debug) });
     assert.throws(
         () => {
             for (let i = 0; ; i++) tab.counter(`${'x'.repeat(100)}${i}`).add(1);

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open, TabacusError, TabacusRangeError } from 'tabacus';
 import { threads } from 'tabacus/threads';
+import { firePage } from './page-waits.js';
 import { openPages, startWorker } from './tab-pages.js';
 
 /** @param {string} code */
@@ -89,9 +90,9 @@ test('a page that is left commits what its threads had added, though they did no
     counter.add(1);
     await counter.flushAsync();
     counter.add(41);
-    a.window.page('pagehide');
+    firePage(a.window, 'pagehide');
     while ((await b.tab.counter('n').read()) !== 42) await new Promise((turn) => setTimeout(turn, 1));
-    a.window.page('pageshow');
+    firePage(a.window, 'pageshow');
     counter.add(1);
     await counter.flushAsync();
     assert.equal(await b.tab.counter('n').read(), 43);
