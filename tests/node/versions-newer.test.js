@@ -64,6 +64,11 @@ async function visitStores(origin, visit) {
 async function stored(origin) {
     /** @type {Record<string, unknown>} */
     const all = {};
+    const { localStorage } = origin.openTab().window;
+    for (let at = 0; at < localStorage.length; ++at) {
+        const key = localStorage.key(at);
+        all[`localStorage ${key}`] = localStorage.getItem(String(key));
+    }
     await visitStores(origin, (store, keys, values) => {
         for (const [at, key] of keys.entries()) all[`${store.name} ${key}`] = values[at];
     });
@@ -96,6 +101,7 @@ async function afterRaised(
     const later = await openRaised(origin);
     await store(later.tab);
     await later.tab.close();
+    await origin.settled();
     const before = raisedRows(await stored(origin));
     assert.notDeepEqual(before, {});
     const { tab, warnings } = await openPresent(origin);
@@ -147,6 +153,21 @@ describe('what a later version has stored is left alone', { timeout: 120_000 }, 
             );
         });
     }
+
+    it('a counter of the strategy log, whose entries are in localStorage', async () => {
+        const origin = await newOrigin({ seed: 1, storage: 'mutexed' });
+        const later = await openRaised(origin);
+        const log = (/** @type {Tab} */ tab) => tab.counter('n', { strategy: 'log' });
+        await log(later.tab).add(5);
+        const before = raisedRows(await stored(origin));
+        assert.equal(Object.keys(before).length, 1);
+        const { tab } = await openPresent(origin);
+        await assert.rejects(log(tab).add(3), mismatch);
+        await assert.rejects(log(tab).read(), mismatch);
+        assert.deepEqual(raisedRows(await stored(origin)), before);
+        await log(later.tab).add(1);
+        assert.equal(await log(later.tab).read(), 6);
+    });
 
     it('a lock, a value of once() and a call to a leader', async () => {
         await afterRaised(

@@ -1,11 +1,8 @@
 /** Loads an earlier version of the package, as npm published it, beside the present one. */
 
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { readFileSync } from 'node:fs';
 import * as fakeIndexedDB from 'fake-indexeddb';
+import { unpackVersion } from './unpack-version.js';
 
 /** @typedef {typeof import('tabacus/emulator')} Emulator */
 
@@ -18,18 +15,14 @@ import * as fakeIndexedDB from 'fake-indexeddb';
  */
 
 /**
- * Unpacks a tarball into a temporary folder, which exists until the process exits, and loads it from there.
+ * Unpacks a tarball, and loads the package.
  * A module that this copy imports comes from the folder, not from this repository's `dist`.
  *
  * @param {URL} tarball
  * @returns {Promise<PackedVersion>}
  */
 export async function loadPackedVersion(tarball) {
-    const folder = mkdtempSync(join(tmpdir(), 'tabacus-version-'));
-    // Its modules import others when a feature is first used, so the files must outlive this call.
-    process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-    execFileSync('tar', ['-xzf', fileURLToPath(tarball), '-C', folder]);
-    const root = pathToFileURL(join(folder, 'package/'));
+    const root = unpackVersion(tarball);
     const { version, exports } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
     const entry = (/** @type {string} */ name) => new URL(exports[name].node, root).href;
     const [tabacus, emulator] = await Promise.all([import(entry('.')), import(entry('./emulator'))]);

@@ -1,11 +1,9 @@
 /**
- * Tabs of a later version, whose formats have the number 2. They run the present program in an emulated tab whose
- * IndexedDB and channels are wrapped: what the program writes as "1;…" is stored and sent as "2;…", and what others
- * have stored as "2;…" is read as "1;…". What is stored as "1;…" is read as it is, since a later version reads the
- * formats of an earlier one.
+ * Tabs of a later version, whose formats have the number 2. They run the present program in an emulated tab, or in a
+ * page of a browser, whose IndexedDB, localStorage and channels are wrapped: what the program writes as "1;…" is stored
+ * and sent as "2;…", and what others have stored as "2;…" is read as "1;…". What is stored as "1;…" is read as it is,
+ * since a later version reads the formats of an earlier one.
  */
-
-/** @typedef {import('tabacus/emulator').Tab} Page */
 
 /** @param {unknown} text */
 const raised = (text) => (typeof text === 'string' ? text.replace(/^1;/, '2;') : text);
@@ -96,9 +94,45 @@ const wrapConnection = (connection) =>
     });
 
 /**
+ * Wraps localStorage, and the events that report its changes.
+ *
+ * @param {any} window
+ */
+function wrapStorage(window) {
+    const area = window.localStorage;
+    const wrapped = {
+        get length() {
+            return area.length;
+        },
+        key: (/** @type {number} */ at) => area.key(at),
+        getItem: (/** @type {string} */ key) => lowered(area.getItem(key)),
+        setItem: (/** @type {string} */ key, /** @type {string} */ value) => area.setItem(key, raised(value)),
+        removeItem: (/** @type {string} */ key) => area.removeItem(key),
+    };
+    /** @type {Map<Function, Function>} */
+    const listeners = new Map();
+    wrap(window, {
+        addEventListener:
+            (base) =>
+            (/** @type {string} */ type, /** @type {Function} */ listener, /** @type {any[]} */ ...rest) => {
+                if (type !== 'storage') return base(type, listener, ...rest);
+                const mapped = (/** @type {StorageEvent} */ { key, oldValue, newValue }) =>
+                    listener({ key, oldValue: lowered(oldValue), newValue: lowered(newValue) });
+                listeners.set(listener, mapped);
+                return base(type, mapped, ...rest);
+            },
+        removeEventListener:
+            (base) =>
+            (/** @type {string} */ type, /** @type {Function} */ listener, /** @type {any[]} */ ...rest) =>
+                base(type, listeners.get(listener) ?? listener, ...rest),
+    });
+    return wrapped;
+}
+
+/**
  * Makes the tab one of the later version.
  *
- * @param {Page} page
+ * @param {{ window: any }} page an emulated tab, or a page of a browser
  * @returns {any} its window, for open({ window })
  */
 export function raiseVersion(page) {
@@ -119,7 +153,8 @@ export function raiseVersion(page) {
     }
     const changed = {
         BroadcastChannel: Channel,
-        indexedDB: {
+        localStorage: wrapStorage(window),
+        indexedDB: factory && {
             open: (/** @type {[string, number?]} */ ...of) =>
                 mapResult(factory.open(...of), (connection) => connection && wrapConnection(connection)),
             deleteDatabase: (/** @type {string} */ name) => factory.deleteDatabase(name),

@@ -37,10 +37,11 @@ export function useBoth(engine, serve) {
 
 /**
  * @param {import('./engines.js').Engine} engine
- * @param {{ isolated?: boolean, page?: string }} [options]  `page`: the page that its tabs show by default
+ * @param {{ isolated?: boolean, page?: string, earlier?: string }} [options]  `page`: the page that its tabs show by
+ *   default; `earlier`: as in serveSite()
  */
-export function useBrowser(engine, { isolated = true, page: usual = '' } = {}) {
-    const both = useBoth(engine, () => serveSite({ isolated }));
+export function useBrowser(engine, { isolated = true, page: usual = '', earlier = '' } = {}) {
+    const both = useBoth(engine, () => serveSite({ isolated, earlier }));
     let lastNamespace = 0;
     return {
         get site() {

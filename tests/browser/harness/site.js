@@ -3,6 +3,7 @@
 import { fileURLToPath } from 'node:url';
 
 import { createServer, STRICT_CSP } from '../../../web/server.js';
+import { unpackVersion } from '../../versions/unpack-version.js';
 import { startHistory } from './history.js';
 
 /** @param {string} path */
@@ -20,15 +21,17 @@ const clearSiteData = async (_, response) => {
 /**
  * Serves the page under the strict policy of web/, which is extended by the connection to the history.
  *
- * @param {{ isolated?: boolean, port?: number }} [options]
+ * @param {{ isolated?: boolean, port?: number, earlier?: string }} [options]  `earlier`: the tarball of an earlier
+ *   version in tests/versions, whose files are served at `/earlier`
  */
-export async function serveSite({ isolated = true, port = 0 } = {}) {
+export async function serveSite({ isolated = true, port = 0, earlier = '' } = {}) {
     const history = await startHistory();
     const server = await createServer({
         mounts: {
             '/': here('../page'),
             '/dist': DIST,
             '/programs': here('../../programs'),
+            ...(earlier && { '/earlier': unpackVersion(here(`../../versions/${earlier}`)) }),
         },
         handlers: { '/clear-site-data': clearSiteData },
         isolated,
