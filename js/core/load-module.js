@@ -9,28 +9,27 @@ import { compile, notStarted } from './module.js';
 /** @typedef {import('./program.js').PieceName} PieceName */
 
 /**
- * The files that are or become compiled. A page that opens namespaces one after another compiles each file once, and
- * engines tune a program anew only where it is compiled anew.
+ * The files that are compiled. A page that opens namespaces one after another compiles each file once, and engines tune
+ * a program anew only where it is compiled anew. A fetch that is under way is not here, because it may never end.
  *
- * @type {Map<string, Promise<WebAssembly.Module>>}
+ * @type {Map<PieceName, WebAssembly.Module>}
  */
 const compiled = new Map();
 
 /**
- * Fetches and compiles a piece, unless this page has done so.
+ * Fetches and compiles a piece, unless this page has done so. The fetch begins before this returns.
  *
  * @param {PieceName} piece
  * @param {import('./module.js').WasmSource | undefined} wasm undefined for the file beside the package's
  *   modules
  * @returns {Promise<WebAssembly.Module>}
  */
-export const compilePiece = (piece, wasm) => {
+export async function compilePiece(piece, wasm) {
     if (wasm !== undefined) return compile(wasm, optionOf(piece));
-    const compiling = compiled.get(piece) ?? compileBeside(piece);
-    compiled.set(piece, compiling);
-    compiling.catch(() => compiled.delete(piece));
-    return compiling;
-};
+    const module = compiled.get(piece) ?? (await compileBeside(piece));
+    compiled.set(piece, module);
+    return module;
+}
 
 /**
  * Returns a function that throws the error of a piece that does not start. The next call fetches the piece again: after a

@@ -104,6 +104,24 @@ describeIn(
             }
         });
 
+        it('open() does not wait for a file that an earlier call of it never received', async () => {
+            const tab = await site.show(site.page());
+            const counted = await tab.evaluate(async () => {
+                const { tabacus } = /** @type {any} */ (globalThis);
+                const { fetch } = globalThis;
+                globalThis.fetch = () => new Promise(() => {});
+                tabacus.open({ namespace: 'unanswered' });
+                globalThis.fetch = fetch;
+                const own = await tabacus.open({ namespace: 'answered' });
+                own.counter('c').add(1);
+                const { value } = own.counter('c');
+                await own.close();
+                return value;
+            });
+            assert.equal(counted, 1);
+            await tab.close();
+        });
+
         /** Locks once. Runs in a page. @param {string} name */
         const tryLock = async (name) => {
             const { outcome, own } = /** @type {any} */ (globalThis);

@@ -24,10 +24,10 @@ const CEILINGS_KB = {
         ['wasm of everything that a tab has', Object.keys(pieces), 191.4],
     ],
     /** The JavaScript of the first page, and all files that a page of counters loads. */
-    script: 18.4,
+    script: 18.3,
     counters: 44,
     /** The JavaScript of all features of a tab. */
-    scripts: 34.7,
+    scripts: 34.6,
     /** The program of C++ threads, and the pages of threads(): with a counter, and with a Worker and a C++ thread. */
     threads: { program: 8.6, counter: 59.9, page: 73.5 },
     /** All files that a Worker loads in order to attach to shared memory. Its page sends it the module. */
