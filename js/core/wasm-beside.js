@@ -31,22 +31,9 @@ function addressOf(piece) {
 }
 
 /**
- * The pieces that are or become compiled. A page that opens namespaces one after another fetches and compiles each
- * piece once, and engines tune a program anew only where it is compiled anew.
- *
- * @type {Map<string, Promise<WebAssembly.Module>>}
- */
-const compiled = new Map();
-
-/**
- * Fetches and compiles a piece, unless this page has done so. The fetch begins before this returns.
+ * Fetches and compiles a piece. The fetch begins before this returns.
  *
  * @param {import('./program.js').PieceName} piece
  * @returns {Promise<WebAssembly.Module>}
  */
-export function compileBeside(piece) {
-    const compiling = compiled.get(piece) ?? compileWasm(addressOf(piece), `${piece}.wasm`);
-    compiled.set(piece, compiling);
-    compiling.catch(() => compiled.delete(piece)); // the next call fetches it again
-    return compiling;
-}
+export const compileBeside = (piece) => compileWasm(addressOf(piece), `${piece}.wasm`);

@@ -58,14 +58,17 @@ async function openAgain(namespace, times, closes) {
         if (closes) await tab.close();
         listening.push(listeners);
     }
-    const fetched = performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.wasm'));
+    const files = performance
+        .getEntriesByType('resource')
+        .map(({ name }) => name.replace(/^.*\//, ''))
+        .filter((name) => name.endsWith('.wasm'))
+        .sort();
     const last = await tabacus.open({ namespace });
     const visits = await last.counter('visits').read();
     await last.close();
     const { held = [] } = await navigator.locks.query();
     const kept = held.filter(({ name }) => name?.includes(`/${namespace}/`)).length;
     WebAssembly.instantiate = instantiate;
-    const files = fetched.map(({ name }) => name.replace(/^.*\//, '')).sort();
     return {
         memories,
         most_bytes,
