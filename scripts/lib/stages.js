@@ -204,6 +204,13 @@ export const STAGES = [
         run: (report) => nodeTests('browser', 1, report),
         checks: true,
     },
+    {
+        name: 'soak',
+        needs: [...PACKAGE, 'browsers'],
+        cores: 1,
+        run: (report) => nodeTests('soak', 1, report),
+        checks: true,
+    },
     ...NATIVE.map((preset) => ({
         name: preset,
         group: 'native',

@@ -1,0 +1,75 @@
+/** Every operation of a page that lives ends, in time, with one of the outcomes that are documented. */
+
+import { withPages } from './pages.js';
+
+/** @typedef {import('../event-log.js').Event} Event */
+
+/** What an operation may end with at any time. Some request is always refused or too late. */
+const ALWAYS = new Set(['TimeoutError', 'AbortError', 'lock-lost', 'fenced']);
+
+/**
+ * What an operation may end with if the database of its page has failed, or if a page has stopped: a page that stops
+ * within a transaction holds up the transactions of all others.
+ */
+const AFTER_FAULTS = new Set(['store-failed', 'unknown-commit']);
+
+/** The time from the moment at which a page stops to the last error for that reason. */
+const STOP_EFFECT_MS = 30_000;
+
+/**
+ * The longest wait of an operation that nothing has disturbed. The operations pass timeouts of at most 12 s, and some
+ * make several calls, each of which may wait for a connection that is replaced (10 s). The rest is for a busy machine.
+ */
+export const WAIT_MOST_MS = 60_000;
+
+/** @param {readonly Event[]} events @returns {string[]} */
+export function checkEndings(events) {
+    return [...uncaught(events), ...unended(events), ...wrongEnds(events)];
+}
+
+/** @param {readonly Event[]} events */
+const uncaught = (events) =>
+    events
+        .filter(({ type }) => type === 'uncaught')
+        .map(({ page, message }) => `page ${page} caught an error that nobody handled: ${message}`);
+
+/** Operations without an end, of pages that lived until the end. @param {readonly Event[]} events */
+function unended(events) {
+    /** @type {Map<string, Event>} */
+    const open = new Map();
+    for (const [event, { isGone }] of withPages(events)) {
+        const { type, op = '', page } = event;
+        if (type === 'begin') open.set(op, event);
+        if (type === 'end') open.delete(op);
+        if (isGone) for (const [key, one] of open) if (one.page === page) open.delete(key);
+    }
+    const missing = events.filter(({ type }) => type === 'results-missing');
+    return [
+        ...[...open.values()].map(({ kind, op }) => `${kind} ${op} never ended`),
+        ...missing.map(({ page }) => `page ${page} never received the results of some of its jobs`),
+    ];
+}
+
+/** @param {readonly Event[]} events */
+function wrongEnds(events) {
+    /** The pages whose database has failed. */
+    const faulty = new Set();
+    /** @type {Map<string, number>} */
+    const periods = new Map();
+    let stopped_ms = -Infinity;
+    /** @type {string[]} */
+    const wrong = [];
+    for (const [event, { period }] of withPages(events)) {
+        const { type, op = '', page, kind, ok, code = '', message, waited_ms, time_ms } = event;
+        if (type === 'fault') faulty.add(page);
+        if (type === 'disturbed' || type === 'calm') stopped_ms = time_ms;
+        if (type === 'begin') periods.set(op, period);
+        if (type !== 'end') continue;
+        const mayFail = faulty.has(page) || time_ms - stopped_ms < STOP_EFFECT_MS;
+        const allowed = ok || ALWAYS.has(code) || (AFTER_FAULTS.has(code) && mayFail);
+        const calm = periods.get(op) === period;
+        if (!allowed) wrong.push(`${kind} ${op} failed with ${code}: ${message}`);
+        if (calm && waited_ms > WAIT_MOST_MS) wrong.push(`${kind} ${op} took ${waited_ms} ms`);
+    }
+    return wrong;
+}

@@ -1,0 +1,124 @@
+/** The soak test: real tabs perform random operations while they crash, freeze and lose their databases. */
+
+import { fileURLToPath } from 'node:url';
+
+import { DIST } from '../browser/harness/site.js';
+import { delay, until } from '../browser/harness/waiting.js';
+import { createServer } from '../../web/server.js';
+import { EventLog } from './event-log.js';
+import { memoryOf } from './memory.js';
+import { schedule } from './schedule.js';
+import { call, POSSIBLE, Tabs } from './tabs.js';
+
+/** @typedef {import('../browser/harness/engines.js').Engine} Engine */
+
+/**
+ * @typedef {object} SoakOptions
+ * @property {Engine} engine
+ * @property {number} duration_ms
+ * @property {number} seed
+ * @property {number} [tabs]
+ * @property {(line: string) => void} [progress]  is called with a line every half minute
+ */
+
+const NAMESPACE = 'soak';
+const TABS = 6;
+
+/** How often the memory of the oldest tab is measured. */
+const MEASURE_MS = 30_000;
+
+/** The time that all jobs need to be settled once nothing happens any more. */
+const IDLE_MS = 90_000;
+
+/** @param {string} path */
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+/** Serves the page of the test, and its log. @param {EventLog} log */
+const serve = (log) =>
+    createServer({
+        mounts: { '/soak/page': here('page'), '/browser/page': here('../browser/page'), '/dist': DIST },
+        handlers: { '/log': log.handle },
+    });
+
+/**
+ * Runs the test. ./check.js judges what happened.
+ *
+ * @param {SoakOptions} options
+ * @returns {Promise<EventLog>} what happened, for check()
+ */
+export async function soak({ engine, duration_ms, seed, tabs: count = TABS, progress = () => {} }) {
+    const log = new EventLog();
+    const server = await serve(log);
+    const browser = await engine.launch();
+    try {
+        const tabs = new Tabs(browser, `${server.url}/soak/page/index.html`, NAMESPACE, log);
+        for (let index = 0; index < count; index++) await tabs.add(seed + index);
+        const can = POSSIBLE[engine.name] ?? new Set();
+        await run(tabs, schedule(seed, { tabs: count, can }), duration_ms, progress);
+        await finish(tabs);
+        return log;
+    } finally {
+        await browser.close();
+        await server.close();
+    }
+}
+
+/**
+ * Makes things happen until the time is over. What lasts goes on while the next things happen to other tabs.
+ *
+ * @param {Tabs} tabs
+ * @param {Generator<import('./schedule.js').Step, never>} steps
+ * @param {number} duration_ms
+ * @param {(line: string) => void} progress
+ */
+async function run(tabs, steps, duration_ms, progress) {
+    const begun_ms = performance.now();
+    /** @type {Set<Promise<unknown>>} */
+    const going = new Set();
+    /** @type {unknown[]} */
+    const failures = [];
+    let happened = 0;
+    let measure_ms = 0;
+    for (;;) {
+        const step = steps.next().value;
+        await delay(step.wait_ms);
+        const passed_ms = performance.now() - begun_ms;
+        if (passed_ms > duration_ms || failures.length > 0) break;
+        const one = tabs
+            .happen(step)
+            .then((did) => void (happened += Number(did)))
+            .catch((error) => void failures.push(error))
+            .finally(() => going.delete(one));
+        going.add(one);
+        if (passed_ms < measure_ms) continue;
+        measure_ms = passed_ms + MEASURE_MS;
+        await measure(tabs);
+        progress(`${Math.round(passed_ms / 1000)} s, ${happened} steps, ${tabs.log.events.length} events`);
+    }
+    await Promise.all(going);
+    if (failures.length > 0) throw failures[0];
+}
+
+/** Writes how much memory the oldest tab takes, unless something happens to it. @param {Tabs} tabs */
+async function measure({ places: [oldest], log }) {
+    if (!oldest || oldest.busy) return;
+    log.append({ type: 'memory', page: oldest.page, bytes: await memoryOf(oldest.tab) });
+}
+
+/** Waits until everything has ended, and writes what is there. @param {Tabs} tabs */
+async function finish(tabs) {
+    await tabs.stop();
+    const [oldest] = tabs.places;
+    if (!oldest) return;
+    tabs.log.append({ type: 'stopped' });
+    await until(async () => (await call(oldest.tab, 'queueSize')) === 0, 'an empty queue', IDLE_MS).catch(
+        () => {}, // the checker finds the jobs that were not settled
+    );
+    for (const { tab, page } of tabs.places) {
+        const none = async () => (await call(tab, 'openResults')) === 0;
+        await until(none, 'results').catch(() => tabs.log.append({ type: 'results-missing', page }));
+    }
+    await measure(tabs);
+    await call(oldest.tab, 'readAll', [...tabs.budgets]);
+    tabs.log.append({ type: 'sizes', ...(await call(oldest.tab, 'sizes', NAMESPACE)) });
+}

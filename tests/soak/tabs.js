@@ -1,0 +1,251 @@
+/** The tabs of the soak test in a real browser, and what is made to happen to them. */
+
+import { ChromiumTab } from '../browser/harness/chromium.js';
+import { delay, until } from '../browser/harness/waiting.js';
+
+/** @typedef {import('../browser/harness/tab.js').Tab} Tab */
+/** @typedef {import('./schedule.js').Step} Step */
+/** @typedef {import('./page/page.js').Commands} Commands */
+
+/** The loops of operations in a page. */
+const LOOPS = 3;
+
+/** The time after which pages that are opened use another budget. */
+const BUDGET_MS = 120_000;
+
+/** The time that a page needs to end what it has begun: its longest wait, and a store that is silent meanwhile. */
+const END_MS = 60_000;
+
+/**
+ * Calls a command of a page. Runs in the page.
+ *
+ * @param {string} name
+ * @param {unknown[]} args
+ * @returns {any}
+ */
+const callPage = (name, args) => /** @type {any} */ (globalThis).soak[name](...args);
+
+/**
+ * @template {keyof Commands} K
+ * @param {Tab} tab
+ * @param {K} name
+ * @param {Parameters<Commands[K]>} args
+ * @returns {Promise<Awaited<ReturnType<Commands[K]>>>}
+ */
+export const call = (tab, name, ...args) => tab.evaluate(callPage, name, args);
+
+/** What each engine's driver can make happen. WebKit's automation ends with the first process that stops or dies. */
+const EVERYWHERE = [
+    'close',
+    'reload',
+    'leave',
+    'hang',
+    'killConnections',
+    'closeConnections',
+    'silenceConnections',
+    'delayOpenings',
+];
+/** @type {Record<string, ReadonlySet<string>>} */
+export const POSSIBLE = {
+    Chromium: new Set([...EVERYWHERE, 'crash', 'freeze', 'suspend']),
+    Firefox: new Set([...EVERYWHERE, 'crash', 'suspend']),
+    WebKit: new Set(EVERYWHERE.filter((what) => what !== 'hang')),
+};
+
+/**
+ * A place for one tab after another.
+ *
+ * @typedef {object} Place
+ * @property {number} index
+ * @property {number} pages  how many pages it has shown
+ * @property {string} page  the name of the present page in the log
+ * @property {Tab} tab
+ * @property {boolean} busy  whether something happens to it
+ */
+
+export class Tabs {
+    /** @type {Place[]} */
+    places = [];
+    /** The process of a page is found by its threads, for one page at a time. @type {Promise<unknown>} */
+    #opening = Promise.resolve();
+    #since_ms = performance.now();
+    /** The names of all budgets. @type {Set<string>} */
+    budgets = new Set();
+
+    /**
+     * @param {import('../browser/harness/engines.js').Browser} browser
+     * @param {string} url  the address of the page
+     * @param {string} namespace
+     * @param {import('./event-log.js').EventLog} log
+     */
+    constructor(browser, url, namespace, log) {
+        this.browser = browser;
+        this.url = url;
+        this.namespace = namespace;
+        this.log = log;
+    }
+
+    /** Opens a tab for a new place, and starts its page. @param {number} seed */
+    async add(seed) {
+        const index = this.places.length;
+        const place = { index, pages: 0, page: '', tab: await this.#openTab(index), busy: false };
+        this.places.push(place);
+        await this.#start(place, seed);
+    }
+
+    /** Opens a tab whose page is not started. Every second one counts as visible, where the driver can do that. @param {number} index */
+    #openTab(index) {
+        const opened = this.#opening.then(async () => {
+            const tab = await this.browser.openTab(this.url);
+            if (index % 2 === 0 && tab instanceof ChromiumTab)
+                await tab.send('Emulation.setFocusEmulationEnabled', { enabled: true });
+            await tab.pid();
+            return tab;
+        });
+        this.#opening = opened.catch(() => {});
+        return opened;
+    }
+
+    /** Starts the page of a place. @param {Place} place @param {number} seed */
+    async #start(place, seed) {
+        place.page = `${place.index}.${++place.pages}`;
+        const { page, tab, index } = place;
+        const handles = index === 0 || seed % 4 > 0;
+        const budget = `budget-${Math.floor((performance.now() - this.#since_ms) / BUDGET_MS)}`;
+        this.budgets.add(budget);
+        await call(tab, 'start', { page, namespace: this.namespace, budget, seed, loops: LOOPS, handles });
+    }
+
+    /** Writes that the page of a place ends. @param {Place} place */
+    #end({ page }) {
+        this.log.append({ type: 'gone', page });
+    }
+
+    /**
+     * Makes something happen. Does nothing to a tab to which something happens already.
+     *
+     * @param {Step} step
+     * @returns {Promise<boolean>} whether it happened
+     */
+    async happen(step) {
+        const place = this.places[step.tab];
+        if (!place || place.busy) return false;
+        place.busy = true;
+        this.log.append({ type: 'step', page: place.page, what: step.what });
+        await this[step.what](place, step);
+        place.busy = false;
+        return true;
+    }
+
+    /** @param {Place} place @param {Step} step */
+    async close(place, { seed }) {
+        this.#end(place);
+        await place.tab.close();
+        place.tab = await this.#openTab(place.index);
+        await this.#start(place, seed);
+    }
+
+    /** @param {Place} place @param {Step} step */
+    async crash(place, { seed }) {
+        this.#end(place);
+        await place.tab.kill();
+        await place.tab.close().catch(() => {});
+        place.tab = await this.#openTab(place.index);
+        await this.#start(place, seed);
+    }
+
+    /** @param {Place} place @param {Step} step */
+    async reload(place, { seed }) {
+        this.#end(place);
+        await place.tab.navigate(this.url);
+        await this.#start(place, seed);
+    }
+
+    /** @param {Place} place @param {Step} step */
+    async leave(place, { duration_ms, seed }) {
+        this.log.append({ type: 'disturbed', page: place.page });
+        const { tab } = place;
+        await tab.navigate(this.url.replace('index.html', 'away.html'));
+        await delay(duration_ms);
+        if (tab instanceof ChromiumTab) await tab.go(-1);
+        else await tab.navigate(this.url);
+        if (await tab.evaluate(() => /** @type {any} */ (globalThis).soak.isStarted()))
+            return this.log.append({ type: 'calm', page: place.page });
+        this.#end(place);
+        await this.#start(place, seed);
+    }
+
+    /** @param {Place} place @param {Step} step */
+    async freeze(place, { duration_ms }) {
+        const tab = /** @type {ChromiumTab} */ (place.tab);
+        await this.#disturb(place, async () => {
+            await tab.send('Page.setWebLifecycleState', { state: 'frozen' });
+            await delay(duration_ms);
+            await tab.send('Page.setWebLifecycleState', { state: 'active' });
+        });
+    }
+
+    /** @param {Place} place @param {Step} step */
+    async suspend(place, { duration_ms }) {
+        const pid = await place.tab.pid();
+        await this.#disturb(place, async () => {
+            process.kill(pid, 'SIGSTOP');
+            await delay(duration_ms);
+            process.kill(pid, 'SIGCONT');
+        });
+    }
+
+    /** @param {Place} place @param {Step} step */
+    async hang(place, { duration_ms }) {
+        await this.#disturb(place, async () => {
+            await call(place.tab, 'hang', duration_ms);
+            await delay(duration_ms);
+        });
+    }
+
+    /** Waits after `body` until the page answers again. @param {Place} place @param {() => Promise<void>} body */
+    async #disturb({ page, tab }, body) {
+        this.log.append({ type: 'disturbed', page });
+        await body();
+        await tab.evaluate(() => true);
+        this.log.append({ type: 'calm', page });
+    }
+
+    /** @param {Place} place */
+    killConnections = (place) => this.#fault(place, 'killConnections');
+    /** @param {Place} place */
+    closeConnections = (place) => this.#fault(place, 'closeConnections');
+    /** @param {Place} place */
+    silenceConnections = (place) => this.#fault(place, 'silenceConnections');
+    /** @param {Place} place @param {Step} step */
+    delayOpenings = (place, { duration_ms }) => this.#fault(place, 'delayOpenings', duration_ms);
+
+    /**
+     * @param {Place} place
+     * @param {'killConnections' | 'closeConnections' | 'silenceConnections' | 'delayOpenings'} what
+     * @param {[]|[number]} args
+     */
+    async #fault({ page, tab }, what, ...args) {
+        this.log.append({ type: 'fault', page });
+        await tab.evaluate(callPage, what, args);
+    }
+
+    /** Stops the loops of all pages, and waits until they have ended. */
+    async stop() {
+        for (const { tab } of this.places) await call(tab, 'stop');
+        for (const { tab } of this.places)
+            await until(
+                async () => (await call(tab, 'running')) === 0,
+                'the end of operations',
+                END_MS,
+            ).catch(
+                () => {}, // the checker finds the operations that have not ended
+            );
+    }
+
+    /** Closes all tabs. */
+    async closeAll() {
+        for (const { tab } of this.places) await tab.close();
+        this.places = [];
+    }
+}
