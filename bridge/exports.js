@@ -11,6 +11,7 @@ import { leader } from './exports/leader.js';
 import { limits } from './exports/limits.js';
 import { locks } from './exports/locks.js';
 import { queues } from './exports/queues.js';
+import { transfer } from './exports/transfer.js';
 
 /**
  * @typedef {object} ExportedCall
@@ -36,6 +37,7 @@ export const groups = {
     queues,
     limits,
     gather,
+    transfer,
 };
 
 /** All exports. @type {ExportedCall[]} */
@@ -46,6 +48,7 @@ export const bindings = {
     counters: [...core, ...counter, ...counters],
     coordination: [...groups.coordination, ...groups.locks, ...queues, ...limits],
     gather,
+    transfer,
 };
 
 /**
@@ -69,6 +72,7 @@ export const pieces = {
     counters: { exports: [...core, ...counter, ...counters] },
     locks: { exports: [...coordination, ...locks], entered: ['tabacus::browser::BrowserLocks::query'] },
     gather: { exports: gather, alone: true },
+    transfer: { exports: transfer, alone: true },
     storage: { exports: [], entered: ['tabacus::StorageReplica'], alone: true },
     leader: { exports: leader, entered: ['tabacus::browser::BrowserWorld::value_channel'] },
     lease: { exports: [], entered: ['tabacus::LeaseLock'] },

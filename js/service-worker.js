@@ -18,10 +18,11 @@ import * as coordination from './core/load-coordination.js';
 import { moduleRegistry } from './core/module-registry.js';
 import * as limits from './limits/limits.js';
 import * as locks from './lock/tab-locks.js';
+import * as transfer from './limits/transfer.js';
 import * as queues from './queue/queues.js';
 import * as catalogue from './tab/catalogue.js';
 
-for (const [name, module] of Object.entries({ catalogue, coordination, limits, locks, queues })) {
+for (const [name, module] of Object.entries({ catalogue, coordination, limits, locks, queues, transfer })) {
     moduleRegistry.set(name, module);
 }
 

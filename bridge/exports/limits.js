@@ -1,4 +1,4 @@
-/** The calls of the piece `limits`: sequences, budgets, rate limits, and the state of counters. */
+/** The calls of the piece `limits`: sequences, budgets and rate limits. */
 
 /** @typedef {import('../exports.js').ExportedCall} ExportedCall */
 
@@ -109,26 +109,5 @@ export const limits = [
         doc: 'Aborts a request that waits.',
         target: 'coordination.limits().abort',
         params: { request: 'int' },
-    },
-    {
-        name: 'counter_state',
-        doc: 'Reads the committed rows of a replicated counter.',
-        target: 'coordination.limits().state',
-        params: { counter: 'text' },
-        answers: 'list<TransferredRow>',
-    },
-    {
-        name: 'counter_values',
-        doc: 'Reads the committed values of all replicated counters whose names begin with the prefix.',
-        target: 'coordination.limits().values',
-        params: { prefix: 'text' },
-        answers: 'list<CounterValue>',
-    },
-    {
-        name: 'counter_merge',
-        doc: 'Merges rows into a replicated counter.',
-        target: 'coordination.limits().merge',
-        params: { counter: 'text', rows: 'list<TransferredRow>' },
-        answers: 'nothing',
     },
 ];

@@ -15,6 +15,8 @@ function addressOf(piece) {
             return new URL('./storage.wasm', import.meta.url);
         case 'gather':
             return new URL('./gather.wasm', import.meta.url);
+        case 'transfer':
+            return new URL('./transfer.wasm', import.meta.url);
         case 'locks':
             return new URL('./locks.wasm', import.meta.url);
         case 'leader':

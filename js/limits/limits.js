@@ -1,17 +1,12 @@
 /** Sequences, budgets and rate limits of a tab. */
 
-import { checkName, checkOptions } from '../common/check-arguments.js';
-import { closedError, invalid, TabacusError } from '../common/errors.js';
+import { closedError, TabacusError } from '../common/errors.js';
 import { Budget, checkAmount, RateLimit, refusing, Sequence } from './handles.js';
-import { rowsFrom, stateFrom } from './transfer.js';
 import {
     budgetAsk,
     budgetGive,
     budgetNew,
     budgetRefresh,
-    counterMerge,
-    counterState,
-    counterValues,
     limitsClose,
     limitsDurable,
     rateAbort,
@@ -120,67 +115,6 @@ export class Limits {
         const bridge = this.#admitting(`rate/${name}`);
         const address = rateNew(bridge, name, limit, interval);
         return this.#keep(address, () => new Rate(this, bridge, address));
-    }
-
-    /**
-     * Returns the committed rows of a replicated counter: implements ReplicatedCounter.state().
-     *
-     * @param {string} counter its name
-     * @param {boolean} allowWeaker
-     */
-    async stateOf(counter, allowWeaker) {
-        this.#assertUsable(allowWeaker);
-        return stateFrom(await counterState(this.#bridge, counter));
-    }
-
-    /**
-     * Reads the committed values of counters: implements Tab.readCounters().
-     *
-     * @param {() => Promise<void>} flush flushes the counters of the handle
-     * @param {unknown} options
-     * @param {boolean} allowWeaker
-     * @returns {Promise<Map<string, number>>}
-     */
-    async valuesOf(flush, options, allowWeaker) {
-        const { prefix = '' } = /** @type {any} */ (checkOptions(options, ['prefix']));
-        if (prefix !== '') checkName(prefix, 'prefix');
-        this.#assertUsable(allowWeaker);
-        await flush();
-        const values = await counterValues(this.#bridge, prefix);
-        return new Map(values.map(({ counter, value }) => [counter, value]));
-    }
-
-    /**
-     * Merges a state into a replicated counter: implements ReplicatedCounter.merge().
-     *
-     * @param {string} counter its name
-     * @param {unknown} state
-     * @param {boolean} allowWeaker
-     */
-    async merge(counter, state, allowWeaker) {
-        const rows = rowsFrom(state);
-        this.#assertUsable(allowWeaker);
-        try {
-            await counterMerge(this.#bridge, counter, rows);
-        } catch (error) {
-            if (/** @type {TabacusError} */ (error).code !== 'invalid-argument') throw error;
-            throw invalid(
-                'state.rows',
-                /** @type {any} */ (state).rows,
-                'rows as counter.state() returns them',
-            );
-        }
-    }
-
-    /**
-     * Checks that the limits are not closed, and that there is a database for them unless the caller allows
-     * weaker ones.
-     *
-     * @param {boolean} allowWeaker
-     */
-    #assertUsable(allowWeaker) {
-        if (this.#closed) throw closedError();
-        if (!allowWeaker && !limitsDurable(this.#bridge)) throw weaker();
     }
 
     /** Gives back what this tab has reserved and not used. */

@@ -1,6 +1,11 @@
-/** The state of a replicated counter as it travels over an application's own server (docs/sync.md). */
+/**
+ * All counters at once, and the state of a replicated counter as it travels over an application's own server
+ * (docs/sync.md).
+ */
 
-import { invalid } from '../common/errors.js';
+import { checkName, checkOptions } from '../common/check-arguments.js';
+import { invalid, TabacusError } from '../common/errors.js';
+import { counterMerge, counterState, counterValues, transferNew } from '../core/generated/transfer.js';
 
 /**
  * The cumulative totals of one replica.
@@ -30,7 +35,7 @@ import { invalid } from '../common/errors.js';
 /** The most rows of a state, the same as CounterTransfer::rows_max of the program. */
 const rowsMax = 100_000;
 
-/** @typedef {import('../core/generated/limits.js').TransferredRow} TransferredRow */
+/** @typedef {import('../core/generated/transfer.js').TransferredRow} TransferredRow */
 
 /**
  * Makes a state from the rows that the program returns.
@@ -38,7 +43,7 @@ const rowsMax = 100_000;
  * @param {TransferredRow[]} rows
  * @returns {CounterState}
  */
-export const stateFrom = (rows) => ({
+const stateFrom = (rows) => ({
     version: 1,
     rows: rows.map(({ node, record }) => {
         const [, epoch, plus = '', minus = ''] = record.split(';');
@@ -53,15 +58,15 @@ export const stateFrom = (rows) => ({
  * @returns {TransferredRow[]}
  * @throws {import('../common/errors.js').TabacusError} `invalid-argument`
  */
-export function rowsFrom(state) {
+function rowsFrom(state) {
     if (typeof state !== 'object' || state === null)
         throw invalid('state', state, 'a value that state() returned');
     const { version, rows } = /** @type {{ version?: unknown, rows?: unknown }} */ (state);
     if (version !== 1) throw invalid('state.version', version, '1');
     if (!Array.isArray(rows) || rows.length > rowsMax)
         throw invalid('state.rows', rows, `an array of at most ${rowsMax} rows`);
-    // A copy has no holes, which map() would pass over.
-    return [...rows].map((row) => {
+    // A copy has no holes, which map() would pass over. The program expects the rows in the order of their nodes.
+    const checked = [...rows].map((row) => {
         const { node, epoch, plus, minus } = row ?? {};
         if (typeof node !== 'string') throw invalid('state.rows', node, 'rows whose node is a string');
         return {
@@ -69,6 +74,7 @@ export function rowsFrom(state) {
             record: `1;${digits('epoch', epoch)};${digits('plus', plus)};${digits('minus', minus)}`,
         };
     });
+    return checked.sort((a, b) => (a.node < b.node ? -1 : Number(a.node > b.node)));
 }
 
 /**
@@ -82,4 +88,83 @@ function digits(field, value) {
     if (typeof text !== 'string' || !/^\d{1,19}$/.test(text))
         throw invalid(`state.rows.${field}`, value, 'a count in decimal');
     return text;
+}
+
+/** Reads and merges the rows of counters, for an engine. */
+export class Transfer {
+    #bridge;
+    #core;
+
+    /** @param {import('../core/bridge.js').Bridge} bridge */
+    constructor(bridge) {
+        this.#bridge = bridge;
+        this.#core = transferNew(bridge, bridge.core);
+    }
+
+    /**
+     * Returns the committed rows of a replicated counter: implements ReplicatedCounter.state().
+     *
+     * @param {string} counter its name
+     * @param {boolean} allowWeaker
+     */
+    async stateOf(counter, allowWeaker) {
+        await this.#requireDatabase(allowWeaker);
+        return stateFrom(await counterState(this.#bridge, this.#core, counter));
+    }
+
+    /**
+     * Reads the committed values of counters: implements Tab.readCounters().
+     *
+     * @param {() => Promise<void>} flush flushes the counters of the handle
+     * @param {unknown} options
+     * @param {boolean} allowWeaker
+     * @returns {Promise<Map<string, number>>}
+     */
+    async valuesOf(flush, options, allowWeaker) {
+        const { prefix = '' } = /** @type {any} */ (checkOptions(options, ['prefix']));
+        if (prefix !== '') checkName(prefix, 'prefix');
+        await this.#requireDatabase(allowWeaker);
+        await flush();
+        const values = await counterValues(this.#bridge, this.#core, prefix);
+        return new Map(values.map(({ counter, value }) => [counter, value]));
+    }
+
+    /**
+     * Merges a state into a replicated counter: implements ReplicatedCounter.merge().
+     *
+     * @param {string} counter its name
+     * @param {unknown} state
+     * @param {boolean} allowWeaker
+     */
+    async merge(counter, state, allowWeaker) {
+        const rows = rowsFrom(state);
+        await this.#requireDatabase(allowWeaker);
+        try {
+            await counterMerge(this.#bridge, this.#core, counter, rows);
+        } catch (error) {
+            if (/** @type {TabacusError} */ (error).code !== 'invalid-argument') throw error;
+            throw invalid(
+                'state.rows',
+                /** @type {any} */ (state).rows,
+                'rows as counter.state() returns them',
+            );
+        }
+    }
+
+    /**
+     * Checks that there is a database, unless the caller allows weaker guarantees: the program then reports that
+     * it is missing.
+     *
+     * @param {boolean} allowWeaker
+     */
+    async #requireDatabase(allowWeaker) {
+        const { database } = this.#bridge.host;
+        await database.ready();
+        if (database.refused) database.available = false;
+        if (allowWeaker || database.available) return;
+        throw new TabacusError(
+            'weaker-guarantee',
+            'without IndexedDB there are no rows of other tabs: open({ allowWeaker: true }) allows that',
+        );
+    }
 }

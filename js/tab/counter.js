@@ -350,7 +350,7 @@ export class ReplicatedCounter extends TabCounter {
      */
     async state() {
         await this.flush();
-        return this._owner._ask('limits', 'stateOf', this.name, this._owner._allowWeaker);
+        return this._owner._ask('transfers', 'stateOf', this.name, this._owner._allowWeaker);
     }
 
     /**
@@ -363,7 +363,7 @@ export class ReplicatedCounter extends TabCounter {
      */
     async merge(state) {
         await this.flush(); // increments that are not committed count towards ±(2^53 − 1), too
-        await this._owner._ask('limits', 'merge', this.name, state, this._owner._allowWeaker);
+        await this._owner._ask('transfers', 'merge', this.name, state, this._owner._allowWeaker);
         await this.read();
     }
 }

@@ -15,7 +15,7 @@ import { checkSignal, checkTimeout } from '../common/check-waits.js';
 import { Successor } from '../common/successor.js';
 import { addHandler } from '../queue/queue-options.js';
 
-/** The parts of the package that are loaded when they are first used. @typedef {'locks' | 'leader' | 'queues' | 'limits'} PartName */
+/** The parts of the package that are loaded when they are first used. @typedef {'locks' | 'leader' | 'queues' | 'limits' | 'transfers'} PartName */
 /** @typedef {import('../common/lazy.js').Lazy<any>} Part its adopt() makes a deferred object an instance of its class */
 
 /**

@@ -31,6 +31,8 @@ const modules = {
     queue: async () => moduleRegistry.get('queues') ?? (await import('../queue/queues.js')),
     /** @type {Load<typeof import('../limits/limits.js')>} */
     limits: async () => moduleRegistry.get('limits') ?? (await import('../limits/limits.js')),
+    /** @type {Load<typeof import('../limits/transfer.js')>} */
+    transfer: async () => moduleRegistry.get('transfer') ?? (await import('../limits/transfer.js')),
     /** @type {Load<typeof import('./catalogue.js')>} */
     catalogue: async () => moduleRegistry.get('catalogue') ?? (await import('./catalogue.js')),
 };
@@ -46,6 +48,9 @@ const featureParts = {
     limits: { module: modules.limits, pieces: ['locks', 'limits'] },
     catalogue: { module: modules.catalogue, pieces: ['locks', 'catalogue'] },
 };
+
+/** The pieces that import no functions of `locks`. @type {PieceName[]} */
+const alone = ['locks', 'storage', 'gather', 'transfer'];
 
 /**
  * How an engine notifies its handles.
@@ -108,6 +113,12 @@ export class Engine {
     /** The sequences, budgets and rate limits. */
     limits = new Lazy(
         () => this.loadPart('limits', modules.limits(), ({ Limits }) => new Limits(this.bridge)),
+        this.#retry,
+    );
+
+    /** What reads and merges the rows of counters. */
+    transfers = new Lazy(
+        () => this.loadPart('transfer', modules.transfer(), ({ Transfer }) => new Transfer(this.bridge)),
         this.#retry,
     );
 
@@ -240,7 +251,7 @@ export class Engine {
             this.#ahead.delete(name); // if this fails, the next call has to fetch the piece again
             const module = await compiling;
             // Each other piece imports functions of `locks`.
-            if (!['locks', 'storage', 'gather'].includes(name)) await this.#piece('locks').get();
+            if (!alone.includes(name)) await this.#piece('locks').get();
             const adding = this.#program.add(name, module).catch(pieceNotStarted(name, source));
             this.bridge.contain(await hostWork(platform, adding, name));
         }, this.#retry);
@@ -254,7 +265,7 @@ export class Engine {
     }
 
     /**
-     * Makes a part of the engine. `module`, the piece that the part needs, and what all parts need are
+     * Makes a part of the engine. `module`, the piece that the part needs, and what all parts but `transfer` need are
      * fetched at the same time.
      *
      * @template Module, Part
@@ -264,11 +275,11 @@ export class Engine {
      * @returns {Promise<Part>}
      */
     async loadPart(piece, module, make) {
-        const pieces = [...new Set([piece, /** @type {PieceName} */ ('locks')])];
         const [loaded] = await Promise.all([
             hostWork(this.platform, module, 'import()'),
-            ...pieces.map((name) => this.load(name)),
-            this.#coordination.get(),
+            this.load(piece),
+            alone.includes(piece) || this.load('locks'),
+            piece === 'transfer' || this.#coordination.get(),
         ]);
         if (this.#failure) throw this.#failure;
         return make(loaded);

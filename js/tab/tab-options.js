@@ -40,7 +40,7 @@ const features = /** @type {const} */ (['locks', 'leader', 'queue', 'limits', 'c
 const deprecatedPieces = ['locks', 'queue', 'limits', 'catalogue'];
 
 /** @type {import('../core/program.js').PieceName[]} */
-const pieceNames = ['counters', 'gather', 'storage', 'lease', ...features];
+const pieceNames = ['counters', 'gather', 'storage', 'transfer', 'lease', ...features];
 
 /**
  * Checks the option `wasm`.

@@ -56,7 +56,6 @@ export class Tab extends TabEventTarget {
     /**
      * The parts that make deferred objects (js/tab/deferred.js) instances of their classes. The locks belong
      * to this handle alone, because it may close before other handles of the engine.
-     *
      * @type {Record<import('./deferred.js').PartName, Lazy<any>>}
      */
     #parts;
@@ -90,7 +89,8 @@ export class Tab extends TabEventTarget {
             (again) => engine.retries.add(again),
         );
         const leader = new Lazy(async () => (await Promise.all([locks.get(), engine.load('leader')]))[0]);
-        this.#parts = { locks, leader, queues: engine.queues, limits: engine.limits };
+        const { queues, limits, transfers } = engine;
+        this.#parts = { locks, leader, queues, limits, transfers };
         engine.join(this);
     }
 
@@ -312,7 +312,7 @@ export class Tab extends TabEventTarget {
      */
     readCounters(options = {}) {
         const flush = () => flushAll([...this.#counters._all.values()]);
-        return this._ask('limits', 'valuesOf', flush, options, this._allowWeaker);
+        return this._ask('transfers', 'valuesOf', flush, options, this._allowWeaker);
     }
 
     /**
@@ -370,10 +370,10 @@ export class Tab extends TabEventTarget {
     }
 
     /**
-     * Calls a method of the locks or of the limits, with its arguments as they are at this moment.
+     * Calls a method of the locks or of the transfer of counters, with its arguments as they are at this moment.
      *
      * @param {import('./deferred.js').PartName} part
-     * @param {keyof import('../lock/tab-locks.js').TabLocks | keyof import('../limits/limits.js').Limits} method
+     * @param {keyof import('../lock/tab-locks.js').TabLocks | keyof import('../limits/transfer.js').Transfer} method
      * @param {...unknown} args
      * @returns {Promise<any>}
      * @internal

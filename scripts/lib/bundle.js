@@ -48,6 +48,7 @@ const FAMILIES = [
             ['locks', ['lock/tab-locks', 'core/load-coordination']],
             ['queue', ['queue/queues']],
             ['limits', ['limits/limits']],
+            ['transfer', ['limits/transfer']],
             ['catalogue', ['tab/catalogue']],
             ['tabacus-compat-locks', ['compat/locks']],
         ],

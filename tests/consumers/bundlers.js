@@ -19,9 +19,18 @@ const SOURCES = ['app.js', 'worker.js'];
  * copy nothing.
  */
 const ASSETS = [
-    ...['counters', 'gather', 'storage', 'locks', 'leader', 'lease', 'queue', 'limits', 'catalogue'].map(
-        (piece) => `${piece}.wasm`,
-    ),
+    ...[
+        'counters',
+        'gather',
+        'storage',
+        'transfer',
+        'locks',
+        'leader',
+        'lease',
+        'queue',
+        'limits',
+        'catalogue',
+    ].map((piece) => `${piece}.wasm`),
     ...['attach.wasm', 'threads-worker.js', 'threads.wasm'],
 ];
 

@@ -21,12 +21,12 @@ const PUBLISHED = [
     /^bin\/(tabacus|preload|arguments|report-files|scenario|strategy)\.js$/,
     /^docs\/[a-z-]+\.(md|png|svg|json|jsonl)$/,
     /^docs\/decisions\/(README|\d{4}-[a-z-]+)\.md$/,
-    /^dist\/(web|node)\/(counters|gather|storage|locks|leader|lease|queue|limits|catalogue|threads|lab|emulator|attach|store)\.wasm$/,
+    /^dist\/(web|node)\/(counters|gather|storage|transfer|locks|leader|lease|queue|limits|catalogue|threads|lab|emulator|attach|store)\.wasm$/,
     /^dist\/(web|node)\/(tabacus|tabacus-threads|tabacus-worker|tabacus-lab|tabacus-emulator|tabacus-polyfill|tabacus-service-worker|tabacus-compat-[a-z-]+)\.js(\.map)?$/,
-    /^dist\/(web|node)\/(locks|queue|limits|catalogue|threads-program|threads-segments|threads-serve|threads-tab-locks)\.js(\.map)?$/,
+    /^dist\/(web|node)\/(locks|queue|limits|transfer|catalogue|threads-program|threads-segments|threads-serve|threads-tab-locks)\.js(\.map)?$/,
     /^dist\/(web|node)\/emulator-(runs|worker)\.js(\.map)?$/,
     /^dist\/(web|node)\/threads-worker\.js$/,
-    /^dist\/debug\/(counters|gather|storage|locks|leader|lease|queue|limits|catalogue)\.wasm$/,
+    /^dist\/debug\/(counters|gather|storage|transfer|locks|leader|lease|queue|limits|catalogue)\.wasm$/,
     /^dist\/types\/[\w./-]+\.d\.ts$/,
 ];
 

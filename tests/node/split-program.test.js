@@ -241,7 +241,7 @@ test('the pieces together fill the table, and each sets only its own functions',
 
 test('a piece that is loaded alone needs the counters and no other piece', async () => {
     const alone = names.filter((name) => pieces[name]?.alone);
-    assert.deepEqual(alone, ['gather', 'storage']);
+    assert.deepEqual(alone, ['gather', 'transfer', 'storage']);
     for (const name of alone) {
         const program = await Program.start(await WebAssembly.compile(wasmOf('counters')));
         await program.add(name, await WebAssembly.compile(wasmOf(name)));

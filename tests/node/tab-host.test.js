@@ -364,7 +364,7 @@ test('a deferred message is posted before the next message or when its timer fir
     /** @type {unknown[]} */
     const received = [];
     const other = new origin.BroadcastChannel('c');
-    other.onmessage = ({ data }) => void received.push(data);
+    other.onmessage = (/** @type {{ data: unknown }} */ { data }) => void received.push(data);
     const expectReceived = async (/** @type {string} */ all) => {
         await origin.until(() => received.length >= all.length);
         assert.equal(received.join(''), all);

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,11 +45,11 @@ class CounterTransfer {
 
     /// Returns the committed rows of a counter, without those that cannot be read. unavailable: there is
     /// no IndexedDB. Otherwise it fails as Database::begin() does.
-    Task<std::vector<TransferredRow>> state(std::string counter);
+    Task<std::list<TransferredRow>> state(std::string counter);
     /// Returns the committed values of all counters whose names begin with `prefix`, in the order of
     /// their rows' keys. Rows that cannot be read do not count. Fails as state() does.
-    Task<std::vector<CounterValue>> values(std::string prefix);
-    /// Joins `rows` with those of the store. invalid_argument: one of them is no row; out_of_range: with
+    Task<std::list<CounterValue>> values(std::string prefix);
+    /// Joins `rows`, which must be sorted by their nodes, with those of the store. invalid_argument: one of them is no row; out_of_range: with
     /// them the counter would leave ±(2^53 − 1). Otherwise it fails as Transaction::commit() does. If it
     /// fails, nothing is merged, unless the failure is unknown_commit.
     Task<void> merge(std::string counter, std::vector<TransferredRow> rows);

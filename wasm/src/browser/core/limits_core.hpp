@@ -1,22 +1,19 @@
-// LimitsCore: sequences, budgets and rate limits, and the transfer of counters, as JavaScript calls
-// them. It passes each result to a promise.
+// LimitsCore: sequences, budgets and rate limits, as JavaScript calls them. It passes each result to a
+// promise.
 #pragma once
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "browser/core/abortable_requests.hpp"
 #include "browser/core/counter_core.hpp"
 #include "tabacus/limit/limits.hpp"
-#include "tabacus/replica/counter_transfer.hpp"
 
 namespace tabacus::browser {
 
 class LimitsCore {
   public:
-    LimitsCore(World& world, std::string_view name_space)
-        : limits_(world, name_space, notify), transfer_(world, std::string(name_space)) {}
+    LimitsCore(World& world, std::string_view name_space) : limits_(world, name_space, notify) {}
 
     Limits& limits() { return limits_; }
     void close(PromiseId promise) { settle(scope_, limits_.close(), promise); }
@@ -41,19 +38,9 @@ class LimitsCore {
     void pass(RateLimit& rate, std::optional<double> timeout_ms, int request, PromiseId promise);
     void try_pass(RateLimit& rate, PromiseId promise) { settle(scope_, rate.try_take(), promise); }
     void abort(int request) { requests_.abort(request); }
-    void state(const std::string& counter, PromiseId promise) {
-        settle(scope_, transfer_.state(counter), promise);
-    }
-    void values(const std::string& prefix, PromiseId promise) {
-        settle(scope_, transfer_.values(prefix), promise);
-    }
-    void merge(const std::string& counter, std::vector<TransferredRow> rows, PromiseId promise) {
-        settle(scope_, transfer_.merge(counter, std::move(rows)), promise);
-    }
 
   private:
     Limits limits_;
-    CounterTransfer transfer_;
     AbortableRequests requests_;
     Scope scope_;
 };

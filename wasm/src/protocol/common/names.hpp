@@ -18,6 +18,24 @@ namespace tabacus {
 std::string escaped(std::string_view part);
 /// Returns the text that escaped() turns into `part`; nothing if there is none.
 std::optional<std::string> unescaped(std::string_view part);
+/// Does the same. It is inlined, for a piece of the program that is loaded without the one of unescaped().
+[[gnu::always_inline]] inline std::optional<std::string> unescape(std::string_view part) {
+    constexpr std::string_view hex = "0123456789ABCDEF";
+    std::string result;
+    for (std::size_t i = 0; i < part.size(); ++i) {
+        if (part[i] != '%') {
+            result += part[i];
+            continue;
+        }
+        const auto high = i + 2 < part.size() ? hex.find(part[i + 1]) : std::string_view::npos;
+        const auto low = i + 2 < part.size() ? hex.find(part[i + 2]) : std::string_view::npos;
+        if (high == std::string_view::npos || low == std::string_view::npos) return std::nullopt;
+        result += static_cast<char>(high * 16 + low);
+        i += 2;
+    }
+    if (escaped(result) != part) return std::nullopt;
+    return result;
+}
 
 /// Returns the key of a counter's row, "counter/generation/slot". `counter` is the counter's
 /// escaped name, `row` is "generation/slot". Never inlined, because a copy of the code takes ten

@@ -1,6 +1,5 @@
 #include "tabacus/replica/counter_transfer.hpp"
 
-#include <map>
 #include <utility>
 
 #include "backup.hpp"
@@ -30,28 +29,37 @@ Task<void> refuse_newer(const std::vector<Row>& rows) {
     }
 }
 
-/// Adds a row to the value of its counter. The rows of one counter must follow each other.
-void add_row(std::vector<CounterValue>& values, const Row& row) {
+/// Adds a row to the value of its counter. The rows of one counter must follow each other. `last_key` is
+/// the escaped name of the last of the values.
+void add_row(std::list<CounterValue>& values, std::string& last_key, const Row& row) {
     const auto key = parse_row_key(row.key);
     const auto record = parse_totals(row.value);  // the value of a foreign row is empty
-    auto name = key && record ? unescaped(key->counter) : std::nullopt;
-    if (!name) return;
-    if (values.empty() || values.back().counter != *name) {
+    if (!key || !record) return;
+    if (values.empty() || last_key != key->counter) {
+        auto name = unescape(key->counter);
+        if (!name) return;
+        last_key = key->counter;
         values.push_back({.counter = *std::move(name)});
     }
     auto& value = values.back().value;
     value = saturating_add(value, record->totals.plus - record->totals.minus);
 }
 
+/// The committed row of a replica.
+struct KnownRow {
+    std::string node;
+    TotalsRecord record;
+};
+
 }  // namespace
 
-Task<std::vector<TransferredRow>> CounterTransfer::state(std::string counter) {
+Task<std::list<TransferredRow>> CounterTransfer::state(std::string counter) {
     co_await require_database(world_);
     const auto prefix = concat({escaped(counter), "/"});
     constexpr Stores scope{Store::rows};
     const auto transaction =
         co_await world_.database().begin(scope, Access::read, Durability::relaxed);
-    std::vector<TransferredRow> rows;
+    std::list<TransferredRow> rows;
     const auto stored = co_await transaction->list(Store::rows, prefix);
     co_await refuse_newer(stored);
     for (const auto& row : stored) {
@@ -62,21 +70,23 @@ Task<std::vector<TransferredRow>> CounterTransfer::state(std::string counter) {
     co_return rows;
 }
 
-Task<std::vector<CounterValue>> CounterTransfer::values(std::string prefix) {
+Task<std::list<CounterValue>> CounterTransfer::values(std::string prefix) {
     co_await require_database(world_);
     constexpr Stores scope{Store::rows};
     const auto transaction =
         co_await world_.database().begin(scope, Access::read, Durability::relaxed);
-    std::vector<CounterValue> values;
+    std::list<CounterValue> values;
+    std::string last_key;
     const auto escaped_prefix = escaped(prefix);
-    std::string from;
+    auto next = transaction->list(Store::rows, escaped_prefix, rows_at_once);
     for (;;) {
-        const auto rows =
-            co_await transaction->list(Store::rows, escaped_prefix, rows_at_once, from);
+        const auto rows = co_await next;
         if (rows.empty()) co_return values;
+        // The store reads the next rows while these are added.
+        next =
+            transaction->list(Store::rows, escaped_prefix, rows_at_once, next_key(rows.back().key));
         co_await refuse_newer(rows);
-        for (const auto& row : rows) add_row(values, row);
-        from = next_key(rows.back().key);
+        for (const auto& row : rows) add_row(values, last_key, row);
     }
 }
 
@@ -94,20 +104,22 @@ Task<void> CounterTransfer::merge(std::string counter, std::vector<TransferredRo
         const auto transaction =
             co_await world_.database().begin(scope, Access::write, Durability::strict);
         const auto generation = co_await transaction->get(Store::meta, "generation");
-        std::map<std::string, TotalsRecord, std::less<>> known;  // by node
+        std::list<KnownRow> known;
         const auto prefix = concat({key, "/"});
         const auto stored = co_await transaction->list(Store::rows, prefix);
         co_await refuse_newer(stored);
         for (const auto& row : stored) {
             const auto totals = parse_totals(row.value);
             auto node = row.key.substr(prefix.size());
-            if (totals && is_row_id(node)) known[std::move(node)] = *totals;
+            if (totals && is_row_id(node)) known.push_back({std::move(node), *totals});
         }
+        auto at = known.begin();  // the store has sorted the rows, too
         for (const auto& row : rows) {
             if (generation && row.node.starts_with(concat({generation->value, "/"}))) continue;
-            auto& joined = known[row.node];
-            if (!outgrows(joined, *parse_totals(row.record))) continue;
-            transaction->put(Store::rows, row_key(key, row.node), format_totals(joined));
+            while (at != known.end() && at->node < row.node) ++at;
+            if (at == known.end() || at->node != row.node) at = known.insert(at, {row.node, {}});
+            if (!outgrows(at->record, *parse_totals(row.record))) continue;
+            transaction->put(Store::rows, row_key(key, row.node), format_totals(at->record));
         }
         __int128 sum = 0;
         for (const auto& [node, record] : known) sum += record.totals.plus - record.totals.minus;
