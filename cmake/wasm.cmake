@@ -10,6 +10,11 @@ option(TABACUS_THREADS "The program in shared memory, with C++ threads, instead 
 # The laboratory judges programs that throw: it has objects of its own, with exceptions.
 add_compile_options(-flto)
 add_link_options(-flto)
+# Link-time optimisation orders static data by hashes that contain the name of the file that a unit was compiled from,
+# and CMake names files by absolute paths: two folders gave two programs. The file that is compiled is therefore
+# Ninja's empty standard input under the object's relative name, and it includes the source.
+set(CMAKE_CXX_COMPILE_OBJECT "<CMAKE_CXX_COMPILER> <DEFINES> <INCLUDES> <FLAGS> -include <SOURCE> \
+-Xclang -main-file-name -Xclang <OBJECT> -o <OBJECT> -x c++ -c -")
 if(TABACUS_THREADS)
     add_compile_options(-pthread)
     add_link_options(-pthread)
