@@ -67,9 +67,15 @@ const unitOf = ({ name, files }) => join(folderOf(files), `${name}.cpp`);
 /** @param {CompileCommand[]} files */
 const folderOf = ([first]) => join(FOLDER, relative(repository, dirname(first?.file ?? '')));
 
-/** The flags of a command, without the words that differ from file to file. @param {CompileCommand} command */
+/**
+ * The flags of a command, without the words that differ from file to file. Where the file is compiled under another
+ * name (cmake/wasm.cmake), these words end the command.
+ *
+ * @param {CompileCommand} command
+ */
 const flags = ({ command, file }) =>
     command
+        .replace(/ -include \S+ -Xclang -main-file-name .*/, '')
         .split(' ')
         .filter((word, i, all) => word !== file && word !== '-c' && word !== '-o' && all[i - 1] !== '-o')
         .join(' ');
