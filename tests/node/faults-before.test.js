@@ -50,7 +50,7 @@ function event() {
 }
 
 /**
- * What a fault does to whom.
+ * A program under a fault, and how its calls end.
  *
  * @typedef {object} Case
  * @property {(browser: Browser) => Promise<Ending[]>} run
