@@ -397,6 +397,8 @@ export class Engine {
             if (this.#lost.has(notice.subject)) return;
             this.#lost.add(notice.subject);
         }
+        // The warning `database-unusable` has reported it for all commits that follow.
+        if (notice.code === 'store-failed' && !this.host.database.usable) return;
         // Every read of a record of a newer version, and every message of such a tab, makes a notice.
         if (notice.code === 'version-mismatch') {
             if (this.#newerSeen) return;

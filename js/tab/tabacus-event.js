@@ -26,7 +26,8 @@
  *     takes part in no lock, queue or limit any more until its page is reloaded
  *   - `hung-holder`: this tab evicted the holder of a lock that did not answer
  *   - `unhandled-job`: jobs that this tab has enqueued are due, and no tab has handled a job of the queue for 10 s
- *   - `quota-exceeded`, `store-failed`, `fenced`, `unavailable`: a commit failed with this error; it is tried again
+ *   - `quota-exceeded`, `store-failed`, `fenced`, `unavailable`: a commit failed with this error; it is tried again.
+ *     After `database-unusable`, `store-failed` is not emitted until IndexedDB works again
  *   - `unavailable` also: a file could not be loaded, and handlers or listeners wait for it
  *   - `internal`: the program has failed, and the tab is closed
  * @property {string} message one sentence for a person

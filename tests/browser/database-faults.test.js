@@ -1,4 +1,7 @@
-/** A tab goes on when IndexedDB of a real browser is made to fail: connections that die, and openings without an answer. */
+/**
+ * A tab goes on when IndexedDB of a real browser is made to fail: connections that die or do not answer, and openings
+ * that fail or are not answered.
+ */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -42,6 +45,60 @@ async function openWithoutAnswer(namespace) {
     return [opening, value, code, await tab.close().catch(refused)];
 }
 
+/**
+ * Enqueues and counts while a connection commits without an answer, and then while it is dead and an opening fails. Returns
+ * what is stored in the end. Runs in a page.
+ *
+ * @param {string} namespace
+ */
+async function workThroughFaults(namespace) {
+    /** @type {Set<IDBDatabase>} */
+    const connections = new Set();
+    const { open: openDatabase } = IDBFactory.prototype;
+    let failures = 0;
+    IDBFactory.prototype.open = function (...given) {
+        if (failures > 0) {
+            failures--;
+            /** @type {any} */
+            const refused = new EventTarget();
+            refused.error = new DOMException('Internal error opening backing store.', 'UnknownError');
+            setTimeout(() => refused.onerror?.(new Event('error', { cancelable: true })));
+            return refused;
+        }
+        const request = openDatabase.apply(this, given);
+        request.addEventListener('success', () => connections.add(request.result));
+        return request;
+    };
+    // @ts-ignore: served by the tests' server
+    const { open } = await import('/dist/web/tabacus.js');
+    const tab = /** @type {import('tabacus').Tab} */ (
+        await open({ namespace, timeouts: { transaction: 300 } })
+    );
+    /** @type {string[]} */
+    const codes = [];
+    tab.addEventListener('warning', ({ detail }) => codes.push(detail.code));
+    const queue = tab.queue('q');
+    const counter = tab.counter('c');
+    /** @param {number} n */
+    const work = async (n) => {
+        await queue.enqueue(n);
+        counter.add(n);
+        await counter.flush();
+    };
+    await work(1);
+    for (const connection of connections)
+        for (const type of ['success', 'error', 'complete', 'abort'])
+            connection.addEventListener(type, (event) => event.stopImmediatePropagation(), { capture: true });
+    await work(2);
+    for (const connection of connections) connection.close();
+    failures = 1;
+    await work(4);
+    const jobs = await queue.jobs();
+    const found = { jobs: jobs.map(({ payload }) => payload), count: await counter.read(), codes };
+    await tab.close();
+    return found;
+}
+
 describeIn([ENGINES.chromium, ENGINES.firefox], 'IndexedDB that fails', (engine) => {
     const browser = useBrowser(engine);
 
@@ -66,5 +123,13 @@ describeIn([ENGINES.chromium, ENGINES.firefox], 'IndexedDB that fails', (engine)
             'store-failed',
         ]);
         await closeAll([tab, other]);
+    });
+
+    it('jobs and counts are stored once although a connection does not answer, and an opening fails', async () => {
+        const tab = await browser.openTab();
+        const { jobs, count, codes } = await tab.evaluate(workThroughFaults, browser.namespace());
+        assert.deepEqual([jobs, count], [[1, 2, 4], 7]);
+        assert.deepEqual([...new Set(codes)], ['connection-replaced']);
+        await tab.close();
     });
 });

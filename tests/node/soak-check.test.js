@@ -243,6 +243,8 @@ test('an error that is not documented is a violation, and an error of the store 
     ];
     assert.deepEqual(violationsOf(...timed(10_000)), []);
     assert.match(violationsOf(...timed(40_000)).join(), /store-failed/);
+    assert.match(violationsOf(...failed('unavailable')).join(), /unavailable/);
+    assert.deepEqual(violationsOf(happens('disturbed', 'a'), ...failed('unavailable')), []);
     const uncaught = { type: 'uncaught', page: 'a', message: 'oh' };
     assert.match(violationsOf(uncaught).join(), /page a caught an error that nobody handled: oh/);
 });

@@ -51,9 +51,10 @@ export async function soak({ engine, duration_ms, seed, tabs: count = TABS, prog
     const server = await serve(log);
     const browser = await engine.launch();
     try {
-        const tabs = new Tabs(browser, `${server.url}/soak/page/index.html`, NAMESPACE, log);
-        for (let index = 0; index < count; index++) await tabs.add(seed + index);
         const can = POSSIBLE[engine.name] ?? new Set();
+        const url = `${server.url}/soak/page/index.html`;
+        const tabs = new Tabs(browser, url, NAMESPACE, log, can.has('crash'));
+        for (let index = 0; index < count; index++) await tabs.add(seed + index);
         await run(tabs, schedule(seed, { tabs: count, can }), duration_ms, progress);
         await finish(tabs);
         return log;

@@ -34,6 +34,9 @@ const callPage = (name, args) => /** @type {any} */ (globalThis).soak[name](...a
  */
 export const call = (tab, name, ...args) => tab.evaluate(callPage, name, args);
 
+/** Whether the page has its commands. Runs in the page. */
+const isReady = () => 'soak' in globalThis;
+
 /** What each engine's driver can make happen. WebKit's automation ends with the first process that stops or dies. */
 const EVERYWHERE = [
     'close',
@@ -77,12 +80,14 @@ export class Tabs {
      * @param {string} url  the address of the page
      * @param {string} namespace
      * @param {import('./event-log.js').EventLog} log
+     * @param {boolean} kills  whether processes of pages are stopped or killed
      */
-    constructor(browser, url, namespace, log) {
+    constructor(browser, url, namespace, log, kills) {
         this.browser = browser;
         this.url = url;
         this.namespace = namespace;
         this.log = log;
+        this.kills = kills;
     }
 
     /** Opens a tab for a new place, and starts its page. @param {number} seed */
@@ -99,7 +104,8 @@ export class Tabs {
             const tab = await this.browser.openTab(this.url);
             if (index % 2 === 0 && tab instanceof ChromiumTab)
                 await tab.send('Emulation.setFocusEmulationEnabled', { enabled: true });
-            await tab.pid();
+            // The memory of the first place is measured.
+            if (this.kills || index === 0) await tab.pid();
             return tab;
         });
         this.#opening = opened.catch(() => {});
@@ -157,8 +163,14 @@ export class Tabs {
     /** @param {Place} place @param {Step} step */
     async reload(place, { seed }) {
         this.#end(place);
-        await place.tab.navigate(this.url);
+        await this.#load(place.tab);
         await this.#start(place, seed);
+    }
+
+    /** Loads the page in a tab. WebKit's driver answers before the scripts of the page have run. @param {Tab} tab */
+    async #load(tab) {
+        await tab.navigate(this.url);
+        await until(() => tab.evaluate(isReady).catch(() => false), 'the page of the test');
     }
 
     /** @param {Place} place @param {Step} step */
@@ -168,7 +180,7 @@ export class Tabs {
         await tab.navigate(this.url.replace('index.html', 'away.html'));
         await delay(duration_ms);
         if (tab instanceof ChromiumTab) await tab.go(-1);
-        else await tab.navigate(this.url);
+        else await this.#load(tab);
         if (await tab.evaluate(() => /** @type {any} */ (globalThis).soak.isStarted()))
             return this.log.append({ type: 'calm', page: place.page });
         this.#end(place);

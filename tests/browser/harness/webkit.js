@@ -220,12 +220,16 @@ export async function launchUndriven(executables, { profile, urls, env = {} }) {
         env: environment(profile, display, env),
     });
     const pid = browser.pid ?? 0;
+    /** @param {RegExp} name */
+    const pidsOf = (name) =>
+        descendants(pid)
+            .filter(({ command }) => name.test(command))
+            .map((found) => found.pid);
     return {
         /** The identifiers of the processes that run its pages. */
-        contentPids: () =>
-            descendants(pid)
-                .filter(({ command }) => /WebKitWebProcess/.test(command))
-                .map((found) => found.pid),
+        contentPids: () => pidsOf(/WebKitWebProcess/),
+        /** The identifier of the process that has its IndexedDB and its Web Locks, or 0 if none runs. */
+        networkPid: () => pidsOf(/WebKitNetworkProcess/)[0] ?? 0,
         async kill() {
             killTree(pid);
             await killGroup(browser);

@@ -13,6 +13,9 @@ const ALWAYS = new Set(['TimeoutError', 'AbortError', 'lock-lost', 'fenced']);
  */
 const AFTER_FAULTS = new Set(['store-failed', 'unknown-commit']);
 
+/** What an operation may end with while its page is left, closed or stopped: the browser may load no file for it. */
+const WHILE_LEFT = new Set(['unavailable']);
+
 /** The time from the moment at which a page stops to the last error for that reason. */
 const STOP_EFFECT_MS = 30_000;
 
@@ -59,14 +62,18 @@ function wrongEnds(events) {
     let stopped_ms = -Infinity;
     /** @type {string[]} */
     const wrong = [];
-    for (const [event, { period }] of withPages(events)) {
+    for (const [event, { period, isCalm }] of withPages(events)) {
         const { type, op = '', page, kind, ok, code = '', message, waited_ms, time_ms } = event;
         if (type === 'fault') faulty.add(page);
         if (type === 'disturbed' || type === 'calm') stopped_ms = time_ms;
         if (type === 'begin') periods.set(op, period);
         if (type !== 'end') continue;
         const mayFail = faulty.has(page) || time_ms - stopped_ms < STOP_EFFECT_MS;
-        const allowed = ok || ALWAYS.has(code) || (AFTER_FAULTS.has(code) && mayFail);
+        const allowed =
+            ok ||
+            ALWAYS.has(code) ||
+            (AFTER_FAULTS.has(code) && mayFail) ||
+            (WHILE_LEFT.has(code) && !isCalm);
         const calm = periods.get(op) === period;
         if (!allowed) wrong.push(`${kind} ${op} failed with ${code}: ${message}`);
         if (calm && waited_ms > WAIT_MOST_MS) wrong.push(`${kind} ${op} took ${waited_ms} ms`);

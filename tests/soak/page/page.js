@@ -80,10 +80,7 @@ const commands = {
         tab = /** @type {Tab} */ (await open({ namespace, timeouts: TIMEOUTS }));
         tab.addEventListener(
             'warning',
-            ({ detail }) =>
-                void write({ type: 'warning', page: me, code: detail.code, message: detail.message }).catch(
-                    () => {},
-                ),
+            ({ detail }) => void write({ type: 'warning', page: me, ...detail }).catch(() => {}),
         );
         if (handles) {
             const random = seededRandom(seed);
