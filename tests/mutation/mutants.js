@@ -628,6 +628,14 @@ const PROTOCOLS = [
     },
     {
         ...of('replica/generation.cpp'),
+        name: 'leave-out-a-newer-backup',
+        fault: 'Generation: rows that only the backup of a newer version has are left out of a new database',
+        find: 'if (!is_newer(entry.text)) {',
+        replace: 'if (true) {',
+        test: "a row that only a newer version's backup has is restored to a database that was lost",
+    },
+    {
+        ...of('replica/generation.cpp'),
         name: 'recover-what-was-not-lost',
         fault: 'Generation: a tab merges the backup although no database was lost',
         find: 'if (lost) saved.splice(',
