@@ -740,6 +740,14 @@ const PROTOCOLS = [
     },
     {
         ...of('replica/replica_news.cpp'),
+        name: 'older-totals-not-noticed',
+        fault: 'totals of a tab of version 0.1.0 cause no warning',
+        find: 'message->record.epoch < epochs_in_adoption &&',
+        replace: 'message->record.epoch < 0 &&',
+        test: 'totals with an epoch of version 0.1.0 cause one warning, and others none',
+    },
+    {
+        ...of('replica/replica_news.cpp'),
         name: 'follow-without-reading',
         fault: 'a tab that begins to follow a counter does not read what was announced before',
         find: 'state.reads.request_first();',
@@ -1009,6 +1017,22 @@ const LOCKS = [
         find: '    state.lose_store();\n    lose_all("site-data-cleared");',
         replace: '    state.lose_store();',
         test: 'cleared: a database that vanishes takes every lock with it, and tabs lock again',
+    },
+    {
+        ...of('common/older_tabs.cpp'),
+        name: 'notice-dead-older-tabs',
+        fault: 'a dead tab of version 0.1.0 is taken for an open one',
+        find: 'if (free) continue;',
+        replace: '',
+        test: 'older tabs: a slot of a dead tab, or of a tab of this version, causes none',
+    },
+    {
+        ...of('common/older_tabs.cpp'),
+        name: 'notice-adopters-as-older-tabs',
+        fault: 'a tab of this version that adopts a slot is taken for one of version 0.1.0',
+        find: 'if (co_await transaction->holder(subject_of_slot(holder->slot)) == claim.key) {',
+        replace: 'if (true) {',
+        test: 'older tabs: a slot that a tab of this version is about to take over causes none',
     },
     {
         ...of('common/store_watch.cpp'),

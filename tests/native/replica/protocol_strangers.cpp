@@ -226,6 +226,26 @@ TEST_CASE("a row that only a newer version's backup has is restored to a databas
     CHECK(lab::StorageArea::Values(scene.origin.storage().values()).at(backup) == "2;3");
 }
 
+TEST_CASE("totals with an epoch of version 0.1.0 cause one warning, and others none") {
+    Scene scene(1);
+    const auto page = scene.ready();
+    scene.add_and_flush(page, 3);
+    scene.read(page);
+    const auto other = scene.ready();
+    scene.add_and_flush(other, 4);
+    scene.origin.run();
+    const auto warnings = [&] {
+        return std::count_if(page.page->notices.begin(), page.page->notices.end(),
+                             [](const auto& n) { return n.code == "older-version"; });
+    };
+    CHECK(warnings() == 0);
+    for (int i = 0; i < 2; ++i) {
+        scene.origin.post_foreign("tabacus/test/news", "1;n;c;g/7;1;1;0");
+        scene.origin.run();
+    }
+    CHECK(warnings() == 1);
+}
+
 TEST_CASE("false rows of the backup never change a value while the database is intact") {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         CAPTURE(seed);
