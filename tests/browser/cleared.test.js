@@ -118,11 +118,13 @@ describeIn(
                 states.flatMap(({ runs }) => runs).sort(),
                 ['a', 'b', 'c'].flatMap((me) => Array.from({ length: JOBS }, (_, i) => `${me}${i}`)),
             );
-            const numbers = [...first, ...used.flatMap((one) => one.numbers)];
+            const replaced = engine === ENGINES.chromium;
+            // Where the lock manager is another one, too, nothing shows a new tab which numbers were given before.
+            const given = replaced ? first.slice(old.length) : first;
+            const numbers = [...given, ...used.flatMap((one) => one.numbers)];
             assert.equal(new Set(numbers).size, numbers.length);
             assert.ok(used.reduce((sum, { taken }) => sum + taken, 0) <= LIMIT);
             assert.match(states[0]?.told[0], /site-data-cleared/);
-            const replaced = engine === ENGINES.chromium;
             for (const { warnings, exclusion } of states.slice(0, 2)) {
                 assert.equal(warnings.includes('lock-manager-replaced'), replaced);
                 assert.equal(exclusion, replaced ? 'none' : 'web-locks');
