@@ -68,8 +68,6 @@ struct Claimed {
     std::string holder;
 };
 
-const std::vector<std::string> once{"older-version"};
-
 }  // namespace
 
 TEST_CASE("older tabs: a held slot with an epoch of version 0.1.0 causes one warning") {
@@ -79,7 +77,7 @@ TEST_CASE("older tabs: a held slot with an epoch of version 0.1.0 causes one war
         claimed.hold();
         const auto& page = claimed.look();
         claimed.origin.run();
-        CHECK(page.codes == once);
+        CHECK(page.codes == std::vector<std::string>{"older-version"});
     }
 }
 
