@@ -24,6 +24,7 @@ import { shrink } from './emulator/verdict/shrink.js';
 import { loadFakeIndexedDB } from './emulator/database/indexed-db.js';
 import { checkOrigin, originOptions, quirks, storages } from './emulator/origin-options.js';
 import { Origin as EmulatedOrigin } from './emulator/origin.js';
+import { recordFormatMax } from './emulator/record-format.js';
 import { invalid } from './common/errors.js';
 import { emulatedFaults as faults } from './lab/faults.js';
 import { checkInteger, checkOneOf, checkOptions } from './common/check-arguments.js';
@@ -87,6 +88,9 @@ function load(wasm, fakeIndexedDB) {
  *   `seed` and `clock`
  * @property {number | readonly number[]} [seeds] the number of seeds, from 1 on, or a list of seeds; 1,000 by default
  * @property {number} [tabs] 1 to 64; 2 by default
+ * @property {readonly number[]} [recordFormats] the formats in which tabacus may write records, each an integer from 1
+ *   to 9999. The seed chooses one of them for each tab, and a tab with a format above 1 stands for one of a later version
+ *   of tabacus (`openTab({ recordFormat })`); [1] by default
  * @property {readonly (typeof faults[number])[]} [faults] the faults that may happen; none by default
  * @property {number} [faultBudget] how many faults may happen in one run, 0 to 64; 1 by default
  * @property {(context: SetupContext) => unknown} [setup] is called before the scenario in each run, and may open tabs
@@ -100,7 +104,7 @@ function load(wasm, fakeIndexedDB) {
  *   way, a timer fires only if it is due at most that much later than the oldest of them began. With 0, time passes
  *   only when nothing else can happen. What waits for a frozen tab does not hold time up
  * @property {number} [exhaust] the largest number of runs for running every schedule before the seeds, 0 (never) to
- *   10^6; by default a twentieth of the number of seeds, and 0 for a list of seeds
+ *   10^6; by default a twentieth of the number of seeds, and 0 for a list of seeds. Several `recordFormats` allow none
  * @property {AbortSignal} [signal] ends the exploration; the promise is rejected with its reason
  * @property {((seeds: number) => void) | boolean} [progress] is called with the number of seeds after each seed, the
  *   broken one, too, and never if the verdict is `proved`; true shows it on stderr, if that is a terminal
@@ -360,6 +364,7 @@ function mixed(hash, more) {
 const exploreOptions = /** @type {const} */ ([
     'seeds',
     'tabs',
+    'recordFormats',
     'faults',
     'faultBudget',
     'setup',
@@ -387,6 +392,7 @@ async function planOf(scenario, given) {
     const {
         seeds = 1000,
         tabs,
+        recordFormats,
         faults: chosen,
         faultBudget,
         steps,
@@ -397,13 +403,13 @@ async function planOf(scenario, given) {
     const { setup, invariant, signal, progress, workers, ...rest } = others;
     const count = checkThreads(workers, module, { scenario, ...others });
     const { checked, wasm, fakeIndexedDB } = checkOrigin(rest);
-    const bounds = checkBounds({ tabs, faults: chosen, faultBudget, steps, timerWindow });
+    const bounds = checkBounds({ tabs, recordFormats, faults: chosen, faultBudget, steps, timerWindow });
     checkCalls({ setup, invariant }, progress);
     const list = seedsOf(seeds);
     const ending = checkSignal(signal);
     ending?.throwIfAborted();
     if (ending) unlimited(ending); // each of many explorations may have a listener
-    const attempt = attemptOf(runs, seeds, bounds.stepsMax);
+    const attempt = attemptOf(runs, seeds, bounds);
     const [glue, found] = await load(wasm, fakeIndexedDB);
     const exported = /** @type {any} */ (module === undefined ? { scenario } : await importScenario(module));
     const own = { setup: setup ?? exported.setup, invariant: invariant ?? exported.invariant ?? (() => {}) };
@@ -420,15 +426,19 @@ async function planOf(scenario, given) {
 /** @param {Record<string, unknown>} given */
 function checkBounds(given) {
     const { tabs = 2, faults: chosen = [], faultBudget = 1, steps = 20_000, timerWindow = 1000 } = given;
+    const { recordFormats = [1] } = given;
     if (!Array.isArray(chosen)) throw invalid('faults', chosen, 'an array');
     for (const fault of chosen) checkOneOf('faults', fault, faults);
+    if (!Array.isArray(recordFormats) || recordFormats.length === 0)
+        throw invalid('recordFormats', recordFormats, 'an array of formats');
+    for (const format of recordFormats) checkInteger('recordFormats', format, 1, recordFormatMax);
     const numbers = {
         tabs: checkInteger('tabs', tabs, 1, 64),
         faultBudget: Math.min(checkInteger('faultBudget', faultBudget, 0, 64), chosen.length > 0 ? 64 : 0),
         stepsMax: checkInteger('steps', steps, 1, 1e6),
         timerWindow_ms: checkWindow(timerWindow),
     };
-    return { ...numbers, faults: numbers.faultBudget === 0 ? [] : chosen };
+    return { ...numbers, recordFormats: [...recordFormats], faults: numbers.faultBudget === 0 ? [] : chosen };
 }
 
 /** @param {Record<string, unknown>} calls @param {unknown} progress */
@@ -455,11 +465,15 @@ const seedsPerAttempt = 20;
  *
  * @param {unknown} asked the option `exhaust`
  * @param {unknown} seeds the option `seeds`
- * @param {number} stepsMax
+ * @param {{ stepsMax: number, recordFormats: number[] }} bounds
  */
-function attemptOf(asked, seeds, stepsMax) {
-    if (asked !== undefined)
-        return { runsMax: checkInteger('exhaust', asked, 0, 1e6), stepsMax, oneSeed: true };
-    const runsMax = typeof seeds === 'number' ? Math.floor(seeds / seedsPerAttempt) : 0;
+function attemptOf(asked, seeds, { stepsMax, recordFormats }) {
+    // The schedules of one choice of formats prove nothing about the others.
+    const most = recordFormats.length > 1 ? 0 : Infinity;
+    if (asked !== undefined) {
+        const runsMax = Math.min(most, checkInteger('exhaust', asked, 0, 1e6));
+        return { runsMax, stepsMax, oneSeed: true };
+    }
+    const runsMax = Math.min(most, typeof seeds === 'number' ? Math.floor(seeds / seedsPerAttempt) : 0);
     return { runsMax, stepsMax: Math.min(stepsMax, unaskedStepsMax), oneSeed: false };
 }

@@ -12,6 +12,7 @@ import { MissingChunks } from './host/missing-chunks.js';
 import { endWorker, openWorker } from './worker.js';
 
 /** @typedef {import('./origin.js').Origin} Origin */
+/** @typedef {import('./record-format.js').RecordFormat} RecordFormat */
 
 /**
  * @param {unknown} url
@@ -59,11 +60,13 @@ export class Tab {
 
     /**
      * @param {Origin} origin
-     * @param {{ opener?: Tab, url: string, number: number }} options
+     * @param {{ opener?: Tab, url: string, recordFormat?: RecordFormat | undefined, number: number }} options
      * @internal
      */
-    constructor(origin, { opener, url, number }) {
+    constructor(origin, { opener, url, recordFormat, number }) {
         this.origin = origin;
+        /** Undefined if the tab writes records in the format of the present version. @internal */
+        this.recordFormat = recordFormat;
         this.opener = opener;
         this.openedBy = opener?.context;
         this.number = number;

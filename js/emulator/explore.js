@@ -5,6 +5,7 @@ import { hostTimeout } from './common/host-timers.js';
 import { awaitsHost } from './host/host-work.js';
 import { FaultEffects } from './fault-effects.js';
 import { Origin } from './origin.js';
+import { drawnFormats } from './record-format.js';
 import { runLengthDefault } from './rules.js';
 import { SearchedScenario } from './searched-scenario.js';
 import { describeError, oneLine } from './common/describe.js';
@@ -15,7 +16,6 @@ import { Rejections, settle } from './verdict/rejections.js';
 
 /** @typedef {import('./emulated-tab.js').Tab} Tab */
 /** @typedef {import('./scenario.js').SetupContext} SetupContext */
-
 /** @typedef {import('./plan.js').Plan} Plan */
 
 /**
@@ -89,7 +89,7 @@ class ScenarioRun {
         this.origin.onFault = (number) => (this.#chosen = number);
         this.origin.uncaught = (error) => this.fail(`uncaught: ${describeError(error)}`, 'uncaught');
         this.origin.rules.setTracing(run.traced ?? false);
-        this.tabs = Array.from({ length: plan.tabs }, () => this.origin.openTab());
+        this.tabs = drawnFormats(plan, run.seed).map((recordFormat) => this.origin.openTab({ recordFormat }));
     }
 
     /** Notes the first failure of the run. @param {string} failure @param {FailureKind} kind */

@@ -13,6 +13,7 @@ import { checkKey, closeConnections, databasesOf, loseDatabases } from './databa
 import { describe, shorten } from './common/describe.js';
 import { breakDatabases, databaseFaults } from './database/troubles.js';
 import { checkRecord } from './check-record.js';
+import { recordFormatOf } from './record-format.js';
 import { isStorage } from '../platform/storage-interface.js';
 import { delivered, tracked } from './host/host-work.js';
 import { checkTabOf, sameOriginUrl, Tab } from './emulated-tab.js';
@@ -81,17 +82,21 @@ export class Origin {
     /**
      * Opens a tab.
      *
-     * @param {{ opener?: Tab, url?: string | URL }} [options] `opener`: a tab with which the new one shares the
-     *   process, if it is open; the new tab starts with a copy of its sessionStorage. `url`: a URL of this origin
+     * @param {{ opener?: Tab, url?: string | URL, recordFormat?: number }} [options] `opener`: a tab with which the new
+     *   one shares the process, if it is open; the new tab starts with a copy of its sessionStorage. `url`: a URL of this
+     *   origin. `recordFormat`: the format in which tabacus writes records in this tab, an integer from 1 to 9999, as if
+     *   the tab had a later version of tabacus; 1 by default
      * @returns {Tab}
      * @throws {TabacusError} `invalid-argument`; `closed`
      */
     openTab(options = {}) {
-        const { opener, url = '' } = /** @type {any} */ (checkOptions(options, ['opener', 'url']));
+        const given = /** @type {any} */ (checkOptions(options, ['opener', 'url', 'recordFormat']));
+        const { opener, url = '', recordFormat: format } = given;
         if (opener !== undefined) checkTabOf(this, 'opener', opener);
         const href = sameOriginUrl(url, this.url);
         if (this.#closed) throw new TabacusError('closed', 'the origin is closed: create another');
-        const tab = new Tab(this, { opener, url: href, number: ++this.#tabsOpened });
+        const recordFormat = recordFormatOf(format);
+        const tab = new Tab(this, { opener, url: href, recordFormat, number: ++this.#tabsOpened });
         this.tabs.push(tab);
         return tab;
     }
@@ -372,7 +377,8 @@ export class Origin {
     #changed(context, area, from) {
         if (context.opaque !== undefined) return;
         this.rules.noteStorageEvent(context);
-        const { key, oldValue, newValue } = this.rules.calls.change();
+        const change = this.rules.calls.change();
+        const { key, oldValue, newValue } = context.tab.recordFormat?.changed(change) ?? change;
         const url = this.contexts.get(from)?.address.href ?? this.#addresses.get(from) ?? '';
         const storageArea = context.original(area === 0 ? 'localStorage' : 'sessionStorage');
         dispatched(

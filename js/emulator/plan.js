@@ -8,6 +8,7 @@
  * @property {((context: import('./scenario.js').SetupContext) => unknown) | undefined} setup
  * @property {(context: import('./scenario.js').InvariantContext) => unknown} invariant
  * @property {number} tabs
+ * @property {readonly number[]} recordFormats
  * @property {readonly import('../lab/faults.js').EmulatedFault[]} faults
  * @property {number} faultBudget
  * @property {number} stepsMax

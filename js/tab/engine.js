@@ -79,10 +79,8 @@ export class Engine {
     /** The options that the first user of a name passed, by kind and name. @type {Map<string, string>} */
     #agreed = new Map();
 
-    /** Ids of stores that were reported to have replaced a lost one. @type {Set<string>} */
-    #lost = new Set();
-    /** Whether a newer version was seen here. */
-    #newerSeen = false;
+    /** What was reported: the ids of stores that have replaced a lost one, and codes. @type {Set<string>} */
+    #reported = new Set();
 
     #options;
     #program;
@@ -391,18 +389,15 @@ export class Engine {
      * @param {import('../core/bridge.js').Notice} notice
      */
     #notice(notice) {
-        // Both the counters and the store watch report the loss of a store. The handles are notified of it
+        // Both the counters and the store watch report the loss of a store. And every read of a record of a
+        // newer version, and every message of a tab of another version, makes a notice. The handles are notified
         // once.
-        if (notice.lost && notice.subject) {
-            if (this.#lost.has(notice.subject)) return;
-            this.#lost.add(notice.subject);
-        }
         // The warning `database-unusable` has reported it for all commits that follow.
         if (notice.code === 'store-failed' && !this.host.database.usable) return;
-        // Every read of a record of a newer version, and every message of such a tab, makes a notice.
-        if (notice.code === 'version-mismatch') {
-            if (this.#newerSeen) return;
-            this.#newerSeen = true;
+        const once = notice.lost ? notice.subject : /version/.test(notice.code) && notice.code;
+        if (once) {
+            if (this.#reported.has(once)) return;
+            this.#reported.add(once);
         }
         if (!this.#users.some((user) => user.deref())) this.#early.push(notice);
         for (const user of this.#users) user.deref()?._notice(notice);

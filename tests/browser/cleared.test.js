@@ -15,7 +15,7 @@ import { openLocks } from './harness/locks.js';
 const JOBS = 6;
 const LIMIT = 5;
 
-/** Begins to lead, handles jobs, and takes a number and a right. @param {Tab} tab */
+/** Begins to lead, handles jobs, takes a right and a number, and returns the number. @param {Tab} tab */
 const work = (tab) =>
     tab.evaluate(async (limit) => {
         const page = /** @type {any} */ (globalThis);
@@ -35,10 +35,11 @@ const work = (tab) =>
             page.runs.push(payload);
             await new Promise((resolve) => setTimeout(resolve, 5));
         });
-        await ours.sequence('n').next();
+        const number = await ours.sequence('n').next();
         await ours.budget('b', { limit }).tryTake(1);
         ours.counter('c').add(1);
         await ours.counter('c').flush();
+        return /** @type {number} */ (number);
     }, LIMIT);
 
 /** Enqueues jobs, and takes as many numbers and rights as it is given. @param {Tab} tab @param {string} name */
@@ -91,12 +92,13 @@ describeIn(
         it('one leader remains, each job runs once, numbers are distinct, a budget is kept, and old tabs are told', async () => {
             const namespace = browser.namespace();
             const old = [await openLocks(browser, namespace), await openLocks(browser, namespace)];
-            for (const tab of old) await work(tab);
+            const first = [];
+            for (const tab of old) first.push(await work(tab));
             const [a, b] = /** @type {[Tab, Tab]} */ (old);
             await a.evaluate(() => fetch('/clear-site-data').then((response) => response.text()));
             for (const tab of old) await whenTold(tab);
             const c = await openLocks(browser, namespace);
-            await work(c);
+            first.push(await work(c));
             const all = [a, b, c];
             const used = [];
             for (const [i, tab] of all.entries()) used.push(await use(tab, 'abc'.charAt(i)));
@@ -116,11 +118,13 @@ describeIn(
                 states.flatMap(({ runs }) => runs).sort(),
                 ['a', 'b', 'c'].flatMap((me) => Array.from({ length: JOBS }, (_, i) => `${me}${i}`)),
             );
-            const numbers = used.flatMap((one) => one.numbers);
+            const replaced = engine === ENGINES.chromium;
+            // Where the lock manager is another one, too, nothing shows a new tab which numbers were given before.
+            const given = replaced ? first.slice(old.length) : first;
+            const numbers = [...given, ...used.flatMap((one) => one.numbers)];
             assert.equal(new Set(numbers).size, numbers.length);
             assert.ok(used.reduce((sum, { taken }) => sum + taken, 0) <= LIMIT);
             assert.match(states[0]?.told[0], /site-data-cleared/);
-            const replaced = engine === ENGINES.chromium;
             for (const { warnings, exclusion } of states.slice(0, 2)) {
                 assert.equal(warnings.includes('lock-manager-replaced'), replaced);
                 assert.equal(exclusion, replaced ? 'none' : 'web-locks');

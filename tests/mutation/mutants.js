@@ -628,6 +628,14 @@ const PROTOCOLS = [
     },
     {
         ...of('replica/generation.cpp'),
+        name: 'leave-out-a-newer-backup',
+        fault: 'Generation: rows that only the backup of a newer version has are left out of a new database',
+        find: 'if (!is_newer(entry.text)) {',
+        replace: 'if (true) {',
+        test: "a row that only a newer version's backup has is restored to a database that was lost",
+    },
+    {
+        ...of('replica/generation.cpp'),
         name: 'recover-what-was-not-lost',
         fault: 'Generation: a tab merges the backup although no database was lost',
         find: 'if (lost) saved.splice(',
@@ -729,6 +737,14 @@ const PROTOCOLS = [
         find: 'if (own && !give_up_row(replica, message.record.epoch)) return;',
         replace: '',
         test: 'hostile messages never cause a lasting wrong value, and are never stored',
+    },
+    {
+        ...of('replica/replica_news.cpp'),
+        name: 'older-totals-not-noticed',
+        fault: 'totals of a tab of version 0.1.0 cause no warning',
+        find: 'message->record.epoch < epochs_in_adoption &&',
+        replace: 'message->record.epoch < 0 &&',
+        test: 'totals with an epoch of version 0.1.0 cause one warning, and others none',
     },
     {
         ...of('replica/replica_news.cpp'),
@@ -1001,6 +1017,22 @@ const LOCKS = [
         find: '    state.lose_store();\n    lose_all("site-data-cleared");',
         replace: '    state.lose_store();',
         test: 'cleared: a database that vanishes takes every lock with it, and tabs lock again',
+    },
+    {
+        ...of('common/older_tabs.cpp'),
+        name: 'notice-dead-older-tabs',
+        fault: 'a dead tab of version 0.1.0 is taken for an open one',
+        find: 'if (free) continue;',
+        replace: '',
+        test: 'older tabs: a slot of a dead tab, or of a tab of this version, causes none',
+    },
+    {
+        ...of('common/older_tabs.cpp'),
+        name: 'notice-adopters-as-older-tabs',
+        fault: 'a tab of this version that adopts a slot is taken for one of version 0.1.0',
+        find: 'if (co_await transaction->holder(subject_of_slot(holder->slot)) == claim.key) {',
+        replace: 'if (true) {',
+        test: 'older tabs: a slot that a tab of this version is about to take over causes none',
     },
     {
         ...of('common/store_watch.cpp'),

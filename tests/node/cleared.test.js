@@ -101,6 +101,7 @@ for (const newLockManager of [false, true]) {
                 await assert.rejects(old.sequence('n').next(), cutOff);
                 await assert.rejects(old.budget('b', { limit: 5 }).tryTake(1), cutOff);
                 await assert.rejects(old.rateLimit('r', { limit: 1, interval: 10 }).tryTake(), cutOff);
+                await assert.rejects(old.counter('k', { strategy: 'locked' }).add(1), cutOff);
                 assert.equal(old.capabilities.exclusion, 'none');
             }
             assert.deepEqual(
@@ -200,6 +201,40 @@ test('a tab that counted before, and locks for the first time after the clearing
             (error) => assert.equal(error.code, 'unavailable'),
         );
     await assert.rejects(old.lock('l').acquire(), failsWith('unavailable'));
+    origin.close();
+});
+
+test('a tab that only counts by the strategies locked and log is cut off from what needs locks, and told', async () => {
+    const origin = await createOrigin({ seed: 3, storage: 'mutexed' });
+    const page = origin.openTab();
+    const old = await open({ window: page.window });
+    const warnings = details(old, 'warning');
+    const locked = (/** @type {Tab} */ tab) => tab.counter('k', { strategy: 'locked' });
+    const log = (/** @type {Tab} */ tab) => tab.counter('g', { strategy: 'log', foldAfter: 100 });
+    await locked(old).add(1);
+    await log(old).add(1);
+    await sleep(page, 1_000);
+    origin.clearSiteData({ newLockManager: true });
+    await sleep(page, 5_000);
+    assert.deepEqual(
+        warnings.map(({ code }) => code),
+        ['lock-manager-replaced'],
+    );
+    const fresh = origin.openTab();
+    const tab = await open({ window: fresh.window });
+    await locked(tab).add(10);
+    for (let i = 0; i < 3; ++i) await log(tab).add(1);
+    await assert.rejects(locked(old).add(1), failsWith('unavailable'));
+    await log(old).add(10);
+    await sleep(page, 5_000);
+    // An elected tab folds what dead tabs have added. To a tab that is cut off, all new ones look dead.
+    const { localStorage } = fresh.window;
+    const keys = Array.from({ length: localStorage.length }, (_, at) => String(localStorage.key(at)));
+    assert.deepEqual(
+        keys.filter((key) => key.includes('/fold/')),
+        [],
+    );
+    assert.deepEqual([await locked(tab).read(), await log(tab).read()], [10, 13]);
     origin.close();
 });
 

@@ -15,7 +15,7 @@ import { checkRequest } from '../../js/lab/request.js';
 
 /** The hash that the native explorer has for the same runs: tests/native/explore/explore_explorer.cpp. */
 const SAME_EVERYWHERE = [
-    ['replicated', '3b0d0e1043436d9c'],
+    ['replicated', 'c37bbcce3f9d8036'],
     ['log', '12452d53d54f0039'],
     ['transactional', 'e76979380a4b8430'],
 ];

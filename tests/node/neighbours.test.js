@@ -1,6 +1,6 @@
 /**
- * Other code of the origin, which posts garbage on every channel, writes junk under keys of ours, and holds and steals our
- * locks: nothing hangs, what it did not touch stays right, and the warnings are few.
+ * Other code of the origin, which posts garbage on every channel, writes junk under keys and over rows of ours, and
+ * holds and steals our locks: nothing hangs, what it did not touch stays right, and the warnings are few.
  */
 
 import assert from 'node:assert/strict';
@@ -152,6 +152,123 @@ test('garbage on all channels, junk under new keys, and stolen locks: nothing ha
         const thefts = warnings.filter((code) => code === 'slot-lost');
         assert.ok(thefts.length > 0, 'no slot was stolen');
         assert.ok(thefts.length <= tabs.length * minutes, `${thefts.length} warnings in ${minutes} min`);
+        await Promise.all([...tabs, fresh].map((tab) => tab.close()));
+        origin.close();
+    }
+});
+
+/** Waits for a request of IndexedDB. @param {any} request @returns {Promise<any>} */
+const settled = (request) =>
+    new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+    });
+
+/**
+ * Overwrites or deletes rows and keys that live tabs use, for a while.
+ *
+ * @param {any} window
+ * @param {(below: number) => number} random
+ * @param {number} rounds
+ */
+async function spoil(window, random, rounds) {
+    const { indexedDB, localStorage } = window;
+    const junk = ['junk', '', '1;', '1;x;y;z', '0;1;2', 7, null, { 1: 2 }];
+    for (let round = 0; round < rounds; round++) {
+        const connection = await settled(indexedDB.open('tabacus/n'));
+        const stores = [...connection.objectStoreNames].filter((name) => name !== 'data');
+        const store = connection
+            .transaction(stores, 'readwrite')
+            .objectStore(stores[random(stores.length)] ?? '');
+        const keys = await settled(store.getAllKeys());
+        const key = keys[random(keys.length || 1)];
+        if (key !== undefined && random(3) === 0) store.delete(key);
+        else if (key !== undefined) store.put(junk[random(junk.length)], key);
+        connection.close();
+        const owned = Array.from({ length: localStorage.length }, (_, at) => localStorage.key(at)).filter(
+            (name) => name.startsWith(root),
+        );
+        const name = owned[random(owned.length || 1)];
+        if (name && random(3) === 0) localStorage.removeItem(name);
+        else if (name) localStorage.setItem(name, String(junk[random(6)]));
+        await sleep(window, 5 + random(60));
+    }
+}
+
+/**
+ * Uses all parts of a tab while rows may be spoilt, and returns what was acknowledged. A call may fail if it says why.
+ *
+ * @param {Tab} tab
+ * @param {any} window
+ * @param {string} me
+ */
+async function persist(tab, window, me) {
+    const done = { added: 0, numbers: /** @type {number[]} */ ([]), ran: 0, jobs: 0, codes: new Set() };
+    const told = (/** @type {Promise<unknown>} */ call) =>
+        call.then(
+            () => true,
+            ({ code, message }) => {
+                assert.ok(code && code !== 'internal', message);
+                done.codes.add(code);
+                return false;
+            },
+        );
+    const counter = tab.counter('c');
+    const queue = tab.queue('q');
+    queue.handle(() => void ++done.ran);
+    for (let i = 0; i < 12; i++) {
+        counter.add(1);
+        done.added += Number(await told(counter.flush()));
+        await told(counter.read());
+        await told(tab.lock('l').run((held) => held.commit('s', (tx) => tx.put('s', 'n', i))));
+        done.jobs += Number(await told(queue.enqueue(`${me}${i}`).then(({ result }) => result)));
+        await told(
+            tab
+                .sequence('s')
+                .next()
+                .then((number) => done.numbers.push(number)),
+        );
+        await told(tab.budget('b', { limit: 1000 }).tryTake());
+        await told(tab.rateLimit('r', { limit: 100, interval: 100 }).take({ timeout: 5_000 }));
+        await told(tab.once(`once${i}`, () => i));
+        await sleep(window, 10);
+    }
+    return done;
+}
+
+test('junk over the rows and keys of live tabs: nothing hangs, what is lost is told, and all works afterwards', async () => {
+    for (const seed of [3, 4]) {
+        const origin = await createOrigin({ seed });
+        const windows = [origin.openTab().window, origin.openTab().window];
+        const tabs = await Promise.all(windows.map((window) => open({ window, namespace: 'n' })));
+        /** @type {Set<string>} */
+        const warnings = new Set();
+        for (const tab of tabs) {
+            tab.addEventListener('warning', ({ detail }) => void warnings.add(detail.code));
+            tab.addEventListener('storelost', ({ detail }) => void warnings.add(detail.reason));
+        }
+        const neighbour = origin.openTab().window;
+        const inTime = (/** @type {Promise<any>[]} */ works) =>
+            Promise.race([
+                Promise.all(works),
+                sleep(neighbour, 3_600_000).then(() => assert.fail(`seed ${seed}: something hangs`)),
+            ]);
+        const [, ...works] = await inTime([
+            spoil(neighbour, numbers(seed), 60),
+            ...tabs.map((tab, at) => persist(tab, windows[at], 'ab'.charAt(at))),
+        ]);
+        const given = works.flatMap((one) => one.numbers);
+        assert.equal(new Set(given).size, given.length, `seed ${seed}`);
+        const added = works.reduce((sum, one) => sum + one.added, 0);
+        const page = origin.openTab();
+        const fresh = await open({ window: page.window, namespace: 'n' });
+        const total = await fresh.counter('c').read();
+        assert.ok(total === added || (total < added && warnings.size > 0), `${added} counted, ${total} read`);
+        const sum = (/** @type {'ran' | 'jobs'} */ of) => works.reduce((all, one) => all + one[of], 0);
+        assert.ok(sum('ran') >= sum('jobs') && sum('jobs') > 0, `${sum('ran')} of ${sum('jobs')} jobs ran`);
+        const [after] = await inTime([persist(fresh, page.window, 'c')]);
+        assert.deepEqual([...after.codes], [], `seed ${seed}`);
+        assert.equal(await fresh.counter('c').read(), total + 12);
         await Promise.all([...tabs, fresh].map((tab) => tab.close()));
         origin.close();
     }

@@ -24,6 +24,60 @@ besideEachVersion(({ url, openEarlier, withBothVersions, underSeeds, inBothRoles
             assert.notEqual(old.constructor, present.constructor);
         }));
 
+    /** The codes of a tab's warnings. @param {Tab} tab */
+    const warningsOf = (tab) => {
+        /** @type {string[]} */
+        const codes = [];
+        tab.addEventListener('warning', ({ detail }) => void codes.push(detail.code));
+        return codes;
+    };
+
+    it('a tab that only counts is told once that a tab of the earlier version counts, too', async () => {
+        const origin = await newOrigin({ seed: 1 });
+        const page = origin.openTab();
+        const present = await open({ namespace, window: page.window });
+        const other = await open({ namespace, window: origin.openTab().window });
+        const warnings = [present, other].map(warningsOf);
+        for (const tab of [present, other]) {
+            tab.counter('n').subscribe(() => {});
+            tab.counter('n').add(1);
+            await tab.counter('n').flush();
+        }
+        await sleep(page, 500);
+        assert.deepEqual(warnings, [[], []]);
+        const earlier = await openEarlier({ namespace, window: origin.openTab().window });
+        for (const round of [1, 2, 3]) {
+            earlier.counter('n').add(round);
+            await earlier.counter('n').flush();
+            await sleep(page, 500);
+        }
+        assert.deepEqual(warnings, [['older-version'], ['older-version']]);
+    });
+
+    it('a tab that locks is told of a tab of the earlier version that does nothing, but not of a closed one', async () => {
+        for (const closed of [false, true]) {
+            const origin = await newOrigin({ seed: 1 });
+            const page = origin.openTab();
+            const earlier = await openEarlier({ namespace, window: page.window });
+            earlier.counter('n').add(1);
+            await earlier.counter('n').flush();
+            await origin.settled();
+            if (closed) page.kill();
+            const tabs = [];
+            for (const part of ['lock', 'counter']) {
+                const { window } = origin.openTab();
+                const tab = await open({ namespace, window });
+                const warnings = warningsOf(tab);
+                if (part === 'lock') await tab.lock('l').run(() => {});
+                tab.counter('n').add(1);
+                await tab.counter('n').flush();
+                tabs.push(warnings);
+            }
+            await sleep(origin.openTab(), 5_000);
+            assert.deepEqual(tabs, [closed ? [] : ['older-version'], []], `${closed}`);
+        }
+    });
+
     for (const strategy of [...exact, ...exactIfMutexed]) {
         const storage = exact.includes(strategy) ? 'cached' : 'mutexed';
         it(

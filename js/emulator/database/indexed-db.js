@@ -93,10 +93,12 @@ export function databaseOf(context) {
         factory[operation] = (/** @type {any[]} */ ...given) => {
             context.checkStorable('indexedDB');
             if (!context.active) return new database.interfaces.IDBOpenDBRequest();
-            return watched(
+            const request = watched(
                 context,
                 inFakeIndexedDB(() => begin(...given)),
             );
+            const format = operation === 'open' ? context.tab.recordFormat : undefined;
+            return format?.opening(request, given[0]) ?? request;
         };
     }
     const databases = factory.databases.bind(factory);

@@ -98,5 +98,6 @@ class ContextStorage {
  */
 export function storageOf(context, area) {
     context.checkStorable(area === 0 ? 'localStorage' : 'sessionStorage');
-    return makeStorage(new ContextStorage(context, area), context.original('Storage'));
+    const items = new ContextStorage(context, area);
+    return makeStorage(context.tab.recordFormat?.items(items) ?? items, context.original('Storage'));
 }

@@ -65,7 +65,8 @@ export const broadcastChannelInterface = (context) => {
             requireArguments("execute 'postMessage' on 'BroadcastChannel'", arguments, 1);
             if (!context.fullyActive) return;
             if (this.#closed) throw new DOMException('the channel is closed', 'InvalidStateError');
-            post(context, this.#endpoint, context.serialize(message));
+            const data = context.serialize(message);
+            post(context, this.#endpoint, context.tab.recordFormat?.sent(this.#name, data) ?? data);
         }
 
         close() {
@@ -78,7 +79,7 @@ export const broadcastChannelInterface = (context) => {
         /** @param {unknown} data */
         #receive(data) {
             context.rules.trace(context.id, 'channel', () => `receives ${shorten(textOf(data))}`);
-            context.fireMessage(this, data);
+            context.fireMessage(this, context.tab.recordFormat?.received(this.#name, data) ?? data);
         }
     }
     inheritEventTarget(idlInterface(BroadcastChannel, 'BroadcastChannel', { length: 1 }));

@@ -209,6 +209,43 @@ TEST_CASE("a generation of a newer version in the backup stops nothing beside an
     CHECK(lab::StorageArea::Values(scene.origin.storage().values()).at(key) == "2;x");
 }
 
+TEST_CASE("a row that only a newer version's backup has is restored to a database that was lost") {
+    Scene scene(1);
+    const auto writer = scene.ready();
+    scene.add_and_flush(writer, 3);
+    scene.origin.run();
+    const auto key = scene.origin.database().rows(Store::rows).begin()->first;  // "c/gen/0"
+    scene.origin.kill(*writer.tab);
+    const auto backup = Names("test").stored_row(key);
+    scene.origin.storage().overwrite(backup, "2;3");
+    scene.origin.lose_database();
+    const auto page = scene.ready();
+    scene.add_and_flush(page, 10);
+    CHECK(page.page->losses().size() == 1);
+    CHECK(scene.origin.database().rows(Store::rows).at(key).text == "2;3");
+    CHECK(lab::StorageArea::Values(scene.origin.storage().values()).at(backup) == "2;3");
+}
+
+TEST_CASE("totals with an epoch of version 0.1.0 cause one warning, and others none") {
+    Scene scene(1);
+    const auto page = scene.ready();
+    scene.add_and_flush(page, 3);
+    scene.read(page);
+    const auto other = scene.ready();
+    scene.add_and_flush(other, 4);
+    scene.origin.run();
+    const auto warnings = [&] {
+        return std::count_if(page.page->notices.begin(), page.page->notices.end(),
+                             [](const auto& n) { return n.code == "older-version"; });
+    };
+    CHECK(warnings() == 0);
+    for (int i = 0; i < 2; ++i) {
+        scene.origin.post_foreign("tabacus/test/news", "1;n;c;g/7;1;1;0");
+        scene.origin.run();
+    }
+    CHECK(warnings() == 1);
+}
+
 TEST_CASE("false rows of the backup never change a value while the database is intact") {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         CAPTURE(seed);

@@ -1,6 +1,7 @@
 #include "browser/core/catalogue_core.hpp"
 
 #include "protocol/common/concat.hpp"
+#include "protocol/common/store_watch.hpp"
 
 namespace tabacus::browser {
 
@@ -14,6 +15,8 @@ void CatalogueCore::counter(const std::string& name, const CounterOptions& optio
             concat({"the strategy ", strategy_name(options.strategy), " needs ", what}));
         return;
     }
+    // The strategies that take locks must learn whether the tab is cut off.
+    if (options.strategy == Strategy::locked || options.strategy == Strategy::log) watch_.start();
     auto& counter = catalogue_.counter(name, options);
     counters_.push_back(std::make_unique<CounterCore>(scope_, counter));
     Resolve{promise}(reinterpret_cast<std::uintptr_t>(counters_.back().get()));

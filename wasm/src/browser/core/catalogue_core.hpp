@@ -13,7 +13,7 @@ namespace tabacus::browser {
 class CatalogueCore {
   public:
     CatalogueCore(World& world, std::string_view name_space, StoreWatch& watch)
-        : catalogue_(world, name_space, watch, notify) {}
+        : catalogue_(world, name_space, watch, notify), watch_(watch) {}
 
     void close(PromiseId promise);
     /// Resolves the promise with the counter's address, or rejects it with unavailable if the
@@ -22,6 +22,7 @@ class CatalogueCore {
 
   private:
     Catalogue catalogue_;
+    StoreWatch& watch_;
     std::vector<std::unique_ptr<CounterCore>> counters_;
     Scope scope_;
 };

@@ -12,13 +12,16 @@
 #include "browser/core/locks_core.hpp"
 #include "browser/core/queues_core.hpp"
 #include "browser/core/tab_core.hpp"
+#include "protocol/common/older_tabs.hpp"
 #include "protocol/common/store_watch.hpp"
 
 namespace tabacus::browser {
 
 class CoordinationCore final : private StoreUser {
   public:
-    explicit CoordinationCore(TabCore& tab) : name_space_(tab.name_space()), world_(tab.world()) {}
+    explicit CoordinationCore(TabCore& tab) : name_space_(tab.name_space()), world_(tab.world()) {
+        scope_.spawn(report_older_tabs(world_, names_, notify));
+    }
 
     CatalogueCore& catalogue() {
         if (!catalogue_) catalogue_.emplace(world_, name_space_, watch_);
@@ -76,15 +79,17 @@ class CoordinationCore final : private StoreUser {
     }
 
     std::string name_space_;
+    Names names_{name_space_};
     BrowserWorld& world_;
     bool cut_off_ = false;
     bool unsettled_ = false;  // the database has vanished, and the lock manager is probed
-    StoreWatch watch_{world_, Names(name_space_), notify, this};
+    StoreWatch watch_{world_, names_, notify, this};
     std::optional<LockTable> table_;
     std::optional<CatalogueCore> catalogue_;
     std::optional<LocksCore> locks_;
     std::optional<LimitsCore> limits_;
     std::optional<QueuesCore> queues_;
+    Scope scope_;  // last, because its task uses some of the above
 };
 
 }  // namespace tabacus::browser

@@ -117,6 +117,7 @@ Task<void> StoreWatch::settle(bool vanished) {
     if (user_ == nullptr) co_return;
     const bool shared =
         !world_.locks().available() || static_cast<bool>(co_await attempt(world_.locks().probe()));
+    cut_off_ |= !shared;
     if (!stopped_ && (vanished || !shared)) user_->store_settled(shared);
 }
 

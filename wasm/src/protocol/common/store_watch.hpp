@@ -67,6 +67,8 @@ class StoreWatch {
     void start();
     /// Ends the checks, because the tab is closed.
     void stop();
+    /// Whether new documents have another lock manager than this one, as far as is known.
+    [[nodiscard]] bool cut_off() const { return cut_off_; }
 
   private:
     void check();
@@ -85,6 +87,7 @@ class StoreWatch {
     bool stopped_ = false;
     bool checking_ = false;
     bool stale_ = false;
+    bool cut_off_ = false;
     bool compared_ = false;  // known_ was read in the database by this tab
     std::string known_;
     std::unique_ptr<Channel> channel_;  // none while the page is in the back/forward cache

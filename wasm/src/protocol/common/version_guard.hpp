@@ -34,4 +34,7 @@ bool bars_reader(Store store, ReadBy by, std::string_view key);
 /// The error of a call that needs a record of a newer version.
 Error newer_record(std::string_view key);
 
+/// The message of the warning `older-version`. JavaScript emits one event for all these warnings.
+constexpr const char* older_version_is_open = "A tab of an earlier version of tabacus is open.";
+
 }  // namespace tabacus

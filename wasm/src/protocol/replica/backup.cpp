@@ -24,8 +24,8 @@ Task<std::list<BackupRow>> Backup::rows_of_others(std::string_view generation) {
         const auto row = std::string_view(key).substr(root.size());
         const auto parts = parse_row_key(row);
         if (!parts || parts->generation == generation) continue;
-        const auto record = parsed(co_await attempt(get(row)));
-        if (record) rows.push_back({std::string(row), *record});
+        auto text = co_await attempt(get(row));
+        if (text && text.value()) rows.push_back({std::string(row), *std::move(text.value())});
     }
     room_ = size < backup_max ? backup_max - size : 0;
     co_return rows;

@@ -29,17 +29,17 @@ constexpr std::size_t backup_max = 2'000'000;
 /// What a value is taken to weigh. It is longer than most: "1;epoch;plus;minus".
 constexpr std::size_t backup_value_size = 32;
 
-/// A readable row of the backup.
+/// A row of the backup.
 struct BackupRow {
     std::string row;  // "counter/generation/slot"
-    TotalsRecord record;
+    std::string text;
 };
 
 class Backup {
   public:
     Backup(World& world, const Names& names) : storage_(world.storage()), names_(names) {}
 
-    /// Measures the backup. Returns every readable row of it that is not of `generation`.
+    /// Measures the backup. Returns every row of it that is not of `generation`.
     Task<std::list<BackupRow>> rows_of_others(std::string_view generation);
     /// Takes the room that a further row needs. Returns false if there is not enough.
     bool take_room(const std::string& row);

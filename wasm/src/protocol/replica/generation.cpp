@@ -67,7 +67,8 @@ Task<std::int32_t> recover(Transaction& transaction, std::string_view generation
     const auto current = concat({generation, "/"});
     std::list<BackupRow> saved;
     const auto add = [&](const CounterState& state, const std::string& row, TotalsRecord record) {
-        if (!row.starts_with(current)) saved.push_back({row_key(state.key, row), record});
+        if (row.starts_with(current)) return;
+        saved.push_back({row_key(state.key, row), format_totals(record)});
     };
     for (auto& state : counters) {
         for (const auto& cached : state.row_cache.rows()) add(state, cached.id, cached.committed);
@@ -79,12 +80,17 @@ Task<std::int32_t> recover(Transaction& transaction, std::string_view generation
     // Beside a database that is intact, a row of the backup may be another script's.
     if (lost) saved.splice(saved.end(), backed_up);
     std::int32_t recovered = 0;
-    for (const auto& entry : saved) {
+    for (auto& entry : saved) {
         const auto row = co_await transaction.get(Store::rows, entry.row);
         if (row && is_newer(row->value)) continue;
-        auto record = row ? parse_totals(row->value).value_or(TotalsRecord{}) : TotalsRecord{};
-        if (entry.record.totals.empty() || !outgrows(record, entry.record)) continue;
-        transaction.put(Store::rows, entry.row, format_totals(record));
+        // A newer version reads there what it has backed up.
+        if (!is_newer(entry.text)) {
+            auto record = row ? parse_totals(row->value).value_or(TotalsRecord{}) : TotalsRecord{};
+            const auto known = parse_totals(entry.text);
+            if (!known || known->totals.empty() || !outgrows(record, *known)) continue;
+            entry.text = format_totals(record);
+        }
+        transaction.put(Store::rows, entry.row, entry.text);
         ++recovered;
     }
     co_return recovered;

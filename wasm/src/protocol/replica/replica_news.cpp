@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "protocol/common/version_guard.hpp"
 #include "replica.hpp"
 
 namespace tabacus {
@@ -90,6 +91,10 @@ void on_message(Replica& replica, std::string_view text) {
     if (message->kind == Message::Kind::recovered) {
         reload_all(replica);
         return;
+    }
+    if (message->kind == Message::Kind::totals && message->record.epoch < epochs_in_adoption &&
+        replica.news.meet_older_version()) {
+        replica.notices.warn("older-version", older_version_is_open, "");
     }
     auto* const state = replica.counters.find(message->counter);
     if (state == nullptr || !state->news.followed()) return;

@@ -30,6 +30,7 @@
 #include <list>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "protocol/common/record.hpp"
 #include "tabacus/common/world.hpp"
@@ -60,12 +61,16 @@ class ReplicaNews {
     [[nodiscard]] bool confirming() const { return confirming_; }
     void set_confirming(bool confirming) { confirming_ = confirming; }
 
+    /// Returns true once: in the first call.
+    bool meet_older_version() { return !std::exchange(older_version_met_, true); }
+
   private:
     std::unique_ptr<Channel> channel_;
     bool listening_ = false;
     bool announcing_ = false;
     bool reminding_ = false;
     bool confirming_ = false;
+    bool older_version_met_ = false;
 };
 
 /// Opens the channel, and listens.

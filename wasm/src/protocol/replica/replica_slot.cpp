@@ -15,8 +15,6 @@ constexpr int slots_max = 4096;
 /// longer, and to take the lock again takes a millisecond.
 constexpr double rest_after_ms = 25;
 
-constexpr std::int64_t epochs_in_adoption = std::int64_t{1} << 20;
-
 Task<void> request_slot_lock(Replica& replica) {
     auto& slot = replica.slot;
     slot.set_lock(co_await replica.world.locks().request(

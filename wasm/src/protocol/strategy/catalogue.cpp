@@ -198,6 +198,7 @@ Counter& Catalogue::counter(std::string_view name, const CounterOptions& options
                   concat({"the strategy ", strategy_name(options.strategy), " needs ", what}))));
     }
     CounterLocation location{parts_->world, parts_->names, std::string(name), parts_->on_notice};
+    location.watch = &parts_->watch;
     std::string key;
     if (in_database(options.strategy)) {
         key = concat({strategy_name(options.strategy), "/", escaped(name)});

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "checked_add.hpp"
-#include "protocol/common/version_guard.hpp"
 #include "stored_record.hpp"
 
 namespace tabacus {
@@ -56,7 +55,7 @@ Task<std::int64_t> EventualCounter::read() {
     for (auto* total : {&plus_, &minus_}) {
         auto foreign = co_await adopt(*total);
         // A foreign text counts as zero, even if it cannot be moved.
-        if (foreign && is_newer(*foreign)) co_await fail(newer_record(total->key));
+        if (foreign) co_await refuse_newer(total->key, *foreign);
         if (foreign) (void)co_await attempt(quarantine_total(total->key, std::move(*foreign)));
     }
     see_both();

@@ -1,9 +1,13 @@
 #include "locked.hpp"
 
+#include "protocol/common/store_watch.hpp"
+
 namespace tabacus {
 
+/// Without exclusion an increment could be lost, so a tab that is cut off writes nothing.
 Task<std::int64_t> LockedCounter::store(std::int64_t n) {
     const auto held = co_await world().locks().request({.name = key()});
+    if (cut_off()) co_await fail(cut_off_error());
     co_return co_await NaiveCounter::store(n);
 }
 

@@ -5,7 +5,6 @@
 
 #include "checked_add.hpp"
 #include "protocol/common/record.hpp"
-#include "protocol/common/version_guard.hpp"
 
 namespace tabacus {
 
@@ -77,7 +76,7 @@ Task<EntryLog> LogCounter::scan() {
 }
 
 Task<void> LogCounter::quarantine_entry(std::string key, std::string text) {
-    if (is_newer(text)) co_await fail(newer_record(key));
+    co_await refuse_newer(key, text);
     const auto prefix = location().names.counter("log-aside", location().name);
     auto to = prefix + "/" + key.substr(prefix_.size());
     // If the entry cannot be moved, it stays where it is, and counts nothing there either.
@@ -142,8 +141,9 @@ Task<void> LogCounter::fold_later() {
 }
 
 /// Folds if this tab is elected, that is, if it gets the lock. Other tabs would only repeat the
-/// work.
+/// work. A tab that is cut off does not see which tabs live.
 Task<void> LogCounter::fold() {
+    if (cut_off()) co_return;
     const bool has_locks = world().locks().available();
     std::unique_ptr<HeldLock> elected;
     std::vector<std::string> living;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "protocol/common/record.hpp"
+#include "protocol/common/store_watch.hpp"
 #include "protocol/common/version_guard.hpp"
 
 namespace tabacus {
@@ -81,9 +82,20 @@ Task<void> StoredCounter::refresh_until_done() {
     refreshing_ = false;
 }
 
+bool StoredCounter::cut_off() const {
+    return location_.watch != nullptr && location_.watch->cut_off();
+}
+
+Task<void> StoredCounter::refuse_newer(std::string key, std::string text) const {
+    if (!is_newer(text)) co_return;
+    const auto error = newer_record(key);
+    location_.on_notice({Notice::Kind::warning, "", error.what(), key, "", 0, error.code()});
+    co_await fail(error);
+}
+
 Task<void> StoredCounter::quarantine(std::string key, std::string to, std::string text,
                                      const char* message) {
-    if (is_newer(text)) co_await fail(newer_record(key));
+    co_await refuse_newer(key, text);
     const auto moved = co_await attempt(move(key, std::move(to), std::move(text)));
     if (moved || stays_.insert(key).second) warn_corrupt(key, message);
     if (!moved) co_await fail(moved.error());

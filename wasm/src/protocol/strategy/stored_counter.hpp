@@ -15,6 +15,8 @@
 
 namespace tabacus {
 
+class StoreWatch;
+
 /// Where a counter is stored: a World, a namespace and a name in it.
 struct CounterLocation {
     World& world;
@@ -25,6 +27,7 @@ struct CounterLocation {
     // NOLINTBEGIN(readability-redundant-member-init): so that they may be left out
     Function<void()> notify_others = {};     // notifies other tabs that something was added
     Function<void()> listen_to_others = {};  // calls refresh() when another tab notifies this one
+    const StoreWatch* watch = nullptr;       // for cut_off()
     // NOLINTEND(readability-redundant-member-init)
 };
 
@@ -64,6 +67,10 @@ class StoredCounter : public Counter {
         location_.on_notice(
             {Notice::Kind::warning, "corrupt-record", message, std::string(subject), "", 0});
     }
+    /// Whether new documents have another lock manager than this one, as far as is known.
+    [[nodiscard]] bool cut_off() const;
+    /// Fails with version_mismatch, after a warning, if a newer version wrote the text of that key.
+    Task<void> refuse_newer(std::string key, std::string text) const;
     /// Moves a text of localStorage that cannot be read from the key `key` to the key `to`, so that
     /// the next add() finds no text, and warns. Fails as Storage::set() does; then the text stays
     /// where it is, and the caller must not overwrite it.

@@ -5,6 +5,7 @@
 
 #include "protocol/common/record.hpp"
 #include "protocol/common/timer.hpp"
+#include "protocol/common/version_guard.hpp"
 #include "protocol/lock/lock_queue.hpp"
 
 namespace tabacus {
@@ -101,9 +102,8 @@ void LockMessages::on_message(std::string_view text) {
     if (message->kind == LockMessage::Kind::request) {
         if (message->detail.size() > request_fields) return;
         if (!std::exchange(older_version_seen_, true) && has_near()) {
-            context_.on_notice({Notice::Kind::warning, "older-version",
-                                "A tab of an earlier version of tabacus is open.", message->tab, "",
-                                0});
+            context_.on_notice({Notice::Kind::warning, "older-version", older_version_is_open,
+                                message->tab, "", 0});
         }
     }
     // Departures of every lock count: this tab may ask for that lock next.

@@ -1,0 +1,44 @@
+#include "older_tabs.hpp"
+
+#include <utility>
+
+#include "record.hpp"
+#include "version_guard.hpp"
+
+namespace tabacus {
+namespace {
+
+/// A tab of this version that takes over the slot of a dead tab of version 0.1.0 has its lock before
+/// it replaces the claim. That takes milliseconds.
+constexpr double look_again_ms = 1'000;
+
+Task<void> look(World& world, const Names& names, NoticeHandler on_notice) {
+    constexpr Stores scope{Store::claims};
+    auto transaction = co_await world.database().begin(scope, Access::read, Durability::relaxed);
+    const auto claims = co_await transaction->list(Store::claims, "");
+    transaction.reset();
+    for (const auto& claim : claims) {
+        const auto holder = parse_holder(claim.key);
+        if (!holder || holder->epoch >= epochs_in_adoption) continue;
+        const auto free = co_await world.locks().request(
+            {.name = names.slot_lock(holder->slot), .if_available = true});
+        if (free) continue;
+        co_await world.clock().sleep(look_again_ms);
+        transaction = co_await world.database().begin(scope, Access::read, Durability::relaxed);
+        if (co_await transaction->holder(subject_of_slot(holder->slot)) == claim.key) {
+            on_notice({Notice::Kind::warning, "older-version", older_version_is_open, "", "", 0});
+            co_return;
+        }
+        transaction.reset();
+    }
+}
+
+}  // namespace
+
+Task<void> report_older_tabs(World& world, const Names& names, NoticeHandler on_notice) {
+    if (!world.locks().available() || !world.database().available()) co_return;
+    // A failure is not reported here: the next call that needs the store reports it.
+    static_cast<void>(co_await attempt(look(world, names, std::move(on_notice))));
+}
+
+}  // namespace tabacus
