@@ -699,6 +699,30 @@ const PROTOCOLS = [
         test: 'once in memory: without a tab that has the value a caller runs at once',
     },
     {
+        ...of('replica/page_phase.cpp'),
+        name: 'keep-the-slot-of-a-page-that-is-left',
+        fault: 'PagePhase: a page that is left keeps the lock of its slot',
+        find: 'slot.unlock();\n    news.close_channel();',
+        replace: 'news.close_channel();',
+        test: "replicated: increments of a page's last turn are committed while the page is cached",
+    },
+    {
+        ...of('replica/page_phase.cpp'),
+        name: 'leave-without-a-commit',
+        fault: 'PagePhase: a page that is left commits nothing',
+        find: 'commit_before_sleep(replica);\n            replica.phase.suspend();',
+        replace: 'replica.phase.suspend();',
+        test: 'replicated: a rested page that is left commits its last increments under its epoch',
+    },
+    {
+        ...of('replica/counter/counter_set.cpp'),
+        name: 'one-turn-for-ever',
+        fault: 'CounterSet: after the first turn, no other one is requested',
+        find: 'turn_requested_ = false;',
+        replace: '',
+        test: 'counter set: a turn is requested once, and again after it has begun',
+    },
+    {
         ...of('replica/replica.cpp'),
         name: 'flush-at-once',
         fault: 'the replica lets flush() wait for no commit',
@@ -1615,9 +1639,9 @@ const TAB_COUNTERS = [
     {
         ...of('replica/replica.cpp'),
         name: 'leave-without-a-gather',
-        fault: 'a page that is left loses what its threads had added',
-        find: 'void Replica::commit_before_sleep() {\n    last_commits.call();',
-        replace: 'void Replica::commit_before_sleep() {',
+        fault: 'ReplicaCommitter: it lets a page that is left lose what its threads had added',
+        find: 'replica.committer.before_last_commits().call();',
+        replace: '',
         test: 'gatherer: a page that is left commits what its threads had added',
     },
 ];
