@@ -391,7 +391,7 @@ export class Engine {
      * @param {import('../core/bridge.js').Notice} notice
      */
     #notice(notice) {
-        // Both the counters and the store watch report the loss of a store. The handles are notified of it
+        // Both the counters and the store loss detector report the loss of a store. The handles are notified of it
         // once.
         if (notice.lost && notice.subject) {
             if (this.#lost.has(notice.subject)) return;

@@ -12,8 +12,8 @@ namespace tabacus::browser {
 
 class CatalogueCore {
   public:
-    CatalogueCore(World& world, std::string_view name_space, StoreWatch& watch)
-        : catalogue_(world, name_space, watch, notify) {}
+    CatalogueCore(World& world, std::string_view name_space, StoreLossDetector& loss_detector)
+        : catalogue_(world, name_space, loss_detector, notify) {}
 
     void close(PromiseId promise);
     /// Resolves the promise with the counter's address, or rejects it with unavailable if the
