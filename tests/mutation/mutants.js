@@ -1110,8 +1110,8 @@ const LOCKS = [
         ...of('lock/queue/hand_over.cpp'),
         name: 'contended-by-messages-only',
         fault: 'HandOver: a tab whose callers let it receive no message keeps the lock from other tabs',
-        find: 'late || (again && hold.tokens.contended)',
-        replace: 'late',
+        find: 'behind || (again && hold.tokens.contended)',
+        replace: 'behind',
         test: 'hand-over: a hold between those of other tabs ends after its share, message or none',
     },
     {
