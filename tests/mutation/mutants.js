@@ -1270,6 +1270,7 @@ const LOCKS = [
 
 /** What tabs of an emulated origin may rely on. */
 const EMULATED = { file: 'wasm/src/lab/emulator/emulated_origin.cpp' };
+const EMULATED_SCHEDULE = { file: 'wasm/src/lab/emulator/emulated_origin_schedule.cpp' };
 
 /** @type {Mutant[]} */
 const EMULATOR = [
@@ -1314,7 +1315,7 @@ const EMULATOR = [
         test: "a killed process's first writes arrive, as many as are kept",
     },
     {
-        ...EMULATED,
+        ...EMULATED_SCHEDULE,
         name: 'emulator-frozen-runs',
         fault: 'a frozen tab goes on running',
         find: 'if (!runner.active || runner.cached) continue;',
@@ -1338,7 +1339,7 @@ const EMULATOR = [
         test: 'a page that holds a lock is not kept in the back/forward cache',
     },
     {
-        ...EMULATED,
+        ...EMULATED_SCHEDULE,
         name: 'emulator-youngest-first',
         fault: 'by default, the event that was posted last happens first',
         find: '? a.cause < b.cause :',
