@@ -20,13 +20,13 @@ const work = (tab) =>
     tab.evaluate(async (limit) => {
         const page = /** @type {any} */ (globalThis);
         const { tab: ours } = page;
-        Object.assign(page, { told: [], warnings: [], runs: [], leads: false });
+        Object.assign(page, { losses: [], warnings: [], runs: [], leads: false });
         ours.addEventListener('warning', (/** @type {any} */ { detail }) => page.warnings.push(detail.code));
         const lead = ours.leader('l').run(async (/** @type {any} */ { signal }) => {
             page.leads = true;
             signal.addEventListener('abort', () => {
                 page.leads = false;
-                page.told.push(signal.reason.message);
+                page.losses.push(signal.reason.message);
             });
             await new Promise(() => {});
         });
@@ -74,8 +74,8 @@ const use = (tab, name) =>
         LIMIT,
     );
 
-/** Waits until a tab is told of the loss, or, where it did not lead, has lost the store. @param {Tab} tab */
-const whenTold = (tab) =>
+/** Waits until a tab is notified of the loss, or, where it did not lead, has lost the store. @param {Tab} tab */
+const whenNotified = (tab) =>
     tab.evaluate(async () => {
         const page = /** @type {any} */ (globalThis);
         page.lost ??= new Promise((resolve) => page.tab.addEventListener('storelost', resolve));
@@ -88,13 +88,13 @@ describeIn(
     (engine) => {
         const browser = useBrowser(engine);
 
-        it('one leader remains, each job runs once, numbers are distinct, a budget is kept, and old tabs are told', async () => {
+        it('one leader remains, each job runs once, numbers are distinct, a budget is kept, and old tabs are notified', async () => {
             const namespace = browser.namespace();
             const old = [await openLocks(browser, namespace), await openLocks(browser, namespace)];
             for (const tab of old) await work(tab);
             const [a, b] = /** @type {[Tab, Tab]} */ (old);
             await a.evaluate(() => fetch('/clear-site-data').then((response) => response.text()));
-            for (const tab of old) await whenTold(tab);
+            for (const tab of old) await whenNotified(tab);
             const c = await openLocks(browser, namespace);
             await work(c);
             const all = [a, b, c];
@@ -106,8 +106,8 @@ describeIn(
             for (const tab of all) {
                 states.push(
                     await tab.evaluate(() => {
-                        const { leads, runs, told, warnings, tab: ours } = /** @type {any} */ (globalThis);
-                        return { leads, runs, told, warnings, exclusion: ours.capabilities.exclusion };
+                        const { leads, runs, losses, warnings, tab: ours } = /** @type {any} */ (globalThis);
+                        return { leads, runs, losses, warnings, exclusion: ours.capabilities.exclusion };
                     }),
                 );
             }
@@ -119,7 +119,7 @@ describeIn(
             const numbers = used.flatMap((one) => one.numbers);
             assert.equal(new Set(numbers).size, numbers.length);
             assert.ok(used.reduce((sum, { taken }) => sum + taken, 0) <= LIMIT);
-            assert.match(states[0]?.told[0], /site-data-cleared/);
+            assert.match(states[0]?.losses[0], /site-data-cleared/);
             const replaced = engine === ENGINES.chromium;
             for (const { warnings, exclusion } of states.slice(0, 2)) {
                 assert.equal(warnings.includes('lock-manager-replaced'), replaced);
