@@ -640,7 +640,7 @@ const PROTOCOLS = [
         fault: 'Adoption: a slot that is stolen during the adoption is not replaced by another one',
         find: '++tried <= fenced_attempts_max',
         replace: '++tried < 0',
-        test: 'replicated: no read and no flush fails however often slots are stolen; one warning a minute',
+        test: 'replicated: a slot that is stolen at any step of an adoption for a read fails no read',
     },
     {
         ...of('replica/replica_slot.cpp'),

@@ -119,6 +119,27 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("replicated: a slot that is stolen at any step of an adoption for a read fails no read") {
+    for (std::uint64_t step = 0; step < 40; ++step) {
+        CAPTURE(step);
+        Scene scene(step, model_of(step), std::make_unique<TimeLastChooser>(step));
+        const auto victim = scene.ready(Platform{});
+        scene.add_and_flush(victim);
+        auto& stealer_tab = scene.origin.open_tab();
+        auto& stealer = stealer_tab.run<Stealer>(stealer_tab);
+        stealer.steal(slot_lock(0));
+        scene.origin.run();
+        // Another tab adopts slot 0, so that a read of the victim adopts the next one.
+        scene.add_and_flush(scene.ready(Platform{.channels = false}));
+        victim.page->read();
+        scene.steps(step);
+        stealer.steal(slot_lock(1));
+        scene.origin.run_until([&] { return victim.page->reading == 0; });
+        CHECK(victim.page->read_errors == std::vector<ErrorCode>{});
+        CHECK(victim.page->last_read == 2);
+    }
+}
+
 TEST_CASE("replicated: a tab unaware that its slot was stolen is fenced by its own commit") {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         CAPTURE(seed);
