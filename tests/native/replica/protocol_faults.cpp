@@ -5,28 +5,11 @@
 
 #include "protocol_scene.hpp"
 #include "seeds.hpp"
+#include "slot_stealer.hpp"
 #include "time_last_chooser.hpp"
 
 namespace tabacus::test {
 namespace {
-
-/// A script of the page that steals a lock, holds it for 2 ms and releases it.
-class Stealer {
-  public:
-    explicit Stealer(LabTab& tab) : tab_(tab) {}
-
-    void steal(const std::string& name) {
-        run_in(scope_, take(name), [] {}, [](const std::exception_ptr&) {});
-    }
-
-  private:
-    Task<void> take(std::string name) {
-        const auto held = co_await tab_.locks().request({.name = name, .steal = true});
-        co_await tab_.clock().sleep(2);
-    }
-    LabTab& tab_;
-    Scope scope_;
-};
 
 /// Delays the lock manager's answers to the tab `delayed` for as long as anything else can happen.
 class DelayingChooser final : public lab::Chooser {
@@ -49,8 +32,6 @@ class DelayingChooser final : public lab::Chooser {
   private:
     lab::SeededChooser chooser_;
 };
-
-std::string slot_lock(std::size_t slot) { return "tabacus/test/slot/" + std::to_string(slot); }
 
 void check_exact(Scene& scene) {
     scene.origin.run();
