@@ -418,7 +418,7 @@ export const records = {
         },
     },
     QueueNotification: {
-        doc: 'What a queue reports to JavaScript: the jobs in the queue; the numbers in js/host/values.js of values that no job needs any longer; and what has happened, while it is watched.',
+        doc: 'What a queue reports to JavaScript: the jobs in the queue; the numbers in js/host/values.js of values that no job needs any longer; and what has happened, while the queue reports that.',
         to: 'js',
         fields: { size: 'int64', unneeded: 'list<text>', reports: 'list<QueueReport>' },
     },

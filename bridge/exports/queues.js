@@ -97,10 +97,10 @@ export const queues = [
         answers: 'QueueState',
     },
     {
-        name: 'queue_watch',
+        name: 'queue_set_reporting',
         doc: 'Starts to report what happens in a queue, or ends it.',
-        target: 'coordination.queues().watch',
-        params: { queue: 'int', watched: 'bool' },
+        target: 'coordination.queues().set_reporting',
+        params: { queue: 'int', reporting: 'bool' },
     },
     {
         name: 'queue_clear',

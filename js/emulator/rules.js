@@ -276,7 +276,7 @@ export class Rules {
     trace(context, subject, text, { story, line = this.sourceLine() } = {}) {
         if (!this.tracing) return;
         const placed = (/** @type {string} */ one) => oneLine(line && one ? `${one} (${line})` : one);
-        const told = story === undefined ? undefined : placed(story);
-        this.calls.addLine(context, subject, placed(text()), told);
+        const sentence = story === undefined ? undefined : placed(story);
+        this.calls.addLine(context, subject, placed(text()), sentence);
     }
 }

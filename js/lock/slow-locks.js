@@ -39,8 +39,8 @@ export class SlowLocks {
     }
 
     /**
-     * Watches a request until the returned promise is settled. Candidates of leaders are not watched, because they
-     * wait for as long as another tab leads.
+     * Warns of a request that waits for long. Candidates of leaders are left out, because they wait for as long as
+     * another tab leads.
      *
      * @template T
      * @param {Promise<T>} request
@@ -48,7 +48,7 @@ export class SlowLocks {
      * @param {string[]} names of its locks
      * @returns {Promise<T>} the request
      */
-    watch(request, kind, names) {
+    warnOf(request, kind, names) {
         if (this.#slow_ms === Infinity || names.some((name) => name.startsWith('leader/'))) return request;
         const waiting = { kind, names, since_ms: this.#clock.monotonic(), ended: false };
         this.#waiting.add(waiting);

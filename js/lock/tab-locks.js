@@ -267,7 +267,7 @@ export class TabLocks {
             { signals: [signal, releaseSignal], timeout, unwanted: (numbers) => this._giveBack(numbers) },
             (request) => {
                 const answer = start(known, options, outer?._id ?? 0, request);
-                return ifAvailable || steal ? answer : this.#slow.watch(answer, kind, names);
+                return ifAvailable || steal ? answer : this.#slow.warnOf(answer, kind, names);
             },
             (/** @type {number[]} */ numbers) => {
                 const held = numbers.map((number, index) =>

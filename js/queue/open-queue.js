@@ -16,7 +16,7 @@ import {
     queueRetry,
     queueState,
     queueStop,
-    queueWatch,
+    queueSetReporting,
 } from '../core/generated/queues.js';
 import { Ending, outcomeOf } from './ending.js';
 import { Handlers } from './handlers.js';
@@ -74,8 +74,8 @@ export class OpenQueue {
         this.#queue = { name, number, delivery: options.delivery };
         this.#handlers = new Handlers(() => this.#takePart());
         this.#runs = new Runs(bridge, this.#queue, this.#handlers);
-        this.#listeners = new QueueListeners(platform, (watched) => {
-            if (!this.#ended) queueWatch(bridge, number, watched);
+        this.#listeners = new QueueListeners(platform, (listened) => {
+            if (!this.#ended) queueSetReporting(bridge, number, listened);
         });
         bridge.listeners.queues.set(number, {
             begin: (run, job) => this.#runs.begin(run, job),
@@ -195,7 +195,7 @@ export class OpenQueue {
     }
 
     /**
-     * Nothing reaches the core from here on.
+     * Ends the queue in this tab: nothing reaches the core from here on.
      *
      * @param {import('../common/errors.js').TabacusError} error what becomes of jobs that are waited for
      * @internal

@@ -6,18 +6,18 @@ import { reportTo } from '../host/failure.js';
 /** The functions that listen to a queue. None is called from within the core, which it may call. */
 export class QueueListeners {
     #platform;
-    #watch;
+    #onListened;
 
     /** @type {Set<Listener>} */
     #listeners = new Set();
 
     /**
      * @param {import('../host/host.js').Platform} platform
-     * @param {(watched: boolean) => void} watch called when the first listener has come or the last one has left
+     * @param {(listened: boolean) => void} onListened called when the first listener has come or the last one has left
      */
-    constructor(platform, watch) {
+    constructor(platform, onListened) {
         this.#platform = platform;
-        this.#watch = watch;
+        this.#onListened = onListened;
     }
 
     /**
@@ -30,7 +30,7 @@ export class QueueListeners {
         let early = [];
         // A function of its own: one listener may subscribe twice.
         const own = (/** @type {QueueState} */ state) => (early ? void early.push(state) : listener(state));
-        if (this.#listeners.size === 0) this.#watch(true);
+        if (this.#listeners.size === 0) this.#onListened(true);
         this.#listeners.add(own);
         readState().then(
             (first) => {
@@ -41,7 +41,7 @@ export class QueueListeners {
             () => {}, // the tab was closed
         );
         return () => {
-            if (this.#listeners.delete(own) && this.#listeners.size === 0) this.#watch(false);
+            if (this.#listeners.delete(own) && this.#listeners.size === 0) this.#onListened(false);
         };
     }
 

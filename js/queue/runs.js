@@ -60,7 +60,7 @@ export class Runs {
         void Promise.resolve().then(() => loss?.set(why));
     }
 
-    /** Nothing reaches the core from here on. @param {TabacusError} error */
+    /** Loses all runs, which report nothing to the core from here on. @param {TabacusError} error */
     close(error) {
         for (const loss of this.#runs.values()) loss.set(error);
         this.#runs.clear();

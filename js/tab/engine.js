@@ -389,7 +389,7 @@ export class Engine {
      * @param {import('../core/bridge.js').Notice} notice
      */
     #notice(notice) {
-        // Both the counters and the store watch report the loss of a store. And every read of a record of a
+        // Both the counters and the store loss detector report the loss of a store. And every read of a record of a
         // newer version, and every message of a tab of another version, makes a notice. The handles are notified
         // once.
         // The warning `database-unusable` has reported it for all commits that follow.

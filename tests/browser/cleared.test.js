@@ -20,13 +20,13 @@ const work = (tab) =>
     tab.evaluate(async (limit) => {
         const page = /** @type {any} */ (globalThis);
         const { tab: ours } = page;
-        Object.assign(page, { told: [], warnings: [], runs: [], leads: false });
+        Object.assign(page, { losses: [], warnings: [], runs: [], leads: false });
         ours.addEventListener('warning', (/** @type {any} */ { detail }) => page.warnings.push(detail.code));
         const lead = ours.leader('l').run(async (/** @type {any} */ { signal }) => {
             page.leads = true;
             signal.addEventListener('abort', () => {
                 page.leads = false;
-                page.told.push(signal.reason.message);
+                page.losses.push(signal.reason.message);
             });
             await new Promise(() => {});
         });
@@ -75,8 +75,8 @@ const use = (tab, name) =>
         LIMIT,
     );
 
-/** Waits until a tab is told of the loss, or, where it did not lead, has lost the store. @param {Tab} tab */
-const whenTold = (tab) =>
+/** Waits until a tab is notified of the loss, or, where it did not lead, has lost the store. @param {Tab} tab */
+const whenNotified = (tab) =>
     tab.evaluate(async () => {
         const page = /** @type {any} */ (globalThis);
         page.lost ??= new Promise((resolve) => page.tab.addEventListener('storelost', resolve));
@@ -89,14 +89,14 @@ describeIn(
     (engine) => {
         const browser = useBrowser(engine);
 
-        it('one leader remains, each job runs once, numbers are distinct, a budget is kept, and old tabs are told', async () => {
+        it('one leader remains, each job runs once, numbers are distinct, a budget is kept, and old tabs are notified', async () => {
             const namespace = browser.namespace();
             const old = [await openLocks(browser, namespace), await openLocks(browser, namespace)];
             const first = [];
             for (const tab of old) first.push(await work(tab));
             const [a, b] = /** @type {[Tab, Tab]} */ (old);
             await a.evaluate(() => fetch('/clear-site-data').then((response) => response.text()));
-            for (const tab of old) await whenTold(tab);
+            for (const tab of old) await whenNotified(tab);
             const c = await openLocks(browser, namespace);
             first.push(await work(c));
             const all = [a, b, c];
@@ -108,8 +108,8 @@ describeIn(
             for (const tab of all) {
                 states.push(
                     await tab.evaluate(() => {
-                        const { leads, runs, told, warnings, tab: ours } = /** @type {any} */ (globalThis);
-                        return { leads, runs, told, warnings, exclusion: ours.capabilities.exclusion };
+                        const { leads, runs, losses, warnings, tab: ours } = /** @type {any} */ (globalThis);
+                        return { leads, runs, losses, warnings, exclusion: ours.capabilities.exclusion };
                     }),
                 );
             }
@@ -124,7 +124,7 @@ describeIn(
             const numbers = [...given, ...used.flatMap((one) => one.numbers)];
             assert.equal(new Set(numbers).size, numbers.length);
             assert.ok(used.reduce((sum, { taken }) => sum + taken, 0) <= LIMIT);
-            assert.match(states[0]?.told[0], /site-data-cleared/);
+            assert.match(states[0]?.losses[0], /site-data-cleared/);
             for (const { warnings, exclusion } of states.slice(0, 2)) {
                 assert.equal(warnings.includes('lock-manager-replaced'), replaced);
                 assert.equal(exclusion, replaced ? 'none' : 'web-locks');

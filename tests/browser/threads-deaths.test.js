@@ -67,11 +67,11 @@ async function terminateWorkers(batch, layout) {
     for (const { worker } of all) worker.terminate();
     const woken = await waiting;
     for (const index of batch.keys()) await lock(shared.mutex(`life ${index}`).lockAsync()); // then the Worker is dead
-    const told = [];
+    const notified = [];
     for (const index of batch.keys()) {
         const mutex = shared.mutex(`mutex ${index}`);
         const rwLock = shared.rwLock(`lock ${index}`);
-        told.push({
+        notified.push({
             owner: [await lock(mutex.lockAsync()), await lock(mutex.lockAsync())],
             writer: [await lock(rwLock.lockExclusiveAsync()), await lock(rwLock.lockExclusiveAsync())],
             once: [
@@ -103,7 +103,14 @@ async function terminateWorkers(batch, layout) {
     await tab.close();
     const counts = (/** @type {'faults' | 'onceReturned'} */ word) =>
         all.map(({ notes }) => notes[layout.words[word]]);
-    return { woken, told, permits, rests, faults: counts('faults'), onceReturned: counts('onceReturned') };
+    return {
+        woken,
+        notified,
+        permits,
+        rests,
+        faults: counts('faults'),
+        onceReturned: counts('onceReturned'),
+    };
 }
 
 /** Whether a rest is the sum of some of the adds that were under way. @param {number[]} numbers */
@@ -119,10 +126,10 @@ function explained([rest = 0, ...intents]) {
  * @param {How[]} batch
  * @param {Awaited<ReturnType<typeof terminateWorkers>>} left
  */
-function check(batch, { woken, told, permits, rests, faults, onceReturned }) {
+function check(batch, { woken, notified, permits, rests, faults, onceReturned }) {
     assert.equal(woken, true, 'a death ended the wait of the page');
     for (const [index, { stays }] of batch.entries()) {
-        const { owner, writer, once } = /** @type {(typeof told)[number]} */ (told[index]);
+        const { owner, writer, once } = /** @type {(typeof notified)[number]} */ (notified[index]);
         if (stays === 'mutex') assert.equal(owner[0], true, 'the death of an owner was reported');
         if (stays === 'exclusive') assert.equal(writer[0], true, 'the death of a writer was reported');
         if (stays === 'once') assert.equal(once[0], true, 'the function was run again');

@@ -39,7 +39,7 @@ export const PLANTED = [
         replace: 'clock.after(20 * bound_ms, ',
     },
     of('lock-probe', 'cleared')(
-        'a tab that is cut off is not told so by its frame',
+        'a tab that is cut off does not learn that from its frame',
         '(lock) => lock !== null',
         '(lock) => lock === null',
     ),

@@ -21,23 +21,23 @@ const cleared = (/** @type {any} */ { code, message }) =>
     code === 'lock-lost' && message.includes('site-data-cleared');
 
 /**
- * Uses everything in a tab until the site's data is cleared, and resolves with what it was told.
+ * Uses everything in a tab until the site's data is cleared, and resolves with the losses that were reported.
  *
  * @param {Tab} ours
  */
 async function work(ours) {
     /** @type {any[]} */
-    const told = [];
+    const losses = [];
     const held = await ours.lock('own').acquire();
-    held.signal.addEventListener('abort', () => told.push(['lock', held.signal.reason]));
+    held.signal.addEventListener('abort', () => losses.push(['lock', held.signal.reason]));
     const permit = await ours.semaphore('s', 2).acquire();
-    permit.signal.addEventListener('abort', () => told.push(['permit', permit.signal.reason]));
+    permit.signal.addEventListener('abort', () => losses.push(['permit', permit.signal.reason]));
     const term = await ours.leader('l').lead();
-    term.signal.addEventListener('abort', () => told.push(['term', term.signal.reason]));
+    term.signal.addEventListener('abort', () => losses.push(['term', term.signal.reason]));
     const queue = ours.queue('q');
     queue.handle(
         ({ signal }) =>
-            new Promise(() => signal.addEventListener('abort', () => told.push(['job', signal.reason]))),
+            new Promise(() => signal.addEventListener('abort', () => losses.push(['job', signal.reason]))),
     );
     await queue.enqueue('old');
     const numbers = await ours.sequence('n').next();
@@ -45,13 +45,13 @@ async function work(ours) {
     ours.counter('c').add(2);
     await ours.counter('c').flush();
     ours.counter('c').add(1);
-    return { told, held, term, numbers, taken };
+    return { losses, held, term, numbers, taken };
 }
 
 for (const newLockManager of [false, true]) {
     const variant = newLockManager ? 'new documents get another lock manager' : 'all share one lock manager';
 
-    test(`when site data is cleared and ${variant}, everything is lost at once, and is told`, async () => {
+    test(`when site data is cleared and ${variant}, everything is lost at once, and each part reports it`, async () => {
         const origin = await createOrigin({ seed: 1 });
         const first = origin.openTab();
         const a = await open({ window: first.window });
@@ -68,8 +68,8 @@ for (const newLockManager of [false, true]) {
         origin.clearSiteData({ newLockManager });
         await sleep(second, 3_000);
 
-        assert.deepEqual(before.told.map(([what]) => what).sort(), ['job', 'lock', 'permit', 'term']);
-        for (const [what, reason] of before.told) assert.ok(cleared(reason), `${what}: ${reason}`);
+        assert.deepEqual(before.losses.map(([what]) => what).sort(), ['job', 'lock', 'permit', 'term']);
+        for (const [what, reason] of before.losses) assert.ok(cleared(reason), `${what}: ${reason}`);
         assert.equal(before.term.leads, false);
         await assert.rejects(
             before.held.commit('s', () => {}),

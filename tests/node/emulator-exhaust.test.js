@@ -202,22 +202,22 @@ const SCENARIOS = {
         async ({ window }, { index }) => {
             if (index === 0) return void (window.localStorage.k = 'yes');
             await turn(window);
-            let heard = 'nothing';
-            window.addEventListener('storage', (/** @type {any} */ event) => (heard = event.newValue));
+            let received = 'nothing';
+            window.addEventListener('storage', (/** @type {any} */ event) => (received = event.newValue));
             await turn(window);
-            return heard;
+            return received;
         },
         shared,
     ],
     'a storage event that comes after its listener is removed': [
         async ({ window }, { index }) => {
             if (index === 0) return void (window.localStorage.k = 'yes');
-            let heard = 'nothing';
-            window.onstorage = (/** @type {any} */ event) => (heard = event.newValue);
+            let received = 'nothing';
+            window.onstorage = (/** @type {any} */ event) => (received = event.newValue);
             await turn(window);
             window.onstorage = null;
             await sleep(window, 1);
-            return heard;
+            return received;
         },
         shared,
     ],

@@ -148,7 +148,7 @@ describe('a story', () => {
         origin.openTab().window.localStorage.getItem('n') === '2' || 'an update is lost';
 
     /** The lines of a story without the lines of the source. @param {string | undefined} story */
-    const told = (story = '') =>
+    const linesOf = (story = '') =>
         story
             .trimEnd()
             .replaceAll(/ \(emulator-trace\S+:\d+\)$/gm, '')
@@ -156,7 +156,7 @@ describe('a story', () => {
 
     it('the story of a lost update says what the second tab saw, and what it should have seen', async () => {
         const report = await explore(locked, { invariant });
-        assert.deepEqual(told(report.story), [
+        assert.deepEqual(linesOf(report.story), [
             'tab 1 asks for the lock n, exclusive',
             'tab 1 is granted the lock n',
             'tab 2 asks for the lock n, exclusive',
@@ -179,7 +179,7 @@ describe('a story', () => {
             const [first, second] = index === 0 ? ['a', 'b'] : ['b', 'a'];
             await navigator.locks.request(first, () => navigator.locks.request(second, () => {}));
         });
-        assert.deepEqual(told(report.story).slice(-3), [
+        assert.deepEqual(linesOf(report.story).slice(-3), [
             'tab 1 waits for the lock b, which tab 2 holds',
             'tab 2 waits for the lock a, which tab 1 holds',
             'the run fails: tab 1 and tab 2 wait for ever',
@@ -244,7 +244,7 @@ describe('a story', () => {
             },
             { tabs: 1, seeds: 1, invariant: () => false },
         );
-        const lines = told(report.story);
+        const lines = linesOf(report.story);
         assert.equal(lines.filter((line) => line.includes('reads same')).length, 1);
         assert.equal(lines.length, 201);
         assert.equal(lines[100], '(102 lines are left out)');

@@ -192,13 +192,13 @@ test('a request that waits for 10 s warns once, with the holder, its label and i
     const a = await open({ window: first.window });
     const b = await open({ window: origin.openTab().window });
     const silent = await open({ window: origin.openTab().window, timeouts: { slowLock: Infinity } });
-    const hasty = await open({ window: origin.openTab().window, timeouts: { slowLock: 200 } });
-    const [own, none, early] = [details(b, 'warning'), details(silent, 'warning'), details(hasty, 'warning')];
+    const quick = await open({ window: origin.openTab().window, timeouts: { slowLock: 200 } });
+    const [own, none, early] = [details(b, 'warning'), details(silent, 'warning'), details(quick, 'warning')];
     const held = await a.lock('cart').acquire({ label: 'checkout' });
     const permit = await a.semaphore('s', 1).acquire();
     const term = await a.leader('e').lead();
     await sleep(first, 5_000);
-    const waiting = [b, silent, hasty].flatMap((tab) => [
+    const waiting = [b, silent, quick].flatMap((tab) => [
         tab.lock('cart').run(() => {}),
         tab.semaphore('s', 1).run(() => {}),
         tab.leader('e').run(() => {}),
@@ -220,7 +220,7 @@ test('a request that waits for 10 s warns once, with the holder, its label and i
     permit.release();
     term.handOver();
     await Promise.all(waiting);
-    await Promise.all([a, b, silent, hasty].map((tab) => tab.close()));
+    await Promise.all([a, b, silent, quick].map((tab) => tab.close()));
     for (const bad of [0, '5', -1])
         await assert.rejects(
             open({ timeouts: /** @type {any} */ ({ slowLock: bad }) }),

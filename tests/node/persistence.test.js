@@ -90,7 +90,7 @@ test('a database that dies for good is not in capabilities, and one that works a
     origin.close();
 });
 
-test('an origin whose database was evicted while localStorage was kept is told at the start', async () => {
+test('an origin whose database was evicted while localStorage was kept is reported at the start', async () => {
     const origin = await createOrigin();
     const first = await open({ window: origin.openTab().window });
     first.counter('c').add(3);

@@ -12,7 +12,7 @@ const five_minutes_ms = 300_000;
 /** How often the leader is asked (wasm/src/protocol/lock/queue/holder_check.cpp). */
 const asks_ms = 4_600;
 /** How many events of the emulator a question has. */
-const happenings = 6;
+const changes = 6;
 
 /**
  * Counts the calls of the platform in a tab, and the timers that fire.
@@ -86,7 +86,7 @@ describe('idle tabs', () => {
         assert.ok(Math.abs(questions - five_minutes_ms / asks_ms) <= 1, `${questions} questions`);
         assert.deepEqual(called, { setTimeout: questions, postMessage: 2 * questions });
         // A timer, a question and an answer each, and the timer of this test.
-        assert.ok(origin.happened - before <= 2 + happenings * questions, `${origin.happened - before}`);
+        assert.ok(origin.happened - before <= 2 + changes * questions, `${origin.happened - before}`);
         origin.close();
     });
 

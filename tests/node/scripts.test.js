@@ -199,6 +199,19 @@ test('the text that a planted fault replaces stands exactly once in its file', (
     );
 });
 
+test('a planted fault of the replica, of a lock or of a queue names the class that it breaks', () => {
+    const headers = sources('wasm/src/protocol/**.hpp', 'wasm/include/tabacus/**.hpp')
+        .map((file) => readFileSync(join(repository, file), 'utf8'))
+        .join('');
+    const nameless = MUTANTS.filter(({ file }) => /\/protocol\/(?:replica|lock|queue)\//.test(file))
+        .filter(({ fault }) => {
+            const [, broken] = /^([A-Z]\w+): /.exec(fault) ?? [];
+            return !broken || !new RegExp(`^(?:class|struct) ${broken}\\b`, 'm').test(headers);
+        })
+        .map(({ name, fault }) => `${name}: ${fault}`);
+    assert.deepEqual(nameless, []);
+});
+
 test('the test that must kill a planted fault exists', () => {
     const tests = sources('tests/native/**.cpp')
         .map((file) => readFileSync(join(repository, file), 'utf8'))

@@ -182,7 +182,8 @@ class Mortals {
     /** Prepares a round. From here on the page counts the deaths of its owners. @param {number} round */
     #begin(round) {
         const { shared } = this.#page;
-        for (const word of [words.told, words.rwTold, words.ready, words.paused]) this.notes[word] = 0;
+        for (const word of [words.notified, words.rwNotified, words.ready, words.paused])
+            this.notes[word] = 0;
         for (let word = words.onceBegunByMortal; word <= words.onceInside; word++) this.notes[word] = 0;
         Atomics.store(this.notes, words.round, round);
         const mutex = shared.mutex(`mutex ${round % locksMax}`);
@@ -208,8 +209,8 @@ class Mortals {
     /** Checks that each death inside was reported to exactly one successor. */
     #checkReports() {
         const { notes } = this;
-        assert.equal(notes[words.told], died.owner, 'deaths of an owner');
-        assert.equal(notes[words.rwTold], died.writer, 'deaths of a writer');
+        assert.equal(notes[words.notified], died.owner, 'deaths of an owner');
+        assert.equal(notes[words.rwNotified], died.writer, 'deaths of a writer');
         this.deaths.owner += died.owner;
         this.deaths.writer += died.writer;
     }

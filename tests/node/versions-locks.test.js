@@ -9,7 +9,7 @@ import { besideEachVersion, namespace, sleep } from './both-versions.js';
 /** @typedef {import('tabacus').Tab} Tab */
 
 besideEachVersion(({ openEarlier, underSeeds, inBothRoles }) => {
-    it('a tab of this version is told once that a tab of the earlier version uses locks', async () => {
+    it('a tab of this version is notified once that a tab of the earlier version uses locks', async () => {
         const origin = await newOrigin({ seed: 1 });
         const [first, second] = [origin.openTab(), origin.openTab()];
         const present = await open({ namespace, window: first.window });

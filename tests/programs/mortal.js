@@ -13,10 +13,10 @@ export const words = {
     // What the mutex guards, what the reader-writer lock guards, and how often each reported a death.
     first: 5,
     second: 6,
-    told: 7,
+    notified: 7,
     rwFirst: 8,
     rwSecond: 9,
-    rwTold: 10,
+    rwNotified: 10,
     // How often the function of the round has run to its end, and which call of it has returned.
     onceBegunByMortal: 11,
     onceBySurvivor: 12,
@@ -222,7 +222,7 @@ class Mortal {
     #lock({ timeout, stays = false } = {}) {
         const mutex = this.#shared.mutex(`mutex ${this.#round % locksMax}`);
         mutex.lock(timeout === undefined ? {} : { timeout });
-        this.#write(mutex, words.first, words.second, words.told, stays);
+        this.#write(mutex, words.first, words.second, words.notified, stays);
         mutex.unlock();
     }
 
@@ -230,7 +230,7 @@ class Mortal {
     #lockExclusive({ timeout, stays = false } = {}) {
         const lock = this.#shared.rwLock(`lock ${this.#round % locksMax}`);
         lock.lockExclusive(timeout === undefined ? {} : { timeout });
-        this.#write(lock, words.rwFirst, words.rwSecond, words.rwTold, stays);
+        this.#write(lock, words.rwFirst, words.rwSecond, words.rwNotified, stays);
         lock.unlockExclusive();
     }
 
@@ -240,13 +240,13 @@ class Mortal {
      * @param {{ ownerDied: boolean, markConsistent: () => void }} lock
      * @param {number} first
      * @param {number} second
-     * @param {number} told
+     * @param {number} notified
      * @param {boolean} stays
      */
-    #write(lock, first, second, told, stays) {
+    #write(lock, first, second, notified, stays) {
         const notes = this.#notes;
         if (lock.ownerDied) {
-            Atomics.add(notes, told, 1);
+            Atomics.add(notes, notified, 1);
             Atomics.store(notes, second, Atomics.load(notes, first));
             lock.markConsistent();
         }

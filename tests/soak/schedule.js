@@ -14,19 +14,19 @@ import { seededRandom } from '../browser/page/seeded-random.js';
  * - `killConnections`, `closeConnections`, `silenceConnections`, `delayOpenings`: database-faults.js
  *
  * @typedef {'close' | 'crash' | 'reload' | 'leave' | 'freeze' | 'suspend' | 'hang' | 'killConnections'
- *     | 'closeConnections' | 'silenceConnections' | 'delayOpenings'} Happening
+ *     | 'closeConnections' | 'silenceConnections' | 'delayOpenings'} EventName
  */
 
 /**
  * @typedef {object} Step
  * @property {number} wait_ms  the time since the previous step began
- * @property {Happening} what
+ * @property {EventName} what
  * @property {number} tab  its index
  * @property {number} duration_ms  how long it lasts, if it lasts
  * @property {number} seed  of a page that is opened by it
  */
 
-/** How often each happens, in relation to the others. @type {Record<Happening, number>} */
+/** How often each happens, in relation to the others. @type {Record<EventName, number>} */
 const WEIGHTS = {
     close: 3,
     crash: 4,

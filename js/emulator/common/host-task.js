@@ -44,18 +44,18 @@ export function hostTask(call, yields = false) {
 }
 
 /** The calls that wait for messages: those that do not yield, and those that do. @type {[(() => void)[], (() => void)[]]} */
-const [hasty, yielding] = [[], []];
+const [immediate, yielding] = [[], []];
 
 /** @param {() => void} call @param {boolean} yields */
 function overChannel(call, yields) {
-    const waits = hasty.length + yielding.length > 0;
+    const waits = immediate.length + yielding.length > 0;
     if (!waits && replaced() && findTasks()) return hostTask(call, yields);
-    (yields ? yielding : hasty).push(call);
+    (yields ? yielding : immediate).push(call);
     return postTask(next, yields);
 }
 
 /** Each message runs one call, so that all microtasks run before the next one. */
-const next = () => (hasty.shift() ?? yielding.shift())?.();
+const next = () => (immediate.shift() ?? yielding.shift())?.();
 
 /** The functions of the global object at the last look. @type {unknown[]} */
 let last = [];

@@ -170,7 +170,7 @@ export class ThreadLockManager {
      * @param {number} block
      */
     async #hold(request, block) {
-        void this.#watch(request, block);
+        void this.#rejectWhenStolen(request, block);
         const waiting = invoked(
             request.callback,
             new SharedLock(internal, request.name, request.options.mode),
@@ -189,7 +189,7 @@ export class ThreadLockManager {
      * @param {Request} request
      * @param {number} block
      */
-    async #watch(request, block) {
+    async #rejectWhenStolen(request, block) {
         while (request.block !== 0 && this.#state(block) === lockStates.held) {
             await sleepAsync(
                 this.#core.words,
@@ -223,7 +223,7 @@ export class ThreadLockManager {
             this.#ops.locks_release(this.#segment, block);
             return before;
         });
-        Atomics.notify(this.#core.words, this.#wordOf(block)); // #watch() may sleep on the word
+        Atomics.notify(this.#core.words, this.#wordOf(block)); // #rejectWhenStolen() may sleep on the word
         return state;
     }
 

@@ -110,18 +110,17 @@ class Sections final : public Mortal {
   public:
     using Mortal::Mortal;
     std::string judge() override {
-        if (torn_) return "an owner was not told of the death, or two threads were inside at once";
-        if (told_ > (died_inside_ ? 1U : 0U)) return "two owners were told of the death";
-        const auto last = told_ > 0 ? LockResult::owner_died : mutex_.try_lock(99);
-        return (last == LockResult::owner_died) == died_inside_ ? ""
-                                                                : "nobody was told of the death";
+        if (torn_) return "an owner did not learn of the death, or two threads were inside at once";
+        if (learnt_ > (died_inside_ ? 1U : 0U)) return "two owners learnt of the death";
+        const auto last = learnt_ > 0 ? LockResult::owner_died : mutex_.try_lock(99);
+        return (last == LockResult::owner_died) == died_inside_ ? "" : "nobody learnt of the death";
     }
 
   protected:
     void work(std::uint32_t /*index*/, Owner self) override {
         for (std::uint32_t i = 0; i < rounds; ++i) {
             if (mutex_.lock(self) == LockResult::owner_died) {
-                ++told_;
+                ++learnt_;
                 second_.store(first_.load());
                 mutex_.mark_consistent(self);
             }
@@ -141,7 +140,7 @@ class Sections final : public Mortal {
     Mutex mutex_;
     ModelAtomic<std::uint32_t> first_{0};
     ModelAtomic<std::uint32_t> second_{0};
-    std::uint32_t told_ = 0;
+    std::uint32_t learnt_ = 0;
     bool torn_ = false;
     bool died_inside_ = false;
 };
@@ -156,16 +155,16 @@ class Unrecovered final : public Mortal {
     using Mortal::Mortal;
     std::string judge() override {
         const auto last = mutex_.try_lock(99);
-        if (told_ > 1) return "two owners were told of the death";
-        if (told_ == 1 && last != LockResult::not_recoverable) return "the mutex can be acquired";
-        if (told_ == 0 && refused_ != 0) return "the mutex is not recoverable without a reason";
+        if (learnt_ > 1) return "two owners learnt of the death";
+        if (learnt_ == 1 && last != LockResult::not_recoverable) return "the mutex can be acquired";
+        if (learnt_ == 0 && refused_ != 0) return "the mutex is not recoverable without a reason";
         return "";
     }
 
   protected:
     void work(std::uint32_t /*index*/, Owner self) override {
         const auto got = mutex_.lock(self);
-        told_ += got == LockResult::owner_died ? 1U : 0U;
+        learnt_ += got == LockResult::owner_died ? 1U : 0U;
         refused_ += got == LockResult::not_recoverable ? 1U : 0U;
         if (holds(got)) mutex_.unlock(self);
     }
@@ -173,7 +172,7 @@ class Unrecovered final : public Mortal {
 
   private:
     sync::BasicMutex<ModelParker> mutex_;
-    std::uint32_t told_ = 0;
+    std::uint32_t learnt_ = 0;
     std::uint32_t refused_ = 0;
 };
 

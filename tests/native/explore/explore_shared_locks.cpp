@@ -103,10 +103,10 @@ class Locking final : public MortalLocks {
         if (!mortal() && cell_.peek() != writes_) return "two writers were inside at once";
         const Acquired last = lock_.try_lock(9, RwMode::exclusive);
         if (last == Acquired::busy) return "the lock stays held";
-        const std::uint32_t told = news_ + (last == Acquired::owner_died ? 1 : 0);
-        if (told > 1) return "a death was reported to two writers";
-        if (dead_inside() && told == 0) return "a death inside was not reported";
-        return !mortal() && told != 0 ? "a death was reported, but nobody died" : "";
+        const std::uint32_t reports = news_ + (last == Acquired::owner_died ? 1 : 0);
+        if (reports > 1) return "a death was reported to two writers";
+        if (dead_inside() && reports == 0) return "a death inside was not reported";
+        return !mortal() && reports != 0 ? "a death was reported, but nobody died" : "";
     }
 
   protected:

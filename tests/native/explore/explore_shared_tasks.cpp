@@ -79,7 +79,9 @@ class TasksMeeting final : public ThreadsWorkload {
             ModelParker::park(barrier_.phase(), phase, sync::forever_ns);
         failed_ = !Barrier::leave(*second);
     }
-    std::string judge() override { return failed_ ? "a task was told of another's arrival" : ""; }
+    std::string judge() override {
+        return failed_ ? "a task was notified of another's arrival" : "";
+    }
 
   private:
     struct Barrier : sync::BasicBarrier<ModelParker, task_records> {

@@ -1,5 +1,5 @@
 // Locks and limits whose database vanishes. After site data was cleared, new tabs may have another
-// lock manager than old ones, which are then told to take part in no exclusion any more.
+// lock manager than old ones, which then must take part in no exclusion any more.
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <memory>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lock/lock_scene.hpp"
-#include "protocol/common/store_watch.hpp"
+#include "protocol/common/store_loss_detector.hpp"
 #include "seeds.hpp"
 #include "tabacus/limit/limits.hpp"
 
@@ -23,15 +23,15 @@ class WatchedPage final : private StoreUser {
     WatchedPage(LabTab& tab, LockJudge& judge, int& last_request)
         : locks(tab, judge, last_request),
           limits(tab, "test", [](const Notice&) {}),
-          watch(tab, Names("test"), [this](const Notice&) { ++losses; }, this) {
-        tab.post([this] { watch.start(); });
+          loss_detector(tab, Names("test"), [this](const Notice&) { ++losses; }, this) {
+        tab.post([this] { loss_detector.start(); });
     }
 
     LockPage locks;
     Limits limits;
     int losses = 0;
     bool cut_off = false;
-    StoreWatch watch;
+    StoreLossDetector loss_detector;
 
   private:
     void store_vanished() override {

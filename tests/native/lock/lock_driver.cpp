@@ -72,7 +72,7 @@ TEST_CASE("lock driver: a refused request passes its native request on to the ne
     parts.native->deferred = true;
     const auto first = scene.serve();
     const auto second = scene.serve();
-    scene.driver.refuse(first, late_error());
+    scene.driver.refuse(first, timeout_error());
     REQUIRE(first->failure->code() == ErrorCode::timed_out);
     REQUIRE(parts.native->cancelled == 0);
     scene.answer(true);
@@ -89,7 +89,7 @@ TEST_CASE("lock driver: a refused request without a successor cancels its native
     const auto request = scene.serve();
     SECTION("there is no other request") {}
     SECTION("the next request asks for another mode") { parts.ask({.mode = LockMode::shared}); }
-    scene.driver.refuse(request, late_error());
+    scene.driver.refuse(request, timeout_error());
     REQUIRE(parts.native->cancelled == 1);
 }
 

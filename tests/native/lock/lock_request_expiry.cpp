@@ -31,7 +31,7 @@ TEST_CASE("request expiry: a request that waits behind its own tab ends late aft
     REQUIRE_FALSE(request->ended);
     scene.pass(5 + 4 * grace_period_ms);
     REQUIRE(request->ended);
-    REQUIRE(request->late);
+    REQUIRE(request->expired);
     REQUIRE(request->grant == nullptr);
     REQUIRE(holder->grant->held);
 }
@@ -42,7 +42,7 @@ TEST_CASE("request expiry: a request that was granted in time is left alone", "[
     const auto request = scene.serve_timed();
     scene.pass(300);
     REQUIRE(request->grant->held);
-    REQUIRE_FALSE(request->late);
+    REQUIRE_FALSE(request->expired);
 }
 
 TEST_CASE("request expiry: a late request is granted a lock whose first answer comes after it",
@@ -51,7 +51,7 @@ TEST_CASE("request expiry: a late request is granted a lock whose first answer c
     scene.parts.native->deferred = true;
     const auto request = scene.serve_timed();
     scene.pass(110);
-    REQUIRE(request->late);
+    REQUIRE(request->expired);
     REQUIRE_FALSE(request->ended);
     scene.answer(true);
     REQUIRE(request->grant != nullptr);

@@ -12,8 +12,8 @@ namespace tabacus::test {
 enum class RobustFault : std::uint8_t {
     none,
     ignores_deaths,
-    death_frees,  // the next owner is not told of the death
-    news_twice,   // mark_consistent() does nothing, so that the owner after next is told too
+    death_frees,  // the next owner does not learn of the death
+    news_twice,   // mark_consistent() does nothing, so that the owner after next learns of it too
     wakes_only_for_owners  // a wake-up that the dead thread had received or owed is lost
 };
 

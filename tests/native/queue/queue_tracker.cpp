@@ -47,7 +47,7 @@ Fields texts_of(const std::vector<QueueReport>& reports) {
 
 ClaimTracker watching(int concurrency) {
     ClaimTracker tracker(concurrency);
-    tracker.watch(true);
+    tracker.set_reporting(true);
     return tracker;
 }
 
@@ -186,7 +186,7 @@ TEST_CASE("queue tracker: nothing is reported while nobody watches, and the stat
     CHECK(tracker.receive(claim_of("0", {"a", "b"})).empty());
     CHECK(tracker.receive(end_of(Kind::done, {"a"})).empty());
     CHECK(tracker.state().done == 1);
-    tracker.watch(true);
+    tracker.set_reporting(true);
     CHECK(texts_of(tracker.receive(end_of(Kind::done, {"b"}))) == Fields{"r b (b)", "d b ()"});
 }
 

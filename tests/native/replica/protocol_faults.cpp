@@ -5,28 +5,11 @@
 
 #include "protocol_scene.hpp"
 #include "seeds.hpp"
+#include "slot_stealer.hpp"
 #include "time_last_chooser.hpp"
 
 namespace tabacus::test {
 namespace {
-
-/// A script of the page that steals a lock, holds it for 2 ms and releases it.
-class Stealer {
-  public:
-    explicit Stealer(LabTab& tab) : tab_(tab) {}
-
-    void steal(const std::string& name) {
-        run_in(scope_, take(name), [] {}, [](const std::exception_ptr&) {});
-    }
-
-  private:
-    Task<void> take(std::string name) {
-        const auto held = co_await tab_.locks().request({.name = name, .steal = true});
-        co_await tab_.clock().sleep(2);
-    }
-    LabTab& tab_;
-    Scope scope_;
-};
 
 /// Delays the lock manager's answers to the tab `delayed` for as long as anything else can happen.
 class DelayingChooser final : public lab::Chooser {
@@ -49,8 +32,6 @@ class DelayingChooser final : public lab::Chooser {
   private:
     lab::SeededChooser chooser_;
 };
-
-std::string slot_lock(std::size_t slot) { return "tabacus/test/slot/" + std::to_string(slot); }
 
 void check_exact(Scene& scene) {
     scene.origin.run();
@@ -116,6 +97,27 @@ TEST_CASE(
         CHECK(victim.page->errors == std::vector<ErrorCode>{});
         CHECK(victim.page->read_errors == std::vector<ErrorCode>{});
         CHECK(scene.read(scene.ready()) == 10);
+    }
+}
+
+TEST_CASE("replicated: a slot that is stolen at any step of an adoption for a read fails no read") {
+    for (std::uint64_t step = 0; step < 40; ++step) {
+        CAPTURE(step);
+        Scene scene(step, model_of(step), std::make_unique<TimeLastChooser>(step));
+        const auto victim = scene.ready(Platform{});
+        scene.add_and_flush(victim);
+        auto& stealer_tab = scene.origin.open_tab();
+        auto& stealer = stealer_tab.run<Stealer>(stealer_tab);
+        stealer.steal(slot_lock(0));
+        scene.origin.run();
+        // Another tab adopts slot 0, so that a read of the victim adopts the next one.
+        scene.add_and_flush(scene.ready(Platform{.channels = false}));
+        victim.page->read();
+        scene.steps(step);
+        stealer.steal(slot_lock(1));
+        scene.origin.run_until([&] { return victim.page->reading == 0; });
+        CHECK(victim.page->read_errors == std::vector<ErrorCode>{});
+        CHECK(victim.page->last_read == 2);
     }
 }
 

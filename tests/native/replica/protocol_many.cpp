@@ -73,9 +73,9 @@ class ManyCounters {
 };
 
 /// A script that steals the lock of the first slot, and holds it.
-class Thief {
+class SlotStealer {
   public:
-    explicit Thief(LabTab& tab) { scope_.spawn(steal(tab)); }
+    explicit SlotStealer(LabTab& tab) { scope_.spawn(steal(tab)); }
 
   private:
     static Task<void> steal(LabTab& tab) {
@@ -147,8 +147,8 @@ TEST_CASE("many counters: the bases of a slot that another tab had meanwhile are
         run.scene.steps(run.scene.random.below(400));
         auto& victim = *run.tabs.front();
         run.scene.origin.freeze(victim);
-        auto& thief = run.scene.origin.open_tab();
-        thief.run<Thief>(thief);
+        auto& stealer = run.scene.origin.open_tab();
+        stealer.run<SlotStealer>(stealer);
         run.scene.origin.run();
         run.open();
         run.scene.origin.run();

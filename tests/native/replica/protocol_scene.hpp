@@ -13,7 +13,7 @@
 #include "explore/counter_judge.hpp"
 #include "lab/lab_tab.hpp"
 #include "lab/origin.hpp"
-#include "protocol/common/store_watch.hpp"
+#include "protocol/common/store_loss_detector.hpp"
 #include "tabacus/replica/replicated.hpp"
 #include "tabacus/replica/tab.hpp"
 #include "tabacus/strategy/catalogue.hpp"
@@ -47,8 +47,9 @@ class Page {
           judge_(judge),
           random_(world.random().bits()),
           tab_(world, "test", [this](const Notice& notice) { notices.push_back(notice); }),
-          watch_(world, Names("test"), [this](const Notice& notice) { notices.push_back(notice); }),
-          catalogue_(world, "test", watch_,
+          loss_detector_(world, Names("test"),
+                         [this](const Notice& notice) { notices.push_back(notice); }),
+          catalogue_(world, "test", loss_detector_,
                      [this](const Notice& notice) { notices.push_back(notice); }) {}
 
     /// Opens, counts as planned and flushes. Sets `done` at the end.
@@ -219,7 +220,7 @@ class Page {
     CounterJudge& judge_;
     lab::SeededRandom random_;
     Tab tab_;
-    StoreWatch watch_;
+    StoreLossDetector loss_detector_;
     Catalogue catalogue_;
     CounterJudge::Sum unflushed_;  // all increments of this page
     CounterJudge::Sum acknowledged_;

@@ -55,6 +55,30 @@ TEST_CASE("counter set: a counter is busy from its first use until nothing is to
     CHECK(counters.busy().empty());
 }
 
+TEST_CASE("counter set: a turn is requested once, and again after it has begun") {
+    CounterSet counters;
+    CHECK_FALSE(counters.turn_requested());
+    CHECK(counters.request_turn());
+    CHECK(counters.turn_requested());
+    CHECK_FALSE(counters.request_turn());
+    counters.begin_turn();
+    CHECK_FALSE(counters.turn_requested());
+    CHECK(counters.request_turn());
+}
+
+TEST_CASE("counter set: the begin of a turn reports each changed value once") {
+    CounterSet counters;
+    auto& state = counters.add("c", Durability::relaxed, true);
+    int reports = 0;
+    const auto changes = state.value.listeners().add([&reports] { ++reports; });
+    state.add(2);
+    state.add(3);
+    CHECK(reports == 0);
+    counters.begin_turn();
+    counters.begin_turn();
+    CHECK(reports == 1);
+}
+
 TEST_CASE("counter set: a commit takes at most as many rows as it may") {
     CounterSet counters;
     for (const auto* const key : {"a", "b", "c"}) {

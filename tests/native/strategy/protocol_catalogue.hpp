@@ -11,7 +11,7 @@
 #include "explore/counter_judge.hpp"
 #include "lab/lab_tab.hpp"
 #include "lab/origin.hpp"
-#include "protocol/common/store_watch.hpp"
+#include "protocol/common/store_loss_detector.hpp"
 #include "protocol/strategy/stored_counter.hpp"
 #include "tabacus/strategy/catalogue.hpp"
 #include "time_last_chooser.hpp"
@@ -25,14 +25,14 @@ class Counting {
 
     Counting(lab::LabTab& world, CounterJudge& judge, const CounterOptions& options)
         : judge_(judge),
-          watch_(world, Names("test"), notices_to()),
-          catalogue_(world, "test", watch_, notices_to()),
+          loss_detector_(world, Names("test"), notices_to()),
+          catalogue_(world, "test", loss_detector_, notices_to()),
           counter_(&catalogue_.counter("c", options)) {}
     /// Counts by a counter that `make` makes, which is not in the catalogue.
     Counting(lab::LabTab& world, CounterJudge& judge, const Make& make)
         : judge_(judge),
-          watch_(world, Names("test"), notices_to()),
-          catalogue_(world, "test", watch_, notices_to()),
+          loss_detector_(world, Names("test"), notices_to()),
+          catalogue_(world, "test", loss_detector_, notices_to()),
           own_(make({world, Names("test"), "c", notices_to()})),
           counter_(own_.get()) {}
 
@@ -58,7 +58,7 @@ class Counting {
     }
     void close() {
         ++pending;
-        watch_.stop();
+        loss_detector_.stop();
         run_in(
             scope_, catalogue_.close(), [this] { --pending; },
             [this](const std::exception_ptr& error) { fail(error); });
@@ -106,7 +106,7 @@ class Counting {
     }
 
     CounterJudge& judge_;
-    StoreWatch watch_;
+    StoreLossDetector loss_detector_;
     Catalogue catalogue_;
     std::unique_ptr<StoredCounter> own_;
     Counter* counter_;

@@ -222,7 +222,7 @@ TEST_CASE("a step on a held mutex announces a sleeper", "[sync]") {
     CHECK(mutex.step(8, false) == ((7U << Mutex::owner_shift) | Mutex::contended_bit));
 }
 
-TEST_CASE("the next owner is told of a death, and of no death after it", "[sync]") {
+TEST_CASE("the next owner learns of a death, and of no death after it", "[sync]") {
     Mutex mutex;
     REQUIRE(mutex.lock(7) == LockResult::acquired);
     mutex.owner_died(6);

@@ -51,6 +51,7 @@ class Counter {
     /// Calls `callback` after the value may have changed, at most once per turn, until the
     /// subscription is destroyed.
     virtual Subscription on_change(Function<void()> callback) = 0;
+    /// Returns what the strategy promises, where the tab's rows are.
     [[nodiscard]] virtual Guarantee guarantee() const = 0;
 };
 

@@ -24,9 +24,9 @@
 // to the budget. The row of a tab that dies, or that gives its rights up and does not come back, is
 // removed in the transaction of the first use by another tab.
 //
-// A budget has four parts in each tab: UsedRights, what all tabs have taken; Holding, the rights that
-// the tab may spend and its row; Burst, which decides how many rights the tab takes out in advance;
-// and Recall, which asks other tabs to put rights back. serve() does one thing at a time:
+// A budget has four parts in each tab: UsedRights, what all tabs have taken; Holding, the rights
+// that the tab may spend and its row; Burst, which decides how many rights the tab takes out in
+// advance; and Recall, which asks other tabs to put rights back. serve() does one thing at a time:
 //
 //   condition                                    what serve() does
 //   the first call's rights are held             grant(): the call gets them
@@ -65,6 +65,7 @@ class Budget {
     /// it.
     Budget(BudgetOwner owner, std::string key, std::int64_t limit);
 
+    /// `limit` is from 0 to value_max. Rights that were taken out stay so if it falls.
     void set_limit(std::int64_t limit) { used_.set_limit(limit); }
 
     /// Spends `n` rights and returns true if the tab holds that many and no earlier call waits.
@@ -94,15 +95,16 @@ class Budget {
 
     /// Notes that `tab` is alive, because it has sent a message.
     void note_alive(const std::string& tab) { recall_.note_alive(tab); }
-    /// Another tab asks for rights: puts back what this tab holds unspent.
+    /// Puts back what this tab holds unspent, because another tab asks for rights.
     void recalled();
-    /// Another tab has announced that `used` rights are used.
+    /// Notes that another tab has announced that `used` rights are used.
     void changed(std::int64_t used);
-    /// The page is frozen or left: gives up what this tab holds, without waiting for a read.
+    /// Gives up what this tab holds, without waiting for a read, because the page is frozen or
+    /// left.
     void suspend();
     /// Forgets the rights that this tab holds, because the database has vanished.
     void drop() { holding_.drop(); }
-    /// The page is back.
+    /// Puts back what this tab holds unspent, because the page is back.
     void resume();
 
   private:

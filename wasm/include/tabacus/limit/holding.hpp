@@ -72,11 +72,12 @@ class Holding {
     /// Leaves the row as it is. committed() need not be called.
     [[nodiscard]] Change keep() const { return {row_, row_, 0, 0}; }
     void committed(const Change& change);
-    /// The commit failed with `code`. If its outcome is unknown, resolve() finds out later.
+    /// Notes that the commit failed with `code`. If its outcome is unknown, resolve() finds out
+    /// later.
     void failed(const Change& change, ErrorCode code);
 
-    /// Forgets the rights and the row, because the database has vanished. The changes that are under
-    /// way count as not made.
+    /// Forgets the rights and the row, because the database has vanished. The changes that are
+    /// under way count as not made.
     void drop() {
         left_ = 0;
         row_.reset();
@@ -95,9 +96,10 @@ class Holding {
     std::int64_t surrender();
     /// Records that the row gives up `amount` rights, which any tab may then put back.
     void give(Transaction& transaction, std::int64_t amount);
-    /// The transaction of give() is committed.
+    /// Notes that the transaction of give() is committed.
     void given() { row_.reset(); }
-    /// The transaction of give() has written nothing, so the rights still belong to this tab.
+    /// Notes that the transaction of give() has written nothing: the rights still belong to this
+    /// tab.
     void restore(std::int64_t amount) { left_ += amount; }
 
   private:

@@ -32,15 +32,16 @@ class Limits {
     // options. It lives as long as this object. A later call changes the numbers of a budget or a
     // rate limit for all users in this tab.
 
+    /// `options.block` is from 1.
     Sequence& sequence(std::string_view name, SequenceOptions options);
     /// `limit` is from 0 to value_max.
     Budget& budget(std::string_view name, std::int64_t limit);
     /// `limit` and `interval_ms` are from 1.
     RateLimit& rate_limit(std::string_view name, std::int64_t limit, std::int64_t interval_ms);
 
-    /// The database has vanished: drops the numbers and the rights that are reserved.
+    /// Drops the numbers and the rights that are reserved, because the database has vanished.
     void store_vanished();
-    /// Other tabs cannot be excluded any more: all calls fail with unavailable.
+    /// Makes all calls fail with unavailable, because other tabs cannot be excluded any more.
     void cut_off();
     /// Puts back the rights that are held unspent, and releases all locks. Calls that wait fail
     /// with closed.

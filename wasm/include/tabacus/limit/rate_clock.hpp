@@ -29,7 +29,7 @@ class RateClock {
     /// Returns the number of times that the time was forgotten.
     [[nodiscard]] int resets() const { return resets_; }
 
-    /// The time is exactly `at`.
+    /// Begins the time: it is exactly `at`.
     void begin(std::int64_t at);
     /// A row that was written after the monotonic time `asked_ms`, and is read at this moment, says
     /// that the time of its writing was from `at` to `at` + `ahead`.

@@ -59,6 +59,7 @@ class RateLimit {
     /// agree on them.
     RateLimit(RateOwner owner, std::string key, std::int64_t limit, std::int64_t interval_ms);
 
+    /// Replaces the numbers of the constructor, from the next transaction on.
     void set_limit(std::int64_t limit, std::int64_t interval_ms) { policy_ = {limit, interval_ms}; }
 
     /// Waits until the limit lets the call through. The calls of one tab are let through in their
@@ -72,13 +73,13 @@ class RateLimit {
 
     // Events of the tab.
 
-    /// Another tab asks for the time.
+    /// Answers another tab that asks for the time.
     void asked() { witness_.asked(); }
-    /// Another tab has written the row.
+    /// Notes that another tab has written the row.
     void changed() { witness_.changed(); }
-    /// The page is frozen or left: the tab stops being a witness.
+    /// Stops being a witness, because the page is frozen or left.
     void suspend() { witness_.forget(); }
-    /// The tab is closed: calls that wait fail with closed.
+    /// Ends the limit in this tab: calls that wait fail with closed.
     void close();
 
   private:

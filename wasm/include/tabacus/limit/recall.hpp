@@ -39,9 +39,9 @@ class Recall {
     /// Asks the holders to put their rights back, and waits for a quarter of wait_ms or until one
     /// has done so. Removes the rows of dead holders first.
     Task<void> ask(std::set<std::string> holders);
-    /// A tab has changed how much is used, so that ask() returns.
+    /// Makes ask() return, because a tab has changed how much is used.
     void changed() { wake_signal_.complete({}); }
-    /// The first call has its rights, or is refused.
+    /// Notes that the first call has its rights, or is refused.
     void end() { short_since_ms_.reset(); }
 
   private:

@@ -31,7 +31,7 @@ class UsedRights {
         vanished_ = !stored && vanished;
         return stored.value_or(vanished_ ? limit_ : 0);
     }
-    /// So many rights are used from here on, as far as this tab knows.
+    /// Notes that `count` rights are used from here on, as far as this tab knows.
     void update(std::int64_t count) { count_ = count; }
     /// Returns how many rights are free, or held unspent by this tab.
     /// @param unspent  How many this tab holds.

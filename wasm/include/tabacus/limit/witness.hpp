@@ -51,14 +51,14 @@ class Witness {
     /// Writes the time into a row that is about to be stored. `vanished`: whether the row was lost.
     /// Requires that the time is known.
     void stamp(RateRow& row, bool vanished);
-    /// The tab stops being a witness.
+    /// Stops being a witness.
     void forget();
 
     // Messages of other tabs.
 
-    /// Another tab asks for the time.
+    /// Answers another tab that asks for the time.
     void asked();
-    /// Another tab has written the row.
+    /// Notes that another tab has written the row.
     void changed() { news_.complete({}); }
 
   private:

@@ -59,8 +59,8 @@ class Leader {
     /// database, or may have been kept; with closed if the table was closed.
     Task<LeaderAnswer> call(std::string name, std::string request, LeaderCallOptions options);
 
-    /// The first act of a term: clears away old answers, and reports rows that cannot be read, once.
-    /// `term`: Held::grant() of the leader's lock, here and below.
+    /// Clears away old answers, and reports rows that cannot be read, once. It is the first act of
+    /// a term. `term`: Held::grant() of the leader's lock, here and below.
     Task<void> begin_term(std::string name, std::shared_ptr<Grant> term);
     /// Returns the first call that is not answered, and waits for one. Returns nothing if the term
     /// was handed over. Fails with lock_lost if the term ended otherwise.
@@ -70,8 +70,8 @@ class Leader {
     /// ended.
     Task<std::optional<FencedTransaction>> answering(std::string name, std::string id,
                                                      std::shared_ptr<Grant> term);
-    /// Commits the answer, with all that was written in the transaction, and clears away old answers
-    /// with it.
+    /// Commits the answer, with all that was written in the transaction, and clears away old
+    /// answers with it.
     Task<void> answer(std::string name, std::string id, FencedTransaction transaction,
                       LeaderAnswer answer);
 

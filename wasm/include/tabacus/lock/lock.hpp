@@ -65,6 +65,7 @@ struct LockOptions {
 /// between its calls.
 class FencedTransaction {
   public:
+    /// Held::begin() makes it.
     FencedTransaction(std::shared_ptr<Grant> grant, std::unique_ptr<Transaction> transaction);
     FencedTransaction(FencedTransaction&&) noexcept = default;
     FencedTransaction& operator=(FencedTransaction&& other) noexcept {
@@ -76,13 +77,20 @@ class FencedTransaction {
     FencedTransaction& operator=(const FencedTransaction&) = delete;
     ~FencedTransaction();
 
+    // Each read fails as Transaction's do. A write takes effect with commit(), which reports its
+    // failure.
+
+    /// Returns the value of a row, or nothing if there is none.
     Task<std::optional<std::string>> get(std::string store, std::string key);
     /// Returns the rows in order of key, each key without its store.
     Task<std::vector<Row>> list(std::string store, std::string prefix);
+    /// Writes a row, in place of any other with that key.
     void put(std::string_view store, std::string_view key, std::string_view value);
+    /// Removes a row. Does nothing if there is none.
     void remove(std::string_view store, std::string_view key);
     /// Returns the text that a user of the lock keeps beside its epoch, or nothing.
     Task<std::optional<std::string>> note();
+    /// Replaces that text.
     void set_note(std::string_view text);
     /// Returns the transaction that it writes through, for protocols that have stores of their own.
     [[nodiscard]] Transaction& transaction() const { return *transaction_; }
@@ -118,6 +126,7 @@ class Held {
     /// Returns the fencing token, which rises with every exclusive grant of the name, for ever.
     /// Returns nothing for a shared grant.
     [[nodiscard]] std::optional<std::int64_t> token() const;
+    /// Returns the grant, for LockOptions::within; null if the lock was not available.
     [[nodiscard]] const std::shared_ptr<Grant>& grant() const { return grant_; }
     /// Returns why it was lost: stolen, frozen, page-hidden, max-hold, fenced, site-data-cleared or
     /// closed. Returns an empty text if it was not lost.
@@ -159,6 +168,7 @@ class LockTable {
     LockTable(LockTable&&) = delete;
     LockTable& operator=(LockTable&&) = delete;
 
+    /// Returns what excludes other tabs here.
     [[nodiscard]] Exclusion exclusion() const;
     /// Whether what other tabs do is announced to this one, the death of a holder included.
     [[nodiscard]] bool announced() const;
@@ -169,6 +179,11 @@ class LockTable {
     /// Returns the names that the namespace uses, for users of locks in C++.
     [[nodiscard]] const Names& naming() const;
 
+    /// Acquires a lock, within the promises at the head of this file. Returns a Held that is false
+    /// if `if_available` is set and the lock is in use. Fails with timed_out, with aborted, with
+    /// deadlock if the request would wait for what it is made under, with invalid_argument if a
+    /// shared lock is entered again as exclusive, with unavailable if nothing excludes other tabs,
+    /// with closed, and, unless it is unfenced, as Transaction::commit() does.
     Task<Held> acquire(std::string name, LockOptions options);
     /// Acquires all of them, in one order for everybody, or none. The options hold for each; the
     /// time limit for all together.
@@ -183,7 +198,12 @@ class LockTable {
     /// Begins a transaction under no lock, which is aborted when the page is being frozen. It is
     /// for users of locks in C++.
     Task<std::unique_ptr<Transaction>> begin(Stores scope, Access access, Durability durability);
+    /// Returns whether any tab holds the lock. Fails with unavailable if the browser does not
+    /// report which locks are held.
     Task<bool> is_locked(std::string name);
+    /// Returns once no tab holds the lock. Another tab may have it when the caller goes on. Fails
+    /// with timed_out after `timeout_ms`, with aborted if the signal aborts, and as is_locked()
+    /// does.
     Task<void> wait_for_unlock(std::string name, std::optional<AbortSignal> signal,
                                std::optional<double> timeout_ms);
     /// Calls the callbacks of on_broadcast() in all tabs, for users of locks in C++.
@@ -194,17 +214,20 @@ class LockTable {
     /// Calls `callback` when a tab took, released or lost the lock, also by a crash.
     Subscription on_change(std::string_view name, Function<void()> callback);
 
-    /// The database has vanished: loses everything, and grants nothing until store_settled().
+    /// Loses everything, because the database has vanished, and grants nothing until
+    /// store_settled().
     void store_vanished();
     /// Ends store_vanished(). If new documents do not share the lock manager of this one, closes
     /// the table: then all calls fail with unavailable.
     void store_settled(bool shared);
     /// Releases everything. Requests that wait fail with closed.
     void close();
+    /// Whether calls fail: after close(), or after store_settled(false).
     [[nodiscard]] bool closed() const;
     /// Returns the error of calls after the end of the table.
     [[nodiscard]] Error end_error() const;
 
+    /// Whether no task of the table runs.
     [[nodiscard]] bool idle();
 
   private:

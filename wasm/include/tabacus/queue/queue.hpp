@@ -169,7 +169,8 @@ class Queues {
     Queue& queue(const std::string& name, QueueOptions options, QueueCallbacks callbacks);
     /// Resumes the queues that a failure has paused, because the browser is online again.
     void online();
-    /// Every later call fails with closed. The claims are lost when `locks` is closed.
+    /// Ends the queues: every later call fails with closed. The claims are lost when `locks` is
+    /// closed.
     void close();
 
   private:
@@ -197,6 +198,7 @@ class Queue {
 
     /// Takes part in the work on jobs of these kinds, which replace those of an earlier call.
     void handle(std::vector<std::string> kinds);
+    /// Takes part in the work on jobs of all kinds.
     void handle_all();
     /// Ends this tab's part in the work. The runs under way go on to their end.
     void stop();
@@ -205,11 +207,13 @@ class Queue {
     Task<void> leave();
     /// Ends a run. Does nothing if the run has ended or is lost.
     void finish(int run, JobOutcome outcome);
-    /// Notifies all tabs of the progress of a run.
+    /// Notifies all tabs of the progress of a run. `fraction` is from 0 to 1; a negative one is
+    /// unknown.
     void progress(int run, double fraction, std::string_view note);
 
     /// Lets no further job begin, in any tab. Running jobs go on.
     Task<void> pause();
+    /// Ends pause(). Does nothing if the queue is not paused.
     Task<void> resume();
     /// Returns false if no job has that key. The worker of a running job is notified that it lost
     /// its claim.
@@ -225,17 +229,21 @@ class Queue {
     /// invalid_argument if the job that the range names is not in the queue, unless a list of this
     /// tab has ended with it.
     Task<std::vector<JobInfo>> jobs(JobRange range);
+    /// Returns all jobs, as jobs(JobRange) does.
     Task<std::vector<JobInfo>> jobs() { return jobs({}); }
     /// Returns the running jobs only.
     Task<std::vector<JobInfo>> running();
     /// Returns the dead letters, the oldest first. Fails as jobs() does.
     Task<std::vector<JobInfo>> dead_letters(JobRange range);
+    /// Returns all dead letters, as dead_letters(JobRange) does.
     Task<std::vector<JobInfo>> dead_letters() { return dead_letters({}); }
     /// Makes a dead letter a job at the front. Returns false if no dead letter has that id.
     Task<bool> retry(std::string id);
+    /// Removes a dead letter. Returns false if no dead letter has that id.
     Task<bool> discard(std::string id);
     /// Returns once nothing is queued or running.
     Task<void> idle();
+    /// Returns whether the queue is paused, as this tab last learnt.
     [[nodiscard]] bool paused() const;
     /// Whether events of other tabs are to name their jobs, as they do at first. If nobody asks for
     /// the jobs, reading their names is most of what such an event costs.

@@ -1,5 +1,5 @@
-// Tab: what one namespace offers in one context (a page, a worker). The Catalogue (catalogue.hpp), which a
-// page need not load, has the other strategies.
+// Tab: what one namespace offers in one context (a page, a worker). The Catalogue (catalogue.hpp),
+// which a page need not load, has the other strategies.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +42,7 @@ class Tab {
     /// Commits what is pending, waits for the commit, and then releases locks and channel.
     Task<void> close();
 
+    /// Returns what the platform gives this tab. Requires that open() has ended.
     [[nodiscard]] Capabilities capabilities() const;
 
     /// Returns the counter of that name: the same object for the same arguments.

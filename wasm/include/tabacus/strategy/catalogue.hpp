@@ -56,14 +56,15 @@ struct CounterOptions {
     friend bool operator==(const CounterOptions&, const CounterOptions&) = default;
 };
 
-class StoreWatch;
+class StoreLossDetector;
 
 /// The catalogue's counters of one namespace in one tab.
 class Catalogue {
   public:
-    /// `world` and `watch` must outlive the catalogue. The first watcher of a counter in the
-    /// database starts the watch. The caller has validated `name_space` (js/).
-    Catalogue(World& world, std::string_view name_space, StoreWatch& watch,
+    /// `world` and `loss_detector` must outlive the catalogue. The first callback for changes of a
+    /// counter in the database starts the loss detector. The caller has validated `name_space`
+    /// (js/).
+    Catalogue(World& world, std::string_view name_space, StoreLossDetector& loss_detector,
               NoticeHandler on_notice);
     ~Catalogue();
     Catalogue(const Catalogue&) = delete;

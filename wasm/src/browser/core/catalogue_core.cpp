@@ -1,7 +1,7 @@
 #include "browser/core/catalogue_core.hpp"
 
 #include "protocol/common/concat.hpp"
-#include "protocol/common/store_watch.hpp"
+#include "protocol/common/store_loss_detector.hpp"
 
 namespace tabacus::browser {
 
@@ -16,7 +16,8 @@ void CatalogueCore::counter(const std::string& name, const CounterOptions& optio
         return;
     }
     // The strategies that take locks must learn whether the tab is cut off.
-    if (options.strategy == Strategy::locked || options.strategy == Strategy::log) watch_.start();
+    if (options.strategy == Strategy::locked || options.strategy == Strategy::log)
+        loss_detector_.start();
     auto& counter = catalogue_.counter(name, options);
     counters_.push_back(std::make_unique<CounterCore>(scope_, counter));
     Resolve{promise}(reinterpret_cast<std::uintptr_t>(counters_.back().get()));

@@ -12,8 +12,8 @@ namespace tabacus::browser {
 
 class CatalogueCore {
   public:
-    CatalogueCore(World& world, std::string_view name_space, StoreWatch& watch)
-        : catalogue_(world, name_space, watch, notify), watch_(watch) {}
+    CatalogueCore(World& world, std::string_view name_space, StoreLossDetector& loss_detector)
+        : catalogue_(world, name_space, loss_detector, notify), loss_detector_(loss_detector) {}
 
     void close(PromiseId promise);
     /// Resolves the promise with the counter's address, or rejects it with unavailable if the
@@ -22,7 +22,7 @@ class CatalogueCore {
 
   private:
     Catalogue catalogue_;
-    StoreWatch& watch_;
+    StoreLossDetector& loss_detector_;
     std::vector<std::unique_ptr<CounterCore>> counters_;
     Scope scope_;
 };

@@ -1,7 +1,7 @@
 // CoordinationCore: the cores of everything but replicated counters, that is, of strategies, locks,
 // limits and queues. The first use of a core makes it. All cores share the World of the tab, one
-// lock table and one StoreWatch. When the database has vanished, it makes the cores lose all holds,
-// terms and reservations.
+// lock table and one StoreLossDetector. When the database has vanished, it makes the cores lose all
+// holds, terms and reservations.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 #include "browser/core/queues_core.hpp"
 #include "browser/core/tab_core.hpp"
 #include "protocol/common/older_tabs.hpp"
-#include "protocol/common/store_watch.hpp"
+#include "protocol/common/store_loss_detector.hpp"
 
 namespace tabacus::browser {
 
@@ -24,7 +24,7 @@ class CoordinationCore final : private StoreUser {
     }
 
     CatalogueCore& catalogue() {
-        if (!catalogue_) catalogue_.emplace(world_, name_space_, watch_);
+        if (!catalogue_) catalogue_.emplace(world_, name_space_, loss_detector_);
         return *catalogue_;
     }
     LocksCore& locks() {
@@ -35,7 +35,7 @@ class CoordinationCore final : private StoreUser {
     LeaderCore& leader() { return locks().leader(); }
     LimitsCore& limits() {
         if (!limits_) {
-            watch_.start();
+            loss_detector_.start();
             limits_.emplace(world_, name_space_);
             if (cut_off_) limits_->limits().cut_off();
         }
@@ -48,13 +48,13 @@ class CoordinationCore final : private StoreUser {
 
     /// Loses every lock. Requests that wait for a lock fail with closed.
     void close() {
-        watch_.stop();
+        loss_detector_.stop();
         if (table_) table_->close();
     }
 
   private:
     LockTable& watched_table() {
-        watch_.start();
+        loss_detector_.start();
         if (!table_) {
             table_.emplace(world_, name_space_, notify);
             if (cut_off_) {
@@ -83,7 +83,7 @@ class CoordinationCore final : private StoreUser {
     BrowserWorld& world_;
     bool cut_off_ = false;
     bool unsettled_ = false;  // the database has vanished, and the lock manager is probed
-    StoreWatch watch_{world_, names_, notify, this};
+    StoreLossDetector loss_detector_{world_, names_, notify, this};
     std::optional<LockTable> table_;
     std::optional<CatalogueCore> catalogue_;
     std::optional<LocksCore> locks_;

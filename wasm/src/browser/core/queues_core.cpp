@@ -55,7 +55,7 @@ void QueuesCore::state(int queue, bool returned, PromiseId promise) {
 }
 
 Task<void> QueuesCore::refresh(Opened& opened, bool returned) {
-    const bool missed = opened.claims.watched() && std::exchange(opened.missed, false);
+    const bool missed = opened.claims.reporting() && std::exchange(opened.missed, false);
     const auto mark = returned || missed ? opened.claims.mark() : 0;
     const auto count = co_await opened.queue->read_count();
     opened.claims.learn(count, opened.queue->paused());

@@ -47,13 +47,13 @@ class QueuesCore {
         settle(scope_, at(queue).discard(id), promise);
     }
     void list(int queue, JobList which, JobRange range, PromiseId promise);
-    /// Answers the state as the store has it. `returned`: events were lost, so that jobs which ran and do not run have
-    /// ended.
+    /// Answers the state as the store has it. `returned`: events were lost, so that jobs which ran
+    /// and do not run have ended.
     void state(int queue, bool returned, PromiseId promise);
     /// Reports what happens in the queue from here on, or does not.
-    void watch(int queue, bool watched) {
+    void set_reporting(int queue, bool reporting) {
         auto& opened = *opened_[static_cast<std::size_t>(queue)];
-        opened.claims.watch(watched);
+        opened.claims.set_reporting(reporting);
         opened.follow_jobs();
     }
 
@@ -68,10 +68,10 @@ class QueuesCore {
         ClaimTracker claims;
         bool missed = false;  // events of other tabs named no jobs
 
-        /// Other tabs' events need not name jobs while nobody watches, unless a value waits for
-        /// the news that its job is settled.
+        /// Other tabs' events need not name jobs while this queue reports nothing, unless a value
+        /// waits for the news that its job is settled.
         void follow_jobs() {
-            const bool follows = claims.watched() || claims.keeps_values();
+            const bool follows = claims.reporting() || claims.keeps_values();
             missed = missed || !follows;
             queue->follow_jobs(follows);
         }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "protocol/common/store_watch.hpp"
+#include "protocol/common/store_loss_detector.hpp"
 #include "tabacus/replica/replicated.hpp"
 #include "tabacus/replica/tab.hpp"
 #include "tabacus/strategy/catalogue.hpp"
@@ -29,18 +29,18 @@ class TabHost final : public CounterHost {
 class CatalogueHost final : public CounterHost {
   public:
     CatalogueHost(LabTab& world, const CounterOptions& options)
-        : watch_(world, Names("t"), [](const Notice&) {}),
-          catalogue_(world, "t", watch_, [](const Notice&) {}),
+        : loss_detector_(world, Names("t"), [](const Notice&) {}),
+          catalogue_(world, "t", loss_detector_, [](const Notice&) {}),
           counter_(&catalogue_.counter("c", options)) {}
     Task<void> open() override { co_return; }
     Task<void> close() override {
-        watch_.stop();
+        loss_detector_.stop();
         return catalogue_.close();
     }
     Counter& counter() override { return *counter_; }
 
   private:
-    StoreWatch watch_;
+    StoreLossDetector loss_detector_;
     Catalogue catalogue_;
     Counter* counter_;
 };

@@ -18,7 +18,8 @@ namespace tabacus {
 std::string escaped(std::string_view part);
 /// Returns the text that escaped() turns into `part`; nothing if there is none.
 std::optional<std::string> unescaped(std::string_view part);
-/// Does the same. It is inlined, for a piece of the program that is loaded without the one of unescaped().
+/// Does the same. It is inlined, for a piece of the program that is loaded without the one of
+/// unescaped().
 [[gnu::always_inline]] inline std::optional<std::string> unescape(std::string_view part) {
     constexpr std::string_view hex = "0123456789ABCDEF";
     std::string result;
@@ -129,11 +130,12 @@ class Names {
     /// seen.
     [[nodiscard]] std::string generation() const { return concat({root_, "generation"}); }
     /// A key of localStorage: the last generation of the database that any other module has seen
-    /// (store_watch.hpp).
+    /// (store_loss_detector.hpp).
     [[nodiscard]] std::string database_generation() const {
         return concat({root_, "database-generation"});
     }
-    /// The channel on which a tab announces that the database has vanished (store_watch.hpp).
+    /// The channel on which a tab announces that the database has vanished
+    /// (store_loss_detector.hpp).
     [[nodiscard]] std::string store_channel() const { return concat({root_, "store"}); }
     /// A key of localStorage: the backup of a row of the database; without IndexedDB the row
     /// itself.

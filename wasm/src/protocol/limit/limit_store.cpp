@@ -4,7 +4,7 @@
 
 #include "protocol/common/concat.hpp"
 #include "protocol/common/record.hpp"
-#include "protocol/common/store_watch.hpp"
+#include "protocol/common/store_loss_detector.hpp"
 
 namespace tabacus {
 namespace {

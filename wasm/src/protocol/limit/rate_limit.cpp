@@ -72,12 +72,12 @@ void RateLimit::end(const WaiterPtr& waiter, ErrorCode code, const char* message
 Task<void> RateLimit::expire(WaiterPtr waiter, double timeout_ms) {
     const std::weak_ptr<Waiter> weak = std::exchange(waiter, nullptr);
     co_await owner_.world.clock().sleep(timeout_ms);
-    const auto late = weak.lock();
-    if (!late) co_return;
-    if (late->waits) {
-        end(late, ErrorCode::timed_out, "the rate limit was reached until the timeout");
-    } else if (std::erase(waiters_, late) > 0) {
-        late->done.complete(false);
+    const auto waiting = weak.lock();
+    if (!waiting) co_return;
+    if (waiting->waits) {
+        end(waiting, ErrorCode::timed_out, "the rate limit was reached until the timeout");
+    } else if (std::erase(waiters_, waiting) > 0) {
+        waiting->done.complete(false);
     }
 }
 

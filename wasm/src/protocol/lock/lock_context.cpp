@@ -82,7 +82,7 @@ void LockContext::resume_queues() {
     for (const auto& queue : all_queues()) queue->resume();
 }
 
-// --- The loss of the database (protocol/common/store_watch.hpp) ---------------------------------
+// --- The loss of the database (protocol/common/store_loss_detector.hpp) -------------------------
 
 void LockContext::store_vanished() {
     if (state.closed()) return;

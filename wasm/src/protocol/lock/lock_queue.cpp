@@ -84,7 +84,7 @@ Task<Held> LockQueue::acquire(LockOptions options) {
     enqueue(request);
     co_await request->decided.async();
     if (request->failure) co_await fail(*request->failure);
-    if (request->late && !request->grant) co_await fail(late_error());
+    if (request->expired && !request->grant) co_await fail(timeout_error());
     co_return Held(std::exchange(request->grant, nullptr));
 }
 
@@ -96,7 +96,7 @@ AcquireRequestPtr LockQueue::make_request(LockOptions options) {
     auto& asked = request->options;
     asked.unfenced |=
         asked.fence_optional && lock_.has_web_locks() && !lock_.context.epochs.fenced();
-    if (has_no_time(request->options)) request->late = request->options.if_available = true;
+    if (has_no_time(request->options)) request->expired = request->options.if_available = true;
     return request;
 }
 
@@ -110,7 +110,7 @@ void LockQueue::enqueue(const AcquireRequestPtr& request) {
             if (alive && request) alive->driver_.refuse(request, aborted_error());
         });
     }
-    if (asked.timeout_ms && !request->late) expiry_.start_timeout(request);
+    if (asked.timeout_ms && !request->expired) expiry_.start_timeout(request);
     if (asked.steal) {
         driver_.steal(request);
         return;

@@ -1,5 +1,5 @@
-// TableState: whether the locks of a tab may be granted: while its page runs, its database exists, and
-// its table is open.
+// TableState: whether the locks of a tab may be granted: while its page runs, its database exists,
+// and its table is open.
 //
 //   state       meaning                                              what ends the state
 //   granting    locks may be granted                                 suspend(): suspended
@@ -17,7 +17,7 @@
 
 #include <utility>
 
-#include "protocol/common/store_watch.hpp"
+#include "protocol/common/store_loss_detector.hpp"
 
 namespace tabacus {
 
@@ -39,12 +39,12 @@ class TableState {
     void suspend() { suspended_ = true; }
     /// Returns false if it was not suspended.
     bool resume() { return std::exchange(suspended_, false); }
-    /// The database has vanished.
+    /// Notes that the database has vanished.
     void lose_store() { unsettled_ = true; }
-    /// New documents have the same lock manager, so that locks exclude them.
+    /// Notes that new documents have the same lock manager, so that locks exclude them.
     void settle_store() { unsettled_ = false; }
-    /// New documents have another lock manager. Must be followed by close(). Does nothing if the
-    /// table is closed.
+    /// Notes that new documents have another lock manager. Must be followed by close(). Does
+    /// nothing if the table is closed.
     void cut_off() { cut_off_ |= !closed_; }
     /// Returns false if it was closed already.
     bool close() { return !std::exchange(closed_, true); }

@@ -58,7 +58,7 @@ std::vector<QueueReport> ClaimTracker::receive(const QueueEvent& event) {
         }
     }
     auto reports = std::exchange(reports_, {});
-    if (!watched_) reports.clear();
+    if (!reporting_) reports.clear();
     return reports;
 }
 
@@ -152,11 +152,11 @@ void ClaimTracker::leave(const std::string& id) {
 
 /// Adds a report of what has changed the state.
 QueueReport& ClaimTracker::report(QueueEvent::Kind type, const std::string& tab) {
-    if (!watched_) reports_.clear();
+    if (!reporting_) reports_.clear();
     auto& added = reports_.emplace_back();
     added.type = type;
     added.job.tab = tab;
-    if (watched_) added.state = state();
+    if (reporting_) added.state = state();
     return added;
 }
 

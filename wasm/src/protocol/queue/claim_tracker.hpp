@@ -63,23 +63,24 @@ class ClaimTracker {
     /// `concurrency`: of the queue. A queue of one slot needs no event to know who runs a job.
     explicit ClaimTracker(int concurrency) : one_slot_(concurrency == 1) {}
 
-    /// Takes in an event. Returns what it reports, or nothing unless the queue is watched.
+    /// Takes in an event. Returns what it reports, or nothing while it does not report.
     std::vector<QueueReport> receive(const QueueEvent& event);
-    /// Jobs that this tab waited for are settled. Their events follow.
+    /// Notes that jobs for which this tab waited are settled. Their events follow.
     void settle(const JobOutcomes& outcomes);
-    /// The queue has so many jobs, as the store says.
+    /// Notes how many jobs the store has, and whether the queue is paused.
     void learn(std::int64_t size, bool paused);
     /// Returns a mark of all jobs that are claimed, for a later refresh().
     [[nodiscard]] std::int64_t mark() const { return last_order_; }
-    /// These jobs run, as the store says. Of the jobs before the mark, those that do not run have
-    /// left.
+    /// Notes which jobs run, as the store says. Of the jobs before the mark, those that do not run
+    /// have left.
     void refresh(const std::vector<JobInfo>& running, std::int64_t mark);
     [[nodiscard]] std::int64_t size() const { return size_; }
     [[nodiscard]] QueueState state() const;
-    void watch(bool watched) { watched_ = watched; }
-    [[nodiscard]] bool watched() const { return watched_; }
+    /// Whether receive() reports what happens from here on. At first it does not.
+    void set_reporting(bool reporting) { reporting_ = reporting; }
+    [[nodiscard]] bool reporting() const { return reporting_; }
 
-    /// A run of the job has given this value. A value that is itself a text is not kept.
+    /// Keeps the value that a run of the job has given. A value that is itself a text is not kept.
     void keep_value(const std::string& id, const QueueValue& value);
     [[nodiscard]] bool keeps_values() const { return !values_.empty(); }
     /// Returns the texts of the values that are not needed any more: the run that gave each of them
@@ -102,7 +103,7 @@ class ClaimTracker {
     QueueReport& report(QueueEvent::Kind type, const std::string& tab);
 
     bool one_slot_;
-    bool watched_ = false;
+    bool reporting_ = false;
     std::map<std::string, Claimed> claimed_;      // by id
     std::map<std::string, std::string> current_;  // by claim, the id of the job that runs
     std::int64_t last_order_ = 0;

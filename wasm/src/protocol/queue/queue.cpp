@@ -63,7 +63,7 @@ Task<void> Queue::idle() {
     co_await read_count();
     const Completer<Unit> ended;
     parts_->idle.add(ended);
-    parts_->poller.watch();
+    parts_->poller.start();
     parts_->news.note_again();
     co_await ended.async();
 }

@@ -66,9 +66,9 @@ struct QueueRows {
     /// Returns when a job is due that is delayed by so much, by QueueContext::steady_ms().
     [[nodiscard]] std::int64_t due_ms(std::int64_t delay_ms) const;
 
-    /// Must be called before anything else but reads.
+    /// Reads the queue's head. Must be called before anything else but reads.
     Task<void> read_head();
-    /// Must be called after everything else.
+    /// Writes the queue's head. Must be called after everything else.
     Task<void> write_head();
     /// Writes a row whose value no other transaction writes, as FencedTransaction::prove() does.
     void prove();
@@ -98,7 +98,7 @@ struct QueueRows {
     void move(const Job& from, const Job& to);
     void done(const Job& job, const JobOutcome& outcome);
     void make_dead_letter(Job job, std::string_view error);
-    /// An attempt failed: the job is tried again, now or later, or is given up.
+    /// Ends a failed attempt: the job is tried again, now or later, or is given up.
     void failed(Job job, const JobOutcome& outcome);
     /// Gives back a row whose worker was lost. If `unchanged`, the loss is not counted, and the row
     /// stays as it is, except that an at-most-once job still becomes a dead letter.

@@ -11,45 +11,46 @@ namespace tabacus {
 namespace {
 
 /// Ends an adoption whose slot has no epoch for this replica, which tries another slot.
-Failing pass_slot_over(Replica& replica, const char* why) {
-    replica.slot.pass_over();
+Failing pass_slot_over(ReplicaSlot& slot, const char* why) {
+    slot.pass_over();
     return fail(ErrorCode::fenced, why);
 }
 
-/// Returns an epoch for `slot` above its former holder's, so that no row of the new epoch is taken
-/// for an older one. If the claim is missing or damaged, the epoch is above that of every row of
-/// the slot. If the claim, or one of those rows, is of a newer version, the slot is passed over.
-Task<std::int64_t> next_epoch(Replica& replica, Transaction& transaction, std::string_view slot) {
-    std::int64_t epoch = replica.slot.epoch();
-    const auto former = co_await transaction.holder(subject_of_slot(slot));
+/// Returns an epoch for the named `slot` above its former holder's, so that no row of the new epoch
+/// is taken for an older one. If the claim is missing or damaged, the epoch is above that of every
+/// row of the slot. If the claim, or one of those rows, is of a newer version, the slot is passed
+/// over.
+Task<std::int64_t> next_epoch(ReplicaSlot& slot, ReplicaNotices& notices, Random& random,
+                              Transaction& transaction) {
+    std::int64_t epoch = slot.epoch();
+    const auto former = co_await transaction.holder(subject_of_slot(slot.name()));
     constexpr const char* newer_holder = "the slot belongs to a newer version";
     if (former) {
-        if (is_newer(*former)) co_await pass_slot_over(replica, newer_holder);
+        if (is_newer(*former)) co_await pass_slot_over(slot, newer_holder);
         transaction.release(*former);
         const auto record = parse_holder(*former);
         if (record) {
             epoch = std::max(epoch, record->epoch);
         } else {
-            replica.notices.warn_unreadable("claims", *former);
+            notices.warn_unreadable("claims", *former);
         }
     }
     if (!former || !parse_holder(*former)) {
         for (const auto& row : co_await transaction.list(Store::rows, "")) {
             const auto key = parse_row_key(row.key);
-            if (!key || !key->row.ends_with(concat({"/", slot}))) continue;
-            if (is_newer(row.value)) co_await pass_slot_over(replica, newer_holder);
+            if (!key || !key->row.ends_with(concat({"/", slot.name()}))) continue;
+            if (is_newer(row.value)) co_await pass_slot_over(slot, newer_holder);
             const auto record = parse_totals(row.value);
             if (record) epoch = std::max(epoch, record->epoch);
         }
     }
-    const auto next = epoch_after(epoch, replica.world.random());
+    const auto next = epoch_after(epoch, random);
     if (!next) {
         // No replica reaches the last epoch by counting: another script wrote it. What the slot's
         // rows hold counts, and no replica can own them any more.
-        replica.notices.warn("corrupt-record",
-                             "The epochs of a slot are exhausted; this tab takes another.",
-                             replica.slot.name());
-        co_await pass_slot_over(replica, "the epochs of the slot are exhausted");
+        notices.warn("corrupt-record",
+                     "The epochs of a slot are exhausted; this tab takes another.", slot.name());
+        co_await pass_slot_over(slot, "the epochs of the slot are exhausted");
     }
     co_return *next;
 }
@@ -115,8 +116,9 @@ Task<void> adopt(Replica& replica) {
         loss.recovered = co_await recover(*transaction, generation, replica.backup,
                                           replica.counters, slot, made || other);
 
-    HolderRecord holder{generation, slot.name(),
-                        co_await next_epoch(replica, *transaction, slot.name())};
+    HolderRecord holder{
+        generation, slot.name(),
+        co_await next_epoch(slot, replica.notices, replica.world.random(), *transaction)};
     transaction->claim(subject_of_slot(slot.name()), format_holder(holder));
     // Nothing is committed with a generation made here. If the outcome of that remained unknown, a
     // database that vanished would look like one that never had that generation.
@@ -135,7 +137,7 @@ Task<void> adopt(Replica& replica) {
     // The generation first, so that once a flush has resolved, a loss of the database is noticed.
     (void)co_await attempt(replica.backup.set_generation(generation));
     replica.committer.committed(rows);
-    co_await back_up(replica, rows);
+    co_await back_up(replica.backup, replica.notices, slot, rows);
     if (other) replica.notices.report(loss);
     if (loss.recovered > 0) {
         post(replica, {format_message({Message::Kind::recovered, "", "", {}})});

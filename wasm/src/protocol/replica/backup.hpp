@@ -3,12 +3,22 @@
 // Each row has one writer and only grows, which is all that localStorage can be trusted with
 // (docs/decisions/0001): a stale read or a lost write makes the backup older, never wrong. Its rows
 // count in the place of a row that cannot be read, and after the database was lost, when they are
-// merged by taking the larger totals. Beside a database that is intact they may be another script's.
-// A failure makes the backup incomplete, no more: a backup is a hint.
+// merged by taking the larger totals. Beside a database that is intact they may be another
+// script's. A failure makes the backup incomplete, no more: a backup is a hint.
 //
 // The backup of a namespace may have backup_max bytes, since the origin's other scripts need the
 // rest of localStorage. A tab measures it when it adopts its first slot, and adds rows while there
 // is room. Rows that the backup has are always replaced.
+//
+//   state               meaning                                what ends the state
+//   complete            it holds each row that was committed   a row finds no room, or cannot be
+//                                                              written: incomplete
+//   incomplete          a warning has reported that; further   nobody
+//                       rows are written where there is room
+//
+//   stored generation   meaning                                what ends the state
+//   current             each adoption replaces it              keep_generation(): kept
+//   kept                a newer version wrote it               nobody
 #pragma once
 
 #include <cstddef>

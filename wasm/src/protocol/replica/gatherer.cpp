@@ -16,7 +16,7 @@ Gatherer::Gatherer(ReplicatedCounter& counter, SharedCells& cells)
     : counter_(counter),
       cells_(cells),
       changes_(counter.on_change([this] { cells_.publish(counter_.value()); })),
-      commits_(counter.replica().last_commits.add([this] { gather(); })) {}
+      commits_(counter.replica().committer.before_last_commits().add([this] { gather(); })) {}
 
 bool Gatherer::gather() {
     if (counter_.replica().closed()) return true;  // what is added from now on cannot be committed

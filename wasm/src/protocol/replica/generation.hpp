@@ -43,7 +43,7 @@ class Generation {
         id_ = id;
         data_loss_.clear();
     }
-    /// The browser has made the database, and reports `data_loss`.
+    /// Notes that the browser has made the database, and reports `data_loss`.
     void on_created(const std::string& data_loss) { data_loss_ = data_loss; }
     /// True if the browser reported a total loss that no adoption has dealt with yet.
     [[nodiscard]] bool loss_reported() const { return data_loss_ == "total"; }

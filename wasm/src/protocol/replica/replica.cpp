@@ -21,10 +21,7 @@ Replica::Replica(World& its_world, const Names& its_names, Medium its_medium,
                                          identifier_of(world.random().bits())}));
     }
     if (medium != Medium::database) listen(*this);
-    subscriptions_.lifecycle =
-        world.lifecycle().on_event([this](LifecycleEvent event) { on_lifecycle(event); });
-    subscriptions_.database =
-        world.database().on_event([this](const DatabaseEvent& event) { on_database(event); });
+    phase.follow(*this);
 }
 
 CounterState& Replica::counter(std::string_view name, Durability durability) {
@@ -47,17 +44,12 @@ void Replica::revalue(CounterState& state) {
 }
 
 void Replica::schedule_turn() {
-    if (turn_scheduled_) return;
-    turn_scheduled_ = true;
-    scope.spawn(turn());
+    if (counters.request_turn()) scope.spawn(turn());
 }
 
 Task<void> Replica::turn() {
     co_await world.clock().end_of_turn();
-    turn_scheduled_ = false;
-    for (auto* state : counters.busy()) {
-        state->value.report();
-    }
+    counters.begin_turn();
     if (closed()) co_return;
     // The store is not read when the counter is made: its caller adds to it next, and need not wait
     // for a transaction to be begun.
@@ -93,18 +85,16 @@ Task<void> Replica::flush(CounterState& state) {
 
 Task<void> Replica::close() {
     std::optional<Error> failure;
-    last_commits.call();
+    committer.before_last_commits().call();
     for (auto& state : counters) {
         if (!active()) break;
         const auto flushed = co_await attempt(flush(state));
         if (!flushed) failure = flushed.error();
     }
     if (active()) announce_at_once(*this);
-    phase_ = Phase::closed;
+    phase.close();
     counters.fail_flushes(Error(ErrorCode::closed, "the tab was closed before the commit"));
-    release();
-    subscriptions_.lifecycle = {};
-    subscriptions_.database = {};
+    release(slot, news);
     if (failure) co_await fail(*failure);
 }
 
@@ -112,62 +102,5 @@ Task<bool> Replica::load_rows(const std::list<ReadRequest>& requests) {
     return load_from_database(*this, requests);
 }
 Task<void> Replica::commit_rows(std::size_t most) { return commit_to_database(*this, most); }
-
-void Replica::on_lifecycle(LifecycleEvent event) {
-    if (closed()) return;
-    switch (event) {
-        case LifecycleEvent::hidden:
-        case LifecycleEvent::frozen:
-            commit_before_sleep();
-            break;
-        case LifecycleEvent::page_hide:
-            commit_before_sleep();
-            phase_ = Phase::suspended;
-            release();
-            world.database().close();
-            break;
-        case LifecycleEvent::page_show:
-            phase_ = Phase::active;
-            if (news.listening()) listen(*this);
-            reload_all(*this);
-            if (counters.dirty()) schedule_turn();
-            break;
-        case LifecycleEvent::visible:
-        case LifecycleEvent::resumed:
-            if (active()) reload_all(*this);
-            break;
-    }
-}
-
-void Replica::on_database(const DatabaseEvent& event) {
-    if (event.kind == DatabaseEvent::Kind::created) {
-        generation.on_created(event.data_loss);
-        return;
-    }
-    if (!active() || medium != Medium::database) return;
-    // What comes back may be another database: adopting anew reports that, and recovers its rows.
-    slot.lose();
-    reload_all(*this);
-}
-
-/// Issues the last commit without waiting for anything: no callback will run in a page that is
-/// left.
-void Replica::commit_before_sleep() {
-    last_commits.call();
-    announce_at_once(*this);
-    if (medium != Medium::database || !slot.adopted() || !counters.dirty()) return;
-    scope.spawn([](Replica& self) -> Task<void> {
-        // If it fails, the increments stay pending.
-        (void)co_await attempt(self.commit_rows(SIZE_MAX));
-        rest_soon(self);
-    }(*this));
-}
-
-/// Releases what would keep the page out of the back/forward cache, or others waiting.
-void Replica::release() {
-    slot.lose();
-    slot.unlock();
-    news.close_channel();
-}
 
 }  // namespace tabacus

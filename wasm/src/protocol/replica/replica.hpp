@@ -16,6 +16,8 @@
 //    one is recorded. The lock only orders the waiters; this is the fence.
 //  - COMMIT (replica_committer.hpp). Whole rows of cumulative totals, up to commit_rows_max of
 //    them in one transaction, one transaction at a time.
+//  - PAGE (page_phase.hpp). A page that is left commits once more, and releases what others wait
+//    for.
 //  - NEWS (replica_news.hpp). Totals are announced before they are committed, and checked against
 //    the store later.
 //  - GENERATION (generation.hpp). The database carries a random id. A row is named by (generation,
@@ -24,14 +26,10 @@
 //    the backup that each replica keeps of its committed rows in localStorage (backup.hpp).
 //
 // Each part has its own state. A step that needs many parts is a function over the replica, in the
-// header of the part that it belongs to; most of these functions are coroutines. If the parts held
-// references to each other, each use of another part would load a reference first, and that code
-// would make the page of a counter too large.
-//
-//   phase       meaning                         who may leave the state, and how
-//   active      the page is shown or hidden     page_hide: suspended; close(): closed
-//   suspended   between pagehide and pageshow   page_show: active; close(): closed
-//   closed      flush() fails with closed       nobody
+// header of the part that it belongs to; most of these functions are coroutines. A function that
+// needs few parts takes these, and not the replica. If the parts held references to each other,
+// each use of another part would load a reference first, and that code would make the page of a
+// counter too large.
 //
 // What grows is kept in lists, because growing a vector takes eight times the code.
 #pragma once
@@ -46,6 +44,7 @@
 #include "backup.hpp"
 #include "counter/counter_set.hpp"
 #include "generation.hpp"
+#include "page_phase.hpp"
 #include "protocol/common/names.hpp"
 #include "replica_committer.hpp"
 #include "replica_news.hpp"
@@ -81,7 +80,7 @@ class Replica {
         if (!state.add(n)) return std::nullopt;
         if (n != 0) {
             if (!state.busy) counters.touch(state);
-            if (!turn_scheduled_) schedule_turn();
+            if (!counters.turn_requested()) schedule_turn();
         }
         return state.value.get();
     }
@@ -99,8 +98,8 @@ class Replica {
 
     // The functions over a replica use the following.
 
-    [[nodiscard]] bool active() const { return phase_ == Phase::active; }
-    [[nodiscard]] bool closed() const { return phase_ == Phase::closed; }
+    [[nodiscard]] bool active() const { return phase.active(); }
+    [[nodiscard]] bool closed() const { return phase.closed(); }
 
     /// Reads the stored rows of counters into their row caches. Requires that their flag `reading`
     /// is set. Returns false if a slot must be adopted before the rows are read again.
@@ -118,35 +117,18 @@ class Replica {
     const Medium medium;
     ReplicaNotices notices;
     Backup backup;
-    CounterSet counters;
     ReplicaSlot slot;
     Adoption adoption;
     Generation generation;
     ReplicaCommitter committer;
     ReplicaNews news;
     RowReader reader;
-    ChangeListeners last_commits;  // called before the last commits of a page that sleeps or closes
+    PagePhase phase;
+    CounterSet counters;  // behind the other parts, whose offsets stay small: it is 16 KB
+    Scope scope;          // last: what runs in it uses all of the above
 
   private:
-    enum class Phase : std::uint8_t { active, suspended, closed };
-
     Task<void> turn();
-
-    // The lifecycle of the page (docs/decisions/0009).
-    void on_lifecycle(LifecycleEvent event);
-    void on_database(const DatabaseEvent& event);
-    void commit_before_sleep();
-    void release();
-
-    Phase phase_ = Phase::active;
-    bool turn_scheduled_ = false;
-    struct Subscriptions {
-        Subscription lifecycle;
-        Subscription database;
-    } subscriptions_;
-
-  public:
-    Scope scope;  // last: what runs in it uses all of the above
 };
 
 }  // namespace tabacus

@@ -81,9 +81,23 @@ void start_committing(Replica& replica) {
     }
 }
 
+void commit_before_sleep(Replica& replica) {
+    replica.committer.before_last_commits().call();
+    announce_at_once(replica);
+    if (replica.medium != Medium::database || !replica.slot.adopted() ||
+        !replica.counters.dirty()) {
+        return;
+    }
+    replica.scope.spawn([](Replica& self) -> Task<void> {
+        // If it fails, the increments stay pending.
+        (void)co_await attempt(self.commit_rows(SIZE_MAX));
+        rest_soon(self);
+    }(replica));
+}
+
 /// What a transaction writes is what was attempted when it was begun, even if it waited for a base
 /// since. The browser runs transactions in the order in which they were begun, and another may have
-/// been begun and filled meanwhile (Replica::commit_before_sleep), so that a row never goes back.
+/// been begun and filled meanwhile (commit_before_sleep()), so that a row never goes back.
 Task<void> commit_to_database(Replica& replica, std::size_t most) {
     auto& slot = replica.slot;
     const auto durability = replica.counters.durability_of_dirty();
@@ -114,7 +128,7 @@ Task<void> commit_to_database(Replica& replica, std::size_t most) {
     replica.committer.report();
     if (outcome) {
         replica.committer.committed(rows);
-        co_await back_up(replica, rows);
+        co_await back_up(replica.backup, replica.notices, slot, rows);
     } else if (outcome.error().code() == ErrorCode::unknown_commit) {
         for (const auto& row : rows) {
             row.state->unknown.push_back({slot.row(), {slot.epoch(), row.totals}, row.through, {}});
@@ -167,9 +181,8 @@ void set_base(Replica& replica, CounterState& state, Totals base) {
     replica.revalue(state);
 }
 
-Task<void> back_up(Replica& replica, const std::list<CommitRow>& rows) {
-    auto& backup = replica.backup;
-    const auto& slot = replica.slot;
+Task<void> back_up(Backup& backup, ReplicaNotices& notices, const ReplicaSlot& slot,
+                   const std::list<CommitRow>& rows) {
     for (const auto& row : rows) {
         auto& own_row = row.state->own_row;
         const auto key = row_key(row.state->key, slot.row());
@@ -177,7 +190,7 @@ Task<void> back_up(Replica& replica, const std::list<CommitRow>& rows) {
         if (own_row.backed_up() && co_await attempt(backup.put(key, {slot.epoch(), row.totals})))
             continue;
         if (backup.take_warning()) {
-            replica.notices.warn("backup-incomplete", "The backup does not hold all counters.", "");
+            notices.warn("backup-incomplete", "The backup does not hold all counters.", "");
         }
     }
 }

@@ -10,7 +10,7 @@
 //                       attempt                                flush calls
 //
 // Commits in flight are counted beside that state: a page that is left issues a last one without
-// the loop (Replica::commit_before_sleep).
+// the loop (commit_before_sleep()).
 //
 // A commit writes whole rows of cumulative totals, so that repeating it does no harm, and knows its
 // rows beforehand, so that it is issued without waiting for a read. The first rows that are dirty
@@ -23,13 +23,17 @@
 #include <string>
 
 #include "counter/counter_set.hpp"
+#include "protocol/common/change_listeners.hpp"
 #include "protocol/common/wait_list.hpp"
 #include "tabacus/common/task.hpp"
 #include "tabacus/common/world.hpp"
 
 namespace tabacus {
 
+class Backup;
 class Replica;
+class ReplicaNotices;
+class ReplicaSlot;
 class Transaction;
 
 class ReplicaCommitter {
@@ -57,13 +61,16 @@ class ReplicaCommitter {
         pausing_ = true;
         pause_end_ = {};
     }
-    /// What ends the pause when it is completed.
+    /// Returns the completer that ends the pause.
     [[nodiscard]] const Completer<Unit>& pause_end() const { return pause_end_; }
     void leave_pause() { pausing_ = false; }
     /// Ends the pause, if there is one, so that the next attempt follows at once.
     void retry_now() const {
         if (pausing_) pause_end_.complete({});
     }
+
+    /// Callbacks that are called before the last commits of a page that sleeps or closes.
+    [[nodiscard]] ChangeListeners& before_last_commits() { return before_last_commits_; }
 
   private:
     bool running_ = false;
@@ -72,10 +79,15 @@ class ReplicaCommitter {
     int in_flight_ = 0;
     WaitList outcome_;
     std::uint64_t commits_ = 0;
+    ChangeListeners before_last_commits_;
 };
 
 /// Commits until nothing is dirty, unless a loop does so already or nothing is dirty.
 void start_committing(Replica& replica);
+
+/// Issues the last commit without waiting for anything, since no callback will run in a page that
+/// is left, and announces at once what is to be announced.
+void commit_before_sleep(Replica& replica);
 
 /// The most rows of one commit: more would make a task that a user notices.
 constexpr std::size_t commit_rows_max = 512;
@@ -84,16 +96,18 @@ constexpr std::size_t commit_rows_max = 512;
 /// with fenced if the slot is not this replica's any more, and as Transaction::commit() does.
 Task<void> commit_to_database(Replica& replica, std::size_t most);
 
-/// What the first commit of a counter in the epoch of `holder` goes on from: what the slot's row
+/// Returns the base of the first commit of a counter in the epoch of `holder`: what the slot's row
 /// holds, or its backup where that is larger, since a crash may lose a relaxed commit and leave the
 /// backup. Notes whether there is a backup.
 Task<Totals> stored_base(Replica& replica, Transaction& transaction, CounterState& state,
                          const HolderRecord& holder);
 
-/// The row of the slot, which holds `base`, is this replica's own from here on.
+/// Makes the row of the slot, which holds `base`, this replica's own from here on.
 void set_base(Replica& replica, CounterState& state, Totals base);
 
-/// Copies committed rows to the backup. A warning reports the first that it does not hold.
-Task<void> back_up(Replica& replica, const std::list<CommitRow>& rows);
+/// Copies committed rows of `slot` to the backup. A warning reports the first that it does not
+/// hold.
+Task<void> back_up(Backup& backup, ReplicaNotices& notices, const ReplicaSlot& slot,
+                   const std::list<CommitRow>& rows);
 
 }  // namespace tabacus

@@ -54,14 +54,14 @@ class ReplicaSlot {
     /// The slot whose lock is held or requested, or a random stand-in. Empty if there is none.
     [[nodiscard]] const std::string& name() const { return name_; }
     void set_name(std::string name) { name_ = std::move(name); }
-    /// This replica has passed over the slots before this one.
+    /// The first slot that this replica has not passed over.
     [[nodiscard]] int first() const { return first_; }
 
     [[nodiscard]] bool locked() const { return lock_ != nullptr; }
     void set_lock(std::unique_ptr<HeldLock> lock) { lock_ = std::move(lock); }
     void unlock() { lock_.reset(); }
     void on_lock_lost(Function<void()> callback) { lock_->on_lost(std::move(callback)); }
-    /// Another script has stolen the lock. The handle stays until drop_lost_lock().
+    /// Notes that another script has stolen the lock. The handle stays until drop_lost_lock().
     void lose_lock() {
         lock_lost_ = true;
         lose();
@@ -140,7 +140,8 @@ Failing fail_slot_lost();
 /// while the page is hidden, and the next ones without another adoption.
 void rest_soon(Replica& replica);
 
-/// A newer epoch was announced or read: a replica that rests leaves the row to its new owner.
+/// Leaves the row of a replica that rests to its new owner, because a newer epoch was announced or
+/// read.
 /// Returns false while the row must stay this replica's own.
 bool give_up_row(Replica& replica, std::int64_t epoch);
 

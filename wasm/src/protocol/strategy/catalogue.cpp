@@ -14,7 +14,7 @@
 #include "naive.hpp"
 #include "optimistic.hpp"
 #include "protocol/common/concat.hpp"
-#include "protocol/common/store_watch.hpp"
+#include "protocol/common/store_loss_detector.hpp"
 #include "stored_counter.hpp"
 #include "transactional.hpp"
 
@@ -118,7 +118,7 @@ struct Catalogue::Parts {
     Subscription lifecycle;
     std::unique_ptr<Channel> channel;
     bool listened = false;  // whether the channel was open when the page was hidden
-    StoreWatch& watch;
+    StoreLossDetector& loss_detector;
 
     /// Opens the channel on which the counters in a database notify each other, because a database
     /// has no events for changes.
@@ -172,7 +172,7 @@ std::optional<Strategy> strategy_named(std::string_view name) {
     return std::nullopt;
 }
 
-Catalogue::Catalogue(World& world, std::string_view name_space, StoreWatch& watch,
+Catalogue::Catalogue(World& world, std::string_view name_space, StoreLossDetector& loss_detector,
                      NoticeHandler on_notice)
     : parts_(new Parts{.world = world,
                        .names = Names(name_space),
@@ -180,7 +180,7 @@ Catalogue::Catalogue(World& world, std::string_view name_space, StoreWatch& watc
                        .opened = {},
                        .lifecycle = {},
                        .channel = nullptr,
-                       .watch = watch}) {
+                       .loss_detector = loss_detector}) {
     parts_->lifecycle = world.lifecycle().on_event(
         [parts = parts_.get()](LifecycleEvent event) { parts->on_lifecycle(event); });
 }
@@ -198,14 +198,14 @@ Counter& Catalogue::counter(std::string_view name, const CounterOptions& options
                   concat({"the strategy ", strategy_name(options.strategy), " needs ", what}))));
     }
     CounterLocation location{parts_->world, parts_->names, std::string(name), parts_->on_notice};
-    location.watch = &parts_->watch;
+    location.loss_detector = &parts_->loss_detector;
     std::string key;
     if (in_database(options.strategy)) {
         key = concat({strategy_name(options.strategy), "/", escaped(name)});
         location.notify_others = [parts = parts_.get(), key] { parts->post(key); };
         location.listen_to_others = [parts = parts_.get()] {
             parts->open_channel();
-            parts->watch.start();
+            parts->loss_detector.start();
         };
     }
     opened.push_back({std::string(name), options, key, make(std::move(location), options)});

@@ -1,6 +1,6 @@
 #include "locked.hpp"
 
-#include "protocol/common/store_watch.hpp"
+#include "protocol/common/store_loss_detector.hpp"
 
 namespace tabacus {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "protocol/common/record.hpp"
-#include "protocol/common/store_watch.hpp"
+#include "protocol/common/store_loss_detector.hpp"
 #include "protocol/common/version_guard.hpp"
 
 namespace tabacus {
@@ -83,7 +83,7 @@ Task<void> StoredCounter::refresh_until_done() {
 }
 
 bool StoredCounter::cut_off() const {
-    return location_.watch != nullptr && location_.watch->cut_off();
+    return location_.loss_detector != nullptr && location_.loss_detector->cut_off();
 }
 
 Task<void> StoredCounter::refuse_newer(std::string key, std::string text) const {

@@ -15,7 +15,7 @@
 
 namespace tabacus {
 
-class StoreWatch;
+class StoreLossDetector;
 
 /// Where a counter is stored: a World, a namespace and a name in it.
 struct CounterLocation {
@@ -27,7 +27,7 @@ struct CounterLocation {
     // NOLINTBEGIN(readability-redundant-member-init): so that they may be left out
     Function<void()> notify_others = {};     // notifies other tabs that something was added
     Function<void()> listen_to_others = {};  // calls refresh() when another tab notifies this one
-    const StoreWatch* watch = nullptr;       // for cut_off()
+    const StoreLossDetector* loss_detector = nullptr;  // for cut_off()
     // NOLINTEND(readability-redundant-member-init)
 };
 

@@ -179,7 +179,7 @@ Task<bool> Once::was_forgotten(std::string key, std::int64_t token) {
     if (begun.size() == 2 && begun[0] == once_forgetting) {
         const auto began_ms = parse_value(begun[1]);
         const auto age_ms = world_.clock().now_ms() - static_cast<double>(began_ms.value_or(0));
-        co_return began_ms&& age_ms >= 0 && age_ms < steal_within_ms;
+        co_return began_ms.has_value() && age_ms >= 0 && age_ms < steal_within_ms;
     }
     co_return parse_value(row).value_or(0) > token;
 }

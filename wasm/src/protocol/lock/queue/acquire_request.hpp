@@ -7,7 +7,7 @@
 //   failed        true    none    set       nothing: timed out, aborted, stolen, closed, deadlock
 //
 // A request whose time is over before the first answer goes on as an `ifAvailable` one that is
-// `late`: where the lock is unavailable, it has timed out.
+// `expired`: where the lock is unavailable, it has timed out.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct AcquireRequest {
     LockOptions options;
     double since_ms = 0;  // since the Unix epoch
     bool ended = false;
-    bool alone = false;  // it has a position of its own, not with the one before it in its tab
-    bool late = false;   // its time is over: if the lock is not available, it has timed out
+    bool alone = false;    // it has a position of its own, not with the one before it in its tab
+    bool expired = false;  // its time is over: if the lock is not available, it has timed out
     std::optional<Error> failure;
     std::shared_ptr<Grant> grant;
     Completer<Unit> decided;
@@ -34,6 +34,6 @@ struct AcquireRequest {
 };
 using AcquireRequestPtr = std::shared_ptr<AcquireRequest>;
 
-inline Error late_error() { return {ErrorCode::timed_out, "the lock was not granted in time"}; }
+inline Error timeout_error() { return {ErrorCode::timed_out, "the lock was not granted in time"}; }
 
 }  // namespace tabacus

@@ -32,15 +32,15 @@ AcquireRequestPtr HandOver::admissible(const NativeHold& hold) {
     // All other tabs are behind this tab's next position, and so behind a request before it.
     const auto* next = order_.next_position();
     if (next && first->id < next->owner) return first;
-    const bool late = contenders_.came_before(*first);
+    const bool behind = contenders_.came_before(*first);
     // A request that another tab waits behind comes before that tab, however long that takes.
-    if (!contenders_.empty() && !late) return first;
+    if (!contenders_.empty() && !behind) return first;
     if (must_yield(hold)) return nullptr;
     // The barging window is for requests that were made while the tab had the lock.
     const bool again = first->since_ms >= hold.taken_ms;
-    if (late && !again) return nullptr;
+    if (behind && !again) return nullptr;
     // Other tabs may wait although none was received: a message is behind the tasks of callers.
-    const bool contended = late || (again && hold.tokens.contended);
+    const bool contended = behind || (again && hold.tokens.contended);
     if (contended && !in_barging_window(hold)) return nullptr;
     return first;
 }

@@ -34,22 +34,23 @@ class HolderCheck {
                 LockEvictor& evictor)
         : lock_(lock), requests_(requests), holds_(holds), evictor_(evictor) {}
 
-    /// This tab acquires the lock, or has made another request while it does.
+    /// Begins to check, because this tab acquires the lock or has made another request meanwhile.
     void start();
-    /// This tab does not acquire the lock any more.
+    /// Ends the checks, because this tab does not acquire the lock any more.
     void end();
-    /// This tab is the next in line.
+    /// Notes that this tab is the next in line.
     void wake() { wake_.set(); }
     void became_hidden() { stand_down(); }
     void became_visible();
-    /// A message of another tab shows that a holder lives.
+    /// Notes a message of another tab which shows that a holder lives.
     void on_sign() { ++signs_; }
-    /// A holder has answered the question of this tab or of another one.
+    /// Notes that a holder has answered the question of this tab or of another one.
     void on_alive() {
         asks_all_ = false;
         on_sign();
     }
-    /// Another tab announced a grant. It may be of a version that knows no near channels.
+    /// Notes that another tab announced a grant. It may be of a version that knows no near
+    /// channels.
     void on_taken() {
         asks_all_ = true;
         on_sign();

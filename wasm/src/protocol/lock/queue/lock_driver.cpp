@@ -56,8 +56,8 @@ bool LockDriver::takes_over() {
         return false;
     }
     const auto& asked = next->options;
-    const bool expired = next->late && *asked.timeout_ms > 0;  // it waited, and so may the next
-    return !asked.if_available || expired;
+    const bool waited = next->expired && *asked.timeout_ms > 0;  // and so may the next
+    return !asked.if_available || waited;
 }
 
 /// Refuses the `ifAvailable` requests that were not granted beside the holders of this tab.

@@ -48,12 +48,12 @@ class LockEvictor {
     void start() {
         if (!running_) lock_.spawn(run());
     }
-    /// This tab has ended an acquisition, or made a request with a maxHold.
+    /// Checks again, because this tab has ended an acquisition, or made a request with a maxHold.
     void check_again() { moved_.set(); }
     /// Evicts the holder, whether a maxHold is declared or not, while `silent()` returns true: it
     /// has not answered. Returns false if this tab must not evict it.
     Task<bool> evict_silent(Function<bool()> silent);
-    /// Another tab announced a grant.
+    /// Notes that another tab announced a grant.
     void on_movement() {
         ++moves_;
         moved_.set();

@@ -18,12 +18,12 @@ class LockListeners {
     [[nodiscard]] bool watched() const { return !changes_.empty(); }
     /// Whether somebody listens for changes or broadcasts.
     [[nodiscard]] bool any() const { return watched() || !broadcasts_.empty(); }
-    /// The lock was taken, released or lost: what is broadcast may have been missed.
+    /// Reports that the lock was taken, released or lost: what is broadcast may have been missed.
     void changed() const {
         changes_.call();
         broadcasts_.emit({});
     }
-    /// A request waits.
+    /// Reports that a request waits.
     void waits() const { changes_.call(); }
     void broadcast(const std::string& about) const { broadcasts_.emit(about); }
 

@@ -214,7 +214,8 @@ Task<std::vector<LockRequestInfo>> LockObserver::query_tabs() {
     bool tabs_wait = false;
     const auto row = co_await settled_row(lock_.context, lock_.key, tabs_wait);
     if (row && row->heartbeat > 0 && clients.empty()) held_exclusively = true;
-    // If no tab knows how many tabs use the lock, as with a lease, the query lasts answer_within_ms.
+    // If no tab knows how many tabs use the lock, as with a lease, the query lasts
+    // answer_within_ms.
     const bool uncounted = lock_.has_web_locks() ? !seen.counted && seen.held
                                                  : tabs_wait || (row && row->heartbeat > 0);
     const bool others = clients.size() > own || uncounted;
@@ -413,8 +414,9 @@ Task<void> LockObserver::wait_for_unlock(std::optional<AbortSignal> signal,
         if (wait->end) break;
         co_await wait->changed.async();
     }
-    const bool late = wait->end == ErrorCode::timed_out;
-    co_await fail(*wait->end, late ? "the lock was not released in time" : "the wait was aborted");
+    const bool timed_out = wait->end == ErrorCode::timed_out;
+    co_await fail(*wait->end,
+                  timed_out ? "the lock was not released in time" : "the wait was aborted");
 }
 
 Task<bool> LockObserver::is_locked() {

@@ -25,8 +25,9 @@
 //                                                             the liveness lock: free, which is a
 //                                                             change
 //
-// In the state `unknown`, and in no other, the observer looks every crash_poll_ms whether the holder
-// is still there, and asks it to report: by a query with an empty nonce, which holders alone answer.
+// In the state `unknown`, and in no other, the observer looks every crash_poll_ms whether the
+// holder is still there, and asks it to report: by a query with an empty nonce, which holders alone
+// answer.
 #pragma once
 
 #include <map>
@@ -60,17 +61,17 @@ class LockObserver {
     Task<void> wait_for_unlock(std::optional<AbortSignal> signal, std::optional<double> timeout_ms);
     Subscription on_change(Function<void()> callback);
 
-    /// A request of this tab or of another one was made. Notifies the watchers if the lock is held:
-    /// a request that need not wait notifies them by its grant.
+    /// Notes that this tab or another one has made a request. Notifies the watchers if the lock is
+    /// held: a request that need not wait notifies them by its grant.
     void on_waiter();
-    /// Another tab announced a grant.
+    /// Notes that another tab announced a grant.
     void on_taken(const std::string& tab);
-    /// Another tab announced a release. If others wait, one of them has the lock next, and may stop
-    /// before it announces that.
+    /// Notes that another tab announced a release. If others wait, one of them has the lock next,
+    /// and may stop before it announces that.
     void on_released(const std::string& tab);
-    /// The tab does not hold the lock, as far as it has reported.
+    /// Notes that the tab does not hold the lock, as far as it has reported.
     void unfollow(const std::string& tab);
-    /// This tab stops: it receives no messages until resume().
+    /// Forgets all holders: this tab stops, and receives no messages until resume().
     void unfollow_all();
     void resume() {
         if (listeners_.watched()) lock_.spawn(find_holders());

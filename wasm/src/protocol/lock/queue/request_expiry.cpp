@@ -20,13 +20,13 @@ Task<void> RequestExpiry::expire(AcquireRequestPtr request) {
     if (!passed) co_return;
     if (!request->options.steal) {
         if (!std::exchange(request->options.if_available, true)) {
-            request->late = true;
+            request->expired = true;
             requests_.add_try();
             wake_.set();
         }
         co_await await_first_answer(request);
     }
-    driver_.refuse(request, late_error());
+    driver_.refuse(request, timeout_error());
 }
 
 /// Returns when a request whose timeout is over has ended or is known to wait for another tab. The

@@ -1,8 +1,8 @@
 // RequestExpiry: ends the requests that do not wait for ever, by their `timeout` or `ifAvailable`.
 //
 //   a request with     state          what ends the state
-//   timeout            waiting        granted; or the time is over: late
-//   timeout            late           as an `ifAvailable` one: granted, or refused as soon as it is
+//   timeout            waiting        granted; or the time is over: expired
+//   timeout            expired        as an `ifAvailable` one: granted, or refused as soon as it is
 //                                     known to wait for another tab, or after overtime_ms
 //   ifAvailable        first in line  LockDriver: granted, or unavailable
 //   ifAvailable        behind others  LockDriver: granted; or unavailable when answers had time

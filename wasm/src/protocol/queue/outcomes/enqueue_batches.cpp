@@ -89,8 +89,8 @@ Task<void> EnqueueBatches::write(const Batch& batch) {
         if (request->refusal) continue;
         request->receipt.count = rows.head.count;
         awaited_.expect(request->receipt.id);
-        poller_.watch();
-        unhandled_.watch();
+        poller_.start();
+        unhandled_.start();
     }
     news_.publish(changes);
 }

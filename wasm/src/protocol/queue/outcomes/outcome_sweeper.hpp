@@ -1,9 +1,14 @@
-// OutcomeSweeper: removes the outcomes that no tab has fetched within an hour, because the tabs that
-// waited for them are gone.
+// OutcomeSweeper: removes the outcomes that no tab has fetched within an hour, because the tabs
+// that waited for them are gone.
 //
 // The tab that has slot 0 sweeps in the transaction of a turn: the first turn of that slot, and one
-// turn an hour afterwards. If there are more outcomes than a turn reads, further transactions follow
-// at once.
+// turn an hour afterwards. If there are more outcomes than a turn reads, further transactions
+// follow at once.
+//
+//   state     meaning                                     what ends the state
+//   due       the next turn of slot 0 sweeps              sweep(): resting
+//   resting   this tab has swept within the last hour     the hour is over, or slot 0 is granted to
+//                                                         this tab anew: due
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 //   done                the outcome collector, if another tab's
 //   cancelled           the workers; the runs; the outcome collector, if another tab's
 //   running, progress   nobody
-//   all but queued      the watch of jobs that nobody handles
+//   all but queued      the check for jobs that nobody handles
 //
 // In a queue of several slots, what workers run and have done is gathered while jobs run in this
 // tab: a claim replaces the claim that its slot had before, and the jobs that are done make one
@@ -47,15 +47,15 @@ class QueueNews {
     };
     explicit QueueNews(const Parts& parts) : parts_(parts) {}
 
-    /// The queue has so many jobs in that version of its head.
+    /// Notes how many jobs the queue has in that version of its head.
     void note(std::int64_t version, std::int64_t count);
-    /// The queue may have become idle with no change of its head.
+    /// Checks whether the queue has become idle with no change of its head.
     void note_again() { note(parts_.status.version, parts_.status.count); }
     /// Whether it matters here which jobs the event names, though the application does not ask.
     [[nodiscard]] bool needs_jobs(const QueueEvent& event) const {
         return event.kind == QueueEvent::Kind::cancelled && !parts_.runs.empty();
     }
-    /// An event of any tab, this one among them.
+    /// Takes in an event of any tab, this one among them.
     void receive(const QueueEvent& event);
     /// Notifies all tabs, this one among them, of what a transaction has done, and delivers the
     /// outcomes. Leaves `changes` empty.

@@ -3,7 +3,7 @@
 // only works sleeps until an event or the notice of a commit comes (OpenQueue::announce_commit()).
 //
 //   state     meaning                                   what ends the state
-//   at rest   no event can be missing                   watch(), expect(): polling
+//   at rest   no event can be missing                   start(), expect(): polling
 //   polling   it reads every ask_again_ms while a       no caller waits, and it has read after the
 //             caller waits, else once after             last notice, or the queue is closed: at
 //             work_again_ms                             rest
@@ -33,15 +33,15 @@ class QueuePoller {
     };
     explicit QueuePoller(const Parts& parts) : parts_(parts) {}
 
-    /// A transaction is about to commit, and its events may never come: reads the store once, if
-    /// this tab takes part in the work.
+    /// Reads the store once, if this tab takes part in the work: a transaction is about to commit,
+    /// and its events may never come.
     void expect() {
         if (!parts_.kinds.started()) return;
         expecting_ = true;
-        watch();
+        start();
     }
     /// Polls from here on, for as long as this tab waits for an outcome or for an idle queue.
-    void watch() {
+    void start() {
         if (!std::exchange(polling_, true)) parts_.open.context.scope.spawn(poll_periodically());
     }
 

@@ -28,7 +28,7 @@ Task<void> UnhandledJobs::run() {
         const bool missed = wait_ms == until_event && works != works_;
         if (missed || (wait_ms == 0 && !stands)) wait_ms = unhandled_ms;
     }
-    watching_ = false;
+    checking_ = false;
     jobs_left_ = stands || wait_ms == until_event;
     if (!stands) co_return;
     open_.context.on_notice({Notice::Kind::warning, "unhandled-job",

@@ -25,10 +25,10 @@ class FirstTurns {
   public:
     /// Returns how many turns of any kind have begun.
     [[nodiscard]] std::uint64_t begun() const { return begun_; }
-    /// A turn begins. Returns its number.
+    /// Begins a turn. Returns its number.
     std::uint64_t begin() { return ++begun_; }
-    /// The turn of this number has found nothing to claim, and the rows of these other slots name
-    /// claimed jobs.
+    /// Notes that the turn of this number has found nothing to claim, and that the rows of these
+    /// other slots name claimed jobs.
     void find_nothing(std::uint64_t turn, std::vector<int> claimed) {
         vain_ = turn;
         claimed_ = std::move(claimed);

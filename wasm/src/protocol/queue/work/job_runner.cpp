@@ -27,9 +27,9 @@ struct Followers {
 
 }  // namespace
 
-Task<void> JobRunner::mark_late(std::weak_ptr<bool> late) {
+Task<void> JobRunner::mark_long(std::weak_ptr<bool> is_long) {
     co_await parts_.open.context.world.clock().sleep(ahead_ms);
-    const auto waiting = late.lock();
+    const auto waiting = is_long.lock();
     if (!waiting) co_return;
     *waiting = true;
     parts_.runs.wake_all();
@@ -40,10 +40,10 @@ Task<void> JobRunner::run_all(HeldSlot& held_slot) {
     const auto& jobs = held_slot.claim.jobs;
     auto& finished = held_slot.unsettled.finished;
     const auto began_ms = open.monotonic_ms();
-    const auto late = std::make_shared<bool>(false);
-    if (jobs.size() > 1) open.context.scope.spawn(mark_late(late));
+    const auto is_long = std::make_shared<bool>(false);
+    if (jobs.size() > 1) open.context.scope.spawn(mark_long(is_long));
     const auto quick = [&, &of = open] {
-        return !*late && of.monotonic_ms() - began_ms < ahead_ms;
+        return !*is_long && of.monotonic_ms() - began_ms < ahead_ms;
     };
     bool alone = false;  // nothing else of the slot is claimed or unsettled
     Followers followers;
@@ -62,7 +62,7 @@ Task<void> JobRunner::run_all(HeldSlot& held_slot) {
         while (!run->ended) {
             const auto waiting = run->wake_signal;
             co_await waiting.async();
-            if (run->ended || !*late || alone) continue;
+            if (run->ended || !*is_long || alone) continue;
             // The job is long: what the slot has claimed or not settled must not wait for it.
             alone = true;
             (void)co_await attempt(settler.settle_and_claim(held_slot, false));

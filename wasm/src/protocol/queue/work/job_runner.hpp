@@ -35,7 +35,9 @@ class JobRunner {
     Task<void> run_all(HeldSlot& held_slot);
 
   private:
-    Task<void> mark_late(std::weak_ptr<bool> late);
+    /// Sets `is_long` once the jobs of a claim have run for ahead_ms, unless they have ended
+    /// before.
+    Task<void> mark_long(std::weak_ptr<bool> is_long);
 
     Parts parts_;
 };

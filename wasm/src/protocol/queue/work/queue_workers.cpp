@@ -17,7 +17,7 @@ void QueueWorkers::start() {
     for (int slot = 0; slot < parts_.open.options.concurrency; ++slot) {
         if (slots_.occupy(slot)) parts_.open.context.scope.spawn(work(slot));
     }
-    parts_.poller.watch();
+    parts_.poller.start();
     parts_.signal.wake();
 }
 

@@ -17,7 +17,7 @@ bool is_clean_exit(std::string_view reason) {
 
 Task<void> SlotServer::serve(HeldSlot& held_slot) {
     held_slot.taken_ms = parts_.open.monotonic_ms();
-    watch_loss(held_slot);
+    subscribe_to_loss(held_slot);
     while (held_slot.held.held()) {
         const auto age_ms = parts_.open.monotonic_ms() - held_slot.taken_ms;
         const bool yields = held_slot.worked && held_slot.other_kinds && age_ms > slot_slice_ms;
@@ -40,7 +40,7 @@ Task<void> SlotServer::serve(HeldSlot& held_slot) {
     }
 }
 
-void SlotServer::watch_loss(const HeldSlot& held_slot) {
+void SlotServer::subscribe_to_loss(const HeldSlot& held_slot) {
     held_slot.held.on_lost(
         [this, slot = held_slot.slot, worker = held_slot.worker](std::string_view reason) {
             if (const auto run = worker->run.lock()) parts_.runs.lose(*run, reason);

@@ -29,7 +29,7 @@ class SlotServer {
     Task<void> serve(HeldSlot& held_slot);
 
   private:
-    void watch_loss(const HeldSlot& held_slot);
+    void subscribe_to_loss(const HeldSlot& held_slot);
     Task<void> record_exit(int slot, std::string exit);
 
     SlotSettler::Parts parts_;

@@ -33,13 +33,13 @@ class UnsettledJobs {
     void gather();
     /// Makes the first of those that are postponed finished. Requires that there is one.
     void settle_next();
-    /// One that did not fit may fit: another one was settled.
+    /// Notes that a job which did not fit may fit, because another one was settled.
     void forget_unfit() { unfit_ = 0; }
     /// Postpones all but one of the finished jobs, after their transaction found the disk full.
     /// They are settled one by one, the one that writes least first. Returns false if none of
     /// them fits.
     bool narrow(const std::vector<Job>& jobs);
-    /// What a finished job gives was refused, for this reason: the job has failed.
+    /// Makes a finished job a failed one, because what it gave was refused for this reason.
     void refuse(std::size_t number, ErrorCode code, std::string_view message);
 
   private:

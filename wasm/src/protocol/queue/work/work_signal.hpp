@@ -25,13 +25,14 @@ class WorkSignal {
   public:
     explicit WorkSignal(QueueContext& context) : context_(context) {}
 
-    /// There may be something to do. `interrupts`: before the jobs that are claimed ahead.
+    /// Wakes the workers, because there may be something to do. `interrupts`: before the jobs that
+    /// are claimed ahead.
     void wake(bool interrupts = true) {
         ++count_;
         if (interrupts) ++interruptions_;
         for (const auto& worker : std::exchange(asleep_, {})) worker.complete({});
     }
-    /// Another clock is in force: times that were given to wake_at() are void.
+    /// Drops the times that were given to wake_at(), because another clock is in force.
     void clock_changed() {
         wake_at_ms_.reset();
         wake();

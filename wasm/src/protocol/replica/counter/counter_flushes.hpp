@@ -32,14 +32,14 @@ class CounterFlushes {
 
     /// Returns an operation that completes once all increments counted so far are committed.
     Async<Unit> wait();
-    /// All increments up to the number `through` are committed.
+    /// Notes that all increments up to the number `through` are committed.
     void confirm(std::uint64_t through);
     /// Fails every flush that waits.
     void fail(const Error& error);
 
-    /// It cannot be known any more whether some increments are stored, and another commit of them
-    /// could count them twice. Fails every flush that waits; if none waits, the next one is to
-    /// fail.
+    /// Notes that it cannot be known any more whether some increments are stored, and another
+    /// commit of them could count them twice. Fails every flush that waits; if none waits, the next
+    /// one is to fail.
     void fail_unknown();
     /// True if the flush that begins is to fail with unknown_outcome(). Answers true once.
     bool take_unknown() { return std::exchange(outcome_unknown_, false); }

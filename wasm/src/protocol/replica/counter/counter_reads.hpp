@@ -36,14 +36,14 @@ class CounterReads {
     void end() { reading_ = false; }
     [[nodiscard]] bool reading() const { return reading_; }
 
-    /// A read has met a row that cannot be read, or that only a newer version can.
+    /// Notes that a read has met a row that cannot be read, or that only a newer version can.
     void meet_unreadable(bool newer) {
         unreadable_ = true;
         newer_ = newer_ || newer;
     }
     [[nodiscard]] bool newer() const { return newer_; }
 
-    /// All rows were read in the epoch of the slot. 0: no slot is adopted.
+    /// Notes that all rows were read in the epoch of the slot. 0: no slot is adopted.
     void complete(std::int64_t epoch) {
         if (!unreadable_) epoch_ = epoch;
     }

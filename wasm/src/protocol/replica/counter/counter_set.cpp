@@ -29,6 +29,11 @@ void CounterSet::touch(CounterState& state) {
     if (!std::exchange(state.busy, true)) busy_.push_back(&state);
 }
 
+void CounterSet::begin_turn() {
+    turn_requested_ = false;
+    for (auto* state : busy_) state->value.report();
+}
+
 void CounterSet::settle() {
     erase_selected(busy_, [](CounterState* state) {
         state->busy = state->pending();

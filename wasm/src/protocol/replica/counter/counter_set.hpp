@@ -6,6 +6,10 @@
 //   clean              the store holds all that was counted           CounterState::add()
 //   dirty              a commit is needed: gather() returns its rows  a commit of all rows succeeds
 //   dirty, awaited     a flush waits for that commit                  the same, or fail_flushes()
+//
+//   turn        meaning                                               what ends the state
+//   none        nothing follows the turn of the script                request_turn()
+//   requested   busy counters are looked at when the script has ended begin_turn()
 #pragma once
 
 #include <array>
@@ -14,6 +18,7 @@
 #include <list>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "counter_state.hpp"
 #include "tabacus/common/world.hpp"
@@ -45,6 +50,13 @@ class CounterSet {
     void touch(CounterState& state);
     /// The counters for which there may be anything to do.
     [[nodiscard]] const CounterList& busy() const { return busy_; }
+    /// Requests that the busy counters are looked at when the script has ended. Returns true for
+    /// the first caller, which then calls begin_turn() at that time.
+    bool request_turn() { return !std::exchange(turn_requested_, true); }
+    [[nodiscard]] bool turn_requested() const { return turn_requested_; }
+    /// Reports the values of the busy counters that have changed. The next change requests another
+    /// turn.
+    void begin_turn();
     /// Forgets the busy counters for which there is nothing to do.
     void settle();
 
@@ -71,8 +83,9 @@ class CounterSet {
     [[nodiscard]] CounterState*& bucket_of(std::string_view key);
 
     std::list<CounterState> counters_;
-    std::array<CounterState*, bucket_count> buckets_{};
     CounterList busy_;
+    bool turn_requested_ = false;
+    std::array<CounterState*, bucket_count> buckets_{};
 };
 
 }  // namespace tabacus

@@ -1,4 +1,5 @@
-// CounterState: what a replica knows of one counter. Each part has its own state, and a table of it:
+// CounterState: what a replica knows of one counter. Each part has its own state, and a table of
+// it:
 //
 //   ObservedValue    the value as this tab knows it, and who observes it
 //   OwnRow           what this tab has counted, and how much of that the store holds
@@ -59,7 +60,8 @@ struct CounterState {
     /// Counts `n`. Returns false, and changes nothing, if the value or the own row would leave its
     /// range.
     bool add(std::int64_t n);
-    /// The store holds `totals` in the own row, and the increments up to the number `through`.
+    /// Notes that the store holds `totals` in the own row, and the increments up to the number
+    /// `through`.
     void confirm(Totals totals, std::uint64_t through);
     /// Sets the value to the sum of all rows. Returns whether that is another value.
     bool revalue();

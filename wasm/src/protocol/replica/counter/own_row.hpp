@@ -40,7 +40,7 @@ class OwnRow {
         committed_ = base;
         based_ = true;
     }
-    /// The store holds `totals` of this row.
+    /// Notes that the store holds `totals` of this row.
     void confirm(Totals totals) { committed_ = larger(committed_, totals); }
     /// Removes increments that the store holds in another row.
     void remove(Totals increments) { attempted_ = attempted_ - increments; }

@@ -1,4 +1,4 @@
-// StoreWatch: notices that the database of a namespace was replaced by a new one.
+// StoreLossDetector: notices that the database of a namespace was replaced by a new one.
 //
 // A browser or a user may delete a database; the one that replaces it is empty. The default counter
 // finds this out by itself and recovers its rows (generation.hpp). The rows of everything else
@@ -55,10 +55,10 @@ inline Error cut_off_error() {
             "site data was cleared, and new tabs have another lock manager: reload the page"};
 }
 
-class StoreWatch {
+class StoreLossDetector {
   public:
     /// `world` and `user` must outlive it.
-    StoreWatch(World& world, Names names, NoticeHandler on_notice, StoreUser* user = nullptr)
+    StoreLossDetector(World& world, Names names, NoticeHandler on_notice, StoreUser* user = nullptr)
         : world_(world), names_(std::move(names)), on_notice_(std::move(on_notice)), user_(user) {}
 
     /// Begins to check which database this is: at once, after each event of the database, when

@@ -1,4 +1,4 @@
-#include "store_watch.hpp"
+#include "store_loss_detector.hpp"
 
 #include <utility>
 
@@ -17,7 +17,7 @@ constexpr double last_pause_ms = 64'000;
 
 }  // namespace
 
-void StoreWatch::start() {
+void StoreLossDetector::start() {
     if (!world_.database().available() || std::exchange(started_, true)) return;
     events_ = world_.database().on_event([this](const DatabaseEvent&) { check(); });
     lifecycle_ = world_.lifecycle().on_event([this](LifecycleEvent event) { on_lifecycle(event); });
@@ -25,7 +25,7 @@ void StoreWatch::start() {
     check();
 }
 
-void StoreWatch::stop() {
+void StoreLossDetector::stop() {
     stopped_ = true;
     events_ = {};
     lifecycle_ = {};
@@ -33,7 +33,7 @@ void StoreWatch::stop() {
 }
 
 /// Listens for other tabs that have noticed a loss. A message only starts a check.
-void StoreWatch::listen() {
+void StoreLossDetector::listen() {
     channel_ = world_.channel(names_.store_channel());
     if (!channel_) return;
     channel_->on_message([this](std::string_view found) {
@@ -41,19 +41,19 @@ void StoreWatch::listen() {
     });
 }
 
-void StoreWatch::on_lifecycle(LifecycleEvent event) {
+void StoreLossDetector::on_lifecycle(LifecycleEvent event) {
     if (event == LifecycleEvent::page_hide) channel_.reset();
     const bool back = event == LifecycleEvent::page_show || event == LifecycleEvent::resumed;
     if (back && !channel_) listen();
     if (back || event == LifecycleEvent::visible) check();
 }
 
-void StoreWatch::check() {
+void StoreLossDetector::check() {
     stale_ = true;
     if (!std::exchange(checking_, true)) scope_.spawn(check_until_done());
 }
 
-Task<void> StoreWatch::check_until_done() {
+Task<void> StoreLossDetector::check_until_done() {
     // The owner of this object may still be in its constructor, and cannot take a notice yet.
     co_await world_.clock().end_of_turn();
     auto pause_ms = first_pause_ms;
@@ -69,7 +69,7 @@ Task<void> StoreWatch::check_until_done() {
     checking_ = false;
 }
 
-Task<void> StoreWatch::compare() {
+Task<void> StoreLossDetector::compare() {
     const bool remembers = world_.storage().available();
     if (known_.empty() && remembers) {
         auto remembered = co_await world_.storage().get(names_.database_generation());
@@ -104,16 +104,16 @@ Task<void> StoreWatch::compare() {
 }
 
 /// Notifies the other tabs, which may have no connection that the browser closes.
-void StoreWatch::notify(const std::string& found, const std::string& previous) const {
+void StoreLossDetector::notify(const std::string& found, const std::string& previous) const {
     if (channel_) channel_->post(found);
     on_notice_({Notice::Kind::store_lost, "generation-changed",
                 "The database vanished; what was in it is gone.", found, previous, 0});
 }
 
 /// Probes the lock manager after a loss, and before the first use: the loss may have been earlier.
-/// The host answers the latter at once if the database was never closed. Locks by a lease are in the
-/// database, which new documents share.
-Task<void> StoreWatch::settle(bool vanished) {
+/// The host answers the latter at once if the database was never closed. Locks by a lease are in
+/// the database, which new documents share.
+Task<void> StoreLossDetector::settle(bool vanished) {
     if (user_ == nullptr) co_return;
     const bool shared =
         !world_.locks().available() || static_cast<bool>(co_await attempt(world_.locks().probe()));

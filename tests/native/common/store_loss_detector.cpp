@@ -1,5 +1,5 @@
-// StoreWatch: every tab that used a database is notified once when that database vanishes.
-#include "protocol/common/store_watch.hpp"
+// StoreLossDetector: every tab that used a database is notified once when that database vanishes.
+#include "protocol/common/store_loss_detector.hpp"
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
@@ -19,11 +19,12 @@ using lab::Origin;
 class Watcher {
   public:
     explicit Watcher(LabTab& tab)
-        : watch(tab, Names("test"), [this](const Notice& notice) { notices.push_back(notice); }) {
-        tab.post([this] { watch.start(); });
+        : loss_detector(tab, Names("test"),
+                        [this](const Notice& notice) { notices.push_back(notice); }) {
+        tab.post([this] { loss_detector.start(); });
     }
     std::vector<Notice> notices;
-    StoreWatch watch;
+    StoreLossDetector loss_detector;
 };
 
 struct Watched {
@@ -50,7 +51,7 @@ struct Scene {
 
 }  // namespace
 
-TEST_CASE("store watch: every tab is notified of each loss, and of nothing else") {
+TEST_CASE("store loss detector: every tab is notified of each loss, and of nothing else") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);
         Scene tabs(seed);
@@ -74,7 +75,7 @@ TEST_CASE("store watch: every tab is notified of each loss, and of nothing else"
     }
 }
 
-TEST_CASE("store watch: a database that does not open for a while is asked again") {
+TEST_CASE("store loss detector: a database that does not open for a while is asked again") {
     Scene tabs(1);
     tabs.origin.database().refuse(true);
     tabs.origin.clear_site_data();
@@ -87,7 +88,7 @@ TEST_CASE("store watch: a database that does not open for a while is asked again
     CHECK(tabs.each_received(1));
 }
 
-TEST_CASE("store watch: a database that never opens is not asked for ever") {
+TEST_CASE("store loss detector: a database that never opens is not asked for ever") {
     Scene tabs(1);
     tabs.origin.database().refuse(true);
     tabs.origin.clear_site_data();
@@ -95,7 +96,7 @@ TEST_CASE("store watch: a database that never opens is not asked for ever") {
     CHECK(tabs.each_received(0));
 }
 
-TEST_CASE("store watch: a page that was away checks when it is back") {
+TEST_CASE("store loss detector: a page that was away checks when it is back") {
     Scene tabs(1);
     const auto& cached = tabs.all.front();
     const auto& frozen = tabs.all.back();
@@ -111,15 +112,15 @@ TEST_CASE("store watch: a page that was away checks when it is back") {
     CHECK(tabs.each_received(1));
 }
 
-TEST_CASE("store watch: it sends no notice after stop()") {
+TEST_CASE("store loss detector: it sends no notice after stop()") {
     Scene tabs(1);
-    for (const auto& one : tabs.all) one.page->watch.stop();
+    for (const auto& one : tabs.all) one.page->loss_detector.stop();
     tabs.origin.lose_database();
     tabs.origin.run();
     CHECK(tabs.each_received(0));
 }
 
-TEST_CASE("store watch: a tab that opens after the loss learns of it from localStorage") {
+TEST_CASE("store loss detector: a tab that opens after the loss learns of it from localStorage") {
     Scene tabs(1);
     for (const auto& one : tabs.all) tabs.origin.kill(*one.tab);
     tabs.origin.run();

@@ -1,0 +1,50 @@
+// PagePhase: whether the page of a replica is shown, left for the back/forward cache, or closed.
+//
+//   phase       meaning                         who may leave the state, and how
+//   active      the page is shown or hidden     page_hide: suspend(); close()
+//   suspended   between pagehide and pageshow   page_show: resume(); close()
+//   closed      flush() fails with closed       nobody
+//
+// In each phase the replica follows the events of its page and of its database until it is closed
+// (docs/decisions/0009).
+#pragma once
+
+#include <cstdint>
+
+#include "tabacus/common/world.hpp"
+
+namespace tabacus {
+
+class Replica;
+class ReplicaNews;
+class ReplicaSlot;
+
+class PagePhase {
+  public:
+    [[nodiscard]] bool active() const { return phase_ == Phase::active; }
+    [[nodiscard]] bool closed() const { return phase_ == Phase::closed; }
+
+    void suspend() { phase_ = Phase::suspended; }
+    void resume() { phase_ = Phase::active; }
+    /// Ends the phases. The events of the page and of the database have no effect from here on.
+    void close() {
+        phase_ = Phase::closed;
+        lifecycle_ = {};
+        database_ = {};
+    }
+    /// Makes the replica follow the events of its page and of its database until close().
+    void follow(Replica& replica);
+
+  private:
+    enum class Phase : std::uint8_t { active, suspended, closed };
+
+    Phase phase_ = Phase::active;
+    Subscription lifecycle_;
+    Subscription database_;
+};
+
+/// Releases what would keep the page out of the back/forward cache, or others waiting: the slot's
+/// lock and the channel.
+void release(ReplicaSlot& slot, ReplicaNews& news);
+
+}  // namespace tabacus
