@@ -1557,9 +1557,27 @@ const QUEUES = [
         ...of('queue/work/slot_settler.cpp'),
         name: 'take-every-first-turn',
         fault: 'each slot that was granted gets a turn, though another one has just found nothing',
-        find: 'if (!first_turns_.in_vain(held_slot.slot, begun)) {',
-        replace: 'if (!first_turns_.in_vain(held_slot.slot, begun) || begun > 0) {',
+        find: 'if (!first_turns_.in_vain(held_slot.slot, parts_.signal.count(), empty)) {',
+        replace:
+            'if (!first_turns_.in_vain(held_slot.slot, parts_.signal.count(), empty) || held_slot.slot >= 0) {',
         test: 'queue: the slots that one tab releases cost another tab fewer turns than there are slots',
+    },
+    {
+        ...of('queue/work/first_turns.hpp'),
+        compiles: QUEUE_UNITS,
+        name: 'trust-an-old-turn',
+        fault: 'a slot gets no turn, though jobs have come since its tab has found nothing',
+        find: 'return vain_ == count &&',
+        replace: 'return vain_ > 0 && count > 0 &&',
+        test: 'queue: a tab that found nothing runs what came since, once the worker of that is lost',
+    },
+    {
+        ...of('queue/outcomes/outcome_collector.cpp'),
+        name: 'fetch-each-outcome',
+        fault: 'a tab that waits for many outcomes fetches each in a transaction',
+        find: 'awaited_.size() > prompt_max &&',
+        replace: "awaited_.size() > 1'000'000 &&",
+        test: 'queue: a tab that waits for many outcomes fetches many of them in one transaction',
     },
 ];
 
