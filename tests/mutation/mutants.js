@@ -1579,6 +1579,30 @@ const QUEUES = [
         replace: "awaited_.size() > 1'000'000 &&",
         test: 'queue: a tab that waits for many outcomes fetches many of them in one transaction',
     },
+    {
+        ...of('queue/rows.cpp'),
+        name: 'miss-a-key-among-many',
+        fault: 'a request that comes with many others does not find the job of its key',
+        find: 'at != index.end()) at->second = row.value;',
+        replace: 'at == index.end()) index.clear();',
+        test: 'queue intake: each of many requests finds the job of its key, however keys begin',
+    },
+    {
+        ...of('queue/rows.cpp'),
+        name: 'believe-half-a-list',
+        fault: 'keys behind those that were listed count as absent',
+        find: 'if (rows->size() < 2 * index.size()) co_return;',
+        replace: 'co_return;',
+        test: 'queue intake: each of many requests finds the job of its key, however keys begin',
+    },
+    {
+        ...of('queue/rows.cpp'),
+        name: 'remove-a-key-between',
+        fault: 'a key between those of jobs that are done is removed with them',
+        find: 'row != rows->end() && index.contains(row->key); ++row)',
+        replace: 'row != rows->end() && !row->key.empty(); ++row)',
+        test: 'queue rows: rows of keys are removed together, and none between them that stays',
+    },
 ];
 
 const TAB_CELLS = {

@@ -129,6 +129,55 @@ describe('growth of queues', () => {
         origin.close();
     });
 
+    it('jobs with keys that begin alike are looked up and forgotten together', async () => {
+        const origin = await createOrigin();
+        const { tab, store } = await openTab(origin);
+        const queue = tab.queue('q');
+        const jobs = 4_000;
+        const keyOf = (/** @type {number} */ at) => `page ${10_000 + at}`;
+        store.take();
+        await fill(queue, jobs, keyOf);
+        // A job is a row, and so is its key.
+        const enqueued = store.take();
+        assert.ok(enqueued.requests < 2.1 * jobs, JSON.stringify(enqueued));
+        const again = await Promise.all([100, 200].map((at) => queue.enqueue(at, { key: keyOf(at) })));
+        assert.deepEqual(
+            again.map(({ joined }) => joined),
+            [true, true],
+        );
+        store.take();
+        await run(queue, jobs);
+        await queue.onIdle();
+        const drained = store.take();
+        assert.ok(drained.requests < 0.1 * jobs, JSON.stringify(drained));
+        assert.equal((await queue.enqueue('again', { key: keyOf(7) })).joined, false);
+        await tab.close();
+        origin.close();
+    });
+
+    it('a key outlives the keys of jobs that are done together, before and behind it', async () => {
+        const origin = await createOrigin();
+        const { tab } = await openTab(origin);
+        const queue = tab.queue('q', { attempts: 2, backOff: 1_000_000 });
+        await fill(queue, 100, (at) => `page ${100 + at}`);
+        const stop = queue.handle(({ key, next }) => {
+            if (key === 'page 150') throw new Error('later');
+            if (key === 'page 160') next('follower', { key: 'page 161', delay: 1_000_000 });
+        });
+        while (queue.size > 2) await sleep(origin.openTab().window, 100);
+        stop();
+        for (const [key, joined] of [
+            ['page 149', false],
+            ['page 150', true],
+            ['page 151', false],
+            ['page 160', false],
+            ['page 161', true],
+        ])
+            assert.equal((await queue.enqueue('again', { key: String(key) })).joined, joined, String(key));
+        await tab.close();
+        origin.close();
+    });
+
     it('a part of a list reads as much of a long queue as of a short one, and the parts make the list', async () => {
         const origin = await createOrigin();
         const { tab, store } = await openTab(origin);
