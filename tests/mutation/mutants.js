@@ -1572,14 +1572,6 @@ const QUEUES = [
         test: 'queue: a tab that found nothing runs what came since, once the worker of that is lost',
     },
     {
-        ...of('queue/outcomes/outcome_collector.cpp'),
-        name: 'fetch-each-outcome',
-        fault: 'a tab that waits for many outcomes fetches each in a transaction',
-        find: 'awaited_.size() > prompt_max &&',
-        replace: "awaited_.size() > 1'000'000 &&",
-        test: 'queue: a tab that waits for many outcomes fetches many of them in one transaction',
-    },
-    {
         ...of('queue/rows.cpp'),
         name: 'miss-a-key-among-many',
         fault: 'a request that comes with many others does not find the job of its key',

@@ -128,18 +128,4 @@ TEST_CASE("queue: a tab that found nothing runs what came since, once the worker
     CHECK(scene.judge.begun["slow"] == 2);
 }
 
-TEST_CASE("queue: a tab that waits for many outcomes fetches many of them in one transaction") {
-    constexpr int count = 400;
-    auto scene = scene_of_slots(2, 3);
-    auto& waiting = *scene.open().page;
-    auto& worker = *scene.open().page;
-    enqueue_some(scene, waiting, count);
-    const auto before = scene.origin.database().transactions();
-    worker.work();
-    scene.until([&] { return scene.judge.outcomes.size() == count; });
-    const auto begun = scene.origin.database().transactions() - before;
-    CAPTURE(begun);
-    CHECK(begun < count);
-}
-
 }  // namespace tabacus::test
