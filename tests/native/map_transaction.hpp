@@ -35,6 +35,10 @@ class MapTransaction final : public EmptyTransaction {
     void remove(Store store, std::string_view key) override {
         rows.erase({store, std::string(key)});
     }
+    void remove_range(Store store, std::string_view first, std::string_view last) override {
+        rows.erase(rows.lower_bound({store, std::string(first)}),
+                   rows.upper_bound({store, std::string(last)}));
+    }
 
     /// Returns the values of the rows whose keys begin with `prefix`, in the order of their keys.
     [[nodiscard]] std::vector<std::string> values(Store store, std::string_view prefix) const {

@@ -115,4 +115,17 @@ TEST_CASE(
     CHECK(begun < 24);
 }
 
+TEST_CASE("queue: a tab that found nothing runs what came since, once the worker of that is lost") {
+    auto scene = scene_of_slots(1, 3);
+    std::vector tabs{scene.open(), scene.open()};
+    for (const auto& one : tabs) one.page->work();
+    scene.pass(50);
+    tabs.front().page->enqueue("slow");
+    scene.until([&] { return scene.judge.running.size() == 1; });
+    const bool first = scene.judge.running.front().page == tabs.front().page;
+    scene.origin.kill(*tabs[first ? 0 : 1].tab);
+    scene.pass(500);
+    CHECK(scene.judge.begun["slow"] == 2);
+}
+
 }  // namespace tabacus::test

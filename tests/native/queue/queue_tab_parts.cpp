@@ -316,6 +316,43 @@ TEST_CASE("queue intake: a request joins the job of its key, which takes the new
     CHECK(scene.stored().front().front().payload.text == "b");
 }
 
+TEST_CASE("queue intake: each of many requests finds the job of its key, however keys begin") {
+    for (const std::string_view begins : {"page 1", "p\u00e4ge ", ""}) {
+        IntakeScene scene;
+        const auto some = [&](int first, int last) {
+            std::vector<JobSpec> specs;
+            for (int i = first; i < last; ++i) {
+                specs.push_back(
+                    {.payload = {"x", false}, .key = concat({begins, std::to_string(i)})});
+            }
+            return specs;
+        };
+        for (const auto& one : scene.enqueue(some(0, 30))) CHECK_FALSE(one.receipt.joined);
+        const auto again = scene.enqueue(some(20, 40));
+        for (std::size_t i = 0; i < again.size(); ++i) CHECK(again[i].receipt.joined == (i < 10));
+        // More keys than these are between the first and the last.
+        auto few = some(33, 40);
+        few.push_back(some(0, 1).front());
+        for (const auto& one : scene.enqueue(few)) CHECK(one.receipt.joined);
+        CHECK(scene.rows.head.count == 40);
+    }
+}
+
+TEST_CASE("queue rows: rows of keys are removed together, and none between them that stays") {
+    IntakeScene scene;
+    QueueRows::Index removed;
+    for (int i = 10; i < 40; ++i) {
+        const auto index = scene.rows.index_key(std::to_string(i));
+        scene.transaction.put(Store::jobs, index, std::to_string(i));
+        if (i != 15 && i < 20) removed.emplace(index, "");
+    }
+    scene.run(scene.rows.remove_index(removed));
+    const auto left = scene.transaction.values(Store::jobs, "q/k/");
+    REQUIRE(left.size() == 21);
+    CHECK(left.front() == "15");
+    CHECK(scene.rows.removed.size() == 9);
+}
+
 TEST_CASE("queue intake: a job that runs keeps its payload when a request joins it") {
     IntakeScene scene;
     const auto first = scene.enqueue({keyed("a")});

@@ -17,19 +17,11 @@ constexpr std::size_t tabs_max = 64;
 }  // namespace
 
 Task<void> JobIntake::enqueue(std::vector<QueueRequest*> requests) {
-    // The reads are requested together: their answers come faster than those of single requests.
-    std::vector<std::pair<std::string, Async<std::optional<Row>>>> reads;
     Positions positions;
     for (const auto* request : requests) {
-        const auto& name = request->spec.key;
-        if (name.empty() || !positions.emplace(name, "").second) continue;
-        const auto index = rows_.key(concat({"k/", escaped(name)}));
-        reads.emplace_back(name, rows_.transaction.get(Store::jobs, index));
+        if (!request->spec.key.empty()) positions.emplace(rows_.index_key(request->spec.key), "");
     }
-    for (auto& [name, read] : reads) {
-        auto row = co_await std::move(read);
-        if (row && is_job_position(row->value)) positions[name] = std::move(row->value);
-    }
+    co_await rows_.read_index(positions);
     const auto more = std::count_if(requests.begin(), requests.end(), [&](const auto* request) {
         return !rows_.head.kind(request->spec.kind);
     });
@@ -43,8 +35,9 @@ Task<void> JobIntake::enqueue(std::vector<QueueRequest*> requests) {
 
 Task<void> JobIntake::enqueue_one(QueueRequest& request, Positions& positions) {
     const auto& spec = request.spec;
-    if (!spec.key.empty() && !positions[spec.key].empty()) {
-        const auto joined = co_await join(request, positions[spec.key], positions);
+    auto* const position = spec.key.empty() ? nullptr : &positions[rows_.index_key(spec.key)];
+    if (position && is_job_position(*position)) {
+        const auto joined = co_await join(request, *position);
         if (joined) co_return;
     }
     request.refusal = rows_.refusal_of(spec.kind);
@@ -74,11 +67,11 @@ Task<void> JobIntake::enqueue_one(QueueRequest& request, Positions& positions) {
     }
     request.receipt = {job.id, false, 0};
     rows_.changes.add(QueueEvent::Kind::queued, {job.id, job.key, job.kind});
-    if (spec.key.empty()) {
-        fresh_.push_back(std::move(job));
-    } else {
+    if (position) {
         rows_.put(job);  // another request may join it
-        positions[spec.key] = job.position();
+        *position = job.position();
+    } else {
+        fresh_.push_back(std::move(job));
     }
 }
 
@@ -91,8 +84,7 @@ void JobIntake::put_fresh() {
 /// Lets the request join the job at `position`. Returns false if that job does not have the key. If
 /// jobs are claimed together, no other tab knows which of them runs or has ended. Each of them
 /// therefore takes the new payload, and if it is the one that runs, nothing of that run counts.
-Task<bool> JobIntake::join(QueueRequest& request, const std::string& position,
-                           Positions& positions) {
+Task<bool> JobIntake::join(QueueRequest& request, std::string& position) {
     const auto row = co_await rows_.transaction.get(Store::jobs, rows_.key(position));
     const auto found = row ? rows_.job_of(*row) : std::nullopt;
     if (!found || found->key != request.spec.key) co_return false;
@@ -113,7 +105,7 @@ Task<bool> JobIntake::join(QueueRequest& request, const std::string& position,
         renew(job, request.spec);
         rows_.take(position);
         rows_.move(*found, job);
-        positions[job.key] = job.position();
+        position = job.position();
     }
     request.receipt = {job.id, true, 0};
     rows_.changes.add(QueueEvent::Kind::queued, {job.id, job.key, job.kind});

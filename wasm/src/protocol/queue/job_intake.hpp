@@ -37,10 +37,10 @@ class JobIntake {
     void put_fresh();
 
   private:
-    using Positions = std::map<std::string, std::string>;  // of jobs, by their keys
+    using Positions = QueueRows::Index;
 
     Task<void> enqueue_one(QueueRequest& request, Positions& positions);
-    Task<bool> join(QueueRequest& request, const std::string& position, Positions& positions);
+    Task<bool> join(QueueRequest& request, std::string& position);
     Task<void> read_claimed();
     void renew(Job& job, const JobSpec& spec);
 

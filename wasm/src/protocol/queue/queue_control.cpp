@@ -21,8 +21,7 @@ Task<std::int64_t> set_paused(QueueRows& rows, QueueHead::Paused how,
 }
 
 Task<std::int64_t> cancel_key(QueueRows& rows, std::string key) {
-    const auto index =
-        co_await rows.transaction.get(Store::jobs, rows.key(concat({"k/", escaped(key)})));
+    const auto index = co_await rows.transaction.get(Store::jobs, rows.index_key(key));
     if (!index || !is_job_position(index->value)) co_return 0;
     const auto row = co_await rows.transaction.get(Store::jobs, rows.key(index->value));
     const auto job = row ? rows.job_of(*row) : std::nullopt;
@@ -59,7 +58,7 @@ Task<std::int64_t> end_dead_letter(QueueRows& rows, std::string id, bool again) 
     bool there = false;
     if (!job->key.empty()) {
         // A job that has come under its key since stands for both.
-        const auto index = rows.key(concat({"k/", escaped(job->key)}));
+        const auto index = rows.index_key(job->key);
         there = (co_await rows.transaction.get(Store::jobs, index)).has_value();
     }
     const bool returns = again && !there;

@@ -30,6 +30,7 @@ class AwaitedOutcomes {
     void expect(const std::string& id) { ids_.insert(id); }
     [[nodiscard]] bool expects(const std::string& id) const { return ids_.contains(id); }
     [[nodiscard]] bool empty() const { return ids_.empty(); }
+    [[nodiscard]] std::size_t size() const { return ids_.size(); }
 
     /// Hands the outcomes that are awaited to the application.
     void deliver(JobOutcomes outcomes);

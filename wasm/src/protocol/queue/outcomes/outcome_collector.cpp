@@ -9,6 +9,11 @@ namespace {
 
 /// Outcomes fetched by one transaction.
 constexpr std::uint32_t collected_max = 256;
+/// While a tab waits for more outcomes than these, it fetches them at intervals: one transaction
+/// for each job that another tab has done would hold up the tabs that do jobs. A hidden tab does
+/// not, because its timers may run once a minute.
+constexpr std::size_t prompt_max = 64;
+constexpr double interval_ms = 50;
 
 /// Parses the row, and removes the value that belongs to it.
 Task<JobOutcome> take_outcome(Transaction& transaction, Row row) {
@@ -32,6 +37,10 @@ Task<void> OutcomeCollector::collect() {
         auto more = co_await attempt(collect_some());
         if (more && more.value()) again_ = true;
         if (more && !again_) idle_.settle();
+        auto& world = open_.context.world;
+        if (awaited_.size() > prompt_max && !world.lifecycle().hidden()) {
+            co_await world.clock().sleep(interval_ms);
+        }
     }
     collecting_ = false;
 }

@@ -3,7 +3,9 @@
 //   state        meaning                                what ends the state
 //   at rest      no collection is under way             start(): collecting
 //   collecting   one transaction after another takes    start(): once more; a failure, or no row is
-//                up to collected_max outcomes           left: at rest
+//                up to collected_max outcomes; a        left: at rest
+//                visible tab that waits for many
+//                pauses after each
 //   once more    as collecting, and there may be new    the transaction under way has ended:
 //                outcomes                               collecting
 //

@@ -102,7 +102,8 @@ void QueueNews::send_gathered_if_due() {
     if (running_.empty() && done_.fields.empty()) return;
     const auto now_ms = parts_.open.monotonic_ms();
     const auto pause_ms = sent_ms_ ? now_ms - *sent_ms_ : 2 * gathered_ms;
-    if (parts_.runs.empty() || pause_ms >= 2 * gathered_ms) {
+    const bool at_rest = parts_.runs.empty() && running_.empty();
+    if (at_rest || pause_ms >= 2 * gathered_ms) {
         send_gathered(now_ms);
     } else if (pause_ms >= gathered_ms) {
         send_gathered(now_ms - gathered_ms);

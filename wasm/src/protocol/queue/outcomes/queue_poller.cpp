@@ -3,7 +3,7 @@
 namespace tabacus {
 namespace {
 
-/// A lost message delays an outcome, or the news that the queue is idle, by no more.
+/// A lost message delays an outcome by no more, and the news that the queue is idle by twice that.
 constexpr double ask_again_ms = 1'000;
 
 }  // namespace
@@ -13,8 +13,12 @@ Task<void> QueuePoller::poll_periodically() {
         const bool asking = !parts_.awaited.empty() || !parts_.idle.empty();
         const bool working = parts_.kinds.started() && (expecting_ || !parts_.open.announced());
         if (!asking && !working) break;
+        const auto version = parts_.status.version;
         co_await parts_.open.context.world.clock().sleep(asking ? ask_again_ms : work_again_ms);
         if (parts_.open.closed) break;
+        // While events arrive, a tab that only waits for an idle queue waits for the last of them.
+        const bool informed = version != parts_.status.version && parts_.awaited.empty();
+        if (asking && informed && !expecting_) continue;
         // What fails is tried again with the next poll.
         expecting_ = false;
         const auto polled = co_await attempt(poll());

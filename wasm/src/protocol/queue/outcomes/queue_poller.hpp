@@ -8,6 +8,8 @@
 //             caller waits, else once after             last notice, or the queue is closed: at
 //             work_again_ms                             rest
 //
+// A tab that only waits for an idle queue does not read while events arrive.
+//
 // A poll that fails because a newer version has the queue counts as read: this version never reads
 // the queue again.
 //

@@ -13,6 +13,7 @@ Task<std::optional<Error>> ClaimSettlement::settle() {
     if (edited) co_await reread_claimed();
     const bool ranges = claim.gapless && !edited;
     if (ranges) remove_finished();
+    co_await remove_keys();
     part_rows(ranges);
     const auto refusal = co_await end_jobs();
     if (refusal) co_return refusal;
@@ -68,6 +69,19 @@ void ClaimSettlement::remove_finished() {
         rows_.transaction.remove_range(Store::jobs, rows_.key(range.first),
                                        rows_.key(range.second));
     }
+}
+
+/// Removes the keys of the jobs that are done. Their followers may have the same keys.
+Task<void> ClaimSettlement::remove_keys() {
+    QueueRows::Index index;
+    for (const auto& one : held_slot_.unsettled.finished) {
+        const auto& key = held_slot_.claim.jobs[one.at].key;
+        const bool done = one.outcome.kind == JobOutcome::Kind::done;
+        if (done && states_[one.at] == State::ended && !key.empty()) {
+            index.emplace(rows_.index_key(key), "");
+        }
+    }
+    co_await rows_.remove_index(index);
 }
 
 /// Leaves of each claimed row the jobs that have not ended, adjacent ones of one state in one row.

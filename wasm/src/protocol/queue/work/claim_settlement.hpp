@@ -34,6 +34,7 @@ class ClaimSettlement {
     void find_states();
     Task<void> reread_claimed();
     void remove_finished();
+    Task<void> remove_keys();
     void part_rows(bool removed);
     Task<std::optional<Error>> end_jobs();
     Task<std::optional<Error>> end_job(const Job& job, const JobOutcome& outcome);

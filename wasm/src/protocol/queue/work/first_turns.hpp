@@ -6,9 +6,11 @@
 //           wait
 //
 // They come one after another, because one speaks for all: if a turn finds nothing to claim, no
-// other slot that was granted before it began needs a turn, unless its row names jobs that the
-// former holder has claimed. Otherwise each slot that one tab releases would cost a transaction in
-// every other tab.
+// other slot needs a turn before WorkSignal::count() rises, unless its row names jobs that the
+// former holder has claimed. Such a row is one that the turn has found: whoever claims jobs later
+// has found what came later, and that raises the count in this tab, too. Otherwise each slot that
+// one tab releases would cost a transaction in every other tab. The same holds while the queue has
+// no job at all.
 #pragma once
 
 #include <algorithm>
@@ -23,14 +25,10 @@ namespace tabacus {
 
 class FirstTurns {
   public:
-    /// Returns how many turns of any kind have begun.
-    [[nodiscard]] std::uint64_t begun() const { return begun_; }
-    /// Begins a turn. Returns its number.
-    std::uint64_t begin() { return ++begun_; }
-    /// Notes that the turn of this number has found nothing to claim, and that the rows of these
-    /// other slots name claimed jobs.
-    void find_nothing(std::uint64_t turn, std::vector<int> claimed) {
-        vain_ = turn;
+    /// A turn has found nothing to claim. It began at that WorkSignal::count(), and the rows of
+    /// these other slots name claimed jobs.
+    void find_nothing(std::uint64_t count, std::vector<int> claimed) {
+        vain_ = count;
         claimed_ = std::move(claimed);
     }
     /// Waits until no other worker takes its first turn.
@@ -38,9 +36,12 @@ class FirstTurns {
         while (taken_) co_await waiting_.wait();
         taken_ = true;
     }
-    /// Whether a turn over the slot is in vain if the slot was granted after `begun` turns.
-    [[nodiscard]] bool in_vain(int slot, std::uint64_t begun) const {
-        return vain_ > begun && std::find(claimed_.begin(), claimed_.end(), slot) == claimed_.end();
+    /// Whether a turn over the slot is in vain at that WorkSignal::count(). `empty`: this tab knows
+    /// of no job in the queue.
+    [[nodiscard]] bool in_vain(int slot, std::uint64_t count, bool empty) const {
+        if (empty) return vain_ > 0;
+        return vain_ == count &&
+               std::find(claimed_.begin(), claimed_.end(), slot) == claimed_.end();
     }
     void leave() {
         taken_ = false;
@@ -49,8 +50,7 @@ class FirstTurns {
 
   private:
     bool taken_ = false;
-    std::uint64_t begun_ = 0;
-    std::uint64_t vain_ = 0;    // the number of the last turn that has found nothing; 0: none
+    std::uint64_t vain_ = 0;    // the count of the last turn that has found nothing; 0: none
     std::vector<int> claimed_;  // as that turn has found them
     WaitList waiting_;
 };

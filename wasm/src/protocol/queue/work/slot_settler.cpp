@@ -23,11 +23,11 @@ Task<void> SlotSettler::settle_and_claim(HeldSlot& held_slot, bool claiming) {
     for (int tried = 1;; ++tried) {
         SlotTurn turn(identifier_of(parts_.open.context.world.random().bits()));
         const bool last = unsettled.postponed.empty();
-        const auto number = first_turns_.begin();
+        const auto count = parts_.signal.count();
         auto taken = co_await attempt(turns_.take(held_slot, claiming && last, exit, turn));
         if (!taken && !co_await resolve_failure(held_slot, turn, taken.error(), tried)) continue;
         if (turn.searched && turn.claim.jobs.empty() && !turn.strict) {
-            first_turns_.find_nothing(number, std::move(turn.claimed_slots));
+            first_turns_.find_nothing(count, std::move(turn.claimed_slots));
         }
         adopt(held_slot, turn, last);
         report(turn);
@@ -40,10 +40,10 @@ Task<void> SlotSettler::settle_and_claim(HeldSlot& held_slot, bool claiming) {
 }
 
 Task<void> SlotSettler::take_first_turn(HeldSlot& held_slot, bool claiming) {
-    const auto begun = first_turns_.begun();
     co_await first_turns_.enter();
     std::optional<Error> failure;
-    if (!first_turns_.in_vain(held_slot.slot, begun)) {
+    const bool empty = parts_.status.count == 0;
+    if (!first_turns_.in_vain(held_slot.slot, parts_.signal.count(), empty)) {
         const auto settled = co_await attempt(settle_and_claim(held_slot, claiming));
         if (!settled) failure = settled.error();
     }

@@ -36,8 +36,8 @@ class SlotSettler {
 
     /// Settles what has ended of the slot's claim, and claims what comes next if `claiming`.
     Task<void> settle_and_claim(HeldSlot& held_slot, bool claiming);
-    /// Does what settle_and_claim() does for a slot that was just granted. Does nothing if another
-    /// worker of this tab has found meanwhile that there is nothing to do.
+    /// Does what settle_and_claim() does for a slot that was just granted. Does nothing if this tab
+    /// knows that there is nothing to do (first_turns.hpp).
     Task<void> take_first_turn(HeldSlot& held_slot, bool claiming);
 
   private:
