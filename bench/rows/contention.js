@@ -1,6 +1,7 @@
 /**
- * Locks and counters of C++ threads in one WebAssembly module. The peers are std::mutex, a naive futex and one
- * atomic.
+ * Locks and counters of C++ threads in one WebAssembly module. The peers are those of the C++ standard library and of
+ * POSIX as Emscripten has them, naive locks over a futex, and one atomic. All subjects take turns, and the note of a
+ * row has the least and the greatest ratio of one turn.
  */
 
 import { call } from '../lib/context.js';
@@ -18,14 +19,49 @@ const PAIRS = [
         { name: `Mutex, ${threads} threads`, ours: 'mutex', peer: 'std::mutex', threads, least: 2 },
         { name: `Mutex, ${threads} threads`, ours: 'mutex', peer: 'naive futex', threads, least: 3 },
     ]),
+    ...[1, 2, 4].flatMap((threads) =>
+        ['pthread_rwlock', 'naive rwlock'].map((peer) => ({
+            name: `RwLock, 15 of 16 read, ${threadCount(threads)}`,
+            ours: 'rwLock',
+            peer,
+            threads,
+            least: 1,
+        })),
+    ),
+    ...[1, 2, 4].map((threads) => ({
+        name: `Semaphore, 1 permit, ${threadCount(threads)}`,
+        ours: 'semaphore',
+        peer: 'sem_t',
+        threads,
+        least: 1,
+    })),
+    {
+        name: 'Condition, 2 threads in turns',
+        ours: 'condition',
+        peer: 'std::condition_variable',
+        threads: 2,
+        least: 1,
+    },
     { name: 'striped, 2 threads', ours: 'striped', peer: 'atomic', threads: 2, least: 1.4 },
 ];
+
+/** @param {number} threads */
+function threadCount(threads) {
+    return threads === 1 ? '1 thread' : `${threads} threads`;
+}
 
 /** @param {Pair} pair */
 const subjectsOf = ({ ours, peer, threads }) => [ours, peer].map((name) => ({ name, threads }));
 
 /** @param {{ name: string, threads: number }} subject */
 const key = ({ name, threads }) => `${name}, ${threads}`;
+
+/** @param {string} peer @param {{ ours: number[], peer: number[] }} samples */
+function spread(peer, samples) {
+    const ratios = samples.ours.map((each_s, i) => each_s / (samples.peer[i] ?? NaN));
+    const [least, most] = [Math.min(...ratios), Math.max(...ratios)].map((ratio) => ratio.toPrecision(3));
+    return `${least} to ${most} × ${peer} in one turn`;
+}
 
 /** @param {import('../lib/context.js').Context} context @returns {Promise<import('../lib/rows.js').Row[]>} */
 export async function contention({ openTab }) {
@@ -41,14 +77,11 @@ export async function contention({ openTab }) {
         }
     }
     await tab.close();
-    return PAIRS.map(({ name, ours, peer, threads, least }) => ({
-        name,
-        unit: 'M/s',
-        peer,
-        samples: {
+    return PAIRS.map(({ name, ours, peer, threads, least }) => {
+        const pair = {
             ours: samples.get(key({ name: ours, threads })) ?? [],
             peer: samples.get(key({ name: peer, threads })) ?? [],
-        },
-        target: { least },
-    }));
+        };
+        return { name, unit: 'M/s', peer, samples: pair, target: { least }, note: spread(peer, pair) };
+    });
 }

@@ -8,8 +8,10 @@
 #include <emscripten/bind.h>
 #include <emscripten/emscripten.h>
 #include <pthread.h>
+#include <semaphore.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -17,8 +19,11 @@
 #include <utility>
 
 #include "tabacus/sync/atomic_counter.hpp"
+#include "tabacus/sync/condition.hpp"
+#include "tabacus/sync/counting_semaphore.hpp"
 #include "tabacus/sync/mutex.hpp"
 #include "tabacus/sync/mutexed_counter.hpp"
+#include "tabacus/sync/rw_lock.hpp"
 #include "tabacus/sync/striped_counter.hpp"
 
 namespace {
@@ -40,6 +45,98 @@ class NaiveFutexMutex {
     Word word_{0};
 };
 
+/// The simplest reader-writer lock over a futex: the number of readers, or `writing`. It notifies all
+/// on every unlock, and writers may starve.
+class NaiveRwLock {
+  public:
+    void lock() {
+        std::uint32_t word = 0;
+        while (!word_.compare_exchange_weak(word, writing)) {
+            if (word != 0) PlatformParker::park(word_, word, forever_ns);
+            word = 0;
+        }
+    }
+    void lock_shared() {
+        std::uint32_t word = word_.load();
+        for (;;) {
+            if (word == writing) {
+                PlatformParker::park(word_, word, forever_ns);
+                word = word_.load();
+            } else if (word_.compare_exchange_weak(word, word + 1)) {
+                return;
+            }
+        }
+    }
+    void unlock() { release(writing); }
+    void unlock_shared() { release(1); }
+
+  private:
+    static constexpr std::uint32_t writing = 1U << 31;
+
+    void release(std::uint32_t hold) {
+        word_.fetch_sub(hold);
+        PlatformParker::unpark_all(word_);
+    }
+
+    Word word_{0};
+};
+
+/// A reader-writer lock of POSIX.
+struct PosixRwLock {
+    void lock() { pthread_rwlock_wrlock(&lock_); }
+    void lock_shared() { pthread_rwlock_rdlock(&lock_); }
+    void unlock() { pthread_rwlock_unlock(&lock_); }
+    void unlock_shared() { pthread_rwlock_unlock(&lock_); }
+
+  private:
+    pthread_rwlock_t lock_ = PTHREAD_RWLOCK_INITIALIZER;
+};
+
+/// A semaphore of POSIX.
+class PosixSemaphore {
+  public:
+    explicit PosixSemaphore(std::uint32_t permits) { sem_init(&semaphore_, 0, permits); }
+    void acquire() {
+        while (sem_wait(&semaphore_) != 0) {
+        }
+    }
+    void release() { sem_post(&semaphore_); }
+
+  private:
+    sem_t semaphore_{};
+};
+
+/// The permits of the semaphores that are measured.
+constexpr std::uint32_t permits = 1;
+
+/// One operation in so many on a reader-writer lock writes.
+constexpr std::uint32_t operations_per_write = 16;
+
+/// Two threads that take turns: each waits for a condition until it is its turn, and notifies the
+/// other one.
+struct Turns {
+    Mutex mutex;
+    Condition condition;
+    std::mutex std_mutex;
+    std::condition_variable std_condition;
+    Owner turn = 1;
+    Word ended{0};
+
+    /// Whether the thread may go on.
+    [[nodiscard]] bool is(Owner self) const { return turn == self || ended.load() != 0; }
+
+    /// Ends the waits for ever.
+    void end(Owner self) {
+        ended.store(1);
+        mutex.lock(self);
+        std_mutex.lock();
+        condition.notify_all();
+        std_condition.notify_all();
+        std_mutex.unlock();
+        mutex.unlock(self);
+    }
+};
+
 /// All subjects. Each has cache lines of its own.
 struct Subjects {
     alignas(line_bytes) Mutex mutex;
@@ -49,7 +146,13 @@ struct Subjects {
     alignas(line_bytes) std::atomic<std::int64_t> fetch_add;
     alignas(line_bytes) StripedCounter striped;
     alignas(line_bytes) MutexedCounter mutexed;
-    alignas(line_bytes) std::int64_t guarded = 0;  // by the mutex that is measured
+    alignas(line_bytes) RwLock rw_lock;
+    alignas(line_bytes) NaiveRwLock naive_rw_lock;
+    alignas(line_bytes) PosixRwLock posix_rw_lock;
+    alignas(line_bytes) Semaphore semaphore;
+    alignas(line_bytes) PosixSemaphore posix_semaphore{permits};
+    alignas(line_bytes) Turns turns;
+    alignas(line_bytes) std::int64_t guarded = 0;  // by the lock that is measured
 };
 
 /// Increments a volatile cell, so that the compiler does not merge two critical sections.
@@ -58,12 +161,41 @@ void touch(std::int64_t& guarded) {
     cell = cell + 1;
 }
 
+/// Reads a cell that touch() increments.
+void look(const std::int64_t& guarded) {
+    static_cast<void>(const_cast<const volatile std::int64_t&>(guarded));
+}
+
+/// Whether the next operation of this thread writes.
+bool writes() {
+    thread_local std::uint32_t done = 0;
+    return ++done % operations_per_write == 0;
+}
+
+template <class Lock>
+void read_or_write(Lock& lock, std::int64_t& guarded) {
+    if (writes()) {
+        lock.lock();
+        touch(guarded);
+        lock.unlock();
+    } else {
+        lock.lock_shared();
+        look(guarded);
+        lock.unlock_shared();
+    }
+}
+
 using Operation = void (*)(Subjects&, Caller);
 
 struct Named {
     const char* name;
     Operation run;
+    /// How many operations run between two readings of the clock, which cost a call to JavaScript.
+    int batch = 16384;
 };
+
+/// The batch of operations that may sleep each time.
+constexpr int short_batch = 64;
 
 constexpr Named operations[] = {
     {"mutex",
@@ -87,6 +219,51 @@ constexpr Named operations[] = {
     {"fetch_add", [](Subjects& s, Caller) { s.fetch_add.fetch_add(1); }},
     {"striped", [](Subjects& s, Caller self) { s.striped.bump(1, self); }},
     {"mutexed", [](Subjects& s, Caller self) { s.mutexed.add(1, self); }},
+    {"rwLock",
+     [](Subjects& s, Caller self) {
+         const RwMode mode = writes() ? RwMode::exclusive : RwMode::shared;
+         s.rw_lock.lock(self.id, mode);
+         mode == RwMode::exclusive ? touch(s.guarded) : look(s.guarded);
+         s.rw_lock.unlock(self.id, mode);
+     },
+     short_batch},
+    {"naive rwlock", [](Subjects& s, Caller) { read_or_write(s.naive_rw_lock, s.guarded); },
+     short_batch},
+    {"pthread_rwlock", [](Subjects& s, Caller) { read_or_write(s.posix_rw_lock, s.guarded); },
+     short_batch},
+    {"semaphore",
+     [](Subjects& s, Caller self) {
+         s.semaphore.acquire(self.id);
+         touch(s.guarded);
+         s.semaphore.release(self.id);
+     },
+     short_batch},
+    {"sem_t",
+     [](Subjects& s, Caller) {
+         s.posix_semaphore.acquire();
+         touch(s.guarded);
+         s.posix_semaphore.release();
+     },
+     short_batch},
+    {"condition",
+     [](Subjects& s, Caller self) {
+         Turns& turns = s.turns;
+         turns.mutex.lock(self.id);
+         turns.condition.wait(turns.mutex, self.id, [&] { return turns.is(self.id); });
+         turns.turn = 3 - self.id;
+         turns.condition.notify_one();
+         turns.mutex.unlock(self.id);
+     },
+     short_batch},
+    {"std::condition_variable",
+     [](Subjects& s, Caller self) {
+         Turns& turns = s.turns;
+         std::unique_lock held(turns.std_mutex);
+         turns.std_condition.wait(held, [&] { return turns.is(self.id); });
+         turns.turn = 3 - self.id;
+         turns.std_condition.notify_one();
+     },
+     short_batch},
 };
 
 struct Run {
@@ -100,9 +277,6 @@ struct Run {
     Subjects subjects;
 };
 
-/// How many operations run between two readings of the clock, which cost a call to JavaScript.
-constexpr int batch = 16384;
-
 template <std::size_t index>
 void loop(Run& run, Caller self) {
     const double deadline_ms = emscripten_get_now() + run.duration_ms;
@@ -110,10 +284,12 @@ void loop(Run& run, Caller self) {
     // A copy in registers. The argument is in memory, and would be loaded anew after every atomic
     // operation.
     const Caller caller{.id = self.id, .may_sleep = self.may_sleep};
+    constexpr int batch = operations[index].batch;
     do {
         for (int i = 0; i < batch; ++i) operations[index].run(run.subjects, caller);
         done += batch;
-    } while (emscripten_get_now() < deadline_ms);
+    } while (emscripten_get_now() < deadline_ms && run.subjects.turns.ended.load() == 0);
+    run.subjects.turns.end(caller.id);
     run.total.fetch_add(done);
 }
 

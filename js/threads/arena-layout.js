@@ -38,7 +38,7 @@ export const kindNamed = (number) =>
     );
 
 export const arenaMagic = 0x7abac005;
-export const arenaVersion = 5;
+export const arenaVersion = 6;
 export const lineBytes = 128;
 
 /** Offsets of fields, in bytes from the beginning of the arena, of an agent, of an entry and of a hammer. */
@@ -62,7 +62,7 @@ export const mutexWord = Object.freeze({ died: 2, ownerShift: 2, notRecoverable:
 export const unlocks = Object.freeze({ released: 0 });
 
 /** A record (combiner.hpp), and the bits of its state. */
-export const recordFields = Object.freeze({ state: 4, ticket: 8 });
+export const recordFields = Object.freeze({ state: 0, ticket: 4 });
 export const recordBits = Object.freeze({ wants: 1, afterDeath: 16, sleeps: 64 });
 export const rwModes = Object.freeze({ shared: 0, exclusive: 2 });
 export const acquired = Object.freeze({ acquired: 0, timedOut: 2, ownerDied: 4, notRecoverable: 5 });

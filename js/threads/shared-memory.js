@@ -226,13 +226,16 @@ export class SharedMemory extends /** @type {new () => StorageEventTarget & Even
      * @param {string} name a well-formed string of 1 to 128 UTF-16 units. No counter, mutex or condition may
      *   have the same name
      * @param {() => void} run a function that does not call callOnce() for the same name. It is not awaited
+     * @param {{ timeout?: number }} [options] `timeout`: the longest wait for another thread that runs the
+     *   function, in milliseconds, from 0 (which never waits) to 2^31 − 1
      * @returns {boolean} whether this call has run the function
      * @throws {TabacusError} `would-block` on a page's main thread, unless the function has run;
      *   `would-deadlock` if the function calls itself; as counter() does
+     * @throws {DOMException} `TimeoutError`
      */
-    callOnce(name, run) {
+    callOnce(name, run, options) {
         checkFunction('run', run);
-        return /** @type {SharedOnce} */ (this.#openAs(name, 'once')).call(run);
+        return /** @type {SharedOnce} */ (this.#openAs(name, 'once')).call(run, options);
     }
 
     /**

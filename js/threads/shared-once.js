@@ -23,24 +23,20 @@ export class SharedOnce {
         return Atomics.load(this.#core.words, this.#at) !== 0;
     }
 
-    /** Returns whether this thread has to run the function. Requires that it holds the mutex. */
-    #mustRun() {
-        this.#mutex.markConsistent();
-        return !this.#done;
-    }
-
-    #setDone() {
-        Atomics.store(this.#core.words, this.#at, 1);
-    }
-
-    /** Implements SharedMemory.callOnce(). @param {() => void} run */
-    call(run) {
+    /**
+     * Implements SharedMemory.callOnce().
+     *
+     * @param {() => void} run
+     * @param {{ timeout?: number }} [options]
+     */
+    call(run, options) {
         if (this.#done) return false;
-        this.#mutex.lock();
+        this.#mutex.lock(options);
         try {
-            if (!this.#mustRun()) return false;
+            this.#mutex.markConsistent();
+            if (this.#done) return false;
             run();
-            this.#setDone();
+            Atomics.store(this.#core.words, this.#at, 1);
             return true;
         } finally {
             this.#mutex.unlock();
@@ -57,9 +53,10 @@ export class SharedOnce {
         if (this.#done) return false;
         const held = await this.#mutex.lockAsync(options);
         try {
-            if (!this.#mustRun()) return false;
+            this.#mutex.markConsistent();
+            if (this.#done) return false;
             await run();
-            this.#setDone();
+            Atomics.store(this.#core.words, this.#at, 1);
             return true;
         } finally {
             held.unlock();

@@ -189,7 +189,7 @@ export class SharedRwLock {
     _notOwner() {
         return new TabacusError(
             'not-owner',
-            `${show(this.name)} is not held here in that way; only its owner can unlock it`,
+            `${show(this.name)} is not held here; only its owner can unlock it`,
         );
     }
 

@@ -12,7 +12,7 @@ import { maySleep } from './waiting.js';
  *
  * @typedef {object} Ops
  * @property {(root: number, maySleep: number) => number} agent_enter
- * @property {(root: number, dead: number) => void} agent_died
+ * @property {(root: number, dead: number, self: number) => void} agent_died
  * @property {(root: number, agent: number, kind: number, units: number) => number} object_open
  * @property {(kind: number, counter: number, agent: number, n: number) => number} counter_add
  * @property {(kind: number, counter: number, agent: number, n: number) => number} counter_bump
@@ -230,8 +230,8 @@ export class ThreadCore {
         if (this.closed) return;
         this.closed = true;
         this.#ending.abort(closedError());
-        this.ops.agent_died(this.root, this.id);
-        // The page reports the end of this thread once more. The two reports must not overlap.
+        this.ops.agent_died(this.root, this.id, this.id);
+        // The page reports the end of this thread once more. The thread's own report must have ended.
         this.releaseLivenessLock();
         // The hot paths do not check whether the attachment is open. The functions that they call return "not
         // done" instead, and the error path then finds that it is closed.

@@ -36,7 +36,8 @@ const died = { owner: 0, writer: 0 };
 const tried = { mutex: 0, rwLock: 0 };
 
 /**
- * Whether a thread holds a reader-writer lock exclusively: the records of combiner.hpp, the bits of rw_lock.hpp.
+ * Whether a thread holds a reader-writer lock exclusively: the records and owners of combiner.hpp, the bits of
+ * rw_lock.hpp.
  *
  * @param {Int32Array} view
  * @param {number} lock
@@ -44,8 +45,10 @@ const tried = { mutex: 0, rwLock: 0 };
  */
 function writes(view, lock, thread) {
     const used = Number(view[(lock >> 2) + 1]);
-    return Array.from({ length: used }, (_, index) => (lock >> 2) + 3 + 3 * index).some(
-        (record) => view[record] === thread && (Number(view[record + 1]) & 6) === 6,
+    const states = (lock >> 2) + 4;
+    const owners = states + 2 * 512;
+    return Array.from({ length: used }, (_, index) => (index * 17) % 512).some(
+        (record) => view[owners + 2 * record] === thread && (Number(view[states + 2 * record]) & 6) === 6,
     );
 }
 
@@ -68,10 +71,14 @@ async function watchedPage(/** @type {(end: () => unknown) => void} */ after) {
                     tried.rwLock = at;
                     return real.rw_request(at, ...rest);
                 },
-                agent_died: (/** @type {number} */ root, /** @type {number} */ dead) => {
+                agent_died: (
+                    /** @type {number} */ root,
+                    /** @type {number} */ dead,
+                    /** @type {number} */ self,
+                ) => {
                     if (Number(view[tried.mutex >> 2]) >>> 2 === dead) died.owner++;
                     if (writes(view, tried.rwLock, dead)) died.writer++;
-                    real.agent_died(root, dead);
+                    real.agent_died(root, dead, self);
                 },
             };
             return { exports };

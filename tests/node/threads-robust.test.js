@@ -178,6 +178,25 @@ test('a function runs once over all threads', async () => {
     assert.equal(runs, 2);
 });
 
+test('a call that waits for a function in another thread ends by its time or its signal', async () => {
+    const { shared, other } = await pair();
+    /** @type {(value?: undefined) => void} */
+    let end = () => {};
+    const running = other.callOnceAsync('once', () => new Promise((resolve) => (end = resolve)));
+    const run = () => assert.fail('another thread runs it');
+    assert.throws(() => shared.callOnce('once', run, { timeout: 0 }), { name: 'TimeoutError' });
+    assert.throws(
+        () => shared.callOnce('once', run, /** @type {any} */ ({ timeout: -1 })),
+        withCode('invalid-argument'),
+    );
+    await assert.rejects(shared.callOnceAsync('once', run, { timeout: 0 }), { name: 'TimeoutError' });
+    const signal = AbortSignal.abort(new Error('enough'));
+    await assert.rejects(shared.callOnceAsync('once', run, { signal }), { message: 'enough' });
+    end();
+    assert.equal(await running, true);
+    assert.equal(shared.callOnce('once', run, { timeout: 0 }), false);
+});
+
 test('a function that throws is run by the next caller', async () => {
     const { shared, other } = await pair();
     const fail = () => {

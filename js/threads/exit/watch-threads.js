@@ -54,7 +54,7 @@ function* announced({ words, root, agent: first }) {
  */
 function watch(core, livenessPrefix, id, thread) {
     const reportDeath = () => {
-        if (!core.closed) core.ops.agent_died(core.root, id);
+        if (!core.closed) core.ops.agent_died(core.root, id, core.id);
     };
     return (
         /** @type {(...given: any[]) => (() => void) | void} */ (watchExit)(

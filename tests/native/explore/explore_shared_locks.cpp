@@ -28,6 +28,7 @@ using sync::Owner;
 using sync::RwMode;
 
 constexpr std::uint32_t lock_records = 5;
+constexpr Owner reporter = 7;
 constexpr std::uint32_t lives = ThreadsWorkload::never;
 
 /// Explores within fewer preemptions if a sanitizer checks the program.
@@ -114,7 +115,7 @@ class Locking final : public MortalLocks {
         for (std::uint32_t i = 0; i < rounds_; ++i) enter(index);
         if (index == 0) ended_ = true;
     }
-    void report_death() override { lock_.owner_died(1); }
+    void report_death() override { lock_.owner_died(1, reporter); }
 
   private:
     /// The lock, with a view of its records that is no operation of a thread.
@@ -212,6 +213,34 @@ Program locking(const std::string& ways, std::uint32_t rounds, std::uint32_t die
     });
 }
 
+/// A writer has died inside a reader-writer lock. Each other thread reports that, and writes once.
+class Reporting final : public ThreadsWorkload {
+  public:
+    Reporting() { lock_.lock(reporter, RwMode::exclusive); }
+    void run(std::uint32_t index) override {
+        lock_.owner_died(reporter, index + 1);
+        lock_.lock(index + 1, RwMode::exclusive);
+        if (lock_.mark_consistent(index + 1)) ++news_;
+        if (inside_.fetch_add(1) != 0) failure_ = "two writers were inside at once";
+        inside_.fetch_sub(1);
+        lock_.unlock(index + 1, RwMode::exclusive);
+    }
+    std::string after_step() override { return failure_ != nullptr ? failure_ : ""; }
+    std::string judge() override {
+        return news_ == 1 ? "" : "a death was not reported to exactly one writer";
+    }
+
+  private:
+    sync::BasicRwLock<ModelParker, lock_records> lock_;
+    ModelAtomic<std::uint32_t> inside_{0};
+    std::uint32_t news_ = 0;
+    const char* failure_ = nullptr;
+};
+
+Program reporting(std::uint32_t threads) {
+    return threads_program(threads, [] { return std::make_unique<Reporting>(); });
+}
+
 /// Each thread acquires and releases a permit `rounds` times; in the way 't', it may give up. No
 /// more threads are inside than there are permits, and all permits are there in the end. Thread 0
 /// may die. In the way 'c', it reports its own end instead of a release, as a thread that closes its
@@ -236,7 +265,7 @@ class Acquiring final : public MortalLocks {
     }
     void report_death() override {
         if (dead_inside_) inside_.fetch_sub(1);
-        semaphore_.owner_died(1);
+        semaphore_.owner_died(1, reporter);
     }
 
   private:
@@ -250,7 +279,7 @@ class Acquiring final : public MortalLocks {
         if (index == 0) dead_inside_ = true;
         inside_.fetch_sub(1);
         if (index == 0) dead_inside_ = false;
-        if (ways_[index] == 'c') return semaphore_.owner_died(index + 1);
+        if (ways_[index] == 'c') return semaphore_.owner_died(index + 1, index + 1);
         semaphore_.release(index + 1);
     }
 
@@ -294,7 +323,7 @@ class Producing final : public MortalLocks {
         semaphore_.acquire(index + 1);
         ++consumed_;
     }
-    void report_death() override { semaphore_.owner_died(1); }
+    void report_death() override { semaphore_.owner_died(1, reporter); }
 
   private:
     const std::uint32_t consumers_;
@@ -326,7 +355,7 @@ class Meeting final : public MortalLocks {
     }
     void report_death() override {
         dead_ = true;
-        barrier_.owner_died(1);
+        barrier_.owner_died(1, reporter);
     }
 
   private:
@@ -387,6 +416,12 @@ TEST_CASE("shared locks: a reader-writer lock survives an owner that dies at any
         check_deaths_proved([&](std::uint32_t steps) { return locking(ways, 1, steps); },
                             {.preemptions = ways.size() == 2 ? 1U : 0U});
     }
+}
+
+TEST_CASE("shared locks: two threads report one death at once, and one writer is told",
+          "[threads]") {
+    check_lock_proved(reporting(2), {.preemptions = 2});
+    check_lock_proved(reporting(3), {.preemptions = 1});
 }
 
 TEST_CASE("shared locks: a semaphore admits as many threads as it has permits", "[threads]") {

@@ -136,7 +136,7 @@ TEST_CASE("the blocks of agents are used again, and their ids are not", "[sync]"
         Agent* agent = test.arena.enter(true);
         REQUIRE(agent != nullptr);
         CHECK(ids.insert(agent->id).second);
-        test.arena.report_death(agent->id);
+        test.arena.report_death(agent->id, agent->id);
     }
     REQUIRE(test.arena.enter(true) != nullptr);
     CHECK(test.arena.enter(true) == nullptr);
@@ -149,10 +149,10 @@ TEST_CASE("a death reaches all objects by their names, and the registry itself",
     const auto opened = open(test.arena, dead, u"m", Kind::mutex);
     auto& mutex = *test.arena.at<Mutex>(test.arena.at<Entry>(opened.entry)->object);
     const Owner id = dead.id;
-    test.arena.report_death(0);
+    test.arena.report_death(0, heir.id);
     CHECK_FALSE(mutex.locked());
     mutex.lock(id);
-    test.arena.report_death(id);
+    test.arena.report_death(id, heir.id);
     CHECK(mutex.try_lock(heir.id) == LockResult::owner_died);
     CHECK(dead.id == 0);
     CHECK(test.arena.enter(true) == &dead);
@@ -169,7 +169,7 @@ TEST_CASE("threads that join and die at once get a block each", "[sync]") {
                 refused.fetch_add(1);
                 continue;
             }
-            test.arena.report_death(agent->id);
+            test.arena.report_death(agent->id, agent->id);
         }
     });
     CHECK(refused.load() == 0);

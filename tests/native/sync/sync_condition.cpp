@@ -2,7 +2,10 @@
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 
 #include "sync_support.hpp"
@@ -10,6 +13,7 @@
 #include "tabacus/sync/condition.hpp"
 #include "tabacus/sync/mutex.hpp"
 #include "tabacus/sync/thread_id.hpp"
+#include "tabacus/threads/shared_condition.hpp"
 
 using namespace tabacus::sync;
 using tabacus::sync::test::on_threads;
@@ -158,4 +162,73 @@ TEST_CASE("once: the next caller runs a function that threw or whose thread died
     });
     CHECK(nested == CallResult::ran);
     CHECK(once.call(7, [] {}) == CallResult::done);
+}
+
+TEST_CASE("a shared condition variable passes items from thread to thread, for any lock",
+          "[sync]") {
+    Mutex guard;
+    const auto rw_guard = std::make_unique<RwLock>();
+    Condition filled;
+    std::int64_t taken = 0;
+    const auto pass_items = [&](auto mutex) {
+        tabacus::SharedConditionVariable condition(filled);
+        int items = 0;
+        on_threads(4, [&](std::uint32_t index) {
+            for (int i = 0; i < 500; ++i) {
+                std::unique_lock held(mutex);
+                if (index < 2) {
+                    ++items;
+                    condition.notify_one();
+                    continue;
+                }
+                const auto some = [&] { return items > 0; };
+                if (index == 2) {
+                    condition.wait(held, some);
+                } else if (!condition.wait_for(held, std::chrono::hours(1), some)) {
+                    return;
+                }
+                --items;
+                ++taken;
+            }
+        });
+        CHECK(items == 0);
+        std::unique_lock held(mutex);
+        CHECK(condition.wait_for(held, std::chrono::microseconds(50)) == std::cv_status::timeout);
+        CHECK_FALSE(
+            condition.wait_until(held, std::chrono::steady_clock::now(), [] { return false; }));
+    };
+    pass_items(tabacus::SharedMutex(guard));
+    pass_items(tabacus::SharedRwMutex(*rw_guard));
+    CHECK(taken == 2'000);
+}
+
+TEST_CASE("a shared mutex answers its holder, and is not recoverable after a silent unlock",
+          "[sync]") {
+    Mutex word;
+    tabacus::SharedMutex mutex(word);
+    REQUIRE(mutex.try_lock());
+    CHECK_THROWS_AS(mutex.lock(), std::system_error);
+    CHECK_THROWS_AS(mutex.try_lock_for(std::chrono::hours(1)), std::system_error);
+    mutex.unlock();
+    REQUIRE(word.lock(owner_max) == LockResult::acquired);
+    CHECK_FALSE(mutex.try_lock());
+    CHECK_FALSE(mutex.try_lock_until(std::chrono::steady_clock::now()));
+    word.owner_died(owner_max);
+    mutex.lock();
+    mutex.unlock();
+    CHECK_THROWS_AS(mutex.lock(), std::system_error);
+}
+
+TEST_CASE("once: a shared flag runs a function once, and again after it has thrown", "[sync]") {
+    OnceFlag state;
+    tabacus::SharedOnceFlag once(state);
+    int runs = 0;
+    CHECK_THROWS_AS(tabacus::call_once(once, [] { throw std::domain_error("not now"); }),
+                    std::domain_error);
+    on_threads(4, [&](std::uint32_t) { tabacus::call_once(once, [&](int n) { runs += n; }, 3); });
+    CHECK(runs == 3);
+    OnceFlag other;
+    tabacus::SharedOnceFlag self(other);
+    CHECK_THROWS_AS(tabacus::call_once(self, [&] { tabacus::call_once(self, [] {}); }),
+                    std::system_error);
 }

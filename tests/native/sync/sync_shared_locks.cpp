@@ -118,15 +118,15 @@ TEST_CASE("a reader-writer lock is not recoverable after an unlock without mark_
           "[sync]") {
     auto lock = std::make_unique<RwLock>();
     REQUIRE(lock->lock(7, RwMode::exclusive) == Acquired::acquired);
-    lock->owner_died(7);
-    lock->owner_died(7);
+    lock->owner_died(7, 3);
+    lock->owner_died(7, 3);
     CHECK(lock->lock(8, RwMode::shared) == Acquired::owner_died);
     CHECK(lock->unlock(8, RwMode::shared) == UnlockResult::released);
     CHECK(lock->lock(9, RwMode::exclusive) == Acquired::owner_died);
     CHECK(lock->mark_consistent(9));
     CHECK(lock->unlock(9, RwMode::exclusive) == UnlockResult::released);
     REQUIRE(lock->lock(8, RwMode::exclusive) == Acquired::acquired);
-    lock->owner_died(8);
+    lock->owner_died(8, 3);
     CHECK(lock->lock(9, RwMode::exclusive) == Acquired::owner_died);
     CHECK(lock->unlock(9, RwMode::exclusive) == UnlockResult::released);
     CHECK(lock->lock(10, RwMode::exclusive) == Acquired::not_recoverable);
@@ -138,7 +138,7 @@ TEST_CASE("a shared lock refuses a request for which it has no record", "[sync]"
     REQUIRE(lock->lock(7, RwMode::shared) == Acquired::acquired);
     REQUIRE(lock->lock(8, RwMode::shared) == Acquired::acquired);
     CHECK(lock->lock(9, RwMode::shared) == Acquired::full);
-    lock->owner_died(7);
+    lock->owner_died(7, 3);
     CHECK(lock->lock(9, RwMode::shared) == Acquired::acquired);
 }
 
@@ -172,7 +172,7 @@ TEST_CASE("a semaphore takes a release from the accounts of others, and refuses 
     CHECK(semaphore.try_acquire(8) == Acquired::busy);
     CHECK(semaphore.release(8) == ReleaseResult::released);
     CHECK(semaphore.available() == 1);
-    semaphore.owner_died(7);
+    semaphore.owner_died(7, 3);
     CHECK(semaphore.available() == 2);
     CHECK(semaphore.release(8) == ReleaseResult::released);
     CHECK(semaphore.available() == 3);

@@ -30,9 +30,11 @@ TABACUS_EXPORT(tabacus::sync::Arena*, arena_make)() {
 TABACUS_EXPORT(tabacus::sync::Agent*, agent_enter)
 (tabacus::sync::Arena* arena, std::uint32_t may_sleep) { return arena->enter(may_sleep != 0); }
 
-// Notes that a thread has died, or that it leaves, and frees its agent.
+// Notes that a thread has died, or that it leaves, and frees its agent. `self` is the caller.
 TABACUS_EXPORT(void, agent_died)
-(tabacus::sync::Arena* arena, tabacus::sync::Owner dead) { arena->report_death(dead); }
+(tabacus::sync::Arena* arena, tabacus::sync::Owner dead, tabacus::sync::Owner self) {
+    arena->report_death(dead, self);
+}
 
 // Returns the offset of the entry with the name in the first `units` units of the agent's name; 0
 // if the arena is full, -1 if it stays locked.

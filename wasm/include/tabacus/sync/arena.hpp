@@ -119,7 +119,7 @@ struct OpenResult {
 class alignas(line_bytes) Arena {
   public:
     static constexpr std::uint32_t magic_number = 0x7ABAC005;
-    static constexpr std::uint32_t version_number = 5;
+    static constexpr std::uint32_t version_number = 6;
 
     const std::uint32_t magic = magic_number;      // 0
     const std::uint32_t version = version_number;  // 4
@@ -165,15 +165,15 @@ class alignas(line_bytes) Arena {
     }
 
     /// Notes that the thread with that id has died, or that it leaves the arena, and frees its block.
-    /// The next acquirer of what it holds is notified of that (mutex.hpp). Any thread may call it,
-    /// also again. Requires that the thread does nothing else any more, and that two reports of it
-    /// do not overlap, unless it has died while it made the first one itself. Does nothing for 0,
-    /// which is no thread.
-    void report_death(Owner dead) {
+    /// The next acquirer of what it holds is notified of that (mutex.hpp). `self` is the caller; a
+    /// thread that leaves is both. Any thread may call it, also again, and also while another thread
+    /// does. Requires that the dead thread does nothing else any more, not even a report of its own
+    /// end. Does nothing for 0, which is no thread.
+    void report_death(Owner dead, Owner self) {
         if (dead == 0) return;
         mutex_.owner_died(dead);
         for (Offset entry = first_entry_.load(); entry != 0; entry = at<Entry>(entry)->next) {
-            owner_died(*at<Entry>(entry), dead);
+            owner_died(*at<Entry>(entry), dead, self);
         }
         const std::uint32_t used = agents_used.load();
         for (std::uint32_t index = 0; index < used; ++index) {
@@ -312,7 +312,7 @@ class alignas(line_bytes) Arena {
     }
 
     /// Calls owner_died() of an object.
-    void owner_died(const Entry& entry, Owner dead) {
+    void owner_died(const Entry& entry, Owner dead, Owner self) {
         switch (entry.kind) {
             case Kind::mutexed:
                 return at<MutexedCounter>(entry.object)->owner_died(dead);
@@ -321,11 +321,11 @@ class alignas(line_bytes) Arena {
             case Kind::mutex:
                 return at<Mutex>(entry.object)->owner_died(dead);
             case Kind::rw_lock:
-                return at<RwLock>(entry.object)->owner_died(dead);
+                return at<RwLock>(entry.object)->owner_died(dead, self);
             case Kind::semaphore:
-                return at<Semaphore>(entry.object)->owner_died(dead);
+                return at<Semaphore>(entry.object)->owner_died(dead, self);
             case Kind::barrier:
-                return at<Barrier>(entry.object)->owner_died(dead);
+                return at<Barrier>(entry.object)->owner_died(dead, self);
             case Kind::condition:
                 return at<Condition>(entry.object)->owner_died(dead);
             case Kind::once:
@@ -440,7 +440,7 @@ class alignas(line_bytes) Arena {
 class ArenaThread {
   public:
     explicit ArenaThread(Arena& arena) : arena_(arena), id_(arena.take_id()) {}
-    ~ArenaThread() { arena_.report_death(id_); }
+    ~ArenaThread() { arena_.report_death(id_, id_); }
     ArenaThread(const ArenaThread&) = delete;
     ArenaThread& operator=(const ArenaThread&) = delete;
 

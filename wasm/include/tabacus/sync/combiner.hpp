@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "tabacus/sync/mutex.hpp"
@@ -29,6 +30,17 @@
 //   self    1       it combines, and has to look again         it: clears `again`, looks again
 //   0       1       impossible: the combiner stores 0
 //   dead    any     the combiner is dead                       owner_died(): takes its place
+//
+// The owner of a record:
+//
+//   owner   gone   meaning                                     transitions
+//   0       0      the record is free                          any thread: claims it
+//   self    0      the thread has the record until it dies     owner_died(): sets `gone`
+//   dead    1      its owner is dead                           combiner: frees the record, or the
+//                                                              object keeps it (barrier.hpp)
+//
+// One exchange compares the owner and sets `gone`. So a report that is late, because another one of
+// the same death has overtaken it, cannot mark the next owner of the record.
 
 namespace tabacus::sync {
 
@@ -57,9 +69,8 @@ inline constexpr std::uint32_t records_max = 512;
 template <class Parks>
 struct Record {
     using Cell = Parks::template Atomic<std::uint32_t>;
-    Cell owner{0};   // 0  the thread that has the record until it dies; 0 if no thread has it
-    Cell state{0};   // 4  0 while the record is not in use, else as the object defines it
-    Cell ticket{0};  // 8  the order of the requests
+    Cell state{0};   // 0  0 while the record is not in use, else as the object defines it
+    Cell ticket{0};  // 4  the order of the requests
 };
 
 using SharedRecord = Record<PlatformParker>;
@@ -74,30 +85,34 @@ class Combiner {
     // Bits of a record's state that all objects share.
     static constexpr std::uint32_t wants = 1;    // the request is not decided yet
     static constexpr std::uint32_t own = 2;      // the object's; withdraw() clears it
-    static constexpr std::uint32_t died = 8;     // the owner is dead; the next combiner clears up
+    static constexpr std::uint32_t died = 8;     // the owner is dead: each() sets it from `gone`
     static constexpr std::uint32_t sleeps = 64;  // the owner sleeps, or is about to
 
     Combiner(const Combiner&) = delete;
     Combiner& operator=(const Combiner&) = delete;
 
-    /// Returns what a dead thread held, and withdraws what it waited for. Any thread may call it,
-    /// also again, while others work; a thread that ends calls it for itself. Requires that `dead`
-    /// does nothing else any more, and that two calls for one thread do not overlap, unless the
-    /// thread that made the first call has died.
-    /// It combines in the name of the dead thread. So if a thread dies while it reports its own end,
-    /// the next report of its death takes the combiner's place over.
-    [[gnu::noinline, clang::minsize]] void owner_died(Owner dead) {
+    /// Returns what a dead thread held, and withdraws what it waited for. `self` is the caller. A
+    /// thread that ends calls it for itself, with `self` equal to `dead`. Any thread may call it,
+    /// also again, and also while another thread does. Requires that `dead` does nothing else any
+    /// more, not even a report of its own end.
+    /// The caller combines in its own name. So if it dies in this call, the report of its death
+    /// takes the combiner's place over.
+    [[gnu::noinline, clang::minsize]] void owner_died(Owner dead, Owner self) {
         const std::uint32_t used = used_.load();
         for (std::uint32_t i = 0; i < used; ++i) {
-            if (record_[i].owner.load() == dead) record_[i].state.fetch_or(died);
+            Cell& owner = owner_of(record_at(i));
+            if (owner.load() != dead) continue;
+            any_gone_.store(1);
+            Owner still = dead;
+            owner.compare_exchange_strong(still, dead | gone);
         }
         std::uint32_t word = word_.load();
         while (word >> 1 == dead) {
-            if (!word_.compare_exchange_weak(word, dead << 1)) continue;
+            if (!word_.compare_exchange_weak(word, self << 1)) continue;
             wake_all();
-            return combine_until_quiet(dead);
+            return combine_until_quiet(self);
         }
-        serve(dead);
+        serve(self);
     }
 
     /// Withdraws a request. Returns false, and changes nothing, if it is decided already.
@@ -129,8 +144,9 @@ class Combiner {
         const std::uint32_t used = used_.load();
         std::uint32_t first = used;  // the first record without an owner
         for (std::uint32_t i = used; i-- > 0;) {
-            const Owner owner = record_[i].owner.load();
-            if (owner == self && (record_[i].state.load() & busy) == 0) return &record_[i];
+            Record<Parks>& record = record_at(i);
+            const Owner owner = owner_of(record).load();
+            if (owner == self && (record.state.load() & busy) == 0) return &record;
             if (owner == 0) first = i;
         }
         for (std::uint32_t i = first; i < Records; ++i) {
@@ -138,7 +154,8 @@ class Combiner {
             // between the two.
             if (i >= used) include(i);
             std::uint32_t nobody = 0;
-            if (record_[i].owner.compare_exchange_strong(nobody, self)) return &record_[i];
+            Record<Parks>& record = record_at(i);
+            if (owner_of(record).compare_exchange_strong(nobody, self)) return &record;
         }
         return nullptr;
     }
@@ -154,7 +171,10 @@ class Combiner {
     /// Sleeps until the request is decided, or returns false once the deadline has passed.
     template <class NowNs>
     bool await(Record<Parks>& record, std::int64_t deadline_ns, NowNs& now_ns) {
-        for (std::uint32_t pause = Parks::spin_pause_first; pause <= Parks::spin_pause_max;
+        // The first looks are close together, because a grant is handed over: until its owner sees
+        // it, nobody else can enter. The looks disturb nobody, because others write this record only
+        // to decide it.
+        for (std::uint32_t pause = Parks::grant_pause_first; pause <= Parks::spin_pause_max;
              pause *= 2) {
             for (std::uint32_t i = 0; i < pause; ++i)
                 std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -200,9 +220,9 @@ class Combiner {
     }
 
     /// Gives the record of a dead thread back. Only a combiner calls it.
-    static void free(Record<Parks>& record) {
+    void free(Record<Parks>& record) {
         record.state.store(0);
-        record.owner.store(0);
+        owner_of(record).store(0);
     }
 
     /// Decides a request, unless it is withdrawn or its owner is dead. `state` is the state that the
@@ -230,17 +250,35 @@ class Combiner {
                                                           std::uint32_t bits) {
         const std::uint32_t used = used_.load();
         for (std::uint32_t i = 0; i < used; ++i) {
-            if ((record_[i].state.load() & mask) == bits && record_[i].owner.load() == self)
-                return &record_[i];
+            Record<Parks>& record = record_at(i);
+            if (owner_of(record).load() == self && (record.state.load() & mask) == bits)
+                return &record;
         }
         return nullptr;
     }
 
-    /// Calls `see(record, state)` for all records in use.
+    /// Returns the word of a record's owner.
+    Cell& owner_of(const Record<Parks>& record) {
+        return owner_[static_cast<std::size_t>(&record - record_.data())].word;
+    }
+
+    /// Calls `see(record, state)` for all records in use. `state` has `died` if the owner is dead.
     template <class See>
     void each(See see) {
         const std::uint32_t used = used_.load();
-        for (std::uint32_t i = 0; i < used; ++i) see(record_[i], record_[i].state.load());
+        const std::uint32_t any_gone = any_gone_.load();
+        for (std::uint32_t i = 0; i < used; ++i) {
+            Record<Parks>& record = record_at(i);
+            see(record, state_of(record, any_gone));
+        }
+    }
+
+    /// Returns the state of a record, with `died` if `any_gone` is not 0 and the owner is dead.
+    [[gnu::noinline, clang::minsize]] std::uint32_t state_of(const Record<Parks>& record,
+                                                             std::uint32_t any_gone) {
+        // The owner first: what is read after `gone` is the last state of the dead.
+        const bool dead = any_gone != 0 && (owner_of(record).load() & gone) != 0;
+        return record.state.load() | (dead ? died : 0);
     }
 
   private:
@@ -249,8 +287,26 @@ class Combiner {
     Combiner() = default;
 
     static constexpr std::uint32_t again = 1;
+    static constexpr Owner gone = 1U << 31;
+    static_assert(owner_max < gone);
+
+    // Two records that are used one after the other are on different cache lines, because each
+    // thread writes its own. The stride is prime, so that every record is reached.
+    static constexpr std::uint32_t stride = 17;
+    static_assert(Records % stride != 0);
+
+    /// As large as a record, so that both have the same distance at every index.
+    struct OwnerOfRecord {
+        Cell word{0};
+        Cell unused{0};
+    };
+    static_assert(sizeof(OwnerOfRecord) == sizeof(Record<Parks>));
 
     Object& object() { return *static_cast<Object*>(this); }
+
+    [[gnu::noinline, clang::minsize]] Record<Parks>& record_at(std::uint32_t index) {
+        return record_[index * stride % Records];
+    }
 
     void include(std::uint32_t index) {
         std::uint32_t used = used_.load();
@@ -274,9 +330,13 @@ class Combiner {
     }
 
     Cell word_{0};
-    Cell used_{0};    // the combiners look at the first `used_` records
-    Cell ticket_{0};  // the next request's
+    Cell used_{0};      // the combiners look at the first `used_` records
+    Cell ticket_{0};    // the next request's
+    Cell any_gone_{0};  // whether an owner was ever marked as gone
     std::array<Record<Parks>, Records> record_;
+    // The owners are apart from the states, because every thread reads all owners to find its own
+    // record, and they hardly ever change.
+    std::array<OwnerOfRecord, Records> owner_{};
 };
 
 }  // namespace tabacus::sync

@@ -78,6 +78,22 @@ class BasicCondition {
         return word;
     }
 
+    /// Sleeps until a notification that was sent after announce() returned `seen`. Returns false if
+    /// the deadline has passed before.
+    template <class NowNs>
+    bool sleep(std::uint32_t seen, std::int64_t deadline_ns, NowNs now_ns) {
+        while (word_.load() == seen) {
+            std::int64_t rest_ns = Parks::sleep_max_ns;
+            if (deadline_ns != forever_ns) {
+                const std::int64_t left_ns = deadline_ns - now_ns();
+                if (left_ns <= 0) return false;
+                if (rest_ns == forever_ns || left_ns < rest_ns) rest_ns = left_ns;
+            }
+            Parks::park(word_, seen, rest_ns);
+        }
+        return true;
+    }
+
     /// Registers an asynchronous waiter, before announce(). While one is registered, notify_one()
     /// wakes all waiters, for the reason that BasicMutex::enter_async() states.
     void enter_async() { async_waiters_.fetch_add(1); }
@@ -108,21 +124,6 @@ class BasicCondition {
         mutex.unlock(self);
         const bool notified = broken || sleep(seen, deadline_ns, now_ns);
         return {notified, mutex.lock(self)};
-    }
-
-    /// Sleeps until the word differs from `seen`. Returns false if the time is over before.
-    template <class NowNs>
-    bool sleep(std::uint32_t seen, std::int64_t deadline_ns, NowNs now_ns) {
-        while (word_.load() == seen) {
-            std::int64_t rest_ns = Parks::sleep_max_ns;
-            if (deadline_ns != forever_ns) {
-                const std::int64_t left_ns = deadline_ns - now_ns();
-                if (left_ns <= 0) return false;
-                if (rest_ns == forever_ns || left_ns < rest_ns) rest_ns = left_ns;
-            }
-            Parks::park(word_, seen, rest_ns);
-        }
-        return true;
     }
 
     using Cell = Parks::template Atomic<std::uint32_t>;

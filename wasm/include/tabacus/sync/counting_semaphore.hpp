@@ -123,7 +123,7 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
     [[gnu::noinline, clang::minsize]] std::uint32_t take_from_accounts(Owner self, bool own,
                                                                        std::uint32_t n) {
         this->each([&](Record<Parks>& record, std::uint32_t state) {
-            if (own && record.owner.load() != self) return;
+            if (own && this->owner_of(record).load() != self) return;
             for (;;) {
                 const std::uint32_t taken = state / permit < n ? state / permit : n;
                 if (taken == 0) return;

@@ -49,6 +49,10 @@ struct PlatformCells {
     static constexpr std::uint32_t spin_pause_first = 4096;
     static constexpr std::uint32_t spin_pause_max = 16384;
 
+    // A thread to which something is handed over looks at once, and then after pauses that double up
+    // to spin_pause_max.
+    static constexpr std::uint32_t grant_pause_first = 32;
+
     // A thread that is terminated while it sleeps may have consumed a wake-up that the next thread
     // needed. So a thread that waits for a mutex wakes up after this time and tries again.
     static constexpr std::int64_t sleep_max_ns = 100'000'000;

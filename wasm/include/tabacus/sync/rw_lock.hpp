@@ -13,6 +13,10 @@
 // starves, neither readers nor writers, as either would under the two solutions of Courtois,
 // Heymans and Parnas (1971). The owners of the lock are in records of their own, as the readers of
 // Linux's percpu_rw_semaphore, so that a dead owner is known whatever it was doing (combiner.hpp).
+// While the gate is open, which means that no writer holds the lock or waits and no writer has died,
+// a reader needs no combiner: it stores its hold in its record and reads the gate. Only a combiner
+// writes the gate, in each of its passes, so that a combiner that dies leaves nothing to repair. A
+// writer waits in the sense of this text from the pass that has seen its request.
 // Robust as a mutex of POSIX is: if a writer dies, what it guarded may be inconsistent. Every
 // grant from then on is `owner_died`, until a writer calls mark_consistent(). If a writer with such a
 // grant unlocks without that call, nobody can acquire the lock any more. A dead reader is removed.
@@ -21,7 +25,8 @@
 // The state of a record:
 //
 //   bits                        meaning                         transitions
-//   0                           not in use                      owner: requests
+//   0                           not in use                      owner: requests, or holds it
+//                                                               shared while the gate is open
 //   wants                       waits for a shared hold         combiner: grants or refuses
 //   wants, exclusive            waits for an exclusive hold     owner: withdraws
 //   holds [, after_death]       holds it shared                 owner: unlocks
@@ -98,8 +103,8 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
     /// calls settle(). Returns nullptr if there is no record.
     [[gnu::noinline, clang::minsize]] Record<Parks>* request(Owner self, RwMode mode) {
         Record<Parks>* record = this->claim(self, ~0U);
-        if (record != nullptr)
-            this->publish(self, *record, wants | static_cast<std::uint32_t>(mode));
+        if (record == nullptr || (mode == RwMode::shared && pass(*record))) return record;
+        this->publish(self, *record, wants | static_cast<std::uint32_t>(mode));
         return record;
     }
 
@@ -112,16 +117,29 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
     /// Releases the caller's hold in that record.
     UnlockResult release(Owner self, Record<Parks>& record) {
         const std::uint32_t state = record.state.load();
-        if (record.owner.load() != self || (state & holds) == 0) return UnlockResult::not_owner;
+        if (this->owner_of(record).load() != self || (state & holds) == 0)
+            return UnlockResult::not_owner;
         if ((state & (exclusive | after_death)) == (exclusive | after_death))
             health_.store(not_recoverable);
         record.state.store(0);
-        this->serve(self);
+        if ((state & exclusive) != 0 || gate_.load() != open) this->serve(self);
         return UnlockResult::released;
     }
 
   private:
     enum Health : std::uint32_t { consistent = 0, inconsistent = 1, not_recoverable = 2 };
+    enum Gate : std::uint32_t { open = 0, closed = 1 };
+
+    /// Takes a shared hold if the gate is open. The hold is stored before the gate is read, and a
+    /// combiner closes the gate before it looks for holds. So at least one of the two sees the other.
+    bool pass(Record<Parks>& record) {
+        if (gate_.load() != open) return false;
+        record.state.store(holds);
+        if (gate_.load() == open) return true;
+        // A combiner may have seen the hold. The request that follows makes it look again.
+        record.state.store(0);
+        return false;
+    }
 
     static Acquired outcome(Record<Parks>& record) {
         const std::uint32_t state = record.state.load();
@@ -145,9 +163,23 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
         bool exclusive = false;
     };
 
+    [[gnu::noinline, clang::minsize]] void look(Seen& seen) {
+        seen = {};
+        this->each([&](Record<Parks>& record, std::uint32_t state) { see(seen, record, state); });
+    }
+
+    void set_gate(Seen& seen) {
+        const bool writers = seen.exclusive || seen.writer != nullptr;
+        const Gate gate = writers || health_.load() != consistent ? closed : open;
+        if (gate_.load() == gate) return;
+        gate_.store(gate);
+        if (gate == closed) look(seen);  // readers may have passed the gate meanwhile
+    }
+
     [[gnu::noinline, clang::minsize]] void combine() {
         Seen seen;
-        this->each([&](Record<Parks>& record, std::uint32_t state) { see(seen, record, state); });
+        look(seen);
+        set_gate(seen);
         const std::uint32_t health = health_.load();
         if (health == not_recoverable) return refuse_all();
         if (seen.exclusive) return;
@@ -195,6 +227,7 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
     }
 
     Cell health_{consistent};
+    Cell gate_{open};
     Cell readers_next_{0};  // whether the last phase was a writer's
 };
 

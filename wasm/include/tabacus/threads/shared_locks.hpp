@@ -14,12 +14,12 @@
 
 // The reader-writer lock, the semaphore and the barrier of shared memory in the shapes of the C++
 // standard library, for C++ threads, which block. Each class refers to an object that other threads
-// use as well, and any number of threads may share one instance.
+// use as well, and any number of threads may share one instance. shared_condition.hpp has the mutex,
+// the condition variable and the function that runs once.
 //
 // `self` returns the caller's owner id: this_thread_id(), or an id of the arena if Workers attach
-// to the memory. Report the end of each thread once, when it does nothing else any more:
-// `ArenaThread` does so for the objects of an arena, and `object.owner_died(id)` for one object. Two
-// reports of one thread must not overlap (sync/combiner.hpp).
+// to the memory. Report the end of each thread when it does nothing else any more: `ArenaThread`
+// does so for the objects of an arena, and `object.owner_died(dead, self)` for one object.
 
 namespace tabacus {
 

@@ -147,6 +147,7 @@ struct ModelParker {
 
     // Spinning for longer adds no behaviour that another schedule does not have.
     static constexpr std::uint32_t spin_pause_first = 1;
+    static constexpr std::uint32_t grant_pause_first = 1;
     static constexpr std::uint32_t spin_pause_max = 0;
     static constexpr std::uint32_t spin_rounds_max = 2;
     // No thread is terminated in the model, and a sleep that ends would hide a missing wake-up.
