@@ -121,6 +121,26 @@ describe('announcements of counters', () => {
         });
     }
 
+    it('a tab that adds to 600 counters at once announces at most 512 of them in a frame, and each of them twice', async () => {
+        const origin = await createOrigin();
+        const [watcher, writer] = await openTabs(origin, 2, 1);
+        assert.ok(watcher && writer);
+        const counters = Array.from({ length: 600 }, (_, at) => writer.tab.counter(`counter ${at}`));
+        for (let round = 0; round < 2; ++round) {
+            watcher.received.length = 0;
+            for (const counter of counters) counter.add();
+            await Promise.all(counters.map((counter) => counter.flush()));
+            await watcher.sleep(quiet_ms);
+        }
+        const { received } = watcher; // of the second round, in which all rows were known from the start
+        assert.equal(received.length, 2 * counters.length); // before the commit, and once more after it
+        for (const [at, time_ms] of received.entries()) {
+            if (at < 512) continue;
+            assert.ok(time_ms - Number(received[at - 512]) >= frame_ms - 1);
+        }
+        origin.close();
+    });
+
     it('an increment after a pause is announced at once, and the next ones of its frame together', async () => {
         const origin = await createOrigin();
         const [watcher, writer] = await openTabs(origin, 2, 1);
