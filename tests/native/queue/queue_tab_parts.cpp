@@ -1,5 +1,6 @@
 // The parts of a queue that need their tab: WorkSignal, WorkerSlots, AwaitedOutcomes and JobIntake.
 #include <catch2/catch_test_macros.hpp>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -338,19 +339,21 @@ TEST_CASE("queue intake: each of many requests finds the job of its key, however
     }
 }
 
-TEST_CASE("queue rows: rows of keys are removed together, and none between them that stays") {
+TEST_CASE("queue key index: rows of keys are removed together, and none between them that stays") {
     IntakeScene scene;
-    QueueRows::Index removed;
+    KeyIndex removed(scene.transaction);
     for (int i = 10; i < 40; ++i) {
         const auto index = scene.rows.index_key(std::to_string(i));
         scene.transaction.put(Store::jobs, index, std::to_string(i));
-        if (i != 15 && i < 20) removed.emplace(index, "");
+        if (i != 15 && i < 20) removed.add(index);
     }
-    scene.run(scene.rows.remove_index(removed));
+    std::set<std::string> keys;
+    const auto remove = [&]() -> Task<void> { keys = co_await removed.remove(); };
+    scene.run(remove());
     const auto left = scene.transaction.values(Store::jobs, "q/k/");
     REQUIRE(left.size() == 21);
     CHECK(left.front() == "15");
-    CHECK(scene.rows.removed.size() == 9);
+    CHECK(keys.size() == 9);
 }
 
 TEST_CASE("queue intake: a job that runs keeps its payload when a request joins it") {

@@ -17,11 +17,11 @@ constexpr std::size_t tabs_max = 64;
 }  // namespace
 
 Task<void> JobIntake::enqueue(std::vector<QueueRequest*> requests) {
-    Positions positions;
+    KeyIndex positions(rows_.transaction);
     for (const auto* request : requests) {
-        if (!request->spec.key.empty()) positions.emplace(rows_.index_key(request->spec.key), "");
+        if (!request->spec.key.empty()) positions.add(rows_.index_key(request->spec.key));
     }
-    co_await rows_.read_index(positions);
+    co_await positions.read();
     const auto more = std::count_if(requests.begin(), requests.end(), [&](const auto* request) {
         return !rows_.head.kind(request->spec.kind);
     });
@@ -33,9 +33,9 @@ Task<void> JobIntake::enqueue(std::vector<QueueRequest*> requests) {
     for (auto* request : requests) co_await enqueue_one(*request, positions);
 }
 
-Task<void> JobIntake::enqueue_one(QueueRequest& request, Positions& positions) {
+Task<void> JobIntake::enqueue_one(QueueRequest& request, KeyIndex& positions) {
     const auto& spec = request.spec;
-    auto* const position = spec.key.empty() ? nullptr : &positions[rows_.index_key(spec.key)];
+    auto* const position = spec.key.empty() ? nullptr : &positions.value(rows_.index_key(spec.key));
     if (position && is_job_position(*position)) {
         const auto joined = co_await join(request, *position);
         if (joined) co_return;

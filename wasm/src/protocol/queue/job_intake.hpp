@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "key_index.hpp"
 #include "rows.hpp"
 
 namespace tabacus {
@@ -37,9 +38,8 @@ class JobIntake {
     void put_fresh();
 
   private:
-    using Positions = QueueRows::Index;
 
-    Task<void> enqueue_one(QueueRequest& request, Positions& positions);
+    Task<void> enqueue_one(QueueRequest& request, KeyIndex& positions);
     Task<bool> join(QueueRequest& request, std::string& position);
     Task<void> read_claimed();
     void renew(Job& job, const JobSpec& spec);

@@ -18,8 +18,6 @@ constexpr double back_off_max_ms = 3'600'000;
 constexpr std::uint32_t promoted_max = 64;
 /// How many rows each_row() reads at once.
 constexpr std::uint32_t piece_rows = 256;
-/// So many rows of keys are read or removed together.
-constexpr std::size_t together_min = 8;
 
 std::string lost_error() {
     return R"({"name":"TabacusError","message":"the worker of the job was lost","code":"lost-worker"})";
@@ -65,53 +63,6 @@ std::string QueueRows::key(std::string_view rest) const { return concat({queue, 
 
 std::string QueueRows::index_key(std::string_view of) const {
     return key(concat({"k/", escaped(of)}));
-}
-
-/// Lists the rows from the first of these keys on, as far as all of them begin alike, and at most
-/// twice as many: a request for each would be most of the work of a transaction. Returns nothing if
-/// the keys are few. Stores order texts of ASCII as std::map does, but not all others.
-Task<std::optional<std::vector<Row>>> QueueRows::list_index(const Index& index) const {
-    const bool ascii = std::all_of(index.begin(), index.end(), [](const auto& entry) {
-        return std::all_of(entry.first.begin(), entry.first.end(),
-                           [](unsigned char byte) { return byte < 0x80; });
-    });
-    if (!ascii || index.size() < together_min) co_return std::nullopt;
-    const auto& first = index.begin()->first;
-    const auto& last = index.rbegin()->first;
-    const auto alike = std::mismatch(first.begin(), first.end(), last.begin(), last.end()).first;
-    co_return co_await transaction.list(Store::jobs, std::string(first.begin(), alike),
-                                        2 * static_cast<std::uint32_t>(index.size()), first);
-}
-
-Task<void> QueueRows::read_index(Index& index) const {
-    if (const auto rows = co_await list_index(index)) {
-        for (const auto& row : *rows) {
-            if (const auto at = index.find(row.key); at != index.end()) at->second = row.value;
-        }
-        if (rows->size() < 2 * index.size()) co_return;  // there are no others
-    }
-    // They are requested together: their answers come faster than those of single requests.
-    std::vector<std::pair<std::string*, Async<std::optional<Row>>>> reads;
-    for (auto& [key, text] : index) reads.emplace_back(&text, transaction.get(Store::jobs, key));
-    for (auto& [text, read] : reads) {
-        auto row = co_await std::move(read);
-        if (row) *text = std::move(row->value);
-    }
-}
-
-Task<void> QueueRows::remove_index(const Index& index) {
-    const auto rows = co_await list_index(index);
-    if (!rows) co_return;
-    // Adjacent ones are removed by one request.
-    for (auto row = rows->begin(); row != rows->end();) {
-        const auto first = row;
-        for (; row != rows->end() && index.contains(row->key); ++row) removed.insert(row->key);
-        if (row == first) {
-            ++row;
-        } else {
-            transaction.remove_range(Store::jobs, first->key, std::prev(row)->key);
-        }
-    }
 }
 
 std::int64_t QueueRows::now_ms() {

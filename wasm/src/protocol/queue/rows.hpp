@@ -9,7 +9,6 @@
 //              is unchanged, stamp_events()
 #pragma once
 
-#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -52,8 +51,6 @@ struct QueueChanges {
 constexpr int lost_workers_max = 10;
 
 struct QueueRows {
-    using Index = std::map<std::string, std::string>;  // rows by their keys
-
     Transaction& transaction;
     QueueContext& context;
     const std::string& queue;  // escaped
@@ -63,16 +60,12 @@ struct QueueRows {
     bool touched = false;       // the head, or what it counts, has changed
     bool spoilt = false;        // what the head counts is unknown
     std::int64_t began_ms = 0;  // now_ms(), after its first call
-    /// The rows of keys that remove_index() has removed.
+    /// The rows of keys that KeyIndex::remove() has removed.
     std::set<std::string> removed = {};  // NOLINT(readability-redundant-member-init)
 
     [[nodiscard]] std::string key(std::string_view rest) const;
     /// Returns the key of the row that says where the job of that key is.
     [[nodiscard]] std::string index_key(std::string_view of) const;
-    /// Reads the rows of which `index` has the keys, as index_key() returns them, into it.
-    Task<void> read_index(Index& index) const;
-    /// Removes these rows if they are many, as far as few others lie between them.
-    Task<void> remove_index(const Index& index);
     /// Returns the time, which stays the same for the whole transaction.
     [[nodiscard]] std::int64_t now_ms();
     /// Returns when a job is due that is delayed by so much, by QueueContext::steady_ms().
@@ -125,7 +118,6 @@ struct QueueRows {
     Task<QueueHead> counted(QueueHead of) const;
 
   private:
-    Task<std::optional<std::vector<Row>>> list_index(const Index& index) const;
     Task<void> make_head(const Row* unreadable);
     void quarantine(const Row& row);
     void forget(const Job& job, bool keep_payload);

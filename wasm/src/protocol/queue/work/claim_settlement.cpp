@@ -73,15 +73,15 @@ void ClaimSettlement::remove_finished() {
 
 /// Removes the keys of the jobs that are done. Their followers may have the same keys.
 Task<void> ClaimSettlement::remove_keys() {
-    QueueRows::Index index;
+    KeyIndex index(rows_.transaction);
     for (const auto& one : held_slot_.unsettled.finished) {
         const auto& key = held_slot_.claim.jobs[one.at].key;
         const bool done = one.outcome.kind == JobOutcome::Kind::done;
         if (done && states_[one.at] == State::ended && !key.empty()) {
-            index.emplace(rows_.index_key(key), "");
+            index.add(rows_.index_key(key));
         }
     }
-    co_await rows_.remove_index(index);
+    rows_.removed = co_await index.remove();
 }
 
 /// Leaves of each claimed row the jobs that have not ended, adjacent ones of one state in one row.

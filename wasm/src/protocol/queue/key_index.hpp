@@ -1,0 +1,37 @@
+// KeyIndex: the rows that say where the jobs of some keys are. Where the keys are many and begin
+// alike, they are read or removed together.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tabacus/common/world.hpp"
+
+namespace tabacus {
+
+class KeyIndex {
+  public:
+    explicit KeyIndex(Transaction& transaction) : transaction_(transaction) {}
+
+    /// Adds the row of this key, as QueueRows::index_key() returns it.
+    void add(std::string row_key) { rows_.emplace(std::move(row_key), ""); }
+    /// Reads the rows that were added.
+    Task<void> read();
+    /// Returns the value of the row, which is empty if there is no such row.
+    std::string& value(const std::string& row_key) { return rows_[row_key]; }
+    /// Removes the rows that were added if they are many, as far as few others lie between them.
+    /// Returns the keys of those that it has removed.
+    Task<std::set<std::string>> remove();
+
+  private:
+    Task<std::optional<std::vector<Row>>> list() const;
+
+    Transaction& transaction_;
+    std::map<std::string, std::string> rows_;
+};
+
+}  // namespace tabacus
