@@ -9,8 +9,7 @@
 // other slot needs a turn before WorkSignal::count() rises, unless its row names jobs that the
 // former holder has claimed. Such a row is one that the turn has found: whoever claims jobs later
 // has found what came later, and that raises the count in this tab, too. Otherwise each slot that
-// one tab releases would cost a transaction in every other tab. The same holds while the queue has
-// no job at all.
+// one tab releases would cost a transaction in every other tab.
 #pragma once
 
 #include <algorithm>
@@ -36,10 +35,8 @@ class FirstTurns {
         while (taken_) co_await waiting_.wait();
         taken_ = true;
     }
-    /// Whether a turn over the slot is in vain at that WorkSignal::count(). `empty`: this tab knows
-    /// of no job in the queue.
-    [[nodiscard]] bool in_vain(int slot, std::uint64_t count, bool empty) const {
-        if (empty) return vain_ > 0;
+    /// Whether a turn over the slot is in vain at that WorkSignal::count().
+    [[nodiscard]] bool in_vain(int slot, std::uint64_t count) const {
         return vain_ == count &&
                std::find(claimed_.begin(), claimed_.end(), slot) == claimed_.end();
     }

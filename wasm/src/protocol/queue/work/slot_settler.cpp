@@ -42,8 +42,7 @@ Task<void> SlotSettler::settle_and_claim(HeldSlot& held_slot, bool claiming) {
 Task<void> SlotSettler::take_first_turn(HeldSlot& held_slot, bool claiming) {
     co_await first_turns_.enter();
     std::optional<Error> failure;
-    const bool empty = parts_.status.count == 0;
-    if (!first_turns_.in_vain(held_slot.slot, parts_.signal.count(), empty)) {
+    if (!first_turns_.in_vain(held_slot.slot, parts_.signal.count())) {
         const auto settled = co_await attempt(settle_and_claim(held_slot, claiming));
         if (!settled) failure = settled.error();
     }
