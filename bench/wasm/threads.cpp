@@ -188,8 +188,8 @@ void read_or_write(Lock& lock, std::int64_t& guarded) {
 using Operation = void (*)(Subjects&, Caller);
 
 struct Named {
-    const char* name;
-    Operation run;
+    const char* name = nullptr;
+    Operation run = nullptr;
     /// How many operations run between two readings of the clock, which cost a call to JavaScript.
     int batch = 16384;
 };

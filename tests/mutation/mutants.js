@@ -797,7 +797,7 @@ const PROTOCOLS = [
     {
         ...of('replica/replica_news.cpp'),
         name: 'older-totals-not-noticed',
-        fault: 'totals of a tab of version 0.1.0 cause no warning',
+        fault: 'ReplicaNews: totals of a tab of version 0.1.0 cause no warning',
         find: 'message->record.epoch < epochs_in_adoption &&',
         replace: 'message->record.epoch < 0 &&',
         test: 'totals with an epoch of version 0.1.0 cause one warning, and others none',

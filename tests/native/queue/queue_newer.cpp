@@ -56,7 +56,8 @@ TEST_CASE("queue: a tab that works sleeps once a newer version has taken the que
     const auto worker = scene.open();
     worker.page->work();
     scene.origin.kill(*maker.tab);
-    scene.origin.post_foreign(Names("test").queues_channel(), format_commit_notice("q", "x"));
+    scene.origin.post_foreign(tabacus::Names("test").queues_channel(),
+                              format_commit_notice("q", "x"));
     scene.pass(60'000);
     const auto before = scene.origin.steps();
     scene.pass(600'000);

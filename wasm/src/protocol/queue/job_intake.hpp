@@ -38,7 +38,6 @@ class JobIntake {
     void put_fresh();
 
   private:
-
     Task<void> enqueue_one(QueueRequest& request, KeyIndex& positions);
     Task<bool> join(QueueRequest& request, std::string& position);
     Task<void> read_claimed();

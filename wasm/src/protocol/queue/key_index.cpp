@@ -38,6 +38,7 @@ Task<void> KeyIndex::read() {
     }
     // They are requested together: their answers come faster than those of single requests.
     std::vector<std::pair<std::string*, Async<std::optional<Row>>>> reads;
+    reads.reserve(rows_.size());
     for (auto& [key, text] : rows_) reads.emplace_back(&text, transaction_.get(Store::jobs, key));
     for (auto& [text, read] : reads) {
         auto row = co_await std::move(read);
