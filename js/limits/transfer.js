@@ -153,7 +153,7 @@ export class Transfer {
 
     /**
      * Checks that there is a database, unless the caller allows weaker guarantees: the program then reports that
-     * it is missing.
+     * it is missing. A database that refused to open counts as missing from here on.
      *
      * @param {boolean} allowWeaker
      */

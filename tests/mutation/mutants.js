@@ -1647,8 +1647,7 @@ const QUEUES = [
         name: 'take-every-first-turn',
         fault: 'SlotSettler: each slot that was granted gets a turn, though another one has just found nothing',
         find: 'if (!first_turns_.in_vain(held_slot.slot, parts_.signal.count())) {',
-        replace:
-            'if (!first_turns_.in_vain(held_slot.slot, parts_.signal.count()) || held_slot.slot >= 0) {',
+        replace: 'if (!first_turns_.in_vain(held_slot.slot, parts_.signal.count()) || held_slot.slot >= 0) {',
         test: 'queue: the slots that one tab releases cost another tab fewer turns than there are slots',
     },
     {

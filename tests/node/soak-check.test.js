@@ -207,6 +207,9 @@ test('a job that is lost or settled twice is a violation', () => {
     );
     const result = { type: 'result', job: 'i', ok: true };
     assert.match(violationsOf(result).join(), /the job i had a result, but no mark/);
+    const wrong = { ...result, ok: false };
+    assert.match(violationsOf(wrong).join(), /the job i had the result of another one/);
+    assert.deepEqual(violationsOf({ ...wrong, code: 'lost-worker' }), []);
 });
 
 test('a job that may begin once and begins twice is a violation', () => {

@@ -110,7 +110,7 @@ async function measure({ places: [oldest], log }) {
 async function finish(tabs) {
     await tabs.stop();
     const [oldest] = tabs.places;
-    if (!oldest) return;
+    if (!oldest) throw new Error('all tabs are gone');
     tabs.log.append({ type: 'stopped' });
     await until(async () => (await call(oldest.tab, 'queueSize')) === 0, 'an empty queue', IDLE_MS).catch(
         () => {}, // the checker finds the jobs that were not settled

@@ -17,6 +17,10 @@ describeIn([ENGINES.chromium], 'A soak', (engine) => {
         const log = await soak({ engine, duration_ms: 1000 * SECONDS, seed: SEED });
         const { violations, figures } = check(log.events);
         assert.deepEqual(violations, []);
+        const { operations, steps } = /** @type {Record<string, Record<string, number>>} */ (figures);
+        assert.ok(Object.keys(steps ?? {}).length > 2, 'several kinds of crashes and faults have happened');
+        for (const kind of ['count', 'lock', 'enqueue', 'once', 'sequence'])
+            assert.ok((operations?.[kind] ?? 0) > 0, `an operation of the kind ${kind} has succeeded`);
         t.diagnostic(JSON.stringify(figures));
     });
 });

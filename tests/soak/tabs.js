@@ -254,10 +254,4 @@ export class Tabs {
                 () => {}, // the checker finds the operations that have not ended
             );
     }
-
-    /** Closes all tabs. */
-    async closeAll() {
-        for (const { tab } of this.places) await tab.close();
-        this.places = [];
-    }
 }

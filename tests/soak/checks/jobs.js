@@ -49,9 +49,18 @@ function checkAttempts(events) {
         .map(([job, runs]) => `the job ${job} began ${runs.length} times, but may begin once`);
 }
 
-/** A job whose caller got its result was settled. @param {readonly Event[]} events @param {Map<string, Set<unknown>>} marks */
+/**
+ * A job whose caller got its result was settled, and the result is its own.
+ *
+ * @param {readonly Event[]} events
+ * @param {Map<string, Set<unknown>>} marks
+ */
 function checkResults(events, marks) {
-    return events
-        .filter(({ type, ok, job }) => type === 'result' && ok && !marks.has(job))
-        .map(({ job }) => `the job ${job} had a result, but no mark`);
+    const results = events.filter(({ type, code }) => type === 'result' && !code);
+    return [
+        ...results
+            .filter(({ ok, job }) => ok && !marks.has(job))
+            .map(({ job }) => `the job ${job} had a result, but no mark`),
+        ...results.filter(({ ok }) => !ok).map(({ job }) => `the job ${job} had the result of another one`),
+    ];
 }

@@ -32,6 +32,7 @@ export async function during({ write }, what, held, body) {
     try {
         return await body();
     } finally {
+        held.signal.removeEventListener('abort', lost);
         await write({ type: 'release', name: what.name, token: held.token });
     }
 }

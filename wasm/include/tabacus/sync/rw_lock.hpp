@@ -16,7 +16,7 @@
 // While the gate is open, which means that no writer holds the lock or waits and no writer has died,
 // a reader needs no combiner: it stores its hold in its record and reads the gate. Only a combiner
 // writes the gate, in each of its passes, so that a combiner that dies leaves nothing to repair. A
-// writer waits in the sense of this text from the pass that has seen its request.
+// writer counts as waiting once a pass of a combiner has seen its request.
 // Robust as a mutex of POSIX is: if a writer dies, what it guarded may be inconsistent. Every
 // grant from then on is `owner_died`, until a writer calls mark_consistent(). If a writer with such a
 // grant unlocks without that call, nobody can acquire the lock any more. A dead reader is removed.
