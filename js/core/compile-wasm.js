@@ -18,7 +18,7 @@ import { fetchFile } from './fetch-file.web.js';
 /** The values that a caller may pass as wasm, for messages. */
 export const wasmSources = 'an address, bytes or a WebAssembly.Module';
 
-/** The parts of the platform that loading needs. @typedef {Pick<typeof globalThis, 'WebAssembly' | 'fetch'> & { navigator?: { onLine?: boolean } }} LoadPlatform */
+/** The parts of the platform that loading needs. @typedef {Pick<typeof globalThis, 'WebAssembly' | 'fetch' | 'setTimeout' | 'clearTimeout'> & { navigator?: { onLine?: boolean } }} LoadPlatform */
 
 /**
  * Makes the error of a program that cannot be loaded.
@@ -50,19 +50,41 @@ function wrong(origin, why, cause) {
 }
 
 /**
- * Fetches and compiles a WebAssembly file. The file is compiled while it arrives, if the platform can do so.
- * If the platform cannot, or if that fails, all bytes are fetched first.
+ * How long a file may take. No file that an application loads has more than 100 KB, compressed, so that one which takes
+ * longer comes at less than 14 kbit/s, or not at all. A browser gives up a silent server after minutes, or never.
+ */
+const arrival_ms = 60_000;
+
+/**
+ * Fetches and compiles a WebAssembly file. The fetch begins before this returns. The file is compiled while it arrives, if
+ * the platform can do so. If the platform cannot, or if that fails, all bytes are fetched first.
  *
  * @param {URL | string} address
  * @param {string} what the file's name
  * @param {{ platform?: LoadPlatform, argument?: string }} [options] `argument`: the option by which the caller passed
  *   the address
- * @returns {Promise<WebAssembly.Module>} rejects with `unavailable`, with `out-of-memory`, or with
- *   `invalid-argument` if the caller passed the address and the file is not there or is no WebAssembly
+ * @returns {Promise<WebAssembly.Module>} rejects with `unavailable`, at the latest after `arrival_ms`, with
+ *   `out-of-memory`, or with `invalid-argument` if the caller passed the address and the file is not there or is no
+ *   WebAssembly
  */
 export async function compileWasm(address, what, { platform = globalThis, argument } = {}) {
     requirePlatform(what, ['WebAssembly'], platform);
     const origin = { what, address: String(address), argument, value: address };
+    /** @type {any} */
+    let timer;
+    const late = new Promise((_, reject) => (timer = platform.setTimeout(reject, arrival_ms))).catch(() => {
+        throw unavailable(origin, 'no answer within 60 s; call again');
+    });
+    return Promise.race([fetchAndCompile(origin, platform), late]).finally(() =>
+        platform.clearTimeout(timer),
+    );
+}
+
+/**
+ * @param {Origin} origin
+ * @param {LoadPlatform} platform
+ */
+async function fetchAndCompile(origin, platform) {
     let response = await fetched(origin, platform);
     if (/^application\/wasm/.test(typeOf(response)) && platform.WebAssembly.compileStreaming) {
         try {

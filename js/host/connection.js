@@ -24,9 +24,6 @@ const backOff_ms = [0, 0, 100, 400];
  */
 const rest_ms = 1_000;
 
-/** The message of the warning `database-unusable`. */
-const unusable = 'IndexedDB of this page does not work; counters count in memory. Reload the page.';
-
 /** The message for a database that has our name, but was made by other code. */
 export const foreignDatabase = 'a foreign database has the name';
 
@@ -67,6 +64,9 @@ export class DatabaseConnection {
 
     /** How often in a row a connection has died or could not be replaced. */
     #failures = 0;
+
+    /** Whether the last connection died by silence. */
+    #hung = false;
 
     /** Until when calls fail at once, by the monotonic clock. */
     #restUntil_ms = 0;
@@ -179,21 +179,22 @@ export class DatabaseConnection {
      */
     _replace(connection, cause, hung) {
         if (this._connection !== connection) return;
-        this.#fail(cause, hung ? 2 : 1);
+        this.#fail(cause, hung);
         this._drop(connection);
         connection.close();
     }
 
-    /** Counts failures in a row. @param {string} cause @param {number} count */
-    #fail(cause, count) {
+    /** Counts failures in a row. @param {string} cause @param {boolean} hung */
+    #fail(cause, hung) {
         if (this.#disposed) return;
         this.#cause = cause;
+        this.#hung = hung;
         const before = this._exhausted;
-        this.#failures += count;
+        this.#failures += hung ? 2 : 1;
         if (!this._exhausted) return;
         this.#restUntil_ms = this.#host.clock.monotonic() + rest_ms;
         if (before) return;
-        this.#host.warn('database-unusable', unusable, cause);
+        this.#host.warn('database-unusable', this.#unusable, cause);
         this.#setUsable(false);
     }
 
@@ -223,10 +224,16 @@ export class DatabaseConnection {
      * @protected
      */
     _withAdvice([code, message]) {
-        const advice = this._exhausted
-            ? 'IndexedDB of this page does not work any more: reload the page. '
-            : '';
-        return [code, advice + message];
+        return [code, (this._exhausted ? `${this.#unusable}. ` : '') + message];
+    }
+
+    /**
+     * The message of `database-unusable` and of later failures. Another tab that is stopped may hold up a database that does
+     * not answer; of one that fails, only a new document may help.
+     */
+    get #unusable() {
+        const advice = this.#hung ? 'answer: close the tab that holds it up, or wait, else' : 'work:';
+        return `IndexedDB of this page does not ${advice} reload the page`;
     }
 
     /**
@@ -425,7 +432,7 @@ export class DatabaseConnection {
         if (connection) {
             this.#keep(connection);
         } else if (this.#wasOpen) {
-            this.#fail(why[1], 1);
+            this.#fail(why[1], false);
             if (!this._exhausted) return this.#requestLater();
         }
         this.#stopWatching?.();
@@ -436,7 +443,7 @@ export class DatabaseConnection {
         this.#answer(connection, connection ? why : this._withAdvice(why));
         if (!late) return;
         this.usable = connection !== undefined;
-        if (!connection) this.#host.warn('database-unusable', unusable, why[1]);
+        if (!connection) this.#host.warn('database-unusable', this.#unusable, why[1]);
         this.#host.capabilitiesChanged();
     }
 

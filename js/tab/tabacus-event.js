@@ -11,8 +11,9 @@
  *   - `backup-incomplete`: the backup in localStorage does not hold all counters, since it may have 2 MB, or since
  *     localStorage is full
  *   - `connection-replaced`: the connection to IndexedDB died, and another one was opened; what was under way was repeated
- *   - `database-unusable`: IndexedDB of this page does not work any more; counters count in memory, and all else fails
- *     with `store-failed` until the page is reloaded
+ *   - `database-unusable`: counters count in memory, and all else fails with `store-failed`. If IndexedDB of this page
+ *     fails, only a reload helps. If it does not answer, another tab that is stopped may hold it up; this tab goes on by
+ *     itself when it answers again. The message says which
  *   - `store-opening`: IndexedDB has not opened within `timeouts.open`, or another connection holds it up
  *   - `not-persisted`: the browser has refused `open({ persist: true })`, and may discard the data of the origin
  *   - `slot-lost`: another script stole the lock of this tab's slot; the tab takes another slot

@@ -53,4 +53,16 @@ export const PLANTED = [
         'if (++this.#silent < 5) return;',
         'if (++this.#silent < 5_000) return;',
     ),
+    of('connection', 'database-faults')(
+        'a database that another tab holds up is taken for a dead one',
+        'this.#hung = hung;',
+        'this.#hung = hung && !cause;',
+    ),
+    {
+        file: 'js/core/compile-wasm.js',
+        test: 'compile-wasm',
+        fault: 'a file that does not arrive is waited for without a bound',
+        find: 'const arrival_ms = 60_000;',
+        replace: 'const arrival_ms = 6_000_000;',
+    },
 ];

@@ -24,6 +24,8 @@ function platformWith(answers, wasm = {}) {
     const asked = /** @type {string[]} */ ([]);
     return {
         asked,
+        setTimeout,
+        clearTimeout,
         WebAssembly: Object.create(WebAssembly, Object.getOwnPropertyDescriptors(wasm)),
         fetch: async (/** @type {string} */ url) => {
             asked.push(url);
@@ -52,6 +54,29 @@ test('a file of the right type is compiled as it streams in, with one request', 
     const platform = platformWith([() => respond(empty)]);
     assert.ok((await compileWasm(address, 'counters.wasm', { platform })) instanceof WebAssembly.Module);
     assert.deepEqual(platform.asked, [address.href]);
+});
+
+test('a file that does not arrive is refused after 60 s, and the next call fetches it again', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const stopped = () => new ReadableStream({ start: (stream) => stream.enqueue(empty.subarray(0, 4)) });
+    const hanging = [
+        () => new Promise(() => {}),
+        () => respond(stopped()),
+        () => respond(stopped(), { type: 'application/octet-stream' }),
+    ];
+    for (const answer of hanging) {
+        const platform = platformWith([answer, () => respond(empty)]);
+        const { setTimeout: mocked, clearTimeout: clearMocked } = globalThis;
+        Object.assign(platform, { setTimeout: mocked, clearTimeout: clearMocked });
+        const late = assert.rejects(
+            compileWasm(address, 'counters.wasm', { platform }),
+            failsWith('unavailable', /no answer within 60 s; call again/),
+        );
+        t.mock.timers.tick(60_000);
+        await late;
+        assert.ok((await compileWasm(address, 'counters.wasm', { platform })) instanceof WebAssembly.Module);
+        assert.equal(platform.asked.length, 2);
+    }
 });
 
 test('bytes are compiled where compileStreaming or the type is missing, or fetch() gives no Response', async () => {
@@ -140,10 +165,12 @@ test('the error names the function that the platform lacks', async () => {
             message: 'counters.wasm needs WebAssembly, and there is none here',
         },
     );
-    await assert.rejects(
-        compileWasm(address, 'counters.wasm', { platform: /** @type {any} */ ({ WebAssembly: wasm }) }),
-        { code: 'unavailable', message: 'counters.wasm needs fetch, and there is none here' },
-    );
+    /** @type {any} */
+    const platform = { WebAssembly: wasm, setTimeout, clearTimeout };
+    await assert.rejects(compileWasm(address, 'counters.wasm', { platform }), {
+        code: 'unavailable',
+        message: 'counters.wasm needs fetch, and there is none here',
+    });
     assert.throws(() => requirePlatform('x', ['A', 'B'], { A: 1 }), {
         code: 'unavailable',
         message: /needs B/,

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open } from 'tabacus';
 import { createOrigin } from 'tabacus/emulator';
-import { details } from './page-waits.js';
+import { details, settled, sleep } from './page-waits.js';
 
 /** How much longer than its bound a call may take: its own pauses and messages. */
 const slack_ms = 100;
@@ -115,6 +115,36 @@ test('a transaction that hangs with its connection succeeds on another one', asy
     const codes = warnings.map((one) => one.code).filter((one) => one !== 'unhandled-job'); // nobody handles the jobs
     assert.deepEqual([code, codes], [undefined, ['connection-replaced']]);
     assert.equal((await tab.queue('q').jobs()).length, 2);
+    await tab.close();
+    origin.close();
+});
+
+test('a tab whose database another tab holds up is not told that IndexedDB is dead, and goes on afterwards', async () => {
+    const { origin, window } = await page();
+    const tab = await open({ window });
+    await tab.queue('q').enqueue(1);
+    const other = origin.openTab();
+    const connection = await settled(other.window.indexedDB.open('tabacus/default'));
+    const goOn = origin.breakDatabase(other, 'hang-transaction');
+    connection
+        .transaction([...connection.objectStoreNames], 'readwrite')
+        .objectStore('jobs')
+        .get('x');
+    const warnings = details(tab, 'warning');
+    const advice = /does not answer: close the tab that holds/;
+    await assert.rejects(tab.queue('q').enqueue(2), { code: 'store-failed', message: advice });
+    const unusable = warnings.filter(({ code }) => code === 'database-unusable');
+    assert.equal(unusable.length, 1);
+    assert.match(unusable[0].message, advice);
+    assert.equal(tab.capabilities.store, 'memory');
+    goOn();
+    await sleep(window, 2_000);
+    await tab.queue('q').enqueue(3);
+    assert.deepEqual(
+        (await tab.queue('q').jobs()).map(({ payload }) => payload),
+        [1, 3],
+    );
+    assert.equal(tab.capabilities.store, 'indexeddb');
     await tab.close();
     origin.close();
 });

@@ -3,29 +3,37 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open } from 'tabacus';
-import { details, FakeOrigin, until } from './fake-origin.js';
-import { LockOrigin } from './fake-locks.js';
+import { details } from './page-waits.js';
+import { testOrigin } from './test-origin.js';
 
-/** @param {FakeOrigin} origin @param {object} [also] @param {object} [options] */
-function openIn(origin, also = {}, options = {}) {
-    const window = origin.window({ navigator: { locks: new LockOrigin().manager('client') }, ...also });
-    return open({ window, ...options });
-}
+/** @typedef {import('./test-origin.js').TestOrigin} TestOrigin */
 
 /** @param {string} [name] */
 const dead = (name = 'UnknownError') => new DOMException('Connection to Indexed Database server lost', name);
 
 /**
+ * Opens a tab in a page of a new origin.
+ *
+ * @param {(window: any) => object} [replaced] makes properties that replace those of the window
+ */
+async function openPage(replaced) {
+    const origin = await testOrigin();
+    const window = origin.window(replaced);
+    return { origin, page: origin.pageOf(window), tab: await open({ window }) };
+}
+
+/**
  * Lets the next transactions of one kind die, either before they write anything or when they have been committed.
  *
- * @param {FakeOrigin} origin
+ * @param {TestOrigin} origin
+ * @param {import('tabacus/emulator').Tab} page the page that writes
  * @param {object} how
  * @param {number} how.times
  * @param {boolean} how.committed whether the writes are kept, although the page learns nothing of it
  * @param {string} [how.scope] a store that the transactions use
  * @returns {() => number} how many of them have died. Only those that write a proof die
  */
-function killWrites(origin, { times, committed, scope = 'jobs' }) {
+function killWrites(origin, page, { times, committed, scope = 'jobs' }) {
     let left = times;
     origin.onWrite = (transaction) => {
         if (!transaction.objectStoreNames.contains(scope)) return;
@@ -34,7 +42,10 @@ function killWrites(origin, { times, committed, scope = 'jobs' }) {
         /** @type {(event: Event) => void} */
         let completed = () => {};
         if (!committed) {
-            transaction.commit = () => (dies() && left-- > 0 ? transaction._abort('UnknownError') : commit());
+            transaction.commit = () => {
+                if (dies() && left-- > 0) origin.emulated.breakDatabase(page, 'dead-connection');
+                else commit();
+            };
             return;
         }
         Object.defineProperty(transaction, 'oncomplete', {
@@ -52,30 +63,24 @@ function killWrites(origin, { times, committed, scope = 'jobs' }) {
 }
 
 /**
- * Aborts every transaction of the present connections when it has begun, and none of a later connection.
+ * Lets the connections of a page die without an event.
  *
- * @param {FakeOrigin} origin
- * @returns {() => number} how many were aborted
+ * @param {TestOrigin} origin
+ * @param {import('tabacus/emulator').Tab} page
+ * @returns {() => number} how many transactions were aborted
  */
-function abortAll(origin) {
-    let aborted = 0;
-    for (const connection of origin.connections.splice(0)) {
-        const begin = connection.transaction;
-        connection.transaction = (...given) => {
-            const transaction = /** @type {any} */ (begin.apply(connection, given));
-            transaction.addEventListener('abort', () => ++aborted);
-            setImmediate(() => transaction._abort('UnknownError'));
-            return transaction;
-        };
-    }
-    return () => aborted;
+function breakConnections(origin, page) {
+    const aborted = () => origin.transactions.filter(({ error }) => error?.name === 'UnknownError').length;
+    const before = aborted();
+    origin.emulated.breakDatabase(page, 'dead-connection');
+    return () => aborted() - before;
 }
 
 /** A request that fails to open a database. */
 function failing() {
     const request = /** @type {any} */ (new EventTarget());
     request.error = dead();
-    setImmediate(() => request.onerror(new Event('error')));
+    queueMicrotask(() => request.onerror(new Event('error')));
     return request;
 }
 
@@ -97,12 +102,11 @@ function watchProof(transaction) {
 
 test('an enqueue whose connection dies is repeated, and the job is there once, committed before or not', async () => {
     for (const committed of [false, true]) {
-        const origin = new FakeOrigin();
-        const tab = await openIn(origin);
+        const { origin, page, tab } = await openPage();
         const warnings = details(tab, 'warning');
         const queue = tab.queue('q');
         await queue.enqueue('first');
-        const killed = killWrites(origin, { times: 1, committed });
+        const killed = killWrites(origin, page, { times: 1, committed });
         await queue.enqueue('second');
         assert.equal(killed(), 1);
         const jobs = await queue.jobs();
@@ -111,7 +115,7 @@ test('an enqueue whose connection dies is repeated, and the job is there once, c
             ['first', 'second'],
             `committed: ${committed}`,
         );
-        await until(() => warnings.length > 0);
+        await origin.until(() => warnings.length > 0);
         assert.deepEqual(
             warnings.map(({ code }) => code),
             ['connection-replaced'],
@@ -122,12 +126,11 @@ test('an enqueue whose connection dies is repeated, and the job is there once, c
 
 test('a fenced commit whose connection dies is repeated, its function runs once, and it is applied once', async () => {
     for (const committed of [false, true]) {
-        const origin = new FakeOrigin();
-        const tab = await openIn(origin);
+        const { origin, page, tab } = await openPage();
         await tab.lock('l').run(async (held) => {
             await held.commit('s', (tx) => tx.put('s', 'cart', { items: [1], at: new Date(0) }));
             let calls = 0;
-            const killed = killWrites(origin, { times: 2, committed, scope: 'data' });
+            const killed = killWrites(origin, page, { times: 2, committed, scope: 'data' });
             await held.commit('s', async (tx) => {
                 ++calls;
                 const cart = await tx.get('s', 'cart');
@@ -143,13 +146,12 @@ test('a fenced commit whose connection dies is repeated, its function runs once,
 });
 
 test('a commit of a lock that was entered again is not taken for a commit of the outer hold', async () => {
-    const origin = new FakeOrigin();
-    const tab = await openIn(origin);
+    const { origin, page, tab } = await openPage();
     const lock = tab.lock('l');
     await lock.run(async (outer) => {
         const enter = async (/** @type {import('tabacus').Held} */ inner) => {
             await outer.commit('s', (tx) => tx.put('s', 'a', 1));
-            const killed = killWrites(origin, { times: 1, committed: false, scope: 'data' });
+            const killed = killWrites(origin, page, { times: 1, committed: false, scope: 'data' });
             await inner.commit('s', (tx) => tx.put('s', 'b', 2));
             assert.equal(killed(), 1);
         };
@@ -162,10 +164,8 @@ test('a commit of a lock that was entered again is not taken for a commit of the
 });
 
 test('calls that wait together for another connection all end when that one is dead, too', async () => {
-    const origin = new FakeOrigin();
-    const { indexedDB } = origin;
     let [broken, failures] = [false, 2];
-    const window = {
+    const { origin, page, tab } = await openPage(({ indexedDB }) => ({
         indexedDB: {
             open: (/** @type {[string, number?]} */ ...given) => {
                 const request = /** @type {any} */ (indexedDB.open(...given));
@@ -179,11 +179,10 @@ test('calls that wait together for another connection all end when that one is d
                 return request;
             },
         },
-    };
-    const tab = await openIn(origin, window);
+    }));
     await tab.queue('q').enqueue(1);
     broken = true;
-    abortAll(origin);
+    breakConnections(origin, page);
     const calls = [tab.queue('q').enqueue(2), tab.once('o', () => 1), tab.queue('q').jobs()];
     await Promise.all(calls.map((call) => assert.rejects(call, { code: 'store-failed' })));
     await tab.close().catch(() => {});
@@ -191,8 +190,7 @@ test('calls that wait together for another connection all end when that one is d
 
 test('an answer of a leader whose connection dies is given once, and its handler runs once', async () => {
     for (const committed of [false, true]) {
-        const origin = new FakeOrigin();
-        const tab = await openIn(origin);
+        const { origin, page, tab } = await openPage();
         let calls = 0;
         const leader = tab.leader('l');
         const led = leader
@@ -204,7 +202,7 @@ test('an answer of a leader whose connection dies is given once, and its handler
             )
             .catch(() => {});
         assert.equal(await leader.call(1), 2);
-        const killed = killWrites(origin, { times: 1, committed, scope: 'data' });
+        const killed = killWrites(origin, page, { times: 1, committed, scope: 'data' });
         assert.equal(await leader.call(2), 3);
         assert.deepEqual([calls, killed()], [2, 1]);
         await tab.close();
@@ -213,8 +211,7 @@ test('an answer of a leader whose connection dies is given once, and its handler
 });
 
 test('reads and flushes of every kind go on after a connection has died without an event', async () => {
-    const origin = new FakeOrigin();
-    const tab = await openIn(origin);
+    const { origin, page, tab } = await openPage();
     const counter = tab.counter('c');
     const queue = tab.queue('q');
     counter.add(1);
@@ -231,7 +228,7 @@ test('reads and flushes of every kind go on after a connection has died without 
         () => tab.sequence('n').next(),
     ];
     for (const use of uses) {
-        const aborted = abortAll(origin);
+        const aborted = breakConnections(origin, page);
         await use();
         assert.ok(aborted() > 0, `${use}`);
     }
@@ -241,29 +238,13 @@ test('reads and flushes of every kind go on after a connection has died without 
 });
 
 test('after a page has lost IndexedDB for good, counters count, all else rejects, and a reload has what was flushed', async () => {
-    const origin = new FakeOrigin();
-    const { indexedDB } = origin;
-    let broken = false;
-    const window = {
-        indexedDB: {
-            open: (/** @type {[string, number?]} */ ...given) => {
-                if (!broken) return indexedDB.open(...given);
-                return failing();
-            },
-        },
-    };
-    const tab = await openIn(origin, window);
+    const { origin, page, tab } = await openPage();
     const warnings = details(tab, 'warning');
     const counter = tab.counter('c');
     counter.add(5);
     await counter.flush();
     await tab.queue('q').enqueue(1);
-    broken = true;
-    for (const connection of origin.connections) {
-        connection.transaction = () => {
-            throw dead('InvalidStateError');
-        };
-    }
+    origin.emulated.breakDatabase(page, 'dead-connection', { forGood: true });
     const refused = { code: 'store-failed', message: /reload the page/ };
     await assert.rejects(tab.queue('q').enqueue(2), refused);
     await assert.rejects(
@@ -284,7 +265,8 @@ test('after a page has lost IndexedDB for good, counters count, all else rejects
         ['database-unusable'],
     );
     await tab.close().catch(() => {});
-    const reloaded = await openIn(origin);
+    page.kill();
+    const reloaded = await open({ window: origin.window() });
     assert.equal(await reloaded.counter('c').read(), 5);
     assert.equal((await reloaded.queue('q').jobs()).length, 1);
     await reloaded.close();

@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open } from 'tabacus';
 import { createOrigin } from 'tabacus/emulator';
+import { testOrigin } from './test-origin.js';
 
 /** @typedef {import('tabacus').Tab} Tab */
 /** @typedef {{ signal?: AbortSignal, timeout?: number }} Ends */
@@ -109,6 +110,53 @@ for (const fault of /** @type {const} */ (['hang-open', 'hang-transaction'])) {
         }
     });
 }
+
+/**
+ * Makes a call while another tab leads and answers, and lets transactions hang from the `phase`-th on that the call writes.
+ *
+ * @param {(tab: Tab, ends: Ends) => Promise<unknown>} call
+ * @param {number} phase from 1
+ */
+async function callInPhase(call, phase) {
+    const origin = await testOrigin();
+    const leading = await open({ window: origin.window() });
+    void leading
+        .leader('l')
+        .run((term) => term.answer((request) => request))
+        .catch(() => {});
+    await origin.until(async () => (await leading.leader('l').current()) !== null);
+    const window = origin.window();
+    const tab = await open({ window });
+    let writes = 0;
+    origin.onWrite = ({ db }) => {
+        if (origin.connections.indexOf(db) === origin.connections.length - 1 && ++writes === phase)
+            origin.emulated.breakDatabase(origin.pageOf(window), 'hang-transaction');
+    };
+    const began = window.performance.now();
+    const error = await call(tab, { timeout: 1_000 }).then(
+        () => undefined,
+        (reason) => reason,
+    );
+    const ms = window.performance.now() - began;
+    origin.emulated.close();
+    return { error, ms, hung: writes >= phase };
+}
+
+test('a timeout of a second ends every call from whichever of its transactions on IndexedDB hangs', async () => {
+    /** @type {Record<string, number>} */
+    const phases = {};
+    for (const [name, call] of Object.entries(calls)) {
+        if (name === 'lock.run, fence preferred') continue; // holds the lock for ever once it has it
+        for (let phase = 1; phase <= 5; phase++) {
+            const { error, ms, hung } = await callInPhase(call, phase);
+            assert.ok(ms <= 1_000 + slack_ms, `${name}, transaction ${phase}: ${ms} ms`);
+            if (!hung) break;
+            phases[name] = phase;
+            assert.ok(!error || error.name === 'TimeoutError' || error.code, `${name}: ${error}`);
+        }
+    }
+    assert.ok((phases.once ?? 0) >= 3 && (phases['leader.call'] ?? 0) >= 2, JSON.stringify(phases));
+});
 
 /** @param {any} window @param {number} ms */
 function abortAfter(window, ms) {
