@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "equal_states.hpp"
 #include "lab/explore/search.hpp"
 #include "lab/threads/model.hpp"
 #include "proved_threads.hpp"
@@ -414,6 +415,21 @@ TEST_CASE("shared locks: nobody passes a barrier before all parties have arrived
 TEST_CASE("shared locks: a barrier counts a party out that dies at any step", "[threads]") {
     for (const char* ways : {"mm", "tm"}) check_lock_proved(meeting(ways, 2, Deaths::one), all);
     check_lock_proved(meeting("mmm", 1, Deaths::one), {.preemptions = 2});
+}
+
+TEST_CASE("shared locks: from equal states of threads the same steps lead to equal states",
+          "[threads]") {
+    if (sanitized) SKIP("threads have no state: sanitizers do not let stacks be copied");
+    lab::SeededRandom random(1);
+    std::uint64_t other_ways = 0;
+    for (const auto& program :
+         {locking("rwW", 2, Deaths::one), locking("mmW", 1), acquiring("aat", 1, 2, Deaths::one),
+          producing(2, Deaths::one), meeting("tmd", 2, Deaths::one)}) {
+        const auto seen = lab::test::seen_by_neighbours(program, random, 400);
+        CHECK(seen.differs == 0);
+        other_ways += seen.other_ways;
+    }
+    CHECK(other_ways > 1'000);
 }
 
 TEST_CASE("shared locks: three threads with three preemptions, four with two",

@@ -167,7 +167,10 @@ class ThreadsRun final : public Run {
         steps_ = counted.steps;
         take_back(std::as_writable_bytes(std::span(threads_)));
         take_back(memory_);
-        for (std::size_t i = 0; i < threads_.size(); ++i) take_back(used(i));
+        for (std::size_t i = 0; i < threads_.size(); ++i) {
+            take_back(used(i));
+            if (threads_[i].state != State::ended) stacks_[i].clear_below(threads_[i].place);
+        }
         failure_.clear();
         hash();
     }
@@ -305,6 +308,7 @@ class ThreadsRun final : public Run {
     /// Hashes what a thread knows: its stack and its registers.
     void hash_stack(std::uint32_t index) {
         auto& thread = threads_[index];
+        stacks_[index].clear_below(thread.place);
         Digest all(index);
         const auto add = [&](std::span<const std::byte> bytes) {
             all.add(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));

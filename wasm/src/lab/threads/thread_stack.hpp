@@ -9,6 +9,7 @@
 #include <setjmp.h>  // NOLINT(modernize-deprecated-headers): _setjmp() is of POSIX
 #include <ucontext.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -77,7 +78,18 @@ class ThreadStack {
         return {place.pointer, bytes_->data() + bytes_->size()};
     }
 
+    /// Clears what returned calls have left below the part in use, because later calls may begin
+    /// with it in memory that they never read.
+    void clear_below(const Continuation& place) {
+        const auto below = static_cast<std::size_t>(place.pointer - bytes_->data());
+        const std::size_t size = std::min(below, reach);
+        std::fill_n(place.pointer - size, size, std::byte{0});
+    }
+
   private:
+    /// The calls of one step reach no further below the place where the stack is left.
+    static constexpr std::size_t reach = 1024;
+
     struct Beginning {
         Continuation* place;
         Continuation* caller;
