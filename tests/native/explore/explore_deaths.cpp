@@ -2,11 +2,14 @@
 // once flag, under every interleaving of their atomic operations. Copies with planted faults show
 // that the explorer finds such faults.
 #include <catch2/catch_test_macros.hpp>
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "lab/explore/search.hpp"
 #include "planted/planted_robust.hpp"
+#include "seeds.hpp"
 #include "tabacus/sync/mutexed_counter.hpp"
 #include "tabacus/sync/striped_counter.hpp"
 
@@ -24,22 +27,19 @@ using sync::CallResult;
 using sync::LockResult;
 using sync::Owner;
 
-constexpr std::uint32_t immortal = ThreadsWorkload::never;
+/// Whether thread 0 may die at any step of a run.
+enum class Deaths : bool { none, one };
 
-/// A workload in which thread 0 may die. `died` is set in a run in which it has.
+/// A workload in which thread 0 may die.
 class Mortal : public ThreadsWorkload {
   public:
-    Mortal(std::uint32_t threads, std::uint32_t dies_after)
-        : threads_(threads), dies_after_(dies_after) {}
-    std::uint32_t dies_after(std::uint32_t index) override {
-        return index == 0 ? dies_after_ : never;
-    }
+    Mortal(std::uint32_t threads, Deaths deaths) : threads_(threads), deaths_(deaths) {}
+    bool mortal(std::uint32_t index) final { return index == 0 && deaths_ == Deaths::one; }
     void run(std::uint32_t index) final {
         if (index < threads_) return work(index, index + 1);
-        died_ = any_death = true;
+        died_ = true;
         report(1);
     }
-    static inline bool any_death = false;
 
   protected:
     virtual void work(std::uint32_t index, Owner self) = 0;
@@ -49,57 +49,51 @@ class Mortal : public ThreadsWorkload {
 
   private:
     std::uint32_t threads_;
-    std::uint32_t dies_after_;
+    Deaths deaths_;
     bool died_ = false;
 };
 
 template <class Workload>
-Program program(std::uint32_t threads, std::uint32_t dies_after) {
+Program program(std::uint32_t threads, Deaths deaths) {
     return threads_program(
-        threads, [threads, dies_after] { return std::make_unique<Workload>(threads, dies_after); });
+        threads, [threads, deaths] { return std::make_unique<Workload>(threads, deaths); });
 }
+
+/// Every interleaving: a schedule is given up only in a state that was reached before.
+constexpr Bound every = {.visited = true};
 
 constexpr const char* unexplored = "not everything was explored";
 
 /// Returns the failure, or an empty text if everything within the bound was explored without one.
-std::string failure_of(const Program& program, const Bound& bound) {
+std::string failure_of(const Program& program, Bound bound) {
+    // Under a sanitizer threads have no states that could be equal.
+    if (sanitized) bound.visited = false;
     Search search(program, bound);
-    search.explore(5'000'000);
+    search.explore(100'000'000);
     if (search.failed_run()) return search.failed_run()->failure;
     return search.exhausted() ? "" : unexplored;
 }
 
-/// Returns the first failure of runs in which thread 0 dies after 0, 1, … operations, as long as it
-/// has more.
-template <class Workload>
-std::string failure_with_deaths(std::uint32_t threads, const Bound& bound = {}) {
-    for (std::uint32_t operations = 0;; ++operations) {
-        Mortal::any_death = false;
-        auto failure = failure_of(program<Workload>(threads, operations), bound);
-        if (!failure.empty()) return failure;
-        if (!Mortal::any_death) return "";
-    }
-}
-
+/// Whether no run fails in which thread 0 may die.
 template <class Workload>
 bool survives(std::uint32_t threads, const Bound& bound = {}) {
-    return failure_with_deaths<Workload>(threads, bound).empty();
+    return failure_of(program<Workload>(threads, Deaths::one), bound).empty();
 }
 /// The same without deaths.
 template <class Workload>
 bool lives(std::uint32_t threads, const Bound& bound = {}) {
-    return failure_of(program<Workload>(threads, immortal), bound).empty();
+    return failure_of(program<Workload>(threads, Deaths::none), bound).empty();
 }
 /// Whether the explorer finds a fault in runs with deaths.
 template <class Workload>
 bool fails_with_deaths(std::uint32_t threads, const Bound& bound = {}) {
-    const auto failure = failure_with_deaths<Workload>(threads, bound);
+    const auto failure = failure_of(program<Workload>(threads, Deaths::one), bound);
     return !failure.empty() && failure != unexplored;
 }
 /// The same without deaths.
 template <class Workload>
 bool fails(std::uint32_t threads, const Bound& bound = {}) {
-    const auto failure = failure_of(program<Workload>(threads, immortal), bound);
+    const auto failure = failure_of(program<Workload>(threads, Deaths::none), bound);
     return !failure.empty() && failure != unexplored;
 }
 
@@ -109,6 +103,7 @@ template <class Mutex, std::uint32_t rounds = 1>
 class Sections final : public Mortal {
   public:
     using Mortal::Mortal;
+    std::span<std::byte> memory() override { return lab::memory_of(*this); }
     std::string judge() override {
         if (torn_) return "an owner did not learn of the death, or two threads were inside at once";
         if (learnt_ > (died_inside_ ? 1U : 0U)) return "two owners learnt of the death";
@@ -153,6 +148,7 @@ using PlantedSections = Sections<PlantedRobustMutex<fault>, rounds>;
 class Unrecovered final : public Mortal {
   public:
     using Mortal::Mortal;
+    std::span<std::byte> memory() override { return lab::memory_of(*this); }
     std::string judge() override {
         const auto last = mutex_.try_lock(99);
         if (learnt_ > 1) return "two owners learnt of the death";
@@ -185,6 +181,7 @@ template <class Counter, std::uint32_t rounds = 1>
 class Adds final : public Mortal {
   public:
     using Mortal::Mortal;
+    std::span<std::byte> memory() override { return lab::memory_of(*this); }
     std::string judge() override {
         const auto total = counter_.value();
         const bool exact = total == added_ || (died() && total == added_ + amount);
@@ -212,6 +209,7 @@ class Adds final : public Mortal {
 class Reading final : public Mortal {
   public:
     using Mortal::Mortal;
+    std::span<std::byte> memory() override { return lab::memory_of(*this); }
     std::string judge() override {
         if (seen_ > 4 * amount) return "a reader saw too much";
         const auto total = counter_.value();
@@ -244,14 +242,15 @@ enum class Role : std::uint8_t { consumer, producer };
 /// All threads but one consume one item each, and the other one makes as many items. It notifies one
 /// consumer, and each consumer notifies the next. If the producer dies before it has made the items,
 /// the reporter makes them.
-template <class Condition, Role mortal>
+template <class Condition, Role role>
 class Items final : public Mortal {
   public:
     using Mortal::Mortal;
+    std::span<std::byte> memory() override { return lab::memory_of(*this); }
 
   protected:
     void work(std::uint32_t index, Owner self) override {
-        if (index == (mortal == Role::producer ? 0U : 1U)) return produce(self);
+        if (index == (role == Role::producer ? 0U : 1U)) return produce(self);
         lock_with([&] { return mutex_.lock(self); }, self);
         while (items_.load() == 0) {
             lock_with([&] { return condition_.wait(mutex_, self); }, self);
@@ -263,7 +262,7 @@ class Items final : public Mortal {
     void report(Owner dead) override {
         mutex_.owner_died(dead);
         condition_.owner_died(dead);
-        if (mortal == Role::producer && !made_) produce(threads() + 1);
+        if (role == Role::producer && !made_) produce(threads() + 1);
     }
 
   private:
@@ -295,6 +294,7 @@ using RealItems = Items<sync::BasicCondition<ModelParker>, mortal>;
 class GivingUp final : public Mortal {
   public:
     using Mortal::Mortal;
+    std::span<std::byte> memory() override { return lab::memory_of(*this); }
 
   protected:
     void work(std::uint32_t index, Owner self) override {
@@ -328,6 +328,7 @@ class GivingUp final : public Mortal {
 class Broadcast final : public Mortal {
   public:
     using Mortal::Mortal;
+    std::span<std::byte> memory() override { return lab::memory_of(*this); }
 
   protected:
     void work(std::uint32_t index, Owner self) override {
@@ -357,6 +358,10 @@ template <class Once, bool throws = false>
 class Calls final : public Mortal {
   public:
     using Mortal::Mortal;
+    /// A mutex is unlocked while an exception is handled.
+    std::span<std::byte> memory() override {
+        return throws ? std::span<std::byte>() : lab::memory_of(*this);
+    }
     std::string judge() override {
         if (early_) return "a call returned before the function had run";
         if (refused_) return "a call was refused";
@@ -401,16 +406,16 @@ using PlantedCalls = Calls<PlantedOnce<fault>, throws>;
 }  // namespace
 
 TEST_CASE("deaths: a mutex survives an owner or a waiter that dies at any step", "[threads]") {
-    CHECK(survives<Sections<Mutex>>(2));
+    CHECK(survives<Sections<Mutex>>(2, every));
     CHECK(survives<Sections<Mutex>>(3, {.preemptions = 1}));
-    CHECK(survives<Unrecovered>(2));
+    CHECK(survives<Unrecovered>(2, every));
     CHECK(survives<Unrecovered>(3, {.preemptions = 2}));
 }
 
 TEST_CASE("deaths: a counter keeps all adds that have returned", "[threads]") {
     using Mutexed = sync::BasicMutexedCounter<ModelParker>;
     using Stripes = sync::BasicStripedCounter<ModelParker, 2>;
-    CHECK(survives<Adds<Mutexed>>(2));
+    CHECK(survives<Adds<Mutexed>>(2, every));
     CHECK(survives<Adds<Mutexed>>(3, {.preemptions = 2}));
     CHECK(survives<Adds<Stripes, 2>>(2, {.preemptions = 2}));
     CHECK(survives<Adds<Stripes>>(3, {.preemptions = 1}));
@@ -418,9 +423,9 @@ TEST_CASE("deaths: a counter keeps all adds that have returned", "[threads]") {
 }
 
 TEST_CASE("deaths: a condition variable loses no wake-up", "[threads]") {
-    CHECK(lives<RealItems<Role::consumer>>(2));
+    CHECK(lives<RealItems<Role::consumer>>(2, every));
     CHECK(lives<RealItems<Role::consumer>>(3, {.preemptions = 2}));
-    CHECK(lives<GivingUp>(2));
+    CHECK(lives<GivingUp>(2, every));
     CHECK(lives<GivingUp>(3, {.preemptions = 2}));
     CHECK(lives<Broadcast>(3, {.preemptions = 2}));
 }
@@ -433,61 +438,61 @@ TEST_CASE("deaths: a condition variable survives a thread that dies at any step"
 }
 
 TEST_CASE("deaths: a function runs once, whoever throws or dies", "[threads]") {
-    CHECK(survives<Calls<RealOnce>>(2));
+    CHECK(survives<Calls<RealOnce>>(2, every));
     CHECK(survives<Calls<RealOnce>>(3, {.preemptions = 2}));
-    CHECK(lives<Calls<RealOnce, true>>(2));
+    CHECK(lives<Calls<RealOnce, true>>(2, every));
     CHECK(lives<Calls<RealOnce, true>>(3, {.preemptions = 2}));
 }
 
 TEST_CASE("deaths: more preemptions and more threads", "[.][long]") {
-    CHECK(survives<Sections<Mutex, 2>>(2));
+    CHECK(survives<Sections<Mutex, 2>>(2, every));
     CHECK(survives<Sections<Mutex>>(3, {.preemptions = 3}));
     CHECK(survives<Sections<Mutex>>(4, {.preemptions = 2}));
     CHECK(survives<Unrecovered>(3, {.preemptions = 3}));
     CHECK(lives<RealItems<Role::consumer>>(3, {.preemptions = 3}));
     CHECK(lives<RealItems<Role::consumer>>(4, {.preemptions = 2}));
-    CHECK(survives<RealItems<Role::consumer>>(2));
-    CHECK(survives<RealItems<Role::producer>>(2));
-    CHECK(survives<RealItems<Role::consumer>>(3, {.preemptions = 2}));
-    CHECK(survives<RealItems<Role::producer>>(3, {.preemptions = 2}));
-    CHECK(survives<RealItems<Role::consumer>>(4, {.preemptions = 1}));
+    CHECK(survives<RealItems<Role::consumer>>(2, every));
+    CHECK(survives<RealItems<Role::producer>>(2, every));
+    CHECK(survives<RealItems<Role::consumer>>(3, {.preemptions = 3}));
+    CHECK(survives<RealItems<Role::producer>>(3, {.preemptions = 3}));
+    CHECK(survives<RealItems<Role::consumer>>(4, {.preemptions = 2}));
     CHECK(lives<GivingUp>(3, {.preemptions = 3}));
-    CHECK(survives<Broadcast>(3, {.preemptions = 2}));
+    CHECK(survives<Broadcast>(3, {.preemptions = 3}));
     CHECK(survives<Calls<RealOnce>>(3, {.preemptions = 3}));
     CHECK(survives<Calls<RealOnce>>(4, {.preemptions = 2}));
     CHECK(lives<Calls<RealOnce, true>>(4, {.preemptions = 2}));
 }
 
 TEST_CASE("deaths: without a fault the planted primitives survive", "[threads]") {
-    CHECK(survives<PlantedSections<RobustFault::none>>(2));
+    CHECK(survives<PlantedSections<RobustFault::none>>(2, every));
     CHECK(survives<PlantedItems<ConditionFault::none>>(3, {.preemptions = 1}));
     CHECK(survives<PlantedCalls<OnceFault::none>>(3, {.preemptions = 1}));
-    CHECK(lives<PlantedCalls<OnceFault::none, true>>(2));
+    CHECK(lives<PlantedCalls<OnceFault::none, true>>(2, every));
 }
 
 TEST_CASE("deaths: two participants show these planted faults", "[threads]") {
-    CHECK(fails_with_deaths<PlantedSections<RobustFault::ignores_deaths>>(2));
-    CHECK(fails_with_deaths<PlantedSections<RobustFault::death_frees>>(2));
-    CHECK(fails_with_deaths<PlantedSections<RobustFault::wakes_only_for_owners>>(2));
-    CHECK(fails<PlantedItems<ConditionFault::unlocks_before_announcing>>(2));
-    CHECK(fails<PlantedItems<ConditionFault::notifies_without_counting>>(2));
-    CHECK(fails<PlantedCalls<OnceFault::looks_once>>(2));
-    CHECK(fails<PlantedCalls<OnceFault::done_before_it_runs>>(2));
-    CHECK(fails<PlantedCalls<OnceFault::failure_is_done, true>>(2));
+    CHECK(fails_with_deaths<PlantedSections<RobustFault::ignores_deaths>>(2, every));
+    CHECK(fails_with_deaths<PlantedSections<RobustFault::death_frees>>(2, every));
+    CHECK(fails_with_deaths<PlantedSections<RobustFault::wakes_only_for_owners>>(2, every));
+    CHECK(fails<PlantedItems<ConditionFault::unlocks_before_announcing>>(2, every));
+    CHECK(fails<PlantedItems<ConditionFault::notifies_without_counting>>(2, every));
+    CHECK(fails<PlantedCalls<OnceFault::looks_once>>(2, every));
+    CHECK(fails<PlantedCalls<OnceFault::done_before_it_runs>>(2, every));
+    CHECK(fails<PlantedCalls<OnceFault::failure_is_done, true>>(2, every));
 }
 
 TEST_CASE("deaths: only three participants show these planted faults", "[threads]") {
     using Twice = PlantedSections<RobustFault::news_twice>;
-    CHECK(survives<Twice>(2));
+    CHECK(survives<Twice>(2, every));
     CHECK(fails_with_deaths<Twice>(3, {.preemptions = 1}));
     using Forgets = PlantedItems<ConditionFault::forgets_other_waiters>;
-    CHECK(lives<Forgets>(2));
+    CHECK(lives<Forgets>(2, every));
     CHECK(fails<Forgets>(3, {.preemptions = 2}));
     using Ignores = PlantedItems<ConditionFault::ignores_deaths>;
-    CHECK(survives<Ignores>(2));
+    CHECK(survives<Ignores>(2, every));
     CHECK(fails_with_deaths<Ignores>(3, {.preemptions = 2}));
     using Leaves = PlantedCalls<OnceFault::leaves_inconsistent>;
-    CHECK(survives<Leaves>(2));
+    CHECK(survives<Leaves>(2, every));
     CHECK(fails_with_deaths<Leaves>(3, {.preemptions = 2}));
 }
 

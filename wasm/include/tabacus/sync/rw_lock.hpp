@@ -11,8 +11,10 @@
 // when a writer unlocks, all readers that wait are granted together. Readers that come while a
 // writer waits wait behind it, and writers are granted in the order of their requests. So nobody
 // starves, neither readers nor writers, as either would under the two solutions of Courtois,
-// Heymans and Parnas (1971). The owners of the lock are in records of their own, as the readers of
-// Linux's percpu_rw_semaphore, so that a dead owner is known whatever it was doing (combiner.hpp).
+// Heymans and Parnas (1971). A thread that dies between the end of a phase and the grants of the
+// next one may let one more writer, or the same readers once more, overtake a waiter. The owners of
+// the lock are in records of their own, as the readers of Linux's percpu_rw_semaphore, so that a
+// dead owner is known whatever it was doing (combiner.hpp).
 // While the gate is open, which means that no writer holds the lock or waits and no writer has died,
 // a reader needs no combiner: it stores its hold in its record and reads the gate. Only a combiner
 // writes the gate, in each of its passes, so that a combiner that dies leaves nothing to repair. A

@@ -50,25 +50,38 @@ class Rewinder::ArenaRun final : public Run {
 };
 
 Rewinder::Rewinder(Program program, bool rewinding)
-    : program_(std::move(program)), rewinding_(rewinding && RunArena::available()) {}
+    : program_(std::move(program)), rewinding_(rewinding) {}
 Rewinder::~Rewinder() = default;
 
+/// Makes the one run that is put back to checkpoints, if there may be one.
+void Rewinder::make_run() {
+    auto run = program_(Tracing::off);
+    copies_ = run->copies();
+    if (copies_) {
+        run_ = std::move(run);
+    } else if (run->rewinds() && RunArena::available()) {
+        run.reset();
+        make_arena();
+    } else {
+        rewinding_ = false;
+    }
+    if (rewinding_) reached(0);
+}
+
 void Rewinder::make_arena() {
-    rewinding_ = program_(Tracing::off)->rewinds();
-    if (!rewinding_) return;
     auto arena = std::make_unique<RunArena>();
     run_ = std::make_unique<ArenaRun>(*arena, program_);
     arena_ = std::move(arena);
-    reached(0);
 }
 
 Run& Rewinder::begin(std::size_t steps) {
     end();
-    if (rewinding_ && !arena_) make_arena();
+    if (rewinding_ && !run_) make_run();
     if (rewinding_) {
         while (checkpoints_[kept_ - 1].steps > steps) --kept_;
-        arena_->restore(checkpoints_[kept_ - 1].copy);
-        passed_ = checkpoints_[kept_ - 1].steps;
+        const auto& [at, copy] = checkpoints_[kept_ - 1];
+        copies_ ? run_->restore(copy) : arena_->restore(copy);
+        passed_ = at;
     } else {
         run_ = program_(Tracing::off);
     }
@@ -77,16 +90,18 @@ Run& Rewinder::begin(std::size_t steps) {
 }
 
 void Rewinder::reached(std::size_t steps) {
-    if (!arena_ || (kept_ > 0 && steps < checkpoints_[kept_ - 1].steps + spacing)) return;
+    if (!rewinding()) return;
+    const std::size_t least = copies_ ? 1 : spacing;
+    if (kept_ > 0 && steps < checkpoints_[kept_ - 1].steps + least) return;
     if (kept_ == checkpoints_.size()) checkpoints_.emplace_back();
     auto& checkpoint = checkpoints_[kept_++];
     checkpoint.steps = steps;
-    arena_->save(checkpoint.copy);
+    copies_ ? run_->save(checkpoint.copy) : arena_->save(checkpoint.copy);
 }
 
 void Rewinder::end() {
     if (std::exchange(running_, false)) run_->end();
-    if (!arena_) run_.reset();
+    if (!rewinding()) run_.reset();
 }
 
 }  // namespace tabacus::lab

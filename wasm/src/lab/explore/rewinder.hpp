@@ -1,7 +1,8 @@
 // Rewinder: begins the runs of a search, each as far along the search's path as possible.
 //
-// If there are arenas (run_arena.hpp) and the program's runs may live in one, there is only one
-// run, which is put back to a checkpoint. Otherwise each run is a new one, from the beginning
+// If the program's runs can copy themselves (Run::save()), or if there are arenas (run_arena.hpp) and
+// the runs may live in one, there is only one run, which is put back to a checkpoint. Otherwise each
+// run is a new one, from the beginning
 // (Godefroid, "Model Checking for Programming Languages using VeriSoft", 1997). The two differ only
 // in the time that they take.
 #pragma once
@@ -36,7 +37,7 @@ class Rewinder {
     /// Ends the last run.
     void end();
     /// Whether runs go back to checkpoints. Known once a run has begun.
-    [[nodiscard]] bool rewinding() const { return arena_ != nullptr; }
+    [[nodiscard]] bool rewinding() const { return arena_ != nullptr || copies_; }
 
   private:
     class ArenaRun;
@@ -44,13 +45,16 @@ class Rewinder {
         std::size_t steps = 0;
         RunArena::Copy copy;
     };
-    /// The steps between two checkpoints. Copying a run takes about as long as so many steps.
+    /// The steps between two checkpoints of an arena. Copying it takes about as long as so many
+    /// steps. A run that copies itself takes less, and has a checkpoint at each step.
     static constexpr std::size_t spacing = 5;
 
+    void make_run();
     void make_arena();
 
     Program program_;
     bool rewinding_;
+    bool copies_ = false;
     std::unique_ptr<RunArena> arena_;
     std::unique_ptr<Run> run_;  // a new one, or the one in the arena
     bool running_ = false;

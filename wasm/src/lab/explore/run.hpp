@@ -77,6 +77,13 @@ class Run {
     /// is no state's hash, and the step is taken.
     [[nodiscard]] virtual std::optional<std::uint64_t> state() const { return std::nullopt; }
 
+    /// Whether save() and restore() work.
+    [[nodiscard]] virtual bool copies() const { return false; }
+    /// Copies everything that the run changes.
+    virtual void save(std::vector<std::byte>& /*copy*/) const {}
+    /// Puts the run back to where it was when save() made the copy. Requires that it is this run's.
+    virtual void restore(const std::vector<std::byte>& /*copy*/) {}
+
     /// Whether the run may live in an arena (run_arena.hpp): it changes only memory that it has
     /// allocated itself, and nothing else that it reads is changed.
     [[nodiscard]] virtual bool rewinds() const { return false; }

@@ -86,8 +86,8 @@ Search::Search(Program program, Bound bound)
     : program_(std::move(program)),
       runs_(program_, bound.rewinding),
       bound_(bound),
-      dynamic_(bound.reduction && !bound.preemptions),
-      caching_(bound.reduction && bound.preemptions) {}
+      dynamic_(bound.reduction && !bound.preemptions && !bound.visited),
+      caching_(bound.reduction && !dynamic_) {}
 Search::~Search() = default;
 
 bool Search::explore(std::uint64_t runs, std::uint64_t steps_max) {
@@ -300,7 +300,13 @@ void Search::wake_disabled(const Frame& before, const std::vector<Choice>& after
 }
 
 std::uint32_t Search::preemptions_left(const Frame& frame, std::size_t choice) const {
+    if (!bound_.preemptions) return 0;
     return *bound_.preemptions - frame.preemptions - (frame.choices[choice].preempts ? 1U : 0U);
+}
+
+/// Returns the process that has the turn after the choice, if it makes a difference.
+std::uint64_t Search::turn_after(const Choice& choice) const {
+    return bound_.preemptions ? choice.turn_after() : 0;
 }
 
 /// Whether the predicted state after the choice is already explored, so that it need not be taken.
@@ -308,9 +314,8 @@ bool Search::foreseen(const Frame& frame, std::size_t choice) const {
     if (!caching_) return false;
     const auto& to = frame.choices[choice];
     return std::any_of(frame.sleep.begin(), frame.sleep.end(), [&](const Sleeper& one) {
-        return one.process == to.process &&
-               visited_.covers(frame.point + one.event, to.turn_after(),
-                               preemptions_left(frame, choice));
+        return one.process == to.process && visited_.covers(frame.point + one.event, turn_after(to),
+                                                            preemptions_left(frame, choice));
     });
 }
 
@@ -324,7 +329,7 @@ bool Search::remember(const Run& run, std::size_t depth, std::uint32_t cause) {
                                   frame.footprint, frame.changes);
     }
     const auto point = frame.point + frame.event;
-    const auto turn = frame.choices[frame.chosen].turn_after();
+    const auto turn = turn_after(frame.choices[frame.chosen]);
     const auto left = preemptions_left(frame, frame.chosen);
     if (visited_.covers(point, turn, left)) return false;
     visited_.insert(point, turn, left);

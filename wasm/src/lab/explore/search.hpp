@@ -17,6 +17,7 @@
 // that could follow is left out then (Musuvathi and Qadeer 2007). If the program has a state
 // (Run::state()), points are states, whichever way they are reached. The search also predicts the
 // state after a step that it has taken earlier on the path, if all steps since commute with it.
+// Without a preemption bound it does the same if `Bound::visited` is set.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +40,8 @@ struct Bound {
     bool ordered = false;         // allows no preemption that reorders (Choice::reorders)
     std::uint64_t steps = 2'000;  // longer runs are cut, and counted as `cut`
     bool reduction = true;
+    bool visited = false;   // without a preemption bound: gives up a schedule at a point that was
+                            // reached before, instead of dynamic partial-order reduction
     bool rewinding = true;  // goes back to checkpoints if possible; the report is the same
 };
 
@@ -87,6 +90,8 @@ class Search {
     [[nodiscard]] const SearchCounts& counts() const { return counts_; }
     /// Whether runs go back to checkpoints instead of repeating steps. Known once a run has begun.
     [[nodiscard]] bool rewinding() const { return runs_.rewinding(); }
+    /// Returns the number of points that the search has visited, if it gives up schedules there.
+    [[nodiscard]] std::size_t points() const { return visited_.size(); }
     /// Whether every schedule within the bound was explored and none was cut.
     [[nodiscard]] bool exhausted() const {
         return done_ && !failed_run_ && !diverged_ && counts_.cut == 0;
@@ -107,6 +112,7 @@ class Search {
     void add_backtrack(std::size_t at, std::size_t later);
     void wake_disabled(const Frame& before, const std::vector<Choice>& after);
     [[nodiscard]] std::uint32_t preemptions_left(const Frame& frame, std::size_t choice) const;
+    [[nodiscard]] std::uint64_t turn_after(const Choice& choice) const;
     [[nodiscard]] bool foreseen(const Frame& frame, std::size_t choice) const;
     bool remember(const Run& run, std::size_t depth, std::uint32_t cause);
     bool take(Run& run, std::size_t depth);
@@ -116,8 +122,8 @@ class Search {
     Program program_;
     Rewinder runs_;
     Bound bound_;
-    bool dynamic_;  // whether to reduce without a preemption bound
-    bool caching_;  // whether to reduce within a preemption bound
+    bool dynamic_;  // whether to leave out schedules by dynamic partial-order reduction
+    bool caching_;  // whether to give up schedules at visited points
     SearchCounts counts_;
     TraceHash traces_;           // for a program without states
     std::uint64_t initial_ = 0;  // the initial state

@@ -31,6 +31,9 @@ class VisitedPoints {
     /// Records a visit.
     void insert(std::uint64_t point, std::uint64_t turn, std::uint32_t left);
 
+    /// Returns the number of points that are remembered.
+    [[nodiscard]] std::size_t size() const { return size_; }
+
     /// The usual number of slots, which take 8.6 GB, or 17 MB in WebAssembly.
     static constexpr std::size_t usual_slots_max = std::size_t{1}
                                                    << (sizeof(void*) > 4 ? 30U : 21U);

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,14 +36,24 @@ class ThreadsWorkload {
     virtual void run(std::uint32_t index) = 0;
     /// Returns a failure, or an empty text. Called once every thread has ended.
     virtual std::string judge() { return {}; }
-    /// The number of operations after which thread `index` dies, before its next one or in its
-    /// sleep. When it has died, one more thread begins, whose index is the number of threads, to
-    /// report the death.
-    virtual std::uint32_t dies_after(std::uint32_t /*index*/) { return never; }
-    static constexpr std::uint32_t never = UINT32_MAX;
+    /// Whether thread `index` may die: before any of its operations, or in its sleep. When it has
+    /// died, one more thread begins, whose index is the number of threads, to report the death. A
+    /// death is a fault (Choice::fault), and at most one thread may be mortal.
+    virtual bool mortal(std::uint32_t /*index*/) { return false; }
+    /// Returns the memory of the object if a run changes nothing else, apart from the stacks and
+    /// registers of its threads; otherwise nothing. The run is then put back to an earlier step by
+    /// copying that memory, and has a state (Run::state()). So the object may own heap memory only
+    /// if no run changes it, and no thread may call an operation while it handles an exception.
+    virtual std::span<std::byte> memory() { return {}; }
     /// Returns a failure that a thread has found, or an empty text. Called after every step.
     virtual std::string after_step() { return {}; }
 };
+
+/// Returns the memory of a workload, for its memory().
+template <class Workload>
+std::span<std::byte> memory_of(Workload& workload) {
+    return std::as_writable_bytes(std::span(&workload, 1));
+}
 
 /// Returns a program for the explorer. `make` makes the objects for each run. A run in which every
 /// thread that has not ended is parked fails.
