@@ -3,7 +3,7 @@
 import { TabacusError } from '../common/errors.js';
 import { requirePlatform } from '../common/require-platform.js';
 import { version } from '../common/version.js';
-import { fetchFile } from './fetch-file.web.js';
+import { fetchFile, mayHang } from './fetch-file.web.js';
 
 /**
  * Where a program comes from, for messages.
@@ -70,6 +70,7 @@ const arrival_ms = 60_000;
 export async function compileWasm(address, what, { platform = globalThis, argument } = {}) {
     requirePlatform(what, ['WebAssembly'], platform);
     const origin = { what, address: String(address), argument, value: address };
+    if (!mayHang(origin.address)) return fetchAndCompile(origin, platform);
     /** @type {any} */
     let timer;
     const late = new Promise((_, reject) => (timer = platform.setTimeout(reject, arrival_ms))).catch(() => {

@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { requirePlatform } from '../common/require-platform.js';
 
+/** Whether the file may never arrive: one of the disk always does. @param {string} address */
+export const mayHang = (address) => !address.startsWith('file:');
+
 /**
  * Fetches a file. A file of the disk is read directly, since Node's fetch() does not support `file:`
  * addresses, and test environments may have no fetch().

@@ -1,5 +1,8 @@
 import { requirePlatform } from '../common/require-platform.js';
 
+/** Whether the file may never arrive. @type {(address: string) => boolean} */
+export const mayHang = () => true;
+
 /**
  * Fetches a file.
  *

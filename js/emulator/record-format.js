@@ -7,7 +7,7 @@
 import { checkInteger } from '../common/check-arguments.js';
 import { SeededRandom } from './common/seeded-random.js';
 
-/** @typedef {import('../platform/storage-interface.js').Items} Items */
+/** @typedef {import('../platform/storage-items.js').Items} Items */
 
 /** The latest format that a version field can name. */
 export const recordFormatMax = 9999;

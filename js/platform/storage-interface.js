@@ -5,16 +5,7 @@
 
 import { idlInterface, internal, onlyInternal, requireArguments } from './web-idl.js';
 
-/**
- * The container behind a Storage object. Its keys and values are strings.
- *
- * @typedef {object} Items
- * @property {(key: string) => string | null} get
- * @property {() => string[]} keys returns them in the same order until a key is added or removed
- * @property {(key: string, value: string) => void} set throws what setItem() throws
- * @property {(key: string) => void} remove
- * @property {() => void} clear
- */
+/** @typedef {import('./storage-items.js').Items} Items */
 
 /**
  * A base class whose constructor returns its argument. So a derived class adds its private fields to any

@@ -181,7 +181,7 @@ const SHARED_MEMORY = [
         fault: 'a late report of a death marks the thread that has the record by now',
         find: 'owner.compare_exchange_strong(still, dead | gone);',
         replace: 'owner.store(owner.load() | gone);',
-        test: 'shared locks: two threads report one death at once, and one writer is told',
+        test: 'shared locks: two threads report one death at once, and one writer is notified',
     },
     {
         ...sharedLock('rw_lock.hpp'),
@@ -1060,6 +1060,7 @@ const LOCKS = [
     },
     {
         ...of('lock/table_state.hpp'),
+        compiles: ['tests/native/lock/lock_table_state.cpp'],
         name: 'granted-without-a-store',
         fault: 'TableState: locks are granted between the loss of the database and the probe of the lock manager',
         find: 'suspended_ || unsettled_ || closed_',

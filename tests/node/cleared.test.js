@@ -204,7 +204,7 @@ test('a tab that counted before, and locks for the first time after the clearing
     origin.close();
 });
 
-test('a tab that only counts by the strategies locked and log is cut off from what needs locks, and told', async () => {
+test('a tab that only counts by the strategies locked and log is cut off from what needs locks, and receives a warning', async () => {
     const origin = await createOrigin({ seed: 3, storage: 'mutexed' });
     const page = origin.openTab();
     const old = await open({ window: page.window });

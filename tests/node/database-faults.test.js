@@ -119,7 +119,7 @@ test('a transaction that hangs with its connection succeeds on another one', asy
     origin.close();
 });
 
-test('a tab whose database another tab holds up is not told that IndexedDB is dead, and goes on afterwards', async () => {
+test('a tab whose database another tab holds up receives no warning that IndexedDB is dead, and goes on afterwards', async () => {
     const { origin, window } = await page();
     const tab = await open({ window });
     await tab.queue('q').enqueue(1);

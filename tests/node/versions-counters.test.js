@@ -32,7 +32,7 @@ besideEachVersion(({ url, openEarlier, withBothVersions, underSeeds, inBothRoles
         return codes;
     };
 
-    it('a tab that only counts is told once that a tab of the earlier version counts, too', async () => {
+    it('a tab that only counts receives one warning that a tab of the earlier version counts, too', async () => {
         const origin = await newOrigin({ seed: 1 });
         const page = origin.openTab();
         const present = await open({ namespace, window: page.window });
@@ -54,7 +54,7 @@ besideEachVersion(({ url, openEarlier, withBothVersions, underSeeds, inBothRoles
         assert.deepEqual(warnings, [['older-version'], ['older-version']]);
     });
 
-    it('a tab that locks is told of a tab of the earlier version that does nothing, but not of a closed one', async () => {
+    it('a tab that locks receives a warning of an idle tab of the earlier version, but not of a closed one', async () => {
         for (const closed of [false, true]) {
             const origin = await newOrigin({ seed: 1 });
             const page = origin.openTab();

@@ -4,7 +4,7 @@ import { traceRead } from '../trace/storage-read.js';
 import { makeStorage } from '../../platform/storage-interface.js';
 
 /** @typedef {import('../context.js').Context} Context */
-/** @typedef {import('../../platform/storage-interface.js').Items} Items */
+/** @typedef {import('../../platform/storage-items.js').Items} Items */
 
 /** @implements {Items} */
 class ContextStorage {

@@ -69,7 +69,7 @@ Program reporting(std::uint32_t threads, Deaths deaths = Deaths::none) {
 
 }  // namespace
 
-TEST_CASE("shared locks: two threads report one death at once, and one writer is told",
+TEST_CASE("shared locks: two threads report one death at once, and one writer is notified",
           "[threads]") {
     check_lock_proved(reporting(2), all);
     check_lock_proved(reporting(2, Deaths::one), all);

@@ -16,7 +16,7 @@
 //
 // Promises: the records contain the whole state. Each of them names its owner from the instruction
 // that claims it, and changes by one store or exchange, so that a thread may die between any two
-// instructions: what it held and what it waited for can be told from the records. A combiner that
+// instructions: the records show what it held and what it waited for. A combiner that
 // dies leaves nothing half done, because a combiner may stop at any point and another one starts
 // from the beginning. A grant goes to one waiter, which sleeps on its own record. So a wake-up
 // cannot be consumed by another thread, and a waiter that has given up needs no further care.
