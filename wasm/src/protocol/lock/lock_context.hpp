@@ -20,8 +20,8 @@
 #include "lock_stamps.hpp"
 #include "messages/lock_messages.hpp"
 #include "protocol/common/wakefulness.hpp"
+#include "protocol/lock/table_state.hpp"
 #include "tabacus/lock/lock.hpp"
-#include "table_state.hpp"
 
 namespace tabacus {
 
