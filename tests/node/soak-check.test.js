@@ -13,8 +13,9 @@ import { schedule } from '../soak/schedule.js';
 /** What every log ends with. @type {Event} */
 const SIZES = { type: 'sizes', rows: { locks: 3 }, keys: 2, locks: 4 };
 
-/** @param {Event[]} events @returns {string[]} */
-const violationsOf = (...events) => check([...events, SIZES]).violations;
+/** Events that do not say when they happened happened at the beginning. @param {Event[]} events @returns {string[]} */
+const violationsOf = (...events) =>
+    check([...events, SIZES].map((event) => ({ time_ms: 0, ...event }))).violations;
 
 /**
  * An operation, with what happened between its beginning and its end. The page is the part of `op` before the slash.
@@ -58,13 +59,14 @@ test('a log that ended before its queue was read is a violation', () => {
 
 const overlap = [...holding('a/1', 1), ...holding('b/1', 2), ...releasing('a/1', 1), ...releasing('b/1', 2)];
 
-test('two holds that overlap are a violation, unless the first holder had stopped or had lost the lock', () => {
+test('two holds that overlap are a violation, unless the first holder had stopped or soon reports the loss', () => {
     assert.match(violationsOf(...overlap).join(), /lock-0 was held by b\/1 and at the same time by a\/1/);
     const [first, second, ...rest] = overlap;
     const stopped = /** @type {Event[]} */ ([first, second, happens('disturbed', 'a'), ...rest]);
     assert.deepEqual(violationsOf(...stopped), []);
     const lost = { op: 'a/1', page: 'a', type: 'lost', name: 'lock-0' };
     assert.deepEqual(violationsOf(...overlap, lost), []);
+    assert.match(violationsOf(...overlap, { ...lost, time_ms: 20_000 }).join(), /at the same time/);
     const apart = [
         ...holding('a/1', 1),
         ...releasing('a/1', 1),
@@ -240,12 +242,14 @@ test('an error that is not documented is a violation, and an error of the store 
     assert.match(violationsOf(...failed('internal')).join(), /lock a\/1 failed with internal: because/);
     assert.match(violationsOf(...failed('store-failed')).join(), /store-failed/);
     assert.deepEqual(violationsOf(happens('fault', 'a'), ...failed('store-failed')), []);
-    const timed = (/** @type {number} */ time_ms) => [
-        { ...happens('disturbed', 'b'), time_ms: 0 },
+    const timed = (/** @type {number} */ time_ms, event = happens('disturbed', 'b')) => [
+        { ...event, time_ms: 0 },
         ...failed('store-failed').map((event) => ({ ...event, time_ms })),
     ];
     assert.deepEqual(violationsOf(...timed(10_000)), []);
     assert.match(violationsOf(...timed(40_000)).join(), /store-failed/);
+    assert.deepEqual(violationsOf(...timed(40_000, happens('fault', 'a'))), []);
+    assert.match(violationsOf(...timed(70_000, happens('fault', 'a'))).join(), /store-failed/);
     assert.match(violationsOf(...failed('unavailable')).join(), /unavailable/);
     assert.deepEqual(violationsOf(happens('disturbed', 'a'), ...failed('unavailable')), []);
     const uncaught = { type: 'uncaught', page: 'a', message: 'oh' };
@@ -257,7 +261,11 @@ test('what is left behind without a bound is a violation', () => {
     assert.match(left({ rows: { jobs: 9000 } }), /9000 rows of IndexedDB/);
     assert.match(left({ keys: 9000 }), /9000 keys of localStorage/);
     assert.match(left({ locks: 9000 }), /9000 locks/);
-    const memory = [30, 40, 50, 400].map((megabytes) => ({ type: 'memory', bytes: megabytes * 2 ** 20 }));
+    const memory = [30, 250, 260, 420].map((megabytes, index) => ({
+        type: 'memory',
+        bytes: megabytes * 2 ** 20,
+        time_ms: index * 40_000,
+    }));
     assert.match(violationsOf(...memory).join(), /memory of a tab grew/);
     assert.deepEqual(violationsOf(...memory.slice(0, 3)), []);
 });

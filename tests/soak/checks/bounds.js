@@ -19,7 +19,10 @@ const KEYS_OF_NAMES = 100;
 /** Web Locks that six tabs hold or request when nothing happens. */
 const LOCKS_MOST = 120;
 
-/** How much the memory of a tab grows after its first minute. */
+/** A page still loads parts of the package before this time. */
+const LOADED_MS = 60_000;
+
+/** How much the memory of a tab grows after that. */
 const GROWTH_MOST = 150 * MEGABYTE;
 
 /** @param {readonly Event[]} events @returns {string[]} */
@@ -59,11 +62,11 @@ function keptResults(events) {
 
 /** @param {readonly Event[]} events */
 function growth(events) {
-    const bytes = events.filter(({ type }) => type === 'memory').map((event) => event.bytes);
-    // The first measurements are of a page that still loads parts of the package.
-    const settled = bytes.slice(2);
-    const [first] = settled;
-    const last = settled.at(-1);
+    const bytes = events
+        .filter(({ type, time_ms }) => type === 'memory' && time_ms > LOADED_MS)
+        .map((event) => event.bytes);
+    const [first] = bytes;
+    const last = bytes.at(-1);
     if (first === undefined || last - first <= GROWTH_MOST) return [];
     return [`the memory of a tab grew from ${first} to ${last} bytes`];
 }

@@ -20,6 +20,12 @@ const WHILE_LEFT = new Set(['unavailable']);
 const STOP_EFFECT_MS = 30_000;
 
 /**
+ * The time from a fault of a page's database to the last error for that reason: three connections are tried in turn,
+ * and a late opening takes up to nine seconds.
+ */
+const FAULT_EFFECT_MS = 60_000;
+
+/**
  * The longest wait of an operation that nothing has disturbed. The operations pass timeouts of at most 12 s, and some
  * make several calls, each of which may wait for a connection that is replaced (10 s). The rest is for a busy machine.
  */
@@ -55,8 +61,8 @@ function unended(events) {
 
 /** @param {readonly Event[]} events */
 function wrongEnds(events) {
-    /** The pages whose database has failed. */
-    const faulty = new Set();
+    /** When the database of each page last failed. @type {Map<string, number>} */
+    const faults_ms = new Map();
     /** @type {Map<string, number>} */
     const periods = new Map();
     let stopped_ms = -Infinity;
@@ -64,11 +70,13 @@ function wrongEnds(events) {
     const wrong = [];
     for (const [event, { period, isCalm }] of withPages(events)) {
         const { type, op = '', page, kind, ok, code = '', message, waited_ms, time_ms } = event;
-        if (type === 'fault') faulty.add(page);
+        if (type === 'fault') faults_ms.set(page ?? '', time_ms);
         if (type === 'disturbed' || type === 'calm') stopped_ms = time_ms;
         if (type === 'begin') periods.set(op, period);
         if (type !== 'end') continue;
-        const mayFail = faulty.has(page) || time_ms - stopped_ms < STOP_EFFECT_MS;
+        const mayFail =
+            time_ms - (faults_ms.get(page ?? '') ?? -Infinity) < FAULT_EFFECT_MS ||
+            time_ms - stopped_ms < STOP_EFFECT_MS;
         const allowed =
             ok ||
             ALWAYS.has(code) ||

@@ -1,19 +1,22 @@
 /**
  * Locks, semaphores and leaders exclude, and their tokens rise.
  *
- * A page that is disturbed or gone counts as holding nothing. A hold that its page reported as lost ends when the next
- * one begins: what such a holder still does is fenced, which ./stored.js checks.
+ * A page that is disturbed or gone counts as holding nothing. A hold that its page reports as lost may overlap the next
+ * one for as long as that report takes: what such a holder still does is fenced, which ./stored.js checks.
  */
 
 import { withPages } from './pages.js';
 
 /** @typedef {import('../event-log.js').Event} Event */
 
-/** @typedef {{ op: string, page: string, token: number | null, shared: boolean }} Hold */
+/** @typedef {{ op: string, page: string, token: number | null, shared: boolean, loss_ms: number }} Hold */
+
+/** The time from the grant of a lock to another holder to the former holder's report that it has lost it. */
+const REPORT_MS = 15_000;
 
 /** @param {readonly Event[]} events @returns {string[]} */
 export function checkHolds(events) {
-    const lost = new Set(events.filter(({ type }) => type === 'lost').map(({ op, name }) => `${op} ${name}`));
+    const losses_ms = lossesOf(events);
     /** @type {Map<string, Hold[]>} */
     const open = new Map();
     /** @type {Map<string, number>} */
@@ -32,15 +35,24 @@ export function checkHolds(events) {
                 (open.get(name) ?? []).filter((hold) => hold.op !== op),
             );
         const isCalm = state.isCalm && periods.get(op) === state.period;
-        if (type !== 'hold' || !isCalm || lost.has(`${op} ${name}`)) continue;
-        const hold = { op, page, token, shared };
-        const others = open.get(name) ?? [];
+        const loss_ms = losses_ms.get(`${op} ${name}`) ?? Infinity;
+        if (type !== 'hold' || !isCalm || loss_ms <= event.time_ms) continue;
+        const hold = { op, page, token, shared, loss_ms };
+        const others = (open.get(name) ?? []).filter((other) => other.loss_ms > event.time_ms + REPORT_MS);
         violations.push(...overlaps(name, hold, others, permits));
         if (!shared && permits === 1) violations.push(...tokenFaults(name, hold, lastTokens));
         open.set(name, [...others, hold]);
     }
     return violations;
 }
+
+/** When each hold was reported as lost, by its operation and the name. @param {readonly Event[]} events */
+const lossesOf = (events) =>
+    new Map(
+        events
+            .filter(({ type }) => type === 'lost')
+            .map(({ op, name, time_ms }) => [`${op} ${name}`, time_ms]),
+    );
 
 /** @param {Map<string, Hold[]>} open @param {string} page */
 function dropPage(open, page) {
