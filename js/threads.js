@@ -67,8 +67,9 @@ export class ThreadsMemory extends SharedMemory {
     /**
      * Closes this thread's attachment, as SharedMemory.close() does. For all threads it ends the locks over
      * tabs of this memory: held ones are lost, and requests are refused. What threads have added to counters over
-     * tabs is gathered for the last time; what they add later is not counted. Neither is anything, if the code
-     * that gathers, which the first `tabCounter()` of a thread loads, is not loaded yet: after a flush it is.
+     * tabs is gathered for the last time, and what they add later is not counted. The code that gathers is loaded
+     * after the first `tabCounter()` of a thread. If it is not loaded yet, nothing is gathered; once a flush has
+     * resolved, it is loaded.
      */
     close() {
         super.close();

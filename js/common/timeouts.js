@@ -18,10 +18,12 @@ import { checkInteger, checkOptions } from './check-arguments.js';
 /**
  * The defaults.
  *
- * `open`: a database opens within some 10 ms, and on a slow disk within a second; a user takes a page for broken that
- * has counted nothing after 3 s. `transaction`: a transaction takes a millisecond, and behind a large one of another
- * tab seconds; Chromium itself ends a transaction that holds up others after about a minute. `close`: one commit and a
- * second attempt. `slowLock`: most holders are done within a second, and a person notices a wait of 10 s.
+ * - `open`: a database opens within some 10 ms, or within a second on a slow disk. If a page has counted
+ *   nothing after 3 s, its user believes that it is broken.
+ * - `transaction`: a transaction takes a millisecond, or some seconds if it waits for a large one of another
+ *   tab. Chromium itself ends a transaction that blocks others, but only after about a minute.
+ * - `close`: this is enough for one commit and a second attempt.
+ * - `slowLock`: most holders release a lock within a second, and a person notices a wait of 10 s.
  *
  * @type {Readonly<Required<Timeouts>>}
  */
@@ -30,7 +32,7 @@ export const defaultTimeouts = { open: 3_000, transaction: 10_000, close: 5_000,
 /** Shorter times would end calls that only wait for a busy disk. */
 const timeoutLeast_ms = 100;
 
-/** An hour is longer than anybody waits. */
+/** An hour is longer than a user waits. */
 const timeoutMost_ms = 3_600_000;
 
 /**

@@ -1,4 +1,4 @@
-/** The end of a wait by a signal or a timeout, also while the browser does not answer. */
+/** The end of a wait by a signal or a timeout, even while the browser does not answer. */
 
 import { checkOptions } from './check-arguments.js';
 import { checkSignal, checkTimeout } from './check-waits.js';
@@ -8,7 +8,7 @@ import { checkSignal, checkTimeout } from './check-waits.js';
 /** The shortest time after which a browser counts as not answering, so that a short `timeout` can still succeed. */
 const answerMsMin = 1_000;
 
-/** How long the core has to withdraw a call, or to return an answer that was on its way. */
+/** How long a wait goes on after its end, so that the core can withdraw the call or return an answer that it has. */
 const withdrawal_ms = 100;
 
 /** Ends one wait: when a signal aborts, or when a time has passed. */

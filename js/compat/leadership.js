@@ -1,7 +1,7 @@
 /**
  * A replacement for the leader election of the package broadcast-channel: createLeaderElection(channel) and
- * its elector. It uses tab.leader(), so that of two tabs that both believe to lead only one can write through
- * its term.
+ * its elector. It uses tab.leader(): if two tabs both believe that they lead, only one of them can write
+ * through its term.
  *
  * @module
  */

@@ -17,7 +17,7 @@ import { version } from '../common/version.js';
 /** What the program reports the changes of a counter to. @typedef {{ _changed(): void }} ChangeListener */
 
 /**
- * Receives what concerns the program as a whole.
+ * Receives reports that concern the program as a whole.
  *
  * @typedef {object} Owner
  * @property {(notice: Notice) => void} notice

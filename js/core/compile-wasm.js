@@ -50,8 +50,9 @@ function wrong(origin, why, cause) {
 }
 
 /**
- * How long a file may take. No file that an application loads has more than 100 KB, compressed, so that one which takes
- * longer comes at less than 14 kbit/s, or not at all. A browser gives up a silent server after minutes, or never.
+ * How long a file may take to arrive. The files that an application loads have at most 100 KB, compressed. A
+ * file that takes longer therefore arrives at less than 14 kbit/s, or never. A browser itself waits for a
+ * silent server for minutes, or without limit.
  */
 const arrival_ms = 60_000;
 

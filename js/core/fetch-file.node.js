@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { requirePlatform } from '../common/require-platform.js';
 
-/** Whether the file may never arrive: one of the disk always does. @param {string} address */
+/** Whether a fetch of the file may never end. A read from the disk always ends. @param {string} address */
 export const mayHang = (address) => !address.startsWith('file:');
 
 /**

@@ -1,6 +1,6 @@
 import { requirePlatform } from '../common/require-platform.js';
 
-/** Whether the file may never arrive. @type {(address: string) => boolean} */
+/** Whether a fetch of the file may never end. @type {(address: string) => boolean} */
 export const mayHang = () => true;
 
 /**

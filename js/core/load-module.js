@@ -9,8 +9,9 @@ import { compile, notStarted } from './module.js';
 /** @typedef {import('./program.js').PieceName} PieceName */
 
 /**
- * The files that are compiled. A page that opens namespaces one after another compiles each file once, and engines tune
- * a program anew only where it is compiled anew. A fetch that is under way is not here, because it may never end.
+ * The compiled files. A page that opens several namespaces, one after another, compiles each file only once;
+ * the engine would optimise a module anew if it were compiled again. A fetch under way is not kept here,
+ * because it may never end.
  *
  * @type {Map<PieceName, WebAssembly.Module>}
  */

@@ -1,7 +1,8 @@
 import { attempt } from './failure.js';
 
 /**
- * How long a deferred message waits. To send one may occupy the thread for about so long on a loaded machine.
+ * How long a deferred message waits. On a loaded machine, sending a message may occupy the thread for about
+ * this long.
  */
 const deferral_ms = 3;
 
@@ -45,8 +46,8 @@ export class ChannelsHost {
      *
      * @param {number} id
      * @param {string} name
-     * @param {(data: unknown) => unknown} [read] returns the text that the core gets of what was sent. What is
-     *   no text is dropped
+     * @param {(data: unknown) => unknown} [read] converts a received message into the text for the core. If it
+     *   returns anything but a text, the message is dropped
      * @returns {boolean} false if the platform has no channels
      */
     open(id, name, read = (data) => data) {

@@ -3,28 +3,29 @@
  * - It is opened without a version. So tabs of this release can share it with tabs of a later release, which
  *   may have raised the version.
  * - It closes when it receives `versionchange`, so that no upgrade or deletion by another tab waits for it.
- * - After it was lost, the next use opens it again. A connection that died is replaced a few times in a row; after
- *   that each use makes one attempt.
- * - Every caller gets an answer. An opening that is not answered goes on, and its callers do not wait for it.
+ * - After it was lost, the next use opens it again. If connections die one after another, a few are replaced at once;
+ *   after that each use makes one attempt.
+ * - Every caller gets an answer. If the browser does not answer an opening in time, the callers get a failure, and
+ *   the opening goes on.
  */
 
 import { attempt, isOpaque, storeFailure } from './failure.js';
 import { createStores, isComplete } from './schema.js';
 
 /**
- * How long to wait before a connection that died is replaced, by the number of failures in a row. A browser whose
- * storage process has crashed has another one within some 100 ms. After the last of them only a new document helps:
- * in WebKitGTK (2.50, measured) IndexedDB stays dead for the page and its workers.
+ * How long to wait before a connection that died is replaced, by the number of failures in a row. If the storage
+ * process of a browser has crashed, the browser starts another one within some 100 ms. If the last attempt fails, too,
+ * only a new document helps: in WebKitGTK (2.50, measured) IndexedDB stays dead for the page and its workers.
  */
 const backOff_ms = [0, 0, 100, 400];
 
 /**
- * After the last repetition has failed, calls fail at once for this time. It is longer than the pauses after which
- * protocols try again, and shorter than the time after which a person does.
+ * How long calls fail at once after the last attempt has failed. It is longer than the pauses after which protocols
+ * try again, and shorter than the time after which a user tries again.
  */
 const rest_ms = 1_000;
 
-/** The message for a database that has our name, but was made by other code. */
+/** The message for a database that has the name of this namespace's database, but was made by other code. */
 export const foreignDatabase = 'a foreign database has the name';
 
 /** @typedef {(connection: IDBDatabase | undefined, why: import('./failure.js').Failure) => void} Opened */
@@ -65,7 +66,7 @@ export class DatabaseConnection {
     /** How often in a row a connection has died or could not be replaced. */
     #failures = 0;
 
-    /** Whether the last connection died by silence. */
+    /** Whether the last connection was dropped because it did not answer. */
     #hung = false;
 
     /** Until when calls fail at once, by the monotonic clock. */
@@ -174,7 +175,7 @@ export class DatabaseConnection {
      *
      * @param {IDBDatabase} connection
      * @param {string} cause
-     * @param {boolean} hung whether it died by silence, which has cost its callers much time already
+     * @param {boolean} hung whether it did not answer, so that its callers have waited for long already
      * @protected
      */
     _replace(connection, cause, hung) {
@@ -217,7 +218,7 @@ export class DatabaseConnection {
     }
 
     /**
-     * Returns the failure for a caller that cannot be helped any more.
+     * Returns the failure for a caller after the last attempt. Its message advises what to do.
      *
      * @param {import('./failure.js').Failure} failure
      * @returns {import('./failure.js').Failure}
@@ -228,8 +229,8 @@ export class DatabaseConnection {
     }
 
     /**
-     * The message of `database-unusable` and of later failures. Another tab that is stopped may hold up a database that does
-     * not answer; of one that fails, only a new document may help.
+     * The message of `database-unusable` and of later failures. If the database does not answer, another tab that is
+     * stopped may block it. If the database fails, perhaps only a new document helps.
      */
     get #unusable() {
         const advice = this.#hung ? 'answer: close the tab that holds it up, or wait, else' : 'work:';

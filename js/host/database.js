@@ -8,10 +8,10 @@ import { TransactionHost } from './transaction.js';
 
 /** @typedef {{ scope: string[], access: 'readonly' | 'readwrite', durability: 'relaxed' | 'strict' }} TransactionOptions */
 
-/** The error for a store that has one of our names but another shape. */
+/** The error for a store that has the name of a store of tabacus but another shape. */
 const foreign = new Error(foreignDatabase);
 
-/** How often in `timeouts.transaction` transactions that are not answered are looked for. */
+/** How many times within `timeouts.transaction` the database checks for transactions that are not answered. */
 const checksPerTimeout = 4;
 
 /** The database of a namespace: the connection, and the transactions on it. */
@@ -41,7 +41,7 @@ export class DatabaseHost extends DatabaseConnection {
     #transactions = new Map();
 
     /**
-     * The stores of the present connection that are known to have our shape.
+     * The stores of the present connection that are known to have the right shape.
      * @type {Set<string>}
      */
     #fitting = new Set();
@@ -160,7 +160,7 @@ export class DatabaseHost extends DatabaseConnection {
         const options = this.#unfinished.get(transaction);
         if (this._exhausted || !options || this.#host.lifecycle.going)
             return transaction.end(this._withAdvice(failure));
-        this.#unfinished.delete(transaction); // it waits for the connection, and finds out nothing meanwhile
+        this.#unfinished.delete(transaction); // while it waits for a connection, it is not the probe
         this.#start(transaction, options, (why) => {
             if (why) transaction.end(why);
         });

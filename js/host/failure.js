@@ -70,8 +70,8 @@ export function storeFailure(error) {
 }
 
 /**
- * Whether an error of a transaction, or of a request, says that its connection is dead. An AbortError, or no error at
- * all, says so unless this page has aborted the transaction.
+ * Whether an error of a transaction or of a request means that its connection is dead. An AbortError, or no error at
+ * all, means that unless this page has aborted the transaction.
  *
  * @param {{ name: string, message: string } | null} error
  */

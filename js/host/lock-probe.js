@@ -7,13 +7,14 @@
 /** How long a new frame may take to answer. */
 const within_ms = 2_000;
 
-/** How many frames may leave a page without an answer while its timers run. After that the page counts as cut off. */
+/** How many frames in a row may give no answer while the page's timers run. After that the page counts as cut off. */
 const silent_max = 2;
 
 /**
- * Whether this document is cut off: new documents have another lock manager. A frame, which is such a document, is
- * granted a lock that this one holds. A Worker cannot make one, and is taken as not cut off. Nor is a document whose
- * database was never closed: no data has vanished under it.
+ * Whether this document is cut off, which means that new documents have another lock manager. To find out, this
+ * document holds a lock and makes a frame, which is a new document: if the frame is granted the lock, this document is
+ * cut off. A Worker cannot make a frame, and counts as not cut off. So does a document whose database was never closed,
+ * because its data has not been cleared.
  *
  * @param {import('./host.js').Host} host
  * @returns {Promise<boolean>}
@@ -44,7 +45,7 @@ export async function isCutOff(host) {
 }
 
 /**
- * Holds a lock, and asks for it in a frame.
+ * Holds a lock, and requests the same lock in a frame.
  *
  * @param {import('./host.js').Host} host
  * @returns {Promise<boolean | undefined>} whether the frame is granted it; undefined if that is not known in time

@@ -52,8 +52,8 @@ export class LockSnapshots {
     }
 
     /**
-     * Returns a text that says whether the snapshot is complete, and four texts for each lock or request, as the
-     * core reads them.
+     * Returns a text for the core that states whether the snapshot is complete, and then four texts for each lock or
+     * request.
      *
      * @param {string[]} names
      */

@@ -13,7 +13,7 @@ export function abortIfPossible(transaction) {
 }
 
 /**
- * Whether an exception of a request says that the transaction is over. An event tells how it ended.
+ * Whether an exception of a request means that the transaction has ended. An event reports how it ended.
  *
  * @param {unknown} error
  */

@@ -43,8 +43,8 @@ import { abortIfPossible, abortionOf, allowWrites, isEqual, isInactive } from '.
 const repetitionsMax = 3;
 
 /**
- * Whether a row is a proof (docs/formats.md). A proof has a value that no other transaction writes, so it tells
- * whether a transaction was committed whose connection died.
+ * Whether a row is a proof (docs/formats.md). A proof has a value that no other transaction writes. After the
+ * connection of a transaction has died, it therefore shows whether the transaction was committed.
  *
  * @param {string} store
  * @param {string} key
@@ -84,7 +84,7 @@ export class TransactionHost {
     /** All requests so far; each makes itself on the present transaction. @type {(() => void)[]} */
     #requests = [];
 
-    /** How many reads of this repetition have not been compared with the answers of the first attempt. */
+    /** How many reads of this repetition are still to be compared with the answers of the first attempt. */
     #uncompared = 0;
 
     #repetitions = 0;
@@ -197,7 +197,7 @@ export class TransactionHost {
         this.#uncompared = 0;
         this.#missed = false;
         this.#uncertain ||= this.#committed;
-        if (hung) abortIfPossible(transaction); // or it might still be completed beside its repetition
+        if (hung) abortIfPossible(transaction); // otherwise both it and its repetition might be completed
         const failure = this.#lost(cause);
         const over = ++this.#repetitions > repetitionsMax || (this.#uncertain && !this.#proof);
         this.#owner.repeat(over ? undefined : this, transaction.db, cause, hung, failure);

@@ -40,8 +40,8 @@ const weaker = () =>
 const answer_ms = 100;
 
 /**
- * The result of tryTake() that succeeds at once. It is one promise, since to make a promise takes longer than
- * to take.
+ * The result of each tryTake() that succeeds at once. They share one promise, because making a promise takes
+ * longer than tryTake() itself.
  */
 const taken = Promise.resolve(true);
 
@@ -157,8 +157,8 @@ export class Limits {
     async wait(rate, signal, timeout = Infinity) {
         signal?.throwIfAborted();
         if (timeout > 0 && (await this.#turn(rate, signal, timeout))) return;
-        // Within so short a time the store may not have answered, although the limit allows a turn: so ask
-        // once more.
+        // Within such a short time the store may not have answered although the limit allows a turn. So this
+        // asks once more.
         if (timeout < answer_ms && (await this.ask((bridge) => rateTry(bridge, rate)))) return;
         signal?.throwIfAborted();
         throw new DOMException('the rate limit was reached until the timeout', 'TimeoutError');

@@ -17,7 +17,7 @@ const waits = /** @type {const} */ ([
 ]);
 
 /**
- * Adds that a leader which does not answer is deposed.
+ * Adds the option by which a leader that does not answer is deposed.
  *
  * @template Options
  * @param {Options} options
@@ -32,8 +32,8 @@ const answering = (options) => ({ ...options, evictUnresponsive: true });
  * token. The number rises with every leader and never falls. A leader may have been deposed without knowing
  * it. So a store or a server should remember the newest term that it has seen, and refuse writes of an older
  * term. When a leader dies or is frozen, the candidate that has waited for longest becomes the leader.
- * A leader that does not answer, because its tab is suspended or hangs, is deposed: within 10 s if a
- * candidate is visible, else when the timers of a hidden candidate run (once a minute).
+ * A leader that does not answer, because its tab is suspended or hangs, is deposed. That takes up to 10 s if
+ * a candidate is visible. If all candidates are hidden, it happens when their timers run, once a minute.
  */
 export class Leader extends Successor {
     #lock;

@@ -1,6 +1,9 @@
 /** Warnings of requests for locks that wait for long. */
 
-/** How long a holder may take to say who it is, before a warning goes without it; and the least time between warnings. */
+/**
+ * How long a warning waits for the description of the holder. If it does not come in time, the warning is
+ * emitted without it. It is also the least time between two warnings.
+ */
 const answer_ms = 1_000;
 
 /**
@@ -61,7 +64,7 @@ export class SlowLocks {
         return request;
     }
 
-    /** Starts the timer, which keeps no tab alive that nobody uses any more. @param {number} delay_ms */
+    /** Starts the timer. A tab that is no longer used can be collected meanwhile. @param {number} delay_ms */
     #start(delay_ms) {
         const self = new WeakRef(this);
         this.#stop = this.#clock.after(delay_ms, () => self.deref()?._warnOfOld());

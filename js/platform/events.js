@@ -1,6 +1,6 @@
 /**
- * Interfaces of events that Node lacks, or implements otherwise than Web IDL specifies. Each global object
- * has its own.
+ * Interfaces of events that Node lacks, or that it implements differently from Web IDL. Each global object
+ * has its own interface objects.
  */
 
 import { defineAttribute, forEachGlobal, idlInterface, onlyInternal, requireArguments } from './web-idl.js';

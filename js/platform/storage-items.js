@@ -1,4 +1,4 @@
-/** The type of what a Storage object contains, apart from its interface: it needs no types of the DOM. */
+/** The container behind a Storage object. It is a file of its own because it needs no types of the DOM. */
 
 /**
  * The container behind a Storage object. Its keys and values are strings.

@@ -4,8 +4,8 @@ import { errorFrom, unpacked } from './payloads.js';
 /** @typedef {{ value: unknown } | { failure: unknown }} Outcome */
 
 /**
- * What becomes of a job. Its promise is made for a caller that asks for it: of many jobs that wait, most have nobody
- * who does.
+ * The outcome of a job for the tab that enqueued it. Its promise is made only when a caller reads it, because
+ * the outcomes of most jobs are not awaited.
  */
 export class Ending {
     /** @type {Outcome | undefined} */

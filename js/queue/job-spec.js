@@ -1,4 +1,4 @@
-/** A job as callers ask for it, checked, and as the core takes it. */
+/** Checks the arguments of enqueue(), and converts them for the core. */
 
 import { checkInteger, checkOptions } from '../common/check-arguments.js';
 import { invalid } from '../common/errors.js';
@@ -8,33 +8,39 @@ import { checkKind } from './queue-options.js';
 
 /**
  * @typedef {object} EnqueueOptions
- * @property {string} [key] one job per key: a job that waits takes the newer payload and moves to the front, a job
- *   that runs stays as it is. Up to 1024 UTF-16 units
- * @property {number | boolean} [priority] larger ones first: an integer from -1000 to 1000; true is 1. 0 by
- *   default
- * @property {boolean} [optional] it is tried once, and its failure harms nothing
- * @property {number} [delay] milliseconds before it may run
- * @property {string} [kind] which handlers take it
- * @property {'at-least-once' | 'at-most-once'} [delivery] the queue's by default
- * @property {AbortSignal} [signal] of Queue.enqueue() alone: ends the wait for the store, with the signal's reason. The
- *   job may be enqueued all the same
- * @property {number} [timeout] of Queue.enqueue() alone: ends that wait with a `TimeoutError` after so many milliseconds
+ * @property {string} [key] a queue has at most one job with this key, of up to 1024 UTF-16 units. If it has
+ *   one that waits, that job takes the new payload and moves to the front. If it has one that runs, that job
+ *   stays as it is
+ * @property {number | boolean} [priority] jobs with a larger priority run first: an integer from -1000 to
+ *   1000, or true for 1; 0 by default
+ * @property {boolean} [optional] whether the job is tried only once, and leaves no dead letter if it fails;
+ *   `false` by default
+ * @property {number} [delay] how long the job waits before it may run, in milliseconds; 0 by default
+ * @property {string} [kind] the kind of the job, which decides which handlers run it; empty by default
+ * @property {'at-least-once' | 'at-most-once'} [delivery] whether the job runs again if the tab that runs it
+ *   is lost; by default that of the queue
+ * @property {AbortSignal} [signal] only for Queue.enqueue(): ends the wait for the store, with the signal's
+ *   reason. The job may be enqueued all the same
+ * @property {number} [timeout] only for Queue.enqueue(): ends that wait with a `TimeoutError` after this
+ *   time, in milliseconds
  */
 
 /** A job as the core takes it. @typedef {import('../core/generated/queues.js').JobSpec} Spec */
 
 const delayMsMax = 2 ** 31 - 1;
 
-/** @param {unknown} key */
+/** Checks the option `key`, and returns it. @param {unknown} key */
 export function checkJobKey(key) {
     if (key === '') throw invalid('key', key, 'a string of at least one UTF-16 unit');
     return checkKey('key', key);
 }
 
 /**
+ * Checks a payload and its options, and returns the job for the core.
+ *
  * @param {unknown} payload
- * @param {unknown} given options
- * @param {'at-least-once' | 'at-most-once'} delivery of a job that does not say it
+ * @param {unknown} given the options
+ * @param {'at-least-once' | 'at-most-once'} delivery the default of the queue
  * @param {import('../host/values.js').Values} values
  * @param {readonly never[]} [further] names of further options, which the caller checks
  * @returns {Spec}
@@ -60,6 +66,6 @@ export function jobSpec(payload, given = {}, delivery, values, further = []) {
         optional,
         atMostOnce: own === 'at-most-once',
         delay_ms: delay,
-        payload: packed('payload', payload, values), // last: what is refused keeps nothing
+        payload: packed('payload', payload, values), // last, so that a refused job keeps no value
     };
 }

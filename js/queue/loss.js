@@ -1,4 +1,4 @@
-/** The loss of the claim on a job. Its signal is made for a handler that asks for it: most handlers do not. */
+/** The loss of the claim on a job. Its signal is made only when a handler reads it, because most handlers do not. */
 export class Loss {
     /** @type {AbortController | undefined} */
     #controller;

@@ -34,16 +34,16 @@ import { Runs } from './runs.js';
  * @typedef {object} Receipt
  * @property {string} id
  * @property {string | undefined} key
- * @property {boolean} joined the job was in the queue already, under its key
- * @property {Promise<any>} result made for a caller that reads it; settles here with what the handler returned, or,
- *   when it is given up, with its error; wherever it ran. With an AbortError when it was cancelled. A promise that is
- *   not used may reject
+ * @property {boolean} joined whether the job was in the queue already, under its key
+ * @property {Promise<any>} result resolves with what the handler returned, in whichever tab it ran. Rejects
+ *   with the error of the last attempt when the job has failed for good, and with an AbortError when it was
+ *   cancelled. A rejection of a promise that is not used is not reported
  */
 
 /** The options of enqueue() that end its wait. */
 const waits = /** @type {never[]} */ (['signal', 'timeout']);
 
-/** A queue once the core is there. */
+/** A queue of an engine, once its piece of the program is loaded. All handles of the engine share it. */
 export class OpenQueue {
     #bridge;
     #queue;
@@ -51,13 +51,13 @@ export class OpenQueue {
     #runs;
     #listeners;
 
-    /** Jobs in the queue, as last learnt. */
+    /** The number of jobs in the queue, as far as this tab knows. */
     size = 0;
 
-    /** What settles the promises of the jobs that this tab has asked for, by the job. @type {Map<string, Ending>} */
+    /** The outcomes of the jobs that this tab has enqueued, by the ids of the jobs. @type {Map<string, Ending>} */
     #waiting = new Map();
 
-    /** What is on its way to the store. @type {Set<Promise<unknown>>} */
+    /** The calls that write and are not settled. @type {Set<Promise<unknown>>} */
     #writes = new Set();
     #ended = false;
 
@@ -87,7 +87,8 @@ export class OpenQueue {
     }
 
     /**
-     * A page that comes back from the back/forward cache has received no event meanwhile.
+     * Reads the state again, because the page comes back from the back/forward cache, where it received no
+     * events.
      * @internal
      */
     _returned() {
@@ -183,10 +184,10 @@ export class OpenQueue {
     }
 
     /**
-     * Begins no job any more, and leaves those that run.
+     * Begins no more jobs, and gives up the claims on running ones.
      *
-     * @returns {Promise<unknown>} when what was asked of the queue before is done, what had ended is settled, and
-     *   all else is given back
+     * @returns {Promise<unknown>} resolves when earlier calls are done, jobs that had ended are settled, and
+     *   all other claimed jobs are given back
      * @internal
      */
     _end() {
@@ -195,9 +196,9 @@ export class OpenQueue {
     }
 
     /**
-     * Ends the queue in this tab: nothing reaches the core from here on.
+     * Ends the queue in this tab. The core is not called from here on.
      *
-     * @param {import('../common/errors.js').TabacusError} error what becomes of jobs that are waited for
+     * @param {import('../common/errors.js').TabacusError} error rejects the results of jobs that are awaited
      * @internal
      */
     _close(error) {
@@ -253,7 +254,7 @@ export class OpenQueue {
             try {
                 job.payload = unpacked(info.payload, values);
             } catch {
-                // The payload is another script's. A worker that runs the job fails.
+                // Another script wrote the payload. A worker that runs the job fails.
             }
             return job;
         });
@@ -262,7 +263,8 @@ export class OpenQueue {
     /**
      * Reads the state of the queue.
      *
-     * @param {boolean} returned events may have been lost: what ran before and does not run has ended
+     * @param {boolean} returned whether events may have been lost: a job that ran before and does not run any
+     *   more has ended
      */
     async #state(returned) {
         return stateFrom(await queueState(this.#bridge, this.#queue.number, returned));

@@ -3,7 +3,7 @@ import { reportTo } from '../host/failure.js';
 /** @typedef {import('./queue-state.js').QueueState} QueueState */
 /** @typedef {(state: QueueState) => void} Listener */
 
-/** The functions that listen to a queue. None is called from within the core, which it may call. */
+/** The functions that listen to a queue. They are not called from within the core, because they may call the core. */
 export class QueueListeners {
     #platform;
     #onListened;
@@ -22,13 +22,13 @@ export class QueueListeners {
 
     /**
      * @param {Listener} listener
-     * @param {() => Promise<QueueState>} readState what the listener is called with first
-     * @returns {() => void} ends it
+     * @param {() => Promise<QueueState>} readState reads the state with which the listener is called first
+     * @returns {() => void} removes the listener
      */
     add(listener, readState) {
         /** Events before the first state is known: they are emitted after it. @type {QueueState[] | undefined} */
         let early = [];
-        // A function of its own: one listener may subscribe twice.
+        // This is a new function, because one listener may subscribe twice.
         const own = (/** @type {QueueState} */ state) => (early ? void early.push(state) : listener(state));
         if (this.#listeners.size === 0) this.#onListened(true);
         this.#listeners.add(own);
@@ -45,7 +45,7 @@ export class QueueListeners {
         };
     }
 
-    /** @param {QueueState} state */
+    /** Calls all listeners with a state. @param {QueueState} state */
     emit(state) {
         for (const listener of this.#listeners) this.#emitTo(listener, state);
     }

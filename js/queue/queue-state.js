@@ -1,4 +1,4 @@
-/** What users see of a queue: its state, and what has just happened. */
+/** The state of a queue as its listeners get it, with the event that led to it. */
 
 import { errorFrom } from './payloads.js';
 
@@ -66,7 +66,7 @@ export function reportFrom({ type, job, error, final, state }) {
         case 'running':
             return { ...about, attempt };
         case 'progress': {
-            const known = attempt > 0; // its kind, too
+            const known = attempt > 0; // then the kind is known, too
             const news = { fraction, note: note || undefined };
             return { ...about, kind: known ? kind : undefined, ...news };
         }

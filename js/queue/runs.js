@@ -6,7 +6,11 @@ import { errorText, packed, unpacked } from './payloads.js';
 
 /** A job as the core gives it. @typedef {import('../core/generated/coordination-calls.js').JobInfo} JobInfo */
 /** @typedef {import('./job-spec.js').Spec} Spec */
-/** What a handler gives to next(). @typedef {{ following: Spec[], ended: boolean }} Asked */
+/**
+ * The jobs that a handler has passed to next(), and whether the handler has ended.
+ *
+ * @typedef {{ following: Spec[], ended: boolean }} Asked
+ */
 
 /** The jobs that run in this tab, each by the number of its run. */
 export class Runs {
@@ -29,7 +33,7 @@ export class Runs {
     }
 
     /**
-     * Runs a job, and not from within the core: a handler may call it.
+     * Runs a job. Its handler is not called from within the core, because it may call the core.
      *
      * @param {number} run
      * @param {JobInfo} job
@@ -41,14 +45,14 @@ export class Runs {
     }
 
     /**
-     * The claim on the job of a run is lost.
+     * Ends a run, because the claim on its job is lost.
      *
      * @param {number} run
      * @param {string} reason
      */
     lose(run, reason) {
         const loss = this.#runs.get(run);
-        if (reason !== 'cancelled') this.#runs.delete(run); // a cancelled one ends first
+        if (reason !== 'cancelled') this.#runs.delete(run); // a cancelled run is deleted when it ends
         const why =
             reason === 'cancelled'
                 ? new DOMException('the job was cancelled', 'AbortError')
@@ -94,12 +98,12 @@ export class Runs {
      * @param {number} run
      * @param {JobInfo} job
      * @param {Loss} loss
-     * @param {Asked} asked collects what the handler gives to next()
+     * @param {Asked} asked collects the jobs that the handler passes to next()
      * @returns {Promise<unknown>} what the handler returns
      */
     async #handle(run, { id, key, kind, attempts, lostWorkers, payload: given }, loss, asked) {
         const { values } = this.#bridge.host;
-        const payload = unpacked(given, values); // which may be another script's
+        const payload = unpacked(given, values); // throws if another script has spoilt it
         if (loss.reason) throw loss.reason;
         const handler = this.#handlers.of(kind);
         if (!handler) throw new TabacusError('unavailable', 'the handler was removed');

@@ -114,7 +114,7 @@ export class Engine {
         this.#retry,
     );
 
-    /** What reads and merges the rows of counters. */
+    /** The states of counters, and the values of all counters (js/limits/transfer.js). */
     transfers = new Lazy(
         () => this.loadPart('transfer', modules.transfer(), ({ Transfer }) => new Transfer(this.bridge)),
         this.#retry,
@@ -194,7 +194,7 @@ export class Engine {
         let engine;
         try {
             engine = new Engine(await starting, ahead, host, options, failed);
-            // This comes first, since in it the core finds out what the platform has.
+            // tabOpen() must be called first: in it the core finds out what the platform has.
             await tabOpen(engine.bridge);
             // Where localStorage holds the rows, the first counter needs this piece, and its calls cannot
             // wait for it.
@@ -389,10 +389,10 @@ export class Engine {
      * @param {import('../core/bridge.js').Notice} notice
      */
     #notice(notice) {
-        // Both the counters and the store loss detector report the loss of a store. And every read of a record of a
-        // newer version, and every message of a tab of another version, makes a notice. The handles are notified
-        // once.
-        // The warning `database-unusable` has reported it for all commits that follow.
+        // The handles are notified once of each cause, although the loss of a store is reported by both the
+        // counters and the store loss detector, and although every record of a newer version that is read,
+        // and every message of a tab of another version, makes a notice. The warning `database-unusable` has
+        // reported it for all commits that follow.
         if (notice.code === 'store-failed' && !this.host.database.usable) return;
         const once = notice.lost ? notice.subject : /version/.test(notice.code) && notice.code;
         if (once) {

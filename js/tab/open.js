@@ -31,10 +31,12 @@ import { Tab } from './tab.js';
  * @property {boolean} [allowWeaker] whether this browser may give less than was asked for: counters that are
  *   less durable, and locks that exclude other tabs or fence writes less than docs/locks.md promises. `false`
  *   by default: such a request is rejected with `weaker-guarantee`
- * @property {import('../common/timeouts.js').Timeouts} [timeouts] how long calls wait for a browser that does not answer
- * @property {boolean} [persist] whether the browser is asked not to discard the data of the origin when it needs space.
- *   Firefox asks the user. `open()` does not wait for the answer, which `capabilities.persisted` and a
- *   `capabilitieschange` event tell; a refusal is the warning `not-persisted`. `false` by default
+ * @property {import('../common/timeouts.js').Timeouts} [timeouts] how long calls wait for a browser that does
+ *   not answer
+ * @property {boolean} [persist] whether the browser is asked not to discard the data of the origin when it
+ *   needs space. Firefox asks the user. `open()` does not wait for the answer: `capabilities.persisted` has
+ *   it, and a `capabilitieschange` event reports it. The warning `not-persisted` reports a refusal. `false`
+ *   by default
  * @property {object} [window] the platform to use instead of `globalThis`
  */
 

@@ -8,8 +8,8 @@ import { asyncLimits, blockingDeadline, sleepMax_ms } from './wait-limits.js';
  * pass together as it has, phase after phase. `shared.barrier(name, parties)` returns it.
  *
  * A thread is a party from its first arrival, or from `join()`. If a party dies (its thread is terminated, or closes
- * its attachment), it is counted out, as by `arriveAndDrop()`, so that nobody waits for it. `attach()` describes which
- * deaths are noticed. Tasks of one thread that arrive in one phase are as many parties.
+ * its attachment), it is removed from the parties, as by `arriveAndDrop()`, so that no thread waits for it. `attach()`
+ * describes which deaths are noticed. If several tasks of one thread arrive in one phase, each of them is a party.
  *
  * @example
  * const parties = 1; // the number of workers, each of which runs these lines

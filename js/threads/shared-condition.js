@@ -9,9 +9,9 @@ import { orAborted, sleepAsync } from './waiting.js';
  * A condition variable in shared memory: threads that hold a mutex release it and wait until another thread
  * notifies them. All threads that open the same name get the same one. `shared.condition(name)` returns it.
  *
- * To release the mutex and to begin to wait is one step, so that no notification is lost that is sent after
- * the mutex was released. A wait may end without a notification, for example when a thread has died: check
- * again what you wait for.
+ * Releasing the mutex and beginning to wait is one step. So a notification that is sent after the release is
+ * not lost. A wait may also end without a notification, for example when a thread has died: check again
+ * whether the condition that you wait for is true.
  *
  * @example
  * const jobs = shared.counter('jobs');
@@ -41,7 +41,7 @@ export class SharedCondition {
 
     /**
      * Releases the mutex, blocks until a notification, and acquires the mutex again, for which it may wait
-     * beyond the timeout. Afterwards `mutex.ownerDied` tells whether an owner has died meanwhile. If
+     * beyond the timeout. Afterwards `mutex.ownerDied` is true if an owner has died meanwhile. If
      * `mutex.ownerDied` is true before the call, the mutex becomes `not-recoverable`, as by `unlock()`.
      *
      * @param {SharedMutex} mutex a mutex of the same memory that this thread holds

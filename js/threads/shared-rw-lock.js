@@ -123,7 +123,7 @@ export class SharedRwLock {
     /**
      * Releases the lock that lockShared() or tryLockShared() has acquired.
      *
-     * @throws {TabacusError} `not-owner` if this thread does not hold it so; `closed`
+     * @throws {TabacusError} `not-owner` if this thread does not hold it shared; `closed`
      */
     unlockShared() {
         this.#unlock('shared');
@@ -133,7 +133,7 @@ export class SharedRwLock {
      * Releases the lock that lockExclusive() or tryLockExclusive() has acquired. If `ownerDied` is true, the
      * lock becomes `not-recoverable`.
      *
-     * @throws {TabacusError} `not-owner` if this thread does not hold it so; `closed`
+     * @throws {TabacusError} `not-owner` if this thread does not hold it exclusively; `closed`
      */
     unlockExclusive() {
         this.#unlock('exclusive');

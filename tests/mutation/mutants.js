@@ -1515,7 +1515,7 @@ const QUEUES = [
         ...of('queue/job_intake.cpp'),
         name: 'count-what-is-stored',
         fault: 'JobIntake: it counts kinds without those that are about to be written',
-        find: 'put_fresh();  // or their kinds would not be counted',
+        find: 'put_fresh();  // first, because recounting the kinds reads the rows',
         replace: '',
         test: 'queue: a job that follows another is found, however many kinds there are',
     },
@@ -1542,7 +1542,7 @@ const QUEUES = [
         find: `    if (unknown) parts_.awaited.keep_unknown(turn.changes);
     if (!passing || tried == queue_attempts_max || !held_slot.held.held()) co_await fail(error);
     if (!unknown) co_return false;
-    // Unknown outcomes stay: another worker may have had a turn since.
+    // Unknown outcomes are not resolved here, because another worker may have had a turn since.
     co_return co_await was_committed(held_slot, turn.id);`,
         replace: `    const bool ends = !passing || tried == queue_attempts_max || !held_slot.held.held();
     if (unknown && ends) parts_.awaited.keep_unknown(turn.changes);

@@ -44,7 +44,8 @@ class LocalStorageMirror {
     #pushed = 0;
 
     /**
-     * The value of each key when both last had the same. A side with another value has changed the key since.
+     * The value of each key when both storages last had the same value. If one of them has another value now, it has
+     * changed the key since.
      * @type {Map<string, string>}
      */
     #common = new Map();

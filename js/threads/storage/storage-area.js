@@ -216,7 +216,7 @@ export class StorageArea {
     }
 
     /**
-     * Inside.
+     * Reads changes. Requires that this thread is inside.
      *
      * @param {number} after
      * @param {number} self

@@ -1,4 +1,4 @@
-/** The page's side of counters over tabs to which threads add. */
+/** The page's side of counters over tabs to which threads add. `SharedTabCounter` is the thread's side. */
 
 import { gatherEnd, gatherFlush, gatherNew, gatherNow, gatherRead } from '../../core/generated/gather.js';
 import { Lazy } from '../../common/lazy.js';

@@ -274,8 +274,8 @@ struct LockInfo {
 struct LockSnapshot {
     std::vector<LockInfo> held;
     std::vector<LockInfo> pending;
-    /// Whether it has all requests. Else it has only those of the probed locks that are held, without
-    /// their clients.
+    /// Whether the browser reported all requests. If it did not, `held` has those of the probed
+    /// locks that are held, without their clients, and `pending` is empty.
     bool complete = true;
 };
 
@@ -287,10 +287,10 @@ class Locks {
     /// Waits for the lock and returns it. Returns null if `if_available` is set and the lock is
     /// held. Fails with lock_lost if the signal aborts.
     virtual Async<std::unique_ptr<HeldLock>> request(LockRequest request) = 0;
-    /// Returns the held and the pending requests of all tabs of the origin. A browser may refuse to
-    /// tell them. Then this finds out which of the locks `probed` are held, by requests that hold
-    /// a free lock for a moment; it fails with unavailable if there are none to probe, or if the
-    /// page is prerendered.
+    /// Returns the held and the pending requests of all tabs of the origin. If the browser refuses
+    /// to report them, query() finds out which of the locks `probed` are held: it requests each of
+    /// them, which holds a free one for a moment. Then it fails with unavailable if `probed` is
+    /// empty, or if the page is prerendered.
     virtual Async<LockSnapshot> query(const std::vector<std::string>& probed) = 0;
     /// Finds out whether new documents of the origin share the lock manager of this one, as they
     /// must. Fails with unavailable if they do not: after site data was cleared, Chromium gives
@@ -317,8 +317,8 @@ class Channel {
     virtual void on_message(Function<void(std::string_view)> callback) = 0;
 };
 
-/// A BroadcastChannel whose messages carry a value of the application, by structured clone. The core
-/// sees a value only as a text that names it. Destroying the channel closes it.
+/// A BroadcastChannel whose messages carry a value of the application, by structured clone. The
+/// core sees a value only as a text that names it. Destroying the channel closes it.
 class ValueChannel {
   public:
     virtual ~ValueChannel() = default;
@@ -328,7 +328,7 @@ class ValueChannel {
     /// none. The callee drops the value.
     virtual void on_message(
         Function<void(std::string_view message, std::string value)> callback) = 0;
-    /// Returns a clone of the value, for somebody else to drop.
+    /// Returns a clone of the value. Whoever receives the clone must drop it.
     virtual std::string copy(std::string_view value) = 0;
     /// Releases the value.
     virtual void drop(std::string_view value) = 0;

@@ -8,7 +8,7 @@
 // It promises:
 //  - NEVER OVERSPENT: a right is taken out of the budget, on the disk, before it can be spent. It
 //    is put back at most once: by the tab that holds it unspent, or by any tab after the holder has
-//    recorded in its row that it gives the right up, and has forgotten it. No tab needs another one
+//    recorded in its row that it gives the right up, and has forgotten it. No tab needs another tab
 //    in order to spend, and no tab takes the rights of a live tab. The promise therefore holds
 //    whichever tab dies, freezes, resumes or is presumed dead.
 //  - A right is refused only if it is spent, or held by a tab that does not answer.
@@ -65,7 +65,7 @@ class Budget {
     /// it.
     Budget(BudgetOwner owner, std::string key, std::int64_t limit);
 
-    /// `limit` is from 0 to value_max. Rights that were taken out stay so if it falls.
+    /// `limit` is from 0 to value_max. If it falls, rights that were taken out stay taken out.
     void set_limit(std::int64_t limit) { used_.set_limit(limit); }
 
     /// Spends `n` rights and returns true if the tab holds that many and no earlier call waits.
@@ -75,13 +75,13 @@ class Budget {
         burst_.add(n);
         return true;
     }
-    /// Spends `n` rights and returns true, or returns false if the budget has not that many. Waits
-    /// up to recall_ms for other tabs to put rights back. Fails with closed, and as
-    /// Transaction::commit() does. `n` is from 1 to value_max.
+    /// Spends `n` rights and returns true, or returns false if fewer than `n` are left. Waits up to
+    /// recall_ms for other tabs to put rights back. Fails with closed, and as Transaction::commit()
+    /// does. `n` is from 1 to value_max.
     Task<bool> take(std::int64_t n);
-    /// Puts back `n` rights that were taken, by any tab. Fails with out_of_range if fewer rights
-    /// are taken, with unknown_commit if it is unknown whether they were put back, with closed, and
-    /// as Transaction::commit() does.
+    /// Puts back `n` rights, whichever tab took them. Fails with out_of_range if fewer than `n`
+    /// rights are taken, with unknown_commit if it is unknown whether they were put back, with
+    /// closed, and as Transaction::commit() does.
     Task<void> give(std::int64_t n);
     /// Returns the number of rights that are free or held unspent by this tab, as last known.
     [[nodiscard]] std::int64_t available() const { return used_.available(holding_.left()); }

@@ -84,7 +84,7 @@ class RateLimit {
 
   private:
     struct Waiter {
-        bool waits = true;  // whether take() made it; else try_take()
+        bool waits = true;  // whether take() made it; false if try_take() did
         Completer<bool> done;
     };
     using WaiterPtr = std::shared_ptr<Waiter>;
@@ -112,7 +112,7 @@ class RateLimit {
     std::string key_;
     RatePolicy policy_;
     Witness witness_;
-    double slack_ms_;  // the time that a commit is given
+    double slack_ms_;  // how long after it was recorded a grant may still be delivered
     struct Undelivered {
         std::int64_t until = 0;
         std::int64_t count = 0;

@@ -3,8 +3,8 @@
 // are not waited for again until they send a message.
 //
 //   state    meaning                                  what ends the state
-//   idle     the first call that waits is not         may_help(), with holders: asking
-//            short of rights
+//   idle     no call waits for the rights of          may_help(), with holders: asking
+//            other tabs
 //   asking   holders are asked, every quarter of      end(), when the call gets or is refused its
 //            wait_ms                                  rights: idle
 //                                                     may_help(), after wait_ms: returns false, and
@@ -33,8 +33,8 @@ class Recall {
     /// Whether `tab` did not answer, and has sent nothing since.
     [[nodiscard]] bool is_silent(const std::string& tab) const { return silent_.contains(tab); }
 
-    /// Returns whether ask() may get the rights that the first call lacks. `holders` are the tabs
-    /// that hold enough of them together, empty if there are none.
+    /// Returns whether ask() may get the rights that the first call lacks. `holders` are tabs that
+    /// together hold at least as many; it is empty if there are no such tabs.
     bool may_help(const std::set<std::string>& holders);
     /// Asks the holders to put their rights back, and waits for a quarter of wait_ms or until one
     /// has done so. Removes the rows of dead holders first.

@@ -1,15 +1,16 @@
 // Witness: one tab's part in keeping the time of a rate limit.
 //
-// A tab that knows the time is called a witness. It holds a lock, shared. A tab that joins asks for
-// the time, and a witness writes the time into the row. The row was written after the tab asked and
-// before the tab read it, which gives the two bounds of RateClock. No witness relies on its wall
-// clock.
+// A tab that knows the time is called a witness. All witnesses hold one lock, shared. A tab that
+// joins asks for the time, and a witness writes the time into the row. The row was written after
+// the tab asked and before the tab read it, which gives the two bounds of RateClock. No witness
+// relies on its wall clock.
 //
-// Only a tab that finds no witness relies on its wall clock, to compute how long ago the row was
-// written; there is no other tab that could disagree. If the clock has gone back, the tab assumes
-// that no time has passed. A wall clock that is set forward while no tab of the origin is awake
-// therefore lets calls through early, once. While a witness hangs, tabs that join wait. A tab that
-// is frozen or hidden in the back/forward cache is not a witness, and joins again when it is back.
+// Only a tab that finds no witness relies on its wall clock: it computes how long ago the row was
+// written. No other tab is awake then that could know another time. If the clock has gone back, the
+// tab assumes that no time has passed. A wall clock that is set forward while no tab of the origin
+// is awake therefore lets calls through early, once. While a witness hangs, tabs that join wait. A
+// tab that is frozen or hidden in the back/forward cache is not a witness, and joins again when it
+// is back.
 //
 //   state      the witness lock           what ends the state
 //   outside    not held                   learn_time(): alone or joining

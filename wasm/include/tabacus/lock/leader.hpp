@@ -1,15 +1,17 @@
-// Calls to the leader, in whatever tab that is, which outlive it. The leader holds the lock
-// leader_lock(name), and a term is its grant: its token rises with every leader.
+// Leader: calls from any tab to the tab that is the leader. The leader is the tab that holds the
+// lock leader_lock(name). Its grant of that lock is called its term; the token of the grant rises
+// with every leader. A call outlives the leader that runs it.
 //
 // It promises:
-//  - A call is kept in IndexedDB from when it is made until it is answered: the next leader takes
-//    up what the one before it left, in the order of the calls.
-//  - Of all runs of a call, by one leader after another, exactly one commits, in one transaction
-//    with what it writes (answering(), answer()); a leader that was deposed commits nothing. What a
-//    run does elsewhere is done at least once.
-//  - A call ends in exactly one way: answered, or taken back by its caller. Nothing is committed
-//    for a call that was taken back, whatever runs.
-//  - Calls of one key are one call, for `kept_ms` after its answer. They are not taken back.
+//  - A call is kept in IndexedDB from when it is made until it is answered. A new leader runs the
+//    calls that the leader before it left unanswered, in the order in which they were made.
+//  - Several leaders may run a call, one after another. Exactly one of these runs commits, in one
+//    transaction with what it writes (answering(), answer()). A leader that was deposed commits
+//    nothing. What a run does outside that transaction is done at least once.
+//  - A call ends in exactly one way: it is answered, or its caller takes it back. Nothing is
+//    committed for a call that was taken back, even while a leader runs it.
+//  - Calls with the same key are one call, until `kept_ms` after its answer. They are never taken
+//    back.
 #pragma once
 
 #include <cstdint>
@@ -33,13 +35,13 @@ struct LeaderCallOptions {
     std::optional<double> timeout_ms = std::nullopt;
 };
 
-/// A call as a leader is given it.
+/// A call that the leader is to run.
 struct LeaderCall {
-    std::string id;  // the same for every leader that runs it, and of no other call ever
+    std::string id;  // the same for every leader that runs the call; no other call ever has it
     std::string request;
 };
 
-/// The outcome of a call. The text is the caller's: a value or an error.
+/// The outcome of a call. `text` is a value or an error, as js/ has written it.
 struct LeaderAnswer {
     bool succeeded = false;
     std::string text;
@@ -47,31 +49,35 @@ struct LeaderAnswer {
 
 class Leader {
   public:
-    /// How long an answer is kept that has a key, or that nobody fetched.
+    /// How long the answer of a call with a key is kept, and an answer that its caller did not
+    /// fetch.
     static constexpr double kept_ms = 3'600'000;
 
     /// `world` and `table` must outlive it.
     Leader(World& world, LockTable& table, NoticeHandler on_notice)
         : world_(world), table_(table), on_notice_(std::move(on_notice)) {}
 
-    /// Keeps the request, and waits for its answer, also while there is no leader. Fails with
-    /// timed_out or aborted if it was taken back; with unknown_commit if it vanished with the
-    /// database, or may have been kept; with closed if the table was closed.
+    /// Stores the request and waits for its answer, even while there is no leader. Fails with
+    /// timed_out or aborted if the call was taken back for that reason; with unknown_commit if it
+    /// is unknown whether the request was stored, or if it vanished with the database; with closed
+    /// if the table was closed.
     Task<LeaderAnswer> call(std::string name, std::string request, LeaderCallOptions options);
 
-    /// Clears away old answers, and reports rows that cannot be read, once. It is the first act of
-    /// a term. `term`: Held::grant() of the leader's lock, here and below.
+    // The following are for the leader. `term` is Held::grant() of its lock.
+
+    /// Clears away old answers, and reports rows that cannot be read, once. A leader calls it first
+    /// in its term.
     Task<void> begin_term(std::string name, std::shared_ptr<Grant> term);
-    /// Returns the first call that is not answered, and waits for one. Returns nothing if the term
-    /// was handed over. Fails with lock_lost if the term ended otherwise.
+    /// Waits until a call is not answered, and returns the first such call. Returns nothing if the
+    /// term was handed over. Fails with lock_lost if the term ended otherwise.
     Task<std::optional<LeaderCall>> next(std::string name, std::shared_ptr<Grant> term);
-    /// Begins the transaction in which a call is answered, under the term's fence. Returns nothing
-    /// if the call was answered or taken back before. Fails with lock_lost or fenced if the term
+    /// Begins the transaction that is to answer a call, under the term's fence. Returns nothing if
+    /// the call was answered or taken back before. Fails with lock_lost or fenced if the term
     /// ended.
     Task<std::optional<FencedTransaction>> answering(std::string name, std::string id,
                                                      std::shared_ptr<Grant> term);
-    /// Commits the answer, with all that was written in the transaction, and clears away old
-    /// answers with it.
+    /// Commits the answer together with all that was written in the transaction. The same commit
+    /// clears away old answers.
     Task<void> answer(std::string name, std::string id, FencedTransaction transaction,
                       LeaderAnswer answer);
 
@@ -97,9 +103,9 @@ class Leader {
     World& world_;
     LockTable& table_;
     NoticeHandler on_notice_;
-    std::multimap<std::string, std::weak_ptr<Wait>> waiting_;   // own callers, by their call's id
+    std::multimap<std::string, std::weak_ptr<Wait>> waiting_;   // this tab's callers, by call id
     std::map<std::string, Subscription> answer_subscriptions_;  // by the leader's name
-    std::set<std::string> reported_;  // the names of which unreadable rows were reported
+    std::set<std::string> reported_;  // the names for which unreadable rows were reported
     Scope scope_;
 };
 

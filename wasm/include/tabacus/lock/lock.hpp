@@ -1,17 +1,18 @@
 // LockTable: the locks of one namespace, over all tabs of an origin.
 //
 // It promises:
-//  - Exclusion: of the holders that do not know yet that they lost the lock, an exclusive one is
-//    alone.
-//  - Safety even where exclusion fails (a frozen, hung or previous holder that goes on): what is
+//  - Exclusion: while a tab believes that it holds the lock exclusively, no other tab believes that
+//    it holds the lock. An exception is a holder that lost the lock and was not notified yet.
+//  - Safety even where exclusion fails, because a frozen, hung or previous holder goes on: what is
 //    written through Held::begin() is written only while the holder's grant is the newest.
 //  - One outcome per request: granted, unavailable (if_available), timed_out, aborted, or an error.
-//    Nothing of a request that ended otherwise stays in any queue.
+//    A request that was not granted leaves nothing behind in any queue.
 //  - First come, first served over tabs, within the limits that docs/locks.md names; a stream of
 //    shared holders does not starve an exclusive waiter.
 //
-// Web Locks API (W3C) where there is one; else a lease in IndexedDB (lease.hpp) that is as
-// safe for what is fenced; else the page alone, if the caller allows it.
+// It uses the Web Locks API (W3C) where there is one. Where there is none, it uses a lease in
+// IndexedDB (lease.hpp), which protects fenced writes equally well. Where neither exists, it
+// excludes only within the page, and only if the caller allows it.
 #pragma once
 
 #include <algorithm>
@@ -35,23 +36,24 @@ class Names;
 
 struct LockOptions {
     LockMode mode = LockMode::exclusive;
-    bool if_available = false;  // do not wait: a Held that is none
-    bool steal = false;         // take it from its holders; exclusive only
+    bool if_available = false;  // does not wait: if the lock is in use, the Held is false
+    bool steal = false;         // takes the lock from its holders; exclusive only
     std::optional<AbortSignal> signal = std::nullopt;
     std::optional<double> timeout_ms = std::nullopt;  // 0: timed_out unless the lock is free
-    /// The lock is lost after this time, also if its holder is frozen or hung. All users of the
-    /// lock should agree on it: the lesser of the holder's and a waiter's value counts.
+    /// The holder loses the lock after this time, even if it is frozen or hung. All users of the
+    /// lock should agree on it, because the lesser of the holder's and a waiter's value counts.
     std::optional<double> max_hold_ms = std::nullopt;
-    std::string label = {};                   // NOLINT(readability-redundant-member-init)
-    std::shared_ptr<Grant> within = nullptr;  // Held::grant() under which this is asked
-    /// The lock is taken from a holder that does not answer within some seconds while this request
-    /// waits: its tab is suspended or hung, or nobody has the Web Lock any more.
+    std::string label = {};  // NOLINT(readability-redundant-member-init)
+    /// The grant that the caller holds while it makes this request (Held::grant()); null if none.
+    std::shared_ptr<Grant> within = nullptr;
+    /// Evicts a holder that does not answer within some seconds while this request waits: its tab
+    /// is suspended or hung, or no tab has the Web Lock any more.
     bool evict_unresponsive = false;
-    /// Exclusive without a token, and without the transaction that one takes: for a caller that
-    /// fences what it writes by itself. Held::begin() is unavailable.
+    /// An exclusive grant gets no token, which saves the transaction that stores the token. For a
+    /// caller that fences its writes by other means. Held::begin() fails with unavailable then.
     bool unfenced = false;
-    /// If the database fails, and Web Locks exclude, the request becomes an unfenced one, and a
-    /// notice reports it. Not for requests that steal.
+    /// If the database fails where Web Locks exclude other tabs, the request becomes an unfenced
+    /// one, and a notice reports it. Requests that steal ignore it.
     bool fence_optional = false;
 
     /// Subtracts the time that has passed from the time limit.
@@ -92,10 +94,11 @@ class FencedTransaction {
     Task<std::optional<std::string>> note();
     /// Replaces that text.
     void set_note(std::string_view text);
-    /// Returns the transaction that it writes through, for protocols that have stores of their own.
+    /// Returns the transaction that carries the writes, for protocols that have their own stores.
     [[nodiscard]] Transaction& transaction() const { return *transaction_; }
-    /// Writes a row whose value no other transaction writes. By it a host recognises that this
-    /// transaction was committed although its connection died, and repeats it otherwise.
+    /// Writes a row whose value no other transaction writes. If the connection dies during the
+    /// commit, the host looks for this row: the transaction was committed if the row is there, and
+    /// is repeated if it is not.
     void prove();
     /// Fails with lock_lost if the lock was lost since begin(), else as Transaction::commit() does.
     Task<void> commit();
@@ -131,7 +134,8 @@ class Held {
     /// Returns why it was lost: stolen, frozen, page-hidden, max-hold, fenced, site-data-cleared or
     /// closed. Returns an empty text if it was not lost.
     [[nodiscard]] std::string_view loss() const;
-    /// Loses the lock if its maxHold is over: in a turn that takes long, the timer is not due.
+    /// Loses the lock if max_hold_ms has passed. The timer that does so otherwise cannot run during
+    /// a long turn of the event loop.
     void check_max_hold() const;
     /// Calls `callback` once if the lock is lost.
     void on_lost(Function<void(std::string_view reason)> callback) const;
@@ -140,7 +144,7 @@ class Held {
     /// Fails with lock_lost if the lock is no longer held; with fenced if a newer grant exists, and
     /// then the lock is lost; with unavailable if the grant is shared or there is no IndexedDB.
     Task<FencedTransaction> begin();
-    /// Begins the transaction over the stores `also`, too, and as durable as the protocol needs.
+    /// Does the same for a transaction that also covers the stores `also`, with that durability.
     Task<FencedTransaction> begin(Stores also, Durability durability);
 
   private:
@@ -149,11 +153,11 @@ class Held {
 
 /// A request as LockTable::query() shows it.
 struct LockRequestInfo {
-    bool held = false;  // else it waits
+    bool held = false;  // whether it holds the lock; otherwise it waits
     LockMode mode = LockMode::exclusive;
     std::string label;
-    double since_ms = 0;  // of the Unix epoch
-    std::string tab;      // an identifier
+    double since_ms = 0;  // when it was granted or made, in ms since the Unix epoch
+    std::string tab;      // the identifier of its tab
 };
 
 enum class Exclusion : std::uint8_t { web_locks, lease, page };
@@ -168,9 +172,10 @@ class LockTable {
     LockTable(LockTable&&) = delete;
     LockTable& operator=(LockTable&&) = delete;
 
-    /// Returns what excludes other tabs here.
+    /// Returns the means by which this table excludes other tabs.
     [[nodiscard]] Exclusion exclusion() const;
-    /// Whether what other tabs do is announced to this one, the death of a holder included.
+    /// Whether this tab is notified of what other tabs do with locks, including the death of a
+    /// holder.
     [[nodiscard]] bool announced() const;
     /// Whether Held::begin() works: there is an IndexedDB.
     [[nodiscard]] bool fenced() const;
@@ -185,8 +190,9 @@ class LockTable {
     /// shared lock is entered again as exclusive, with unavailable if nothing excludes other tabs,
     /// with closed, and, unless it is unfenced, as Transaction::commit() does.
     Task<Held> acquire(std::string name, LockOptions options);
-    /// Acquires all of them, in one order for everybody, or none. The options hold for each; the
-    /// time limit for all together.
+    /// Acquires all the locks or none. All callers acquire them in the same order, so that they
+    /// cannot block each other in a cycle. The options apply to each lock, but the time limit
+    /// applies to all together.
     Task<std::vector<Held>> acquire_all(std::vector<std::string> names, LockOptions options);
 
     /// Returns the requests of all tabs: those that hold the lock first, then those that wait, in
@@ -195,8 +201,8 @@ class LockTable {
     /// Returns the names of all locks of the namespace that a tab holds or waits for: as the
     /// browser reports them where it has Web Locks, else by the leases.
     Task<std::vector<std::string>> names();
-    /// Begins a transaction under no lock, which is aborted when the page is being frozen. It is
-    /// for users of locks in C++.
+    /// Begins a transaction that no lock fences. It is aborted when the page is being frozen. For
+    /// users of locks in C++.
     Task<std::unique_ptr<Transaction>> begin(Stores scope, Access access, Durability durability);
     /// Returns whether any tab holds the lock. Fails with unavailable if the browser does not
     /// report which locks are held.
@@ -206,21 +212,22 @@ class LockTable {
     /// does.
     Task<void> wait_for_unlock(std::string name, std::optional<AbortSignal> signal,
                                std::optional<double> timeout_ms);
-    /// Calls the callbacks of on_broadcast() in all tabs, for users of locks in C++.
+    /// Calls the callbacks of on_broadcast() in all tabs with the text `about`, for users of locks
+    /// in C++.
     void broadcast(std::string_view name, const std::string& about);
-    /// Calls `callback` at each broadcast(), with what it is about. Calls it with an empty text
-    /// when a tab that could still announce it took or released the lock.
+    /// Calls `callback` at each broadcast(), with its text. Also calls it with an empty text when a
+    /// tab takes or releases the lock, unless that tab crashes before it can announce it.
     Subscription on_broadcast(std::string_view name, Function<void(const std::string&)> callback);
-    /// Calls `callback` when a tab took, released or lost the lock, also by a crash.
+    /// Calls `callback` when a tab has taken, released or lost the lock, even by a crash.
     Subscription on_change(std::string_view name, Function<void()> callback);
 
-    /// Loses everything, because the database has vanished, and grants nothing until
-    /// store_settled().
+    /// Loses all locks that this tab holds, because the database has vanished. No lock is granted
+    /// until store_settled().
     void store_vanished();
     /// Ends store_vanished(). If new documents do not share the lock manager of this one, closes
     /// the table: then all calls fail with unavailable.
     void store_settled(bool shared);
-    /// Releases everything. Requests that wait fail with closed.
+    /// Releases all locks. Requests that wait fail with closed.
     void close();
     /// Whether calls fail: after close(), or after store_settled(false).
     [[nodiscard]] bool closed() const;

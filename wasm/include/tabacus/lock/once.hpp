@@ -1,15 +1,16 @@
-// Single flight: of all callers of a key, in all tabs, that come while nobody has finished, one
-// runs and the others get its outcome.
+// Once: runs a function for many callers at a time ("single flight"). Callers in all tabs name the
+// function by a key. While one caller of the key runs the function, the others wait, and then get
+// its outcome.
 //
 // It promises:
-//  - Between the call and the return of enter(), if it returns an outcome, a run finished: no
-//    caller gets what was finished before it called, unless it allowed an age (`ttl_ms`).
-//  - At most one runs at a time, of those that can still settle: an outcome is kept only under the
-//    fence of the lock that its runner holds.
-//  - If the runner dies, hangs beyond max_hold_ms or loses the lock, another of the callers runs.
+//  - If enter() returns an outcome, that run finished after enter() was called. A caller gets an
+//    older outcome only if it allows an age (`ttl_ms`).
+//  - At most one run at a time can settle: an outcome is kept only under the fence of the lock that
+//    its runner holds.
+//  - If the runner dies, hangs beyond max_hold_ms or loses the lock, another caller runs.
 //  - Once forget() has returned, no call that begins later gets an outcome from before. A run in
-//    progress loses its lock, and it and every caller that waits for it fail with aborted.
-//  - An outcome that is to stand in memory alone (`memory`) is written to no store.
+//    progress loses its lock. The run and every caller that waits for it fail with aborted.
+//  - With `memory`, outcomes are kept only in the memory of tabs, and are written to no store.
 #pragma once
 
 #include <limits>
@@ -29,13 +30,14 @@ struct OnceTurn {
     Held held;
 };
 
-/// Which finished run a caller accepts. Times are since the Unix epoch, by the wall clock.
+/// Which finished run a caller accepts. Moments are in ms since the Unix epoch, by the wall clock.
 struct OnceAge {
-    double ttl_ms = 0;  // a success that is not older is accepted
-    /// Any outcome of a run that finished later is accepted: the caller asked at this time, and may
-    /// have had to load the program before it could enter. By default it asks when it enters.
+    double ttl_ms = 0;  // a success that is not older than this is accepted
+    /// The moment of the call. An outcome of a run that finished later is accepted. It may be
+    /// before enter(), because a caller may have to load the program first. By default it is the
+    /// moment of enter().
     double called_ms = std::numeric_limits<double>::infinity();
-    bool memory = false;  // whether outcomes stand in the memory of tabs, and on no disk
+    bool memory = false;  // whether outcomes are kept in the memory of tabs, and on no disk
 };
 
 class Once {
@@ -44,12 +46,12 @@ class Once {
     Once(World& world, LockTable& table) : world_(world), table_(table) {}
 
     /// Waits for an outcome or the lock, with the options and the errors of LockTable::acquire() of
-    /// an exclusive lock. Fails with aborted if the key was forgotten meanwhile, and with unavailable
-    /// if memory alone shall keep outcomes and there is no BroadcastChannel.
+    /// an exclusive lock. Fails with aborted if the key was forgotten meanwhile, and with
+    /// unavailable if `age.memory` is set and there is no BroadcastChannel.
     Task<OnceTurn> enter(std::string key, LockOptions options, OnceAge age);
     /// Keeps the outcome for the callers that wait, and releases the lock. The outcome is kept for
-    /// `age.ttl_ms`, and for at least LockSweeper::kept_ms, or OnceValues::kept_ms in memory. Fails as
-    /// Held::begin() and commit() do, or with aborted if the lock was lost because the key was
+    /// `age.ttl_ms`, and for at least LockSweeper::kept_ms, or OnceValues::kept_ms in memory. Fails
+    /// as Held::begin() and commit() do, or with aborted if the lock was lost because the key was
     /// forgotten.
     Task<void> settle(std::string key, Held held, OnceOutcome outcome, OnceAge age);
     /// Removes what is kept under the key, and ends a run in progress. Fails with timed_out if the
@@ -65,7 +67,7 @@ class Once {
     static std::optional<Finished> parse(std::string_view text);
 
   private:
-    /// The finished run that is recorded; its outcome too, if the caller accepts it and it is stored.
+    /// The recorded run; also its outcome, if the caller accepts it and it is stored.
     struct Seen {
         std::optional<Finished> finished;
         bool accepted = false;

@@ -1,18 +1,20 @@
-// OnceValues: the outcomes of once() that stand in the memory of tabs, and on no disk.
+// OnceValues: the outcomes of once() that are kept in the memory of tabs, and on no disk.
 //
-// A tab has the outcomes of its own runs, and those that arrived while one of its callers waited for
-// the key. Which run was the last is recorded beside the lock, in the database (Once::parse()). An
-// outcome counts only if it is that of this run. So no tab has to learn that an outcome was replaced
-// or forgotten: the message that reports it only frees memory.
+// A tab keeps the outcomes of its own runs, and those that arrived while one of its callers waited
+// for the key. The note of the lock, in the database, records which run of the key was the last
+// (Once::parse()). An outcome is valid only if it is the outcome of that run. No tab therefore
+// needs to learn that an outcome was replaced or forgotten; the message that reports it only frees
+// memory.
 //
-//   message   it is posted                        a tab that receives it
-//   value     after a run, and as an answer       keeps it if a caller waits, or in place of another
+//   message   it is posted                        what a tab that receives it does
+//   value     after a run, and as an answer       keeps the value if a caller waits for the key, or
+//                                                 if it has an older value of the key
 //   ask       by a caller that lacks the outcome  posts the value if it has it
 //   forget    once the record was removed         drops the value
 //
-// A tab that has an outcome holds the lock Names::once_value(), shared. If no tab holds it, a caller
-// does not wait for an answer. Where a held lock bars the back/forward cache, or where there are no
-// Web Locks, a caller waits for ask_within_ms.
+// A tab that has an outcome holds the lock Names::once_value(), shared. If no tab holds it, a
+// caller does not wait for an answer. Where a held lock bars the back/forward cache, or where there
+// are no Web Locks, a caller waits for ask_within_ms.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +32,7 @@ namespace tabacus {
 
 class Names;
 
-/// How a run ended. The text is the caller's: a value or an error.
+/// How a run ended. `text` is a value or an error, as js/ has written it.
 struct OnceOutcome {
     bool succeeded = false;
     std::string text;
@@ -40,7 +42,8 @@ class OnceValues {
   public:
     /// How long a caller waits for the answer of a tab that has the outcome.
     static constexpr double ask_within_ms = 1'000;
-    /// How long an outcome is kept at least: callers that waited for the run get it one after another.
+    /// The shortest time for which an outcome is kept: the callers that waited for the run get the
+    /// outcome one after another.
     static constexpr double kept_ms = 60'000;
 
     /// The arguments must outlive it.
@@ -63,14 +66,14 @@ class OnceValues {
 
     /// Listens for values. Returns false if the platform has no BroadcastChannel.
     bool open();
-    /// Returns the outcome of that run, from this tab or from another one; nothing if no tab has it,
-    /// or none answers.
+    /// Returns the outcome of the run `flight`, from this tab or from another one. Returns nothing
+    /// if no tab has it, or if no tab answers.
     Task<std::optional<OnceOutcome>> find(std::string key, std::int64_t flight);
-    /// Returns the lock that a tab holds while it has an outcome of the key. Returns null if there is
-    /// none, or if it would have to wait although it shall not.
+    /// Acquires the lock that a tab holds while it has an outcome of the key. Returns null if this
+    /// platform uses no such lock, or if `waits` is false and the lock is not free at once.
     Task<std::shared_ptr<HeldLock>> presence(std::string key, bool waits);
-    /// Keeps the outcome of a run of this tab until `until_ms`, and posts it. `lock`: what presence()
-    /// returned.
+    /// Keeps the outcome of a run of this tab until `until_ms`, and posts it. `lock`: what
+    /// presence() returned.
     void keep(const std::string& key, std::int64_t flight, const OnceOutcome& outcome,
               double until_ms, std::shared_ptr<HeldLock> lock);
     /// Drops the outcome in all tabs.

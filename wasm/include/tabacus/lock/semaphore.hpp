@@ -1,16 +1,17 @@
 // A counting semaphore over all tabs: `permits` locks, and an entry lock before them.
 //
 // It promises:
-//  - At most `permits` hold one, of those that agree on the number and do not know yet that they
-//    lost it.
+//  - At most `permits` callers hold a permit at a time, if all agree on the number. A holder that
+//    lost its permit and was not notified yet does not count.
 //  - First come, first served over all tabs: only the holder of the entry lock waits for the
-//    permits, for all of them at once, and takes the first that comes free. An `ifAvailable`
-//    request takes one that nobody waits for.
+//    permits. It waits for all of them at once, and takes the first that becomes free. An
+//    `ifAvailable` request takes a free permit only if no other request waits for one.
 //  - What a permit's holder writes through Held::begin() is written only while it is that permit's
 //    newest. A permit of a tab that crashes, freezes or exceeds max_hold_ms is lost as a lock is.
 //
-// The entry lock orders and protects nothing: a request that loses it goes on waiting. A tab that
-// hangs while it holds the entry lock holds up those behind it until it is closed.
+// The entry lock only puts requests in order, and protects nothing: a request that loses it goes on
+// waiting. A tab that hangs while it holds the entry lock delays the requests behind it until the
+// tab is closed.
 #pragma once
 
 #include <map>

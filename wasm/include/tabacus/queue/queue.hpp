@@ -40,18 +40,19 @@ constexpr int priority_max = 1000;
 /// How many kinds of jobs may be in a queue at a time: a claim reads one row of each.
 constexpr std::size_t kinds_max = 64;
 
-/// What all tabs of a queue agree on.
+/// The options of a queue. All tabs must agree on them.
 struct QueueOptions {
     int concurrency = 1;
     bool lifo = false;
-    int attempts = 3;               // the most of a job that fails; 0: no limit
-    double back_off_ms = 1'000;     // before the second attempt; then twice as long each
+    int attempts = 3;               // the most attempts of a job that fails; 0: no limit
+    double back_off_ms = 1'000;     // before the second attempt; it doubles with each attempt
     bool pause_on_failure = false;  // instead of backing off
     std::int64_t limit = 0;         // jobs in the queue; 0: no limit
     Durability durability = Durability::relaxed;
 };
 
-/// A value as a text, or, `by_value`, what the world puts into Store::data for the text.
+/// A value. If `by_value` is set, `text` names a value of the host's, and a transaction that puts
+/// the text into Store::data stores that value instead.
 struct QueueValue {
     std::string text;
     bool by_value = false;
@@ -65,15 +66,15 @@ struct JobSpec {
     std::string kind = {};
     // NOLINTEND(readability-redundant-member-init)
     int priority = 0;
-    bool optional = false;  // its failure is final, and leaves no dead letter
+    bool optional = false;  // it is not attempted again, and leaves no dead letter
     bool at_most_once = false;
     double delay_ms = 0;
 };
 
 struct JobReceipt {
     std::string id;
-    bool joined = false;     // the job was in the queue before, under its key
-    std::int64_t count = 0;  // jobs in the queue, this one among them
+    bool joined = false;     // whether the job was in the queue before, under its key
+    std::int64_t count = 0;  // the number of jobs in the queue, with this one
 };
 
 /// How a job, or one run of it, ended.
@@ -94,12 +95,12 @@ struct JobInfo {
     bool optional = false;
     bool at_most_once = false;
     State state = State::queued;
-    int attempts = 0;  // that failed
+    int attempts = 0;  // the number of attempts that failed
     int lost_workers = 0;
     double enqueued_ms = 0;  // since the Unix epoch, as is due_ms
-    double due_ms = 0;       // delayed: until when; dead: since when
-    std::string error;       // of the last attempt
-    std::string tab;         // running: where
+    double due_ms = 0;       // delayed: when it may run; dead: when it became a dead letter
+    std::string error;       // the error of the last attempt
+    std::string tab;         // running: the tab that runs it
 };
 
 /// Which jobs of a list are returned: those behind the job of the id `after`, or all if that is
@@ -125,9 +126,9 @@ struct QueueEvent {
         changed = 'm',  // anything else
     };
     Kind kind = Kind::changed;
-    std::string tab;                       // that did it
+    std::string tab;                       // the tab that made the change
     std::int64_t version = 0;              // rises with every change of the queue
-    std::int64_t count = 0;                // jobs in the queue then
+    std::int64_t count = 0;                // the number of jobs in the queue after the change
     std::vector<std::string> fields = {};  // NOLINT(readability-redundant-member-init)
 };
 
@@ -245,8 +246,8 @@ class Queue {
     Task<void> idle();
     /// Returns whether the queue is paused, as this tab last learnt.
     [[nodiscard]] bool paused() const;
-    /// Whether events of other tabs are to name their jobs, as they do at first. If nobody asks for
-    /// the jobs, reading their names is most of what such an event costs.
+    /// Sets whether events of other tabs name their jobs, which is true at first. Reading these
+    /// names is most of what such an event costs, so a tab without listeners sets it to false.
     void follow_jobs(bool follows);
 
   private:

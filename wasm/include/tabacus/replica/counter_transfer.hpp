@@ -1,14 +1,16 @@
-// CounterTransfer: exports and imports replicated counters, so that the application's own server can
-// carry them to other devices.
+// CounterTransfer: exports and imports replicated counters, so that the application's own server
+// can carry them to other devices.
 //
-// A state is a set of committed rows. Each row has the cumulative totals of one replica, under a name that
-// no other replica has, and the epoch in which they were written. States are joined row by row: the newer
-// epoch wins, and within an epoch the larger totals (a state-based PN-counter, RR-7506 spec. 7). Any part
-// of a state is a state, too (a delta: P. S. Almeida et al., "Delta State Replicated Data Types", JPDC 111,
-// 2018). So states may be merged in any order, any number of times, whatever way they come.
+// A state is a set of committed rows. Each row has the cumulative totals of one replica, under a
+// name that no other replica has, and the epoch in which they were written. States are joined row
+// by row: the row of the newer epoch wins, and within an epoch the larger totals win (a state-based
+// PN-counter, RR-7506 spec. 7). Any part of a state is a state, too (a delta: P. S. Almeida et al.,
+// "Delta State Replicated Data Types", JPDC 111, 2018). States may therefore be merged in any
+// order, any number of times, and from any source.
 //
-// It promises: what is merged is in the store when merge() returns, counts from then on in all tabs, and
-// is in the states that they export. Rows of this very database are not touched: their owners know better.
+// It promises: what is merged is in the store when merge() returns. From then on it counts in all
+// tabs, and the states that they export contain it. A merge does not change rows of this database's
+// own replicas, because the tabs that own those rows have newer totals.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +24,7 @@
 
 namespace tabacus {
 
-/// A row of a counter, as texts.
+/// A row of a counter, in the form of its export.
 struct TransferredRow {
     std::string node;    // "generation/slot"
     std::string record;  // "1;epoch;plus;minus"
@@ -43,15 +45,16 @@ class CounterTransfer {
     CounterTransfer(World& world, std::string name_space)
         : world_(world), name_space_(std::move(name_space)) {}
 
-    /// Returns the committed rows of a counter, without those that cannot be read. unavailable: there is
-    /// no IndexedDB. Otherwise it fails as Database::begin() does.
+    /// Returns the committed rows of a counter, without those that cannot be read. Fails with
+    /// unavailable if there is no IndexedDB, and as Database::begin() does.
     Task<std::list<TransferredRow>> state(std::string counter);
-    /// Returns the committed values of all counters whose names begin with `prefix`, in the order of
-    /// their rows' keys. Rows that cannot be read do not count. Fails as state() does.
+    /// Returns the committed values of all counters whose names begin with `prefix`, in the order
+    /// of their rows' keys. Rows that cannot be read do not count. Fails as state() does.
     Task<std::list<CounterValue>> values(std::string prefix);
-    /// Joins `rows`, which must be sorted by their nodes, with those of the store. invalid_argument: one of them is no row; out_of_range: with
-    /// them the counter would leave ±(2^53 − 1). Otherwise it fails as Transaction::commit() does. If it
-    /// fails, nothing is merged, unless the failure is unknown_commit.
+    /// Joins `rows` with the rows of the store. Requires that `rows` are sorted by `node`. Fails
+    /// with invalid_argument if one of them is not a valid row, with out_of_range if the counter
+    /// would leave ±(2^53 − 1), and as Transaction::commit() does. If it fails, nothing is merged,
+    /// except perhaps after unknown_commit.
     Task<void> merge(std::string counter, std::vector<TransferredRow> rows);
 
   private:

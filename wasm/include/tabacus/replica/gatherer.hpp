@@ -1,8 +1,8 @@
 // Gatherer: counts in this tab what threads add in memory that they share with it.
 //
-// Threads add to cells in shared memory and never wait for the tab (tabacus/sync/tab_cells.hpp). The
-// memory of the engine is its own, so that the gatherer reads the cells through an interface, which
-// JavaScript implements. A gather reads what the cells hold beyond what was taken from them before,
+// Threads add to cells in shared memory and never wait for the tab (tabacus/sync/tab_cells.hpp).
+// This program has another memory and cannot read the cells, so it reads them through an interface
+// that JavaScript implements. A gather reads what was added to the cells since the last gather,
 // adds it to the tab's replica, and records that it was taken.
 //
 // It promises:
@@ -10,9 +10,9 @@
 //    the counter would leave its range. It is committed as all increments of the tab are.
 //  - flush() and read() gather first. A gather also precedes the last commit of a page that is
 //    hidden, frozen or left, and that of close().
-//  - Nothing is counted twice. Only this tab takes from the cells, and a gather does not wait between
-//    reading and taking, so that the tab can only die there as a whole: with the memory that threads
-//    share, and with the increments that are not committed.
+//  - Nothing is counted twice. Only this tab takes from the cells, and a gather does not wait
+//    between reading and taking. If the tab dies in between, the shared memory dies with it, and so
+//    do the increments that are not committed.
 #pragma once
 
 #include <cstdint>

@@ -25,8 +25,8 @@ class ReplicatedCounter final : public Counter {
     ReplicatedCounter(ReplicatedCounter&&) = delete;
     ReplicatedCounter& operator=(ReplicatedCounter&&) = delete;
 
-    /// Adds `n` at once, and schedules the commit and the news. Returns the new value. Returns nothing, and
-    /// changes nothing, if the value would leave ±value_max.
+    /// Adds `n` at once, and schedules the commit and the message to other tabs. Returns the new
+    /// value. If the value would leave ±value_max, changes nothing and returns nothing.
     std::optional<std::int64_t> increment(std::int64_t n);
 
     Task<std::int64_t> add(std::int64_t n) override;

@@ -12,15 +12,15 @@
 #include "tabacus/threads/shared_locks.hpp"
 
 // The mutex, the condition variable and the function that runs once of shared memory in the shapes
-// of the C++ standard library, for C++ threads, which block. What shared_locks.hpp says of `self`
-// and of the ends of threads holds here as well.
+// of the C++ standard library, for C++ threads, which block. The rules of shared_locks.hpp for
+// `self` and for threads that end apply here as well.
 
 namespace tabacus {
 
 /// A mutex that meets the requirement TimedLockable of the C++ standard, for std::scoped_lock and
-/// std::unique_lock, as std::timed_mutex does. It is robust: a caller that has to know of deaths
-/// calls `mutex().lock(…)`, whose result may be `owner_died`. An unlock without mark_consistent()
-/// after a death makes it not recoverable.
+/// std::unique_lock, as std::timed_mutex does. It is robust: a caller that must know whether the
+/// previous owner died calls `mutex().lock(…)`, whose result may be `owner_died`. If that caller
+/// unlocks the mutex without mark_consistent(), the mutex becomes not recoverable.
 class SharedMutex {
   public:
     explicit SharedMutex(sync::Mutex& mutex, OwnerOf self = sync::this_thread_id)
@@ -57,8 +57,8 @@ class SharedMutex {
 
 /// A condition variable in the shape of std::condition_variable_any, for locks of any kind that the
 /// caller holds, such as std::unique_lock<SharedMutex>, SharedMutex and SharedRwMutex. A
-/// notification that is sent after the wait has released the lock reaches the waiter. A wait may end
-/// without a notification.
+/// notification that is sent after the wait has released the lock reaches the waiter. A wait may
+/// end without a notification.
 class SharedConditionVariable {
   public:
     explicit SharedConditionVariable(sync::Condition& condition) : condition_(condition) {}

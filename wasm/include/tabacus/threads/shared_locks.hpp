@@ -14,12 +14,13 @@
 
 // The reader-writer lock, the semaphore and the barrier of shared memory in the shapes of the C++
 // standard library, for C++ threads, which block. Each class refers to an object that other threads
-// use as well, and any number of threads may share one instance. shared_condition.hpp has the mutex,
-// the condition variable and the function that runs once.
+// use as well, and any number of threads may share one instance. shared_condition.hpp has the
+// mutex, the condition variable and the function that runs once.
 //
 // `self` returns the caller's owner id: this_thread_id(), or an id of the arena if Workers attach
-// to the memory. Report the end of each thread when it does nothing else any more: `ArenaThread`
-// does so for the objects of an arena, and `object.owner_died(dead, self)` for one object.
+// to the memory. The end of each thread must be reported, after the last thing that it does with
+// these objects: `ArenaThread` reports it to all objects of an arena, and
+// `object.owner_died(dead, self)` to one object.
 
 namespace tabacus {
 
@@ -71,8 +72,8 @@ inline bool acquired_or_refuse(sync::Acquired result) {
 
 /// A reader-writer lock that meets the requirements SharedTimedLockable of the C++ standard, for
 /// std::shared_lock, std::unique_lock and std::scoped_lock, as std::shared_timed_mutex does. It is
-/// phase-fair and robust (rw_lock.hpp): a caller that has to know of deaths calls
-/// `rw_lock().lock(…)`, whose result may be `owner_died`.
+/// phase-fair and robust (rw_lock.hpp): a caller that must know whether an exclusive holder died
+/// calls `rw_lock().lock(…)`, whose result may be `owner_died`.
 class SharedRwMutex {
   public:
     explicit SharedRwMutex(sync::RwLock& lock, OwnerOf self = sync::this_thread_id)

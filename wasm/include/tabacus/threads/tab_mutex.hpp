@@ -20,9 +20,10 @@ namespace tabacus {
 /// std::lock and std::unique_lock. Any number of threads may share one object. It is not recursive.
 ///
 /// The lock is released when a thread leaves the scope of its std::scoped_lock, and when the page
-/// ends; a C++ thread does not exit otherwise. A holder can lose the lock, if another tab steals it
-/// or if the page is frozen. Then `held()` returns false. What the holder writes elsewhere must
-/// carry `token()`, which rises with every grant.
+/// ends. A C++ thread does not exit in any other way. A holder can lose the lock if another tab
+/// steals it or if the page is frozen; then `held()` returns false. If the holder writes to another
+/// system, it must send `token()` along, which rises with every grant, so that the system can
+/// refuse the writes of a previous holder.
 class TabMutex {
   public:
     // Functions that throw abort the program instead where exceptions are off.

@@ -51,9 +51,10 @@ class AbortableTransactions {
     std::shared_ptr<Waiting> waiting_ = std::make_shared<Waiting>();
 };
 
-/// Awaits `read()`, and tries again after 20 ms if it fails with store_failed, four times in all. A
-/// read fails so for a passing reason, such as a dropped connection or a page that stopped during
-/// the read; the timers of a page that stopped go on when it resumes. Fails as the last read does.
+/// Awaits `read()`. If it fails with store_failed, tries again after 20 ms, up to four times in
+/// all. The reason for such a failure is often temporary: a connection was dropped, or the page
+/// stopped during the read. (The timer of a page that stopped goes on when the page resumes.) Fails
+/// as the last read does.
 template <typename Read>
 auto read_again(World& world, Read read) -> decltype(read()) {
     constexpr int attempts_max = 4;

@@ -73,7 +73,7 @@ class Names {
     [[nodiscard]] std::string lock_departure(std::string_view key, std::string_view id) const {
         return concat({lock_departures(), key, "/", id});
     }
-    /// The lock that a tab holds while it reports that it holds a lock (lock_observer.hpp).
+    /// The liveness lock of a tab (liveness_lock.hpp).
     [[nodiscard]] std::string liveness(std::string_view tab) const {
         return concat({root_, "tab/", tab});
     }
@@ -86,21 +86,20 @@ class Names {
     [[nodiscard]] std::string checker_lock(std::string_view key) const {
         return concat({root_, "watch/", key});
     }
-    /// A key of localStorage: the clean exit of a worker from its slot, which records the turns of
-    /// the slot (slot_server.cpp).
+    /// A key of localStorage: the record of a worker that has left its slot cleanly. It names the
+    /// last turns over the slot (slot_server.cpp).
     [[nodiscard]] std::string queue_exit(std::string_view key, std::string_view slot) const {
         return concat({root_, "left/", key, "/", slot});
     }
     [[nodiscard]] std::string queues_channel() const { return concat({root_, "queues"}); }
     [[nodiscard]] std::string locks_channel() const { return concat({root_, "locks"}); }
-    /// The channel of those tabs only that hold, try or watch one of the locks of a bucket, or are
-    /// next in line (near_channels.hpp).
+    /// The channel of the tabs that are near one of the locks of a bucket (near_channels.hpp).
     [[nodiscard]] std::string near_channel(unsigned bucket) const {
         return concat({root_, "near/", format_decimal(bucket)});
     }
     /// The channel of the outcomes that once() keeps in memory (once_values.hpp).
     [[nodiscard]] std::string once_channel() const { return concat({root_, "once"}); }
-    /// The lock that each tab holds, shared, which has an outcome of the escaped key.
+    /// The lock that each tab that has an outcome of the escaped key holds, shared.
     [[nodiscard]] std::string once_value(std::string_view key) const {
         return concat({root_, "once/", key});
     }

@@ -1,13 +1,13 @@
 // The records that the protocols write into rows, backups, claims and messages. Any script of the
-// origin may have written what is read, so every parser accepts what its formatter writes, with
-// any version field whose format is 1, and nothing else: each parse_…() function returns nothing for any
-// other text.
+// origin may have written what is read, so parsers are strict: each parse_…() function accepts only
+// what its format_…() function writes, with any version field whose format is 1, and returns
+// nothing for any other text.
 //
 // Tabs of several versions run side by side, because a page that is open is not reloaded when an
 // application is deployed. Every format therefore begins with a version field (version_of()):
 //
 //   "<format>;…"             a record in that format
-//   "<writer>.<format>;…"    the same, by a program whose own format is `writer`
+//   "<writer>.<format>;…"    a record in that format, by a program whose own format is `writer`
 //
 // This program writes format 1, as version 0.1.0 does. A later program that changes a format writes
 // "2;…", or "2.1;…" where the fields are those of format 1. A record in a format above this
@@ -45,15 +45,15 @@ enum class RecordVersion : std::uint8_t {
 RecordVersion version_of(std::string_view text);
 inline bool is_newer(std::string_view text) { return version_of(text) == RecordVersion::newer; }
 
-/// Returns the fields of a text as views into it, or into `record_version`, which is the first field
-/// if the record is in a format of this program. If it has more than `most` fields, returns only
-/// `most` + 1 of them, which saves the memory for a record that is not ours.
+/// Returns the fields of a text as views into it, or into `record_version`, which is the first
+/// field if the record is in a format of this program. If it has more than `most` fields, returns
+/// only `most` + 1 of them, which saves the memory for a record that is not ours.
 std::vector<std::string_view> fields_of(std::string_view text, std::size_t most);
 
 /// The largest epoch of a slot. Each adoption of the slot raises its epoch (adoption.hpp).
 constexpr std::int64_t epoch_max = value_max;
-/// An epoch is a count of adoptions times this, plus a random number below it. Version 0.1.0 adds 1
-/// to an epoch, so that one below this is of a tab of that version.
+/// An epoch is a count of adoptions times this, plus a random number below it. Version 0.1.0 counts
+/// by 1, so an epoch below this one was begun by a tab of that version.
 constexpr std::int64_t epochs_in_adoption = std::int64_t{1} << 20;
 
 /// A replica's cumulative increments and decrements. They never fall, so that messages may arrive
@@ -68,7 +68,7 @@ struct Totals {
     [[nodiscard]] bool empty() const { return plus == 0 && minus == 0; }
 };
 
-/// Returns the larger of both totals, each for itself: the join of the semilattice.
+/// Returns the larger `plus` and the larger `minus`: the join of the semilattice.
 inline Totals larger(Totals a, Totals b) {
     return {std::max(a.plus, b.plus), std::max(a.minus, b.minus)};
 }
@@ -113,7 +113,7 @@ std::string subject_of_slot(std::string_view slot);
 struct Message {
     enum class Kind : char {
         totals = 'n',     // the totals of a row, perhaps not committed yet
-        ask = 'a',        // asks for the totals of this counter, where there is no store to read
+        ask = 'a',        // asks tabs for their totals of this counter, if there is no store
         changed = 'c',    // the store of this counter has changed and must be read
         recovered = 'h',  // rows were recovered, so that every counter must be read
     };

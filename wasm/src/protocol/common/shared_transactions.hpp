@@ -1,11 +1,12 @@
-// SharedTransactions: callers that need the same kind of transaction at the same time share one, as
-// databases do for commits ("group commit", DeWitt et al., SIGMOD 1984). One is under way; calls that
-// begin meanwhile share the next one. A call that is alone does not wait for others.
+// SharedTransactions: lets callers that need the same kind of transaction at the same time share
+// one, as databases do for commits ("group commit", DeWitt et al., SIGMOD 1984). One transaction is
+// under way at a time, and all calls that begin meanwhile share the next one. If none is under way,
+// a call begins its transaction at once.
 //
 //   state of a transaction   meaning                           what ends the state
 //   gathering                callers join it                   the one under way has ended
 //   in use                   its callers read and write        the last of them is done
-//   committing               nobody uses it                    its outcome, which all callers get
+//   committing               its callers are done              its outcome, which all callers get
 #pragma once
 
 #include <list>
@@ -32,12 +33,13 @@ class SharedTransactions {
     SharedTransactions(Scope& scope, Access access, Begin begin)
         : scope_(scope), access_(access), begin_(std::move(begin)) {}
 
-    /// Runs `body` in a transaction, and returns once it is done and, if it writes, committed. Fails
-    /// as begin(), `body` and Transaction::commit() do. Bodies of one transaction interleave at
-    /// their reads; those with equal keys never share one, as if each had its own. Requires that
-    /// `body` awaits nothing but the transaction and what is ready in the same turn, and that a body
-    /// that fails has written nothing that must not be kept: the other callers' transaction commits
-    /// all the same.
+    /// Runs `body` in a transaction. Returns once `body` has ended and, if the transaction writes,
+    /// it is committed. Fails as begin(), `body` and Transaction::commit() do.
+    ///
+    /// Bodies of one transaction interleave at their reads. Two bodies with equal keys never share
+    /// a transaction. Requires that `body` awaits nothing but the transaction and what is ready in
+    /// the same turn. If a body fails, the transaction commits what the other bodies wrote, and
+    /// also what the failed body had written; that must be harmless.
     Task<void> run(std::string key, Body body);
 
   private:
@@ -48,7 +50,7 @@ class SharedTransactions {
         std::unique_ptr<Transaction> transaction;
         std::optional<Error> failure;
         std::vector<std::string> keys;  // of all callers
-        int users = 0;                  // those that are not done
+        int users = 0;                  // the number of callers that are not done
         bool ended = false;
         WaitList begin;
         WaitList release;

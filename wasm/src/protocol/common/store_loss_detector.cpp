@@ -80,7 +80,7 @@ Task<void> StoreLossDetector::compare() {
         co_await world_.database().begin(scope, Access::write, Durability::relaxed);
     const auto row = co_await transaction->get(Store::meta, meta_key);
     const bool readable = row && !row->foreign && is_identifier(row->value);
-    // A row that another script overwrote is no other database.
+    // If another script overwrote the row, the database is still the same one.
     const auto found = readable                 ? row->value
                        : row && !known_.empty() ? known_
                                                 : identifier_of(world_.random().bits());
@@ -110,9 +110,9 @@ void StoreLossDetector::notify(const std::string& found, const std::string& prev
                 "The database vanished; what was in it is gone.", found, previous, 0});
 }
 
-/// Probes the lock manager after a loss, and before the first use: the loss may have been earlier.
-/// The host answers the latter at once if the database was never closed. Locks by a lease are in
-/// the database, which new documents share.
+/// Probes the lock manager after a loss. Does so before the first use, too, because the loss may
+/// have been earlier; then the host answers at once if the database was never closed. Leases need
+/// no probe, because they are in the database, which new documents share.
 Task<void> StoreLossDetector::settle(bool vanished) {
     if (user_ == nullptr) co_return;
     const bool shared =

@@ -8,11 +8,12 @@
 // It promises: each tab that uses the database when it vanishes gets one store_lost, even if the
 // tab makes no call afterwards.
 //
-// When the database vanishes, whatever rested on it is lost: locks, terms, claims, and numbers and
-// rights that are reserved. And after site data was cleared, Chromium gives new documents another
-// lock manager than old ones, so that both hold the same locks. A tab that notices the loss
-// therefore loses everything at once, tells the other tabs, and finds out whether new documents
-// share its lock manager, before it takes part in exclusion again.
+// When the database vanishes, everything that depends on it is lost: locks, terms of leaders,
+// claims on jobs, and reserved numbers and rights. In addition, after site data was cleared,
+// Chromium gives new documents another lock manager than old ones, so that an old and a new
+// document can both hold the same lock. A tab that notices the loss therefore gives up its locks
+// and claims at once, and notifies the other tabs. It grants no lock until it has found out whether
+// new documents share its lock manager.
 //
 //   state       meaning                             what ends the state
 //   idle        the last check has ended            check(): checking
@@ -30,7 +31,7 @@
 
 namespace tabacus {
 
-/// What rests on the database, and is lost with it.
+/// A part of the program whose locks or claims are lost with the database.
 class StoreUser {
   public:
     StoreUser() = default;
@@ -38,18 +39,18 @@ class StoreUser {
     StoreUser& operator=(const StoreUser&) = delete;
     StoreUser(StoreUser&&) = delete;
     StoreUser& operator=(StoreUser&&) = delete;
-    /// The database has vanished while this tab used it. Until a call of store_settled(), nothing
-    /// may be granted.
+    /// Notes that the database has vanished while this tab used it. Nothing may be granted until
+    /// store_settled() is called.
     virtual void store_vanished() = 0;
-    /// `shared`: whether new documents share the lock manager of this one. If not, this one takes
-    /// part in no exclusion any more.
+    /// Ends store_vanished(). `shared`: whether new documents share the lock manager of this one.
+    /// If they do not, this document may never grant a lock again.
     virtual void store_settled(bool shared) = 0;
 
   protected:
     ~StoreUser() = default;
 };
 
-/// The failure of every call that needs exclusion, in a tab that takes part in none any more.
+/// The failure of every call that needs a lock, after store_settled(false).
 inline Error cut_off_error() {
     return {ErrorCode::unavailable,
             "site data was cleared, and new tabs have another lock manager: reload the page"};

@@ -1,19 +1,19 @@
 // VersionGuard: what each World does when a tab reads a row that a later version of the program has
 // written in a format that this one does not know.
 //
-// The read fails with version_mismatch, and with it the transaction. So no protocol can take such a
-// row for a missing or a damaged one and write it anew. Where rows stand for themselves, they are
-// delivered, and the reader decides by is_newer().
+// If the read fails, it fails with version_mismatch, and so does the transaction. So no protocol
+// can take such a row for a missing or a damaged one and overwrite it. Where rows are independent
+// of each other, the read *passes*: it returns the row, and the reader checks it by is_newer().
 //
-//   store                     get     list     the reader of what is delivered
+//   store                     get     list     who reads the rows that pass
 //   rows                      passes  passes   a replica, which reads the rows of all tabs
-//   locks                     fails   passes   of a list: all locks; all calls to a leader
-//   jobs: <queue>/o/…         fails   passes   of a list: the outcomes that several tabs fetch
+//   locks                     fails   passes   lists of all locks, and of the calls to a leader
+//   jobs: <queue>/o/…         fails   passes   lists of the outcomes that several tabs fetch
 //   the other rows of jobs,   fails   fails    –
 //   counters, deltas, limits
 //   meta                      fails   –        –
-//   claims                    –       –        a holder is delivered to the replica
-//   data, quarantine          passes  passes   what an application has stored is no record
+//   claims                    –       –        the replica reads holders by Transaction::holder()
+//   data, quarantine          passes  passes   applications, whose values have no version
 //   <name>/commit             passes  passes   a proof of a commit, which has no version
 #pragma once
 

@@ -1,10 +1,12 @@
 // Wakefulness: whether the timers of this tab run in time. A tab that was suspended, hung or
 // throttled finds them late.
 //
+// A caller makes a Period for the time in which it has to know that.
+//
 //   periods   meaning                                      what ends the state
 //   none      no timer runs                                a Period is made
-//   some      a timer checks every 50 ms, one for all      the last Period is destroyed, the time of
-//                                                          each is over, or the timer is late
+//   some      one timer checks every 50 ms, for all        the last Period is destroyed or over, or
+//             periods                                      the timer is late
 #pragma once
 
 #include <cstdint>
@@ -19,7 +21,7 @@ class Wakefulness {
     /// The timer runs in `scope`.
     Wakefulness(Clock& clock, Scope& scope) : clock_(clock), scope_(scope) {}
 
-    /// A time from its construction on, of at most `most_ms`, in which the timers are checked.
+    /// A period of at most `most_ms`, which begins with its construction.
     class Period {
       public:
         Period(Wakefulness& of, double most_ms)
@@ -32,7 +34,7 @@ class Wakefulness {
         Period& operator=(Period&&) = delete;
         ~Period() { --of_.periods_; }
 
-        /// Whether the timers have run in time ever since, and the period is not over.
+        /// Whether all timers have run in time since the period began, and the period is not over.
         [[nodiscard]] bool in_time() const {
             return of_.late_ == late_before_ && of_.in_time() &&
                    of_.clock_.monotonic_ms() < end_ms_;

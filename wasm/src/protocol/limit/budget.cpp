@@ -158,9 +158,9 @@ Task<void> Budget::commit(Transaction& transaction, std::int64_t used, Holding::
 }
 
 /// Puts back what other tabs have given up, and removes the rows of tabs that are known to be dead.
-/// The rights that those held stay used, because no tab can know whether they were spent; so a row
-/// that is removed although its tab lives overspends nothing. Returns the tabs that hold rights if
-/// they hold enough for the first call that waits.
+/// The rights that dead tabs held stay used, because no tab can know whether they were spent. So
+/// even if a tab lives whose row is removed, nothing is overspent. Returns the tabs that hold
+/// rights if together they hold enough for the first call that waits.
 Task<Budget::Round> Budget::collect(Transaction& transaction, std::int64_t& used) {
     const auto prefix = concat({key_, "/"});
     std::int64_t held = 0;

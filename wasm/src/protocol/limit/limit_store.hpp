@@ -68,11 +68,12 @@ class LimitStore {
     /// Returns the text of the row's last mark, by any tab; nothing if this tab sees no mark.
     Task<std::optional<std::string>> marked(const std::string& key);
 
-    /// Runs `once`, and again if its transaction aborted for a passing reason or, with
-    /// `unknown_too`, if its outcome is unknown; four times in all. Fails as the last run does.
+    /// Runs `once`. Runs it again if its transaction aborted for a temporary reason or, with
+    /// `unknown_too`, if the outcome of its commit is unknown, up to four times in all. Fails as
+    /// the last run does.
     ///
-    /// If this tab has not seen the row `key`, no other tab makes the row meanwhile, so that `once`
-    /// knows whether the row vanished. `key` is empty if `once` needs no such row.
+    /// If this tab has not seen the row `key`, no other tab can make the row while `once` runs, so
+    /// that `once` knows whether the row vanished. `key` is empty if `once` needs no such row.
     template <typename T>
     Task<T> persist(std::string key, Function<Task<T>()> once, bool unknown_too) {
         const auto birth = std::make_shared<Birth>();
@@ -113,7 +114,7 @@ class LimitStore {
     AbortableTransactions transactions_;
     std::map<std::string, std::string> memory_;                // the rows, without IndexedDB
     std::set<std::string> seen_;                               // the keys of rows that existed
-    std::map<std::string, std::unique_ptr<HeldLock>> sights_;  // the locks of seen rows, by key
+    std::map<std::string, std::unique_ptr<HeldLock>> sights_;  // Names::limit_seen(), by row key
     std::vector<std::weak_ptr<Birth>> births_;
     std::set<std::string> warned_;
     std::map<std::string, std::string> marks_;  // the marks of this tab, by key

@@ -60,8 +60,8 @@ void Limits::Parts::on_message(std::string_view text) {
     if (closed) return;
     const auto message = parse_limit_message(text);
     if (!message) {
-        // A tab of a newer version may ask for the time, and this one cannot answer. It must not
-        // keep that tab from the time as long as it lives.
+        // A tab of a newer version may be asking for the time, and this one cannot answer. If it
+        // went on being a witness, that tab could not learn the time while this tab lives.
         if (is_newer(text)) {
             for (const auto& [key, rate] : rates) rate->suspend();
         }

@@ -10,12 +10,12 @@
 namespace tabacus {
 namespace {
 
-/// The time that the first commit is given.
+/// How long after it was recorded a grant of the first commit may be delivered (slack_ms_).
 constexpr double slack_first_ms = 8;
-/// The least time that a commit is given. An IndexedDB transaction takes about half a millisecond.
+/// The least slack. An IndexedDB transaction takes about half a millisecond.
 constexpr double slack_min_ms = 2;
-/// The most time that a commit is given, unless the interval is longer. The bound keeps a tab that
-/// hung once from delaying others for longer.
+/// The most slack, unless the interval is longer. The bound keeps a tab that hung once from
+/// delaying others for longer.
 constexpr double slack_max_ms = 2'000;
 
 /// The time that try_take() waits for a witness.
@@ -96,7 +96,7 @@ Task<void> RateLimit::serve() {
         const auto& clock = witness_.clock();
         const bool forgotten = round.resets != clock.resets();
         if (round.granted > 0 && (forgotten || clock.now() > round.deliver_until)) {
-            // The grant is too late to be delivered. The next commits are given more time.
+            // The grant is too late to be delivered. Grants of the next commits get more slack.
             if (!forgotten) allow(slack_ms_ * 2);
             continue;
         }

@@ -79,7 +79,7 @@ Task<SequenceRange> Sequence::fetch_once(std::int64_t count) {
     auto base = found.row ? found.row->last : 0;
     if (found.vanished) base = co_await floor();
     if (const auto unknown = std::exchange(unknown_, std::nullopt)) {
-        // The unknown commit happened, and no other commit followed.
+        // The commit with the unknown outcome has happened, and no other one followed.
         if (found.row && found.row->grant == unknown->grant) {
             seen_ = unknown->range.last;
             co_return unknown->range;

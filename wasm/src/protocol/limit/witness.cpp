@@ -26,7 +26,7 @@ void Witness::stamp(RateRow& row, bool vanished) {
     row.now = clock_.now();
     row.ahead = clock_.ahead();
     row.wall = wall_of(owner_.world.clock());
-    // If the row vanished, the whole limit may have been granted just now.
+    // If the row vanished, the whole limit may have been granted just before.
     if (vanished) row.grants = {{row.now + row.ahead, policy_.limit}};
 }
 
@@ -39,7 +39,7 @@ Task<void> Witness::learn_time() {
     // Without locks, a tab has to ask in order to learn whether there is a witness.
     if (!owner_.world.locks().available() && co_await ask_time()) co_return;
     while (!co_await begin_time() && !co_await ask_time()) {
-        // Two tabs that join at once may each have taken the other one for a witness.
+        // Two tabs that join at the same time may have taken each other for a witness.
         const auto random_ms = static_cast<double>(owner_.world.random().bits() % 50);
         co_await owner_.world.clock().sleep(random_ms);
     }

@@ -19,7 +19,8 @@ class Departures {
   public:
     Departures(World& world, const Names& names) : world_(world), names_(names) {}
 
-    /// Remembers what a message or a row names. What is no identifier is ignored.
+    /// Remembers the departures that a message or a row names. Ignores texts that are not
+    /// identifiers.
     void note(const std::vector<std::string>& ids);
     [[nodiscard]] bool contains(const std::string& id) const { return ids_.contains(id); }
 
@@ -29,8 +30,8 @@ class Departures {
     /// Stores a departure of the lock `key`.
     Task<void> store(std::string key, std::string id);
     Task<void> remove(std::vector<std::string> rows);
-    /// Removes old departures of all locks, at the first call: after the longest lease nobody needs
-    /// them.
+    /// Removes the departures of all locks that are older than the longest lease, because no tab
+    /// needs them any more. Does so at the first call only.
     Task<void> sweep();
 
   private:

@@ -59,7 +59,7 @@ Task<LockTokens> LockEpochs::raise(const std::string& key, LockClaim claim,
     for (int tried = 1;; ++tried) {
         auto raised = co_await attempt(raise_once(key, claim, wanted));
         if (raised) co_return std::move(raised.value());
-        // An unknown commit only wasted tokens.
+        // A commit with an unknown outcome has at worst wasted tokens, so it may be repeated.
         const Error error = raised.error();
         if (!passing(error) || tried == raise_attempts_max) co_await fail(error);
     }
@@ -117,7 +117,7 @@ Task<LockTokens> LockEpochs::reserve_in(Transaction& transaction, const std::str
                             .claim = claim,
                             .contended = contended};
     seen_[key] = row->last = tokens.last;
-    // Waiting tabs must know how long the next holder may hold, also if that one hangs at once.
+    // Waiting tabs must know how long the next holder may hold, even if that holder hangs at once.
     if (claim.max_hold_ms > 0) {
         row->max_hold_ms = row->max_hold_ms > 0 ? std::min(row->max_hold_ms, claim.max_hold_ms)
                                                 : claim.max_hold_ms;
@@ -262,7 +262,7 @@ Task<std::optional<LockRow>> LockEpochs::read_in(Transaction& transaction, const
     co_return row;
 }
 
-/// Returns a token that no earlier one of a vanished row exceeds.
+/// Returns a number that is at least as large as every token of a row that vanished.
 Task<std::int64_t> LockEpochs::floor() {
     constexpr auto clock_max = static_cast<double>(std::int64_t{token_max / 2});
     const auto base =
@@ -270,8 +270,8 @@ Task<std::int64_t> LockEpochs::floor() {
     co_return std::max(base, co_await backup());
 }
 
-/// The backup is a hint: without it, the clock alone must do. Fails with version_mismatch if a newer
-/// version wrote it.
+/// Returns the largest token that the backup has; 0 if there is none, and then only the clock keeps
+/// tokens rising. Fails with version_mismatch if a newer version wrote the backup.
 Task<std::int64_t> LockEpochs::backup() {
     if (!world_.storage().available()) co_return 0;
     auto text = co_await attempt(world_.storage().get(names_.lock_tokens()));

@@ -1,22 +1,23 @@
 // LockEpochs: the fencing tokens of all locks of a namespace (Store::locks).
 //
 // It promises:
-//  - A token is given once: every raise() returns larger ones than all before it, in any tab, for
-//    ever. One row per lock holds the newest that is reserved, and only grows.
+//  - A token is given once: every raise() returns larger tokens than all before it, in any tab, for
+//    ever. One row per lock holds the newest token that is reserved, and this number only grows.
 //  - After a raise(), or a check() that succeeded, nothing commits under an earlier hold: check()
-//    fails there, in the transaction that would have written.
+//    of the earlier hold fails, in the transaction that would have written.
 //
 // No transaction is needed between a holder that releases the lock and the next one: the next in
 // line reserves its tokens while it waits, and begins its epoch with its first commit. That is
-// enough, because a holder that released the lock writes nothing any more. A holder from which it
-// was stolen may try to; therefore a stealer raises the epoch before it is granted the lock.
+// enough, because a holder that released the lock writes nothing any more. A holder from which the
+// lock was stolen may still try to write. A stealer therefore raises the epoch before it is granted
+// the lock.
 //
 // The row of a lock that no tab uses is removed (lock_sweeper.hpp), and a database can vanish
-// (docs/decisions/0007). The row is then begun anew above the backup in localStorage, the largest
-// token of all locks, above what this tab has seen, and above the microseconds since 1970: tokens
-// are reserved more slowly than that grows, so that they rise even where everything was cleared.
-// Only a row that is gone, a stale or cleared backup and a clock set back, all together, could
-// repeat one.
+// (docs/decisions/0007). A new row then begins above three numbers: the largest token of all locks,
+// of which localStorage has a backup; the largest token that this tab has seen; and the
+// microseconds since 1970. Tokens are reserved more slowly than microseconds pass, so that they
+// rise even where everything was cleared. A token could repeat only if the row is gone, the backup
+// is stale or cleared, and the clock was set back.
 #pragma once
 
 #include <cstdint>
@@ -41,20 +42,20 @@ namespace tabacus {
 struct LockClaim {
     std::string label;
     std::int64_t max_hold_ms = 0;
-    std::int64_t lease_ms = 0;  // nothing where Web Locks exclude
-    std::int64_t tokens = 1;    // how many to reserve; where Web Locks exclude, perhaps none
+    std::int64_t lease_ms = 0;  // the length of a lease; 0 where Web Locks exclude
+    std::int64_t tokens = 1;    // how many to reserve; may be 0 where Web Locks exclude
 };
 
 /// The tokens of a native hold: from `next` to `last`.
 struct LockTokens {
     std::string grant;
-    std::string born;  // the row that they were reserved in
+    std::string born;  // identifies the row in which they were reserved (LockRow::born)
     std::int64_t first = 0;
     std::int64_t next = 1;
     std::int64_t last = 0;
     LockClaim claim = {};    // NOLINT(readability-redundant-member-init)
-    bool recorded = false;   // the row names this hold
-    bool contended = false;  // another tab had reserved tokens since this tab did, before these
+    bool recorded = false;   // whether the row names this hold
+    bool contended = false;  // whether another tab had reserved tokens after this tab's last ones
     [[nodiscard]] bool empty() const { return next > last; }
 };
 
@@ -71,22 +72,23 @@ class LockEpochs {
     Async<std::unique_ptr<Transaction>> begin(Stores scope, Access access, Durability durability);
     void abort_transactions() const { transactions_.abort_all(); }
 
-    /// Begins a new epoch, which ends the former holder's. Fails with lock_lost if `wanted` returns
-    /// false by the time that the epoch would begin.
+    /// Begins a new epoch, which ends that of the former holder. Fails with lock_lost if `wanted`
+    /// returns false just before the epoch would begin.
     Task<LockTokens> raise(const std::string& key, LockClaim claim,
                            Function<bool()> wanted = nullptr);
-    /// Reserves tokens for the next holder, greater than all before. The epoch stays, unless
-    /// `granted` has become true by then. Only one tab at a time may wait with such tokens.
+    /// Reserves tokens for the next holder, greater than all before. Does not begin a new epoch
+    /// unless `granted` has become true meanwhile. Only one tab at a time may wait with such
+    /// tokens.
     Task<LockTokens> reserve(const std::string& key, LockClaim claim,
                              std::shared_ptr<const bool> granted);
-    /// Does what raise() does, in a transaction under way (scope: locks, quarantine).
+    /// Does what raise() does, within `transaction` (scope: locks, quarantine).
     Task<LockTokens> raise_in(Transaction& transaction, const std::string& key, LockClaim claim);
     /// Reserves more tokens for the hold. Fails with fenced if the hold has ended; with unavailable
     /// if another tab has reserved tokens for the next holder.
     Task<void> extend(const std::string& key, LockTokens& tokens, std::int64_t count);
     /// Returns the lock's row, or nothing if there is none that can be read.
     Task<std::optional<LockRow>> read(const std::string& key);
-    /// Whether tabs wait, or read, in the lock's line (lease.hpp).
+    /// Whether the lock's line (lease.hpp) lists a tab that waits or reads.
     Task<bool> lined_up(const std::string& key);
     /// The names of the locks with a lease that has not been returned, or that tabs wait for; a
     /// dead holder's lock is among them.
@@ -119,7 +121,7 @@ class LockEpochs {
     TransactionGroup transactions_;
     LockSweeper sweeper_;
     SharedTransactions reads_;   // of read()
-    SharedTransactions tokens_;  // used by raise(), reserve() and record(): many locks need few
+    SharedTransactions tokens_;  // of raise(), reserve() and record(), for all locks
     std::map<std::string, std::int64_t> seen_;
 };
 

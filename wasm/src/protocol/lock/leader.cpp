@@ -17,15 +17,15 @@
 namespace tabacus {
 namespace {
 
-/// A message that was lost delays an answer by no more; and a call, where calls are not announced
-/// (LockTable::announced()).
+/// How often a caller and a leader read the rows. A lost message therefore delays an answer by no
+/// more than this. So does the lack of messages (LockTable::announced()).
 constexpr double call_again_ms = 1'000;
 /// A transaction that aborted for a passing reason (a dropped connection, a page that froze) is
 /// tried again.
 constexpr int call_attempts_max = 4;
 constexpr std::size_t number_digits = 16;
-/// How many rows of calls or answers are read at once: one of them can be parsed, unless another
-/// script wrote them all.
+/// How many rows of calls or answers are read at once. At least one of them can be parsed, unless
+/// another script wrote them all.
 constexpr std::uint32_t rows_read = 16;
 
 /// Returns the store of the requests and answers. No application has it: js/lock/lock-options.js
@@ -80,9 +80,9 @@ void forget_call(Transaction& transaction, const std::string& name, const std::s
     if (call.key) transaction.remove(Store::locks, key_key(name, *call.key));
 }
 
-/// Forgets answers that need not be kept. Reads the oldest answers alone, so that the work stays the
-/// same however many there are. Each answer adds one row and removes up to rows_read, so that the
-/// rows do not grow with the term.
+/// Forgets answers that need not be kept. Reads the oldest answers alone, so that the work stays
+/// the same however many there are. Each answer adds one row and removes up to rows_read, so that
+/// the rows do not grow with the term.
 Task<void> forget_outdated(Transaction& transaction, std::string name, double now_ms) {
     const auto prefix = answer_prefix(name);
     for (const auto& row : co_await transaction.list(Store::locks, prefix, rows_read)) {
@@ -112,8 +112,8 @@ Task<FencedTransaction> begin_in_term(std::shared_ptr<Grant> term, Durability du
     co_return co_await holds->begin(term, scope, durability);
 }
 
-/// Commits a transaction that only removes rows which nobody needs. What it has read counts
-/// whether or not the rows are gone.
+/// Commits a transaction that only reads, and removes rows which nobody needs. An unknown outcome
+/// is no failure, because it does not matter whether those rows are gone.
 Task<void> commit_tidying(FencedTransaction& transaction) {
     const auto committed = co_await attempt(transaction.commit());
     if (committed || committed.error().code() == ErrorCode::unknown_commit) co_return;
@@ -131,7 +131,7 @@ struct Leader::Wait {
     Completer<Unit> wake_signal;
     double deadline_ms = std::numeric_limits<double>::infinity();  // World::clock().monotonic_ms()
     bool pending = false;
-    std::optional<ErrorCode> end;  // why nobody waits any more
+    std::optional<ErrorCode> end;  // why the wait has ended
 
     void wake() {
         pending = true;
@@ -244,7 +244,7 @@ Task<std::string> Leader::keep(std::string name, std::string request,
     for (int tried = 1;; ++tried) {
         const auto kept = co_await attempt(keep_once(name, request, key, nonce, id));
         if (kept) co_return id;
-        // Whether an unknown commit happened shows in the next attempt.
+        // If the outcome of the commit is unknown, the next attempt finds out whether it happened.
         const bool passes =
             !kept && (may_pass(kept.error()) || kept.error().code() == ErrorCode::unknown_commit);
         if (!passes || tried == call_attempts_max) co_await fail(kept.error());
@@ -281,8 +281,8 @@ Task<void> Leader::keep_once(const std::string& name, const std::string& request
                      format_call_row({.state = CallRow::State::open, .at_ms = 0, .key = key}));
     if (key) transaction->put(Store::locks, key_key(name, *key), format_call_id(id));
     transaction->put(Store::data, data_key(calls_of(name), id), request);
-    // A leader that is woken by this reads in a transaction that waits for this one. So it finds
-    // the call even if this tab dies as soon as the call is kept.
+    // This is sent before the commit: a leader that it wakes reads in a transaction that waits for
+    // this one. So the leader finds the call even if this tab dies right after the commit.
     table_.broadcast(calls_topic(name), "new");
     co_await transaction->commit();
 }

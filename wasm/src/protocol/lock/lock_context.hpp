@@ -1,6 +1,6 @@
-// LockContext: the inside of a LockTable, shared by its queues.
+// LockContext: the private state of a LockTable, which its lock queues share.
 //
-// A queue lives as long as the context. What runs in `scope` ends before them.
+// A queue lives as long as the context. The tasks in `scope` are destroyed before the queues.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +55,7 @@ struct LockContext {
     void store_vanished();
     /// Ends store_vanished().
     void store_settled();
-    /// Returns a copy: a callback may open another lock.
+    /// Returns a copy of the list, because a callback may make another queue.
     [[nodiscard]] std::vector<std::shared_ptr<LockQueue>> all_queues() const;
 
   private:

@@ -1,5 +1,5 @@
-// LockQueries: the queries of the lock manager by this tab. A snapshot holds all locks of the origin,
-// so callers that ask at the same time share one: one query is under way, and calls that begin
+// LockQueries: this tab's queries of the lock manager. A snapshot lists all locks of the origin, so
+// it is costly, and callers share it. One query is under way at a time, and all calls that begin
 // meanwhile share the next one.
 #pragma once
 
@@ -20,11 +20,10 @@ namespace tabacus {
 class LockQueries {
   public:
     struct Answer : Counted {
-        /// Returns the entries of the holders of one lock, in time that does not grow with the other
-        /// locks.
+        /// Returns the entries of the holders of one lock, by a binary search.
         [[nodiscard]] std::span<const LockInfo> holders_of(std::string_view name) const;
 
-        LockSnapshot snapshot;  // what is held is sorted by name
+        LockSnapshot snapshot;  // `held` is sorted by name
         std::vector<std::string> probed;
         std::optional<Error> failure;
         bool known = false;
@@ -33,8 +32,8 @@ class LockQueries {
 
     LockQueries(Locks& locks, Scope& scope) : locks_(locks), scope_(scope) {}
 
-    /// Returns a snapshot that is taken after the call. Where the browser refuses one, the lock `probed`
-    /// is probed, if it is named. Fails as Locks::query() does.
+    /// Returns a snapshot that is taken after the call. If `probed` is not empty, it names the lock
+    /// that is probed where the browser refuses a snapshot. Fails as Locks::query() does.
     Task<Shared<Answer>> query(std::string probed = {});
 
   private:

@@ -1,16 +1,17 @@
 // LockQueue: one lock as one tab sees it: its own requests in order, and its hold of the native
 // lock.
 //
-// The native lock is what excludes other tabs: a Web Lock, or a lease. The tab requests it once for
-// all of its own requests, and once more for each request that came after a request of another tab,
-// that asks for another mode, or that has only `ifAvailable` requests before it. What the tab then
-// has is its *native hold*. Under it requests are *granted*, one after another (exclusive) or
-// together (shared). Between two grants the hold is kept for a little while (grace_period_ms),
-// because acquiring the native lock again costs a hundred times what a local grant does.
+// The *native lock* is what excludes other tabs: a Web Lock, or a lease. The tab requests it once
+// for all of its own requests. It requests it once more for each request of its own that came after
+// a request of another tab, that asks for another mode, or that has only `ifAvailable` requests
+// before it. A native lock that the tab has acquired is its *native hold*. Under it requests are
+// *granted*, one after another (exclusive) or together (shared). Between two grants the hold is
+// kept for a little while (grace_period_ms), because acquiring the native lock again costs a
+// hundred times as much as a grant under the hold.
 //
 // The tab releases an idle hold at once when another tab begins to wait or when the page is hidden.
 // It stops granting under a hold that is older than slice_ms, unless the browser reports that no
-// other tab waits: a message that was lost delays other tabs by no more.
+// other tab waits. Therefore a lost message does not delay other tabs for longer than that.
 //
 // The queue consists of these parts, each of which refers only to parts before it:
 //
@@ -18,7 +19,7 @@
 //   AutoResetEvent   wakes the driver
 //   LockListeners    callbacks of this tab that watch the lock
 //   RequestQueue     this tab's requests, in order
-//   Contenders       other tabs' requests, and between which of ours they came
+//   Contenders       other tabs' requests, and between which of this tab's requests they came
 //   NativeHolds      what this tab has of the native lock, and the grants under it
 //   FairOrder        this tab's positions among other tabs
 //   Availability     whether other tabs say that the lock is in use
@@ -58,8 +59,8 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
 
     /// Whether this tab holds the lock, or waits for it.
     [[nodiscard]] bool in_use() const { return !observer_.own_requests().empty(); }
-    /// Whether this tab has to receive what concerns the lock: it holds it or is the next to hold
-    /// it, tries it, asks its holder, or watches it.
+    /// Whether this tab has to receive the messages about the lock: the tab holds the lock, is the
+    /// next to hold it, tries it (`ifAvailable`), asks its holder, or watches it.
     [[nodiscard]] bool is_near() const {
         return holds_.any() || driver_.is_next() || check_.asking() || listeners_.any();
     }
@@ -73,7 +74,8 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void broadcast(const std::string& about);
 
     void on_message(const LockMessage& message);
-    /// Releases everything at once and notifies the holders. Requests that wait go on waiting.
+    /// Releases the lock at once and notifies its holders in this tab. Requests that wait go on
+    /// waiting.
     void suspend(std::string_view reason);
     void resume();
     void became_hidden() {

@@ -18,15 +18,15 @@ constexpr std::int64_t token_max = value_max;
 /// The epoch of a lock, Store::locks under its escaped name:
 /// "1;last;fence;born;grant;tab;since;max_hold;lease;heartbeat;label".
 struct LockRow {
-    std::int64_t last = 0;         // the newest token reserved: every later grant's is larger
+    std::int64_t last = 0;         // the newest token reserved; later grants get larger ones
     std::int64_t fence = 0;        // the first token of the newest hold that is known to commit
-    std::string born;              // an identifier of this row: one that began anew has another
+    std::string born;              // an identifier of this row; a row that replaces it has another
     std::string grant;             // the hold of `fence`: an identifier, never used twice
     std::string tab;               // the holder's identifier
     std::int64_t since_ms = 0;     // since the Unix epoch, for people only
     std::int64_t max_hold_ms = 0;  // 0: none was declared
-    std::int64_t lease_ms = 0;     // of a lease: taken as dead when unchanged for so long; else 0
-    std::int64_t heartbeat = 0;    // of a lease: counts its renewals; 0 when nobody holds it
+    std::int64_t lease_ms = 0;     // of a lease: how long it lasts without a renewal; otherwise 0
+    std::int64_t heartbeat = 0;    // of a lease: counts its renewals; 0 when no tab holds it
     std::string label;
     friend bool operator==(const LockRow&, const LockRow&) = default;
 };
@@ -38,7 +38,7 @@ std::optional<LockRow> parse_lock_row(std::string_view text);
 struct EvictionRow {
     std::int64_t attempt = 0;
     std::string tab;
-    std::string state;  // what was seen unchanged, as an identifier
+    std::string state;  // a hash of the observation that had not changed (lock_evictor.hpp)
     friend bool operator==(const EvictionRow&, const EvictionRow&) = default;
 };
 std::string format_eviction_row(const EvictionRow& row);
@@ -62,8 +62,9 @@ inline std::string eviction_key(std::string_view escaped_name) {
     return std::string(escaped_name) + "/rescue";
 }
 
-/// A call to a leader, Store::locks under "<its lock>/call/<id>" until it is answered, and then
-/// under "<its lock>/answer/<id>": "1;state;at" and, of a call with a key, ";key".
+/// A call to a leader, in Store::locks. Its key there is "<its lock>/call/<id>" until it is
+/// answered, and then "<its lock>/answer/<id>". Its text is "1;state;at", and ";key" follows if the
+/// call has a key.
 struct CallRow {
     enum class State : char { open = 'o', succeeded = 's', failed = 'f' };
     State state = State::open;
@@ -74,7 +75,7 @@ struct CallRow {
 std::string format_call_row(const CallRow& row);
 std::optional<CallRow> parse_call_row(std::string_view text);
 
-/// Which call a key has, Store::locks under "<its lock>/key/<key>": "1;id".
+/// The id of the call with a key, in Store::locks under "<its lock>/key/<key>": "1;id".
 std::string format_call_id(std::string_view id);
 std::optional<std::string> parse_call_id(std::string_view text);
 
@@ -82,27 +83,30 @@ std::optional<std::string> parse_call_id(std::string_view text);
 std::string format_call_number(std::int64_t number);
 std::optional<std::int64_t> parse_call_number(std::string_view text);
 
-/// The most fields of a row or a message. A longer one is not ours, and not worth the memory.
+/// The most fields of a row or a message. A text with more fields was not written by this program,
+/// and is not parsed, to save memory.
 constexpr std::size_t lock_fields_max = 4096;
 /// The fields of a message before those of its kind.
 constexpr std::size_t lock_fields_min = 4;
 
-/// A message between tabs about one lock: "1;kind;key;tab" and what else the kind has.
+/// A message between tabs about one lock: "1;kind;key;tab", and then the fields of `detail`.
 struct LockMessage {
     enum class Kind : char {
-        request = 'w',    // the tab begins to wait, or is the next in line: tabs that keep the lock
-                          // release it; detail: since when; its number, or 0 if it wants no answer;
-                          // "t" if it is `ifAvailable`, or "n" if it is the next in line
+        request = 'w',    // the tab begins to wait, or is the next in line: a tab that keeps the
+                          // lock in its grace period releases it; detail: since when; its number,
+                          // or 0 if it wants no answer; "t" if it is `ifAvailable`, or "n" if it is
+                          // the next in line
         taken = 't',      // the tab holds it
         busy = 'b',       // answers a request: the lock is in use, not merely kept; detail: the
                           // requester's tab and number
         released = 'r',   // the tab released it
-        handed = 'o',     // the same while others wait: may come after the next holder's `taken`
+        handed = 'o',     // the tab released it while others wait; may arrive after the `taken` of
+                          // the next holder
         query = 'q',      // asks all tabs for their requests; detail: a nonce, or an empty text,
                           // which holders alone answer
         report = 'i',     // answers a query: detail is the nonce, then one entry for each request
-        probe = 'p',      // follows from each waiter to the holders it waits for; detail: the path
-        victim = 'v',     // the path closed into a cycle, and this request shall break it
+        probe = 'p',      // goes from each waiter to the holders it waits for; detail: the path
+        victim = 'v',     // the path closed into a cycle, and this request has to end
         echo = 'h',       // a tab's message to itself; detail: a nonce
         ask = 'a',        // asks the holders whether they live (holder_check.hpp)
         alive = 'y',      // a holder's answer

@@ -11,8 +11,8 @@ class LockStamps {
   public:
     /// Returns an id that is greater than all before it in this tab.
     std::uint64_t next_id() { return ++last_id_; }
-    /// Returns the time since the Unix epoch. It rises with every call, so that there is an order
-    /// where the clock's step is coarse.
+    /// Returns the time in ms since the Unix epoch. It rises with every call, even within one step
+    /// of a coarse clock.
     double next_ms(const Clock& clock);
 
   private:

@@ -33,7 +33,7 @@ Task<Held> LockTable::acquire(std::string name, LockOptions options) {
 
 Task<std::vector<Held>> LockTable::acquire_all(std::vector<std::string> names,
                                                LockOptions options) {
-    // Everybody takes them in one order: no two that take several this way can wait for each other.
+    // All callers acquire them in the same order, so that no two callers can wait for each other.
     const std::set<std::string> ordered(names.begin(), names.end());
     if (ordered.size() < names.size()) {
         co_await fail(ErrorCode::invalid_argument, "a lock is named twice");

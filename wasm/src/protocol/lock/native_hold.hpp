@@ -35,10 +35,10 @@ struct NativeHold {
     LockMode mode = LockMode::exclusive;
     LockTokens tokens;
     std::int64_t block = 1;                // how many tokens were reserved last
-    std::unique_ptr<HeldLock> lock;        // the Web Lock; nothing if it is a lease
+    std::unique_ptr<HeldLock> lock;        // the Web Lock; null for a lease
     std::unique_ptr<HeldLock> entry_lock;  // released as soon as the first holder has begun
-    std::shared_ptr<HeldLock> liveness;    // of this tab, once the hold was reported
-    std::string reader;                    // the entry of a shared lease in the waiting line
+    std::shared_ptr<HeldLock> liveness;    // this tab's liveness lock, once the hold was reported
+    std::string reader;                    // the id of a shared lease's entry in the waiting line
     std::vector<std::shared_ptr<Grant>> active;
     std::uint64_t uses = 0;
     double taken_ms = 0;
@@ -49,7 +49,7 @@ struct NativeHold {
     Function<void(std::string_view)> on_lost = nullptr;
 };
 
-/// One grant of a request. `holds` may be gone: a Held may outlive the LockTable.
+/// One grant of a request. `holds` may have expired, because a Held may outlive the LockTable.
 struct Grant {
     std::weak_ptr<NativeHolds> holds;
     std::shared_ptr<NativeHold> hold;

@@ -10,11 +10,12 @@
 
 namespace tabacus {
 
-/// A request for the entry lock that is made ahead, for a later acquire(): a position in line.
+/// A request for the entry lock (web_lock.hpp) that is made before the acquire() that uses it. It
+/// keeps a position in line.
 struct EntryLockRequest {
     AbortSignal signal;              // ends the wait
-    std::unique_ptr<HeldLock> lock;  // the entry lock: this position is next in line
-    bool over = false;               // given up, or the entry lock was stolen
+    std::unique_ptr<HeldLock> lock;  // the entry lock, once this position is next in line
+    bool over = false;               // whether it was given up, or the entry lock was stolen
     Completer<Unit> settled;
 
     [[nodiscard]] bool is_next() const { return lock && !over; }
@@ -49,9 +50,9 @@ class NativeLock {
     /// was cancelled or lost its position to a stealer. At most one acquire() at a time, beside any
     /// number that steal.
     virtual Task<std::shared_ptr<NativeHold>> acquire(NativeRequest request) = 0;
-    /// Takes a position in line although this tab has the lock, or waits for it: behind all that
-    /// wait already, before all that come later. `on_next` is called when nobody is before it any
-    /// more. Returns nothing where a tab cannot have two positions.
+    /// Takes a position in line, even while this tab has the lock or waits for it. The position is
+    /// behind all requests that wait already, and before all that come later. `on_next` is called
+    /// when the position is the next in line. Returns null where a tab cannot have two positions.
     virtual std::shared_ptr<EntryLockRequest> request_entry(LockMode /*mode*/,
                                                             Function<void()> /*on_next*/) {
         return nullptr;
@@ -59,19 +60,18 @@ class NativeLock {
     /// Ends an acquire() that waits, and leaves nothing behind.
     virtual void cancel() = 0;
     virtual void release(const std::shared_ptr<NativeHold>& hold) = 0;
-    /// Another tab released the lock, or gave up waiting.
+    /// Notes that another tab released the lock, or gave up waiting.
     virtual void on_possible_release() = 0;
-    /// Another tab reported its requests: those that it holds come first.
+    /// Notes that another tab reported its requests. Those that hold the lock come first.
     virtual void on_report(const LockMessage& /*message*/) {}
     /// Whether an acquire() under way is the next in line.
     [[nodiscard]] virtual bool first_in_line() const = 0;
-    /// Returns whether another tab may wait. A tab that announced its request may be gone: it got
-    /// its shared grant, gave up or crashed. `is_next`: this tab itself has a position ahead that
-    /// is next in line.
+    /// Finds out whether another tab may be waiting. A tab that announced a request may no longer
+    /// wait, because it got a shared grant, gave up or crashed. `is_next`: whether this tab has a
+    /// position ahead that is next in line.
     virtual Task<bool> query_other_waiters(bool is_next) = 0;
-    /// Whether an acquire() under way is known to wait for other tabs. Returns false also while the
-    /// browser or the database has not answered yet, and once the lock was granted and is being
-    /// entered.
+    /// Whether an acquire() under way is known to wait for other tabs. It is not known while the
+    /// browser or the database has not answered yet, nor after the grant of the lock itself.
     virtual Task<bool> is_known_to_wait() = 0;
     /// Voids the tokens that are reserved: this tab is about to begin an epoch out of turn.
     virtual void void_reservation() {}

@@ -8,8 +8,8 @@ namespace {
 
 std::string entry_lock_name(const std::string& name) { return concat({"semaphore/", name}); }
 
-/// Returns the lock of a permit. The number comes first, so that no name can be taken for another's
-/// permit.
+/// Returns the name of a permit's lock. The number comes before the name, so that the permits of
+/// two semaphores never have the same lock.
 std::string permit_name(const std::string& name, int number) {
     return concat({"permit/", format_decimal(number), "/", name});
 }
@@ -33,7 +33,7 @@ struct Semaphore::Race {
 Task<Held> Semaphore::acquire(std::string name, int permits, LockOptions options) {
     options.mode = LockMode::exclusive;
     options.steal = false;
-    // This tries each permit that nobody waits for: a caller that waits has asked for all of them.
+    // A free permit has no waiters, because a caller that waits has requested all permits.
     if (options.if_available) {
         co_return co_await take_available(name, permits, std::move(options));
     }

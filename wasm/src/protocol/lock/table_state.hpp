@@ -1,5 +1,5 @@
-// TableState: whether the locks of a tab may be granted: while its page runs, its database exists,
-// and its table is open.
+// TableState: whether the locks of a tab may be granted. They may be granted while the page runs,
+// the database exists, and the table is open.
 //
 //   state       meaning                                              what ends the state
 //   granting    locks may be granted                                 suspend(): suspended

@@ -47,7 +47,7 @@ Task<std::shared_ptr<NativeHold>> WebLock::acquire_through_entry_lock(NativeRequ
     });
     if (request.on_next) request.on_next();
     auto taken = co_await attempt(acquire_under_entry_lock(std::move(request)));
-    // However this ended, the entry lock does not stay held for it.
+    // However this ended, this acquire() does not keep the entry lock.
     entering_.reset();
     reservation_.reset();
     auto entry_lock = std::exchange(entry_lock_, nullptr);
@@ -132,7 +132,7 @@ Task<void> WebLock::assign_tokens(std::shared_ptr<NativeHold> hold, NativeReques
     bool contended = false;
     if (const auto reservation = reservation_) {
         *reservation->granted = true;
-        // A tab whose timers run late distrusts what it has reserved.
+        // A tab whose timers run late does not rely on the tokens that it has reserved.
         reservation->trusted = reservation->trusted && reservation->awake.in_time();
         co_await reservation->settled.async();
         contended = reservation->tokens && reservation->tokens->contended;
@@ -182,25 +182,26 @@ Task<std::shared_ptr<NativeHold>> WebLock::steal(NativeRequest request) {
     co_return hold;
 }
 
-/// A writer whose own tab reads does not request the lock yet: it holds the entry lock exclusively.
+/// A writer in a tab that still holds the lock as a reader has not requested the lock yet, but
+/// holds the entry lock exclusively. That counts as waiting, too.
 Task<bool> WebLock::query_other_waiters(bool is_next) {
     auto answer = co_await attempt(context_.queries.query());
     if (!answer || !answer.value()->snapshot.complete) co_return true;
     const auto& held = answer.value()->snapshot.held;
     const auto& pending = answer.value()->snapshot.pending;
     const auto entry_lock = context_.names.entry_lock(key_);
-    const bool shut = std::any_of(held.begin(), held.end(), [&](const LockInfo& lock) {
+    const bool entered = std::any_of(held.begin(), held.end(), [&](const LockInfo& lock) {
         return lock.name == entry_lock && lock.mode == LockMode::exclusive;
     });
     const auto waits = [&](const std::string& name) {
         return std::any_of(pending.begin(), pending.end(),
                            [&](const LockInfo& lock) { return lock.name == name; });
     };
-    co_return waits(context_.names.lock(key_)) || (shut && !is_next) || waits(entry_lock);
+    co_return waits(context_.names.lock(key_)) || (entered && !is_next) || waits(entry_lock);
 }
 
-/// The browser answers in the order in which it is asked, and grants what it can at once: what it
-/// has not answered before a later question waits.
+/// Queries the lock manager after the request was made. The browser answers in order, and grants at
+/// once what it can. So a request that has no answer when the query has one waits for another tab.
 Task<bool> WebLock::is_known_to_wait() {
     const auto asked = asked_;
     if (answered_ || !co_await attempt(context_.queries.query(context_.names.lock(key_)))) {

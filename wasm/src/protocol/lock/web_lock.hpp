@@ -1,27 +1,29 @@
-// WebLock: Web Locks, in two steps, so that no request is stranded behind one that gives up.
+// WebLock: acquires a Web Lock in two steps, so that no request is stuck behind one that gave up.
+// A *reader* is a shared request, a *writer* an exclusive one.
 //
-// Chromium does not wake the requests queued behind a waiting one that is aborted, or whose tab is
-// closed, until the holder releases (docs/decisions/0008), although Web Locks §4.3 requires it. The
-// effect shows where holders share: readers behind a writer that gave up wait for a reader that
-// holds. So there is a second Web Lock, the *entry lock*. A request acquires the entry lock in its
-// own mode first, then waits for the lock itself, and then releases the entry lock. Therefore the
-// lock's own queue has either readers only or one writer alone, and no request is behind a writer
-// there. A request that is queued at the entry lock waits for the entry lock's holder in any case:
+// When a waiting request is aborted, or its tab is closed, Chromium does not wake the requests that
+// are queued behind it until the holder releases the lock (docs/decisions/0008), although Web Locks
+// §4.3 requires that. It matters where holders share: readers behind a writer that gave up wait
+// until the present readers release the lock. So there is a second Web Lock, the *entry lock*. A
+// request acquires the entry lock in its own mode first, then waits for the lock itself, and then
+// releases the entry lock. Therefore the queue of the lock itself has either only readers or a
+// single writer, and no request is queued behind a writer there. A request that is queued at the
+// entry lock has to wait for the holder of the entry lock in any case:
 //
 //   entry lock held by  lock's queue         queued at the entry lock
-//   readers             those readers        a writer, then any: they wait for a reader that holds
-//   one writer          that writer, alone   any: first its turn, then theirs
-//   a tab's position    as before            any: first the turns of that tab before the position
+//   readers             those readers        a writer, then any: they wait for a present reader
+//   one writer          that writer alone    any: they wait for that writer's turn
+//   a tab's position    as before            any: they wait for that tab's turns before it
 //   nobody              nobody
 //
 // Tokens. A writer that holds the entry lock is the next to hold the lock, so it reserves its
-// tokens while it waits: between the release of one tab and the grant of another there is no
-// transaction. These tokens are the newest when the writer's turn comes: a tab that raises the
-// epoch out of turn (a stealer, an evictor) steals the entry lock first, and the browser reports to
-// a tab what happened to its locks in order. So a writer that is granted the lock after that
-// already knows that it lost the entry lock, and begins anew. A tab that hung may have been granted
-// the lock, and lost it to a stealer, long ago: a tab that finds its timers late reserves new
-// tokens under the lock.
+// tokens while it waits, and no transaction is needed between the release in one tab and the grant
+// in another. These tokens must be the newest ones when the writer's turn comes. A tab that raises
+// the epoch out of turn (a stealer or an evictor) therefore steals the entry lock first. The
+// browser reports to a tab in order what happened to its locks. So a writer that is granted the
+// lock after that already knows that it lost the entry lock, and begins anew. There is one more
+// case: a tab that hung may have been granted the lock, and lost it to a stealer, long ago. A tab
+// that finds its timers late therefore reserves new tokens under the lock.
 #pragma once
 
 #include <memory>

@@ -9,7 +9,7 @@
 namespace tabacus {
 namespace {
 
-/// Returns how many fields of an event are of one job; 0 if the event is of the whole queue.
+/// Returns how many fields an event has for each job; 0 if the event concerns the whole queue.
 std::size_t fields_per_job(QueueEvent::Kind kind) {
     switch (kind) {
         case QueueEvent::Kind::failed:
@@ -62,7 +62,7 @@ std::vector<QueueReport> ClaimTracker::receive(const QueueEvent& event) {
     return reports;
 }
 
-/// Takes in what an event reports of the job whose fields begin at `at`.
+/// Handles the part of an event that concerns the job whose fields begin at `at`.
 void ClaimTracker::receive_job(const QueueEvent& event, std::size_t at) {
     using Kind = QueueEvent::Kind;
     const auto* const fields = &event.fields[at];
@@ -95,7 +95,8 @@ void ClaimTracker::receive_job(const QueueEvent& event, std::size_t at) {
     job.tab = event.tab;
 }
 
-/// A slot, which the last field names, has claimed jobs, of which the first one runs.
+/// Handles the event that a slot has claimed jobs. The last field names the slot. The first job
+/// runs.
 void ClaimTracker::claim(const QueueEvent& event) {
     const auto& fields = event.fields;
     const auto& slot = fields.back();
@@ -139,7 +140,7 @@ void ClaimTracker::announce(const std::string& id) {
     report(QueueEvent::Kind::running, entry.job.tab).job = entry.job;
 }
 
-/// The job is not claimed. What it has given was settled, or counts for nothing.
+/// Forgets a job that is no longer claimed. The outcome of its run was settled, or is ignored.
 void ClaimTracker::leave(const std::string& id) {
     claimed_.erase(id);
     current_.erase(claim_of_job(id));

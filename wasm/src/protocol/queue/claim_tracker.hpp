@@ -1,5 +1,5 @@
-// ClaimTracker: which jobs of a queue are claimed in any tab, and which of them run, as far as
-// events report it. The application of this tab sees a queue through it.
+// ClaimTracker: which jobs of a queue are claimed in any tab, and which of them run, as far as this
+// tab knows from events. From it the application gets its events and the state of the queue.
 //
 // A slot claims jobs together and runs them one after another. One event names all of them, and
 // later events show which one runs.
@@ -10,13 +10,13 @@
 //   running    the job is the current one of its claim  progress: running; done, failed, cancelled
 //              and was reported as such                 or returned: left; it is settled: settled
 //   settled    the job does not run, and the event of   the event: left
-//              its end has not come yet
+//              its end was not received yet
 //   left       the job is not claimed                   nothing: it is forgotten
 //
-// If a job is done, failed or makes progress before it was reported as running, it is reported as
-// running first. If it is given back before that, it is not reported at all. Events may be lost:
-// when a slot claims jobs, all that it had claimed before has left, and refresh() corrects the rest
-// by what the store has.
+// If a job is done, fails or makes progress before it was reported as running, it is reported as
+// running first. If it is given back before that, it is not reported at all. Events may be lost.
+// Two rules correct that: when a slot claims jobs, all that it had claimed before has left; and
+// refresh() compares the jobs with the store.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@ struct ObservedJob {
     std::string key;
     std::string kind;
     std::string tab;       // the tab that runs it, or that sent an event
-    int attempt = 0;       // from 1; 0: unknown
-    double fraction = -1;  // of its last progress; negative: none
+    int attempt = 0;       // the number of the attempt, from 1; 0 if it is unknown
+    double fraction = -1;  // the fraction of its last progress; negative if there is none
     std::string note;
 };
 
@@ -44,35 +44,35 @@ struct ObservedJob {
 struct QueueState {
     std::int64_t size = 0;  // jobs in the queue
     std::vector<ObservedJob> running;
-    std::int64_t done = 0;    // jobs, since this tab receives events
-    std::int64_t failed = 0;  // attempts, since this tab receives events
+    std::int64_t done = 0;    // the number of jobs done since this tab receives events
+    std::int64_t failed = 0;  // the number of attempts that failed since then
     bool paused = false;
 };
 
-/// What has happened to a job, or to the whole queue if there is no id, and the state after it.
+/// What has happened to a job, or to the whole queue if `job` has no id, and the state after it.
 struct QueueReport {
     QueueEvent::Kind type = QueueEvent::Kind::changed;
     ObservedJob job;
     std::string error;
-    bool final = false;  // of a failure: the job is not tried again
+    bool final = false;  // whether the job that failed is not tried again
     QueueState state;
 };
 
 class ClaimTracker {
   public:
-    /// `concurrency`: of the queue. A queue of one slot needs no event to know who runs a job.
+    /// `concurrency` is that of the queue. If the queue has one slot, every job belongs to it.
     explicit ClaimTracker(int concurrency) : one_slot_(concurrency == 1) {}
 
-    /// Takes in an event. Returns what it reports, or nothing while it does not report.
+    /// Handles an event. Returns what it reports, or nothing unless set_reporting(true) was called.
     std::vector<QueueReport> receive(const QueueEvent& event);
     /// Notes that jobs for which this tab waited are settled. Their events follow.
     void settle(const JobOutcomes& outcomes);
     /// Notes how many jobs the store has, and whether the queue is paused.
     void learn(std::int64_t size, bool paused);
-    /// Returns a mark of all jobs that are claimed, for a later refresh().
+    /// Returns a number for refresh(): the jobs that are known now come before this mark.
     [[nodiscard]] std::int64_t mark() const { return last_order_; }
-    /// Notes which jobs run, as the store says. Of the jobs before the mark, those that do not run
-    /// have left.
+    /// Notes which jobs run according to the store. Jobs that were known before the mark and are
+    /// not in `running` have left.
     void refresh(const std::vector<JobInfo>& running, std::int64_t mark);
     [[nodiscard]] std::int64_t size() const { return size_; }
     [[nodiscard]] QueueState state() const;
@@ -80,11 +80,11 @@ class ClaimTracker {
     void set_reporting(bool reporting) { reporting_ = reporting; }
     [[nodiscard]] bool reporting() const { return reporting_; }
 
-    /// Keeps the value that a run of the job has given. A value that is itself a text is not kept.
+    /// Remembers the value with which a run of the job ended, unless it is a text itself.
     void keep_value(const std::string& id, const QueueValue& value);
     [[nodiscard]] bool keeps_values() const { return !values_.empty(); }
-    /// Returns the texts of the values that are not needed any more: the run that gave each of them
-    /// is settled, or counts for nothing.
+    /// Returns the texts of the values that are not needed any more, because their run is settled
+    /// or lost its claim.
     std::vector<std::string> take_unneeded_values();
 
   private:

@@ -27,7 +27,7 @@ Task<void> JobIntake::enqueue(std::vector<QueueRequest*> requests) {
     });
     KindLimits kinds(rows_);
     if (!kinds.has_room(static_cast<std::size_t>(more))) {
-        put_fresh();  // or their kinds would not be counted
+        put_fresh();  // first, because recounting the kinds reads the rows
         co_await kinds.recount();
     }
     for (auto* request : requests) co_await enqueue_one(*request, positions);
@@ -82,8 +82,9 @@ void JobIntake::put_fresh() {
 }
 
 /// Lets the request join the job at `position`. Returns false if that job does not have the key. If
-/// jobs are claimed together, no other tab knows which of them runs or has ended. Each of them
-/// therefore takes the new payload, and if it is the one that runs, nothing of that run counts.
+/// jobs are claimed together, no other tab knows which of them runs or has ended. A job among them
+/// therefore takes the new payload in any case; if it is the one that runs, the outcome of that run
+/// is ignored.
 Task<bool> JobIntake::join(QueueRequest& request, std::string& position) {
     const auto row = co_await rows_.transaction.get(Store::jobs, rows_.key(position));
     const auto found = row ? rows_.job_of(*row) : std::nullopt;
@@ -123,7 +124,7 @@ Task<void> JobIntake::read_claimed() {
     }
 }
 
-/// The job takes what is asked for now, and moves to the front.
+/// Gives the job the payload and options of the new request, and moves it to the front.
 void JobIntake::renew(Job& job, const JobSpec& spec) {
     const auto value = queue_value_key(rows_.queue, concat({"p/", job.id}));
     if (spec.payload.by_value) {

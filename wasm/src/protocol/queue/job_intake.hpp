@@ -1,12 +1,13 @@
-// JobIntake: lets jobs into a queue, within one transaction over its rows.
+// JobIntake: adds jobs to a queue, within one transaction over its rows.
 //
 //   state of a request   meaning                             what ends the state
-//   asked                enqueue() has not decided it        a job of its key is there: joined; the
-//                                                            queue is full: refused; else accepted
-//   accepted, no key     its job is in the head, not in a    put_fresh(): written, with those that
-//                        row                                 came together with it
+//   asked                enqueue() has not decided it        a job with its key exists: joined; the
+//                                                            queue is full: refused; otherwise:
+//                                                            accepted
+//   accepted, no key     the head counts the job, which has  put_fresh(): written, in one row with
+//                        no row yet                          the other fresh jobs
 //   accepted, with key   its job has a row of its own        nothing: written
-//   joined               the job of its key takes the new    nothing: written
+//   joined               the job with its key takes the new  nothing: written
 //                        payload, unless that job runs
 //   refused              QueueRequest::refusal is set        nothing
 #pragma once
@@ -21,10 +22,10 @@
 
 namespace tabacus {
 
-/// A job to enqueue, and what came of it.
+/// A job to enqueue, and the decision about it.
 struct QueueRequest {
     JobSpec spec;
-    bool awaited = true;  // this tab waits for the outcome
+    bool awaited = true;  // whether this tab waits for the outcome
     JobReceipt receipt;
     std::optional<Error> refusal;
 };
@@ -44,10 +45,10 @@ class JobIntake {
     void renew(Job& job, const JobSpec& spec);
 
     QueueRows& rows_;
-    /// Jobs that are accepted, and not written yet: those that come together share a row.
+    /// Jobs that are accepted, and not written yet. Jobs that are enqueued together share a row.
     std::vector<Job> fresh_;
-    /// The claimed jobs by their ids, once they have been read: each has its position if it is
-    /// claimed alone, and hence runs, or else an empty text.
+    /// The claimed jobs by their ids, once they have been read. If a job is claimed alone, it runs,
+    /// and its value is its position; otherwise its value is an empty text.
     std::optional<std::map<std::string, std::string>> claimed_;
 };
 

@@ -13,8 +13,9 @@ constexpr std::uint32_t listed_rows = 64;
 /// How many places are remembered.
 constexpr std::size_t places_max = 16;
 
-// The places of the running jobs come first, then those of the queued ones, by their order in the
-// keys of their rows, and then those of the delayed ones, by the keys of their rows.
+// Places are compared as texts. The running jobs come first. Then come the queued jobs, in the
+// order of the priority and rank in the keys of their rows, and then the delayed jobs, in the order
+// of the keys of their rows.
 constexpr std::string_view running_place = "0";
 constexpr std::string_view queued_place = "1";
 constexpr std::string_view delayed_place = "2";
@@ -25,12 +26,12 @@ std::string order_of_job(const Job& job) {
     return std::string(order_of(runs.position()));
 }
 
-/// Returns the end of the place if the place is one of those that begin so; else an empty text.
+/// Returns the rest of the place if it begins with `part`; otherwise an empty text.
 std::string_view within(std::string_view part, std::string_view place) {
     return place.starts_with(part) ? place.substr(part.size()) : std::string_view();
 }
 
-/// The failure of a list that is to begin behind a job that is not there.
+/// The failure of a list that is to begin behind a job that does not exist.
 Error unknown_job(std::string_view id) {
     return {
         ErrorCode::invalid_argument,
@@ -96,7 +97,7 @@ Task<std::vector<ListedJob>> JobLists::Reading::next_queued(std::string place) {
         reads.push_back(rows.transaction.list(Store::jobs, prefix, listed_rows, from));
     }
     std::vector<ListedJob> listed;
-    std::string horizon;  // not empty: there may be more jobs of a kind behind it
+    std::string horizon;  // if not empty, rows of a kind that lie behind it may not be read yet
     for (auto& read : reads) {
         const auto found = co_await std::move(read);
         for (const auto& row : found) {
@@ -168,8 +169,7 @@ Task<std::vector<JobInfo>> JobLists::list(JobRange range) {
     co_return infos;
 }
 
-/// Returns the place behind which a list goes on. Looks through the queue if this tab has not
-/// listed the job last.
+/// Returns the place of the job. Searches the queue if the place is not remembered.
 Task<std::string> JobLists::place_of(Reading& reading, std::string id) {
     auto place = places_.find(id);
     if (!place.empty()) co_return place;

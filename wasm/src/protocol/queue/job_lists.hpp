@@ -1,9 +1,12 @@
-// JobLists: the jobs of a queue, as callers see them. It only reads the store, piece by piece, so
-// that a list with a limit takes memory for its own jobs alone.
+// JobLists: the lists of a queue's jobs for callers. It only reads the store, piece by piece, so
+// that a list with a limit needs memory for its own jobs only.
+//
+// A caller may ask for the jobs behind a certain job. The *place* of a job is where a list goes on
+// behind it.
 //
 //   state of a place   meaning                                   what ends the state
-//   remembered         the job that a list ended with was there  places_max other lists: forgotten
-//   forgotten          a list behind the job looks for it        a list ends with it: remembered
+//   remembered         the last list ended with that job         places_max other lists: forgotten
+//   forgotten          a list behind the job must search for it  a list ends with it: remembered
 #pragma once
 
 #include <string>
@@ -44,7 +47,7 @@ class JobLists {
         Task<std::vector<ListedJob>> next_queued(std::string place);
         [[nodiscard]] bool runs(const std::string& id) const;
     };
-    /// The places of the jobs that the last lists ended with. Those jobs may be gone since.
+    /// The places of the jobs with which the last lists ended. Those jobs may be gone by now.
     class Places {
       public:
         void remember(const std::string& id, std::string place);

@@ -6,7 +6,7 @@
 namespace tabacus {
 namespace {
 
-/// So many rows are read or removed together.
+/// The least number of rows that are read or removed together.
 constexpr std::size_t together_min = 8;
 
 bool is_ascii(const std::string& text) {
@@ -15,9 +15,10 @@ bool is_ascii(const std::string& text) {
 
 }  // namespace
 
-/// Lists the rows from the first of these keys on, as far as all of them begin alike, and at most
-/// twice as many: a request for each would be most of the work of a transaction. Returns nothing if
-/// the keys are few. Stores order texts of ASCII as std::map does, but not all others.
+/// Lists the rows from the first of the keys on, with the text with which all of the keys begin,
+/// and at most twice as many rows as there are keys. One such request is much cheaper than a
+/// request for each key. Returns nothing if there are few keys, or if one is not ASCII: the
+/// database orders other texts differently from std::map.
 Task<std::optional<std::vector<Row>>> KeyIndex::list() const {
     const bool ascii = std::all_of(rows_.begin(), rows_.end(),
                                    [](const auto& entry) { return is_ascii(entry.first); });
@@ -36,7 +37,7 @@ Task<void> KeyIndex::read() {
         }
         if (listed->size() < 2 * rows_.size()) co_return;  // there are no others
     }
-    // They are requested together: their answers come faster than those of single requests.
+    // All are requested before the first answer is awaited, which is faster.
     std::vector<std::pair<std::string*, Async<std::optional<Row>>>> reads;
     reads.reserve(rows_.size());
     for (auto& [key, text] : rows_) reads.emplace_back(&text, transaction_.get(Store::jobs, key));

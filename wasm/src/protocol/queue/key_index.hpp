@@ -1,5 +1,5 @@
-// KeyIndex: the rows that say where the jobs of some keys are. Where the keys are many and begin
-// alike, they are read or removed together.
+// KeyIndex: the index rows of some keys. The index row of a key says in which row the job with that
+// key is. If there are many keys that begin alike, one request reads or removes all their rows.
 #pragma once
 
 #include <map>
@@ -23,8 +23,8 @@ class KeyIndex {
     Task<void> read();
     /// Returns the value of the row, which is empty if there is no such row.
     std::string& value(const std::string& row_key) { return rows_[row_key]; }
-    /// Removes the rows that were added if they are many, as far as few others lie between them.
-    /// Returns the keys of those that it has removed.
+    /// Removes the rows that were added if there are many and few other rows lie between them.
+    /// Returns the keys of the rows that it has removed; the caller removes the others one by one.
     Task<std::set<std::string>> remove();
 
   private:

@@ -18,7 +18,8 @@ namespace tabacus {
 
 /// A transaction that aborted for a passing reason (a dropped connection) is tried again.
 constexpr int queue_attempts_max = 4;
-/// A message that was lost, or a spoilt head, delays work by no more, once anything happens.
+/// The longest time by which a lost message or a wrong head delays work, once anything happens in
+/// the queue.
 constexpr double work_again_ms = 5'000;
 
 struct OpenQueue {
@@ -46,12 +47,12 @@ struct OpenQueue {
     [[nodiscard]] std::string row_key(std::string_view rest) const {
         return concat({key, "/", rest});
     }
-    /// Returns the prefix of the outcomes that this tab shall fetch.
+    /// Returns the prefix of the rows with the outcomes for this tab.
     [[nodiscard]] std::string outcomes_prefix() const {
         return concat({key, "/o/", context.tab, "/"});
     }
-    /// Announces to other tabs that a transaction is about to commit. If this tab dies before it
-    /// posts the events, the others read the store all the same.
+    /// Announces to other tabs that a transaction is about to commit. They read the store even if
+    /// this tab dies before it posts the events.
     void announce_commit() const {
         if (context.channel) context.channel->post(format_commit_notice(key, context.tab));
     }

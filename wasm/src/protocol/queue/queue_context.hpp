@@ -21,8 +21,8 @@ struct QueueContext {
     AbortableTransactions transactions;
     Scope& scope;
     std::unique_ptr<Channel> channel = nullptr;  // none while the page is in the back/forward cache
-    /// The time since the Unix epoch when the monotonic clock was 0. Tabs that live agree on it
-    /// (Queues): delays run by the monotonic clock, whatever is done to the wall clock meanwhile.
+    /// The time since the Unix epoch when the monotonic clock was 0. All open tabs use the same one
+    /// (queues.cpp), so that delays do not change if the wall clock is set.
     double epoch_ms = world.clock().now_ms() - world.clock().monotonic_ms();
 
     /// Returns the time since the Unix epoch, by the monotonic clock.

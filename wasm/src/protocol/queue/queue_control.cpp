@@ -39,7 +39,7 @@ Task<std::int64_t> clear_all(QueueRows& rows) {
             if (!jobs.empty()) rows.take(jobs.back().position());
             for (const auto& job : jobs) rows.cancel(job);
             count += static_cast<std::int64_t>(jobs.size());
-            // The event names no job: there may be too many.
+            // The event names no job, because there may be too many.
             std::erase_if(rows.changes.events, [](const QueueEvent& event) {
                 return event.kind == QueueEvent::Kind::cancelled;
             });
@@ -49,7 +49,7 @@ Task<std::int64_t> clear_all(QueueRows& rows) {
     co_return count;
 }
 
-/// `again`: makes the dead letter a job at the front, else discards it.
+/// Ends a dead letter: makes it a job at the front if `again` is true, and discards it otherwise.
 Task<std::int64_t> end_dead_letter(QueueRows& rows, std::string id, bool again) {
     const auto letter = rows.key(concat({"d/", id}));
     const auto row = co_await rows.transaction.get(Store::jobs, letter);
@@ -57,7 +57,7 @@ Task<std::int64_t> end_dead_letter(QueueRows& rows, std::string id, bool again) 
     if (!job) co_return 0;
     bool there = false;
     if (!job->key.empty()) {
-        // A job that has come under its key since stands for both.
+        // If a job with the same key was enqueued meanwhile, the dead letter is only discarded.
         const auto index = rows.index_key(job->key);
         there = (co_await rows.transaction.get(Store::jobs, index)).has_value();
     }
@@ -142,7 +142,8 @@ Task<void> QueueControl::resume() {
 void QueueControl::online() {
     if (!status_.paused || open_.closed) return;
     open_.context.scope.spawn([](QueueControl& self) -> Task<void> {
-        // Every tab receives this event: one that fails to resume the queue is not the only one.
+        // A failure does no harm, because every tab receives the event and tries to resume the
+        // queue.
         (void)co_await attempt(self.change([](QueueRows& rows) {
             return set_paused(rows, QueueHead::Paused::no, QueueHead::Paused::by_failure);
         }));

@@ -1,12 +1,14 @@
-// QueueControl: the changes of callers to a queue and to its jobs. Each change is one transaction.
+// QueueControl: the changes that callers make to a queue and to its jobs. Each change is one
+// transaction.
 //
 //   state     meaning                                what ends the state
 //   begun     a transaction reads the head and the   the commit: done
 //             rows that the change concerns          the commit may have happened: unknown
-//                                                    a passing failure: begun again
+//                                                    a temporary failure: begun again
 //                                                    any other: the caller receives the failure
-//   unknown   what it would have settled for this    nothing: the caller receives the failure
-//             tab is kept as unknown
+//   unknown   the outcomes for this tab that it      nothing: the caller receives the failure
+//             would have settled are kept as
+//             unknown (awaited_outcomes.hpp)
 //   done      all tabs are notified                  nothing
 #pragma once
 

@@ -10,12 +10,13 @@
 namespace tabacus {
 namespace {
 
-/// No record of ours has as many: a longer one is not worth the memory.
+/// More fields than any record has. A longer text is not parsed, to save memory.
 constexpr std::size_t queue_fields_max = 8192;
 
-/// Times in keys have so many digits, so that the keys are in the order of the times.
+/// The number of digits of a time in a key, so that the keys are in the order of the times.
 constexpr std::size_t key_digits = 16;
-/// Ranks lie on both sides of it.
+/// Ranks are less than this, and greater than its negative. In keys it is added to them, so that
+/// they are not negative.
 constexpr std::int64_t rank_middle = value_max / 2;
 
 std::string padded(std::int64_t number, std::size_t digits) {
@@ -24,7 +25,7 @@ std::string padded(std::int64_t number, std::size_t digits) {
     return text;
 }
 
-/// Takes fields off the front of a text, and remembers whether one was wrong.
+/// Takes fields off the front of a text, and remembers whether one of them was invalid.
 class QueueFields {
   public:
     explicit QueueFields(std::string_view text)
@@ -68,7 +69,7 @@ class QueueFields {
         good_ = good_ && field.size() == 1 && allowed.find(field[0]) != std::string_view::npos;
         return good_ ? field[0] : allowed[0];
     }
-    /// Takes "length;" and so many bytes, which are not a field.
+    /// Takes "length;" and as many bytes as that.
     std::optional<std::string_view> counted() {
         const auto size = number(0, static_cast<std::int64_t>(rest_.size()));
         if (!good_ || ended_ || static_cast<std::size_t>(size) > rest_.size()) return std::nullopt;
@@ -123,7 +124,7 @@ std::optional<std::vector<std::string>> split_tabs(std::string_view text) {
     return tabs;
 }
 
-/// "born-serial".
+/// The parts of a job's id, "born-serial".
 struct JobId {
     std::string_view born;
     std::int64_t serial = 0;
@@ -136,8 +137,8 @@ std::optional<JobId> parse_job_id(std::string_view id) {
     return serial ? std::optional<JobId>({id.substr(0, dash), *serial}) : std::nullopt;
 }
 
-/// Returns by how much the serials of a batch that begins with these two rise, 1 or -1; 0 if they
-/// cannot be in one batch.
+/// Returns 1 or -1, by which the serials of a batch that begins with these two jobs rise. Returns 0
+/// if the jobs cannot share a row.
 int batch_step(const Job& first, const Job& second) {
     const auto alike = [](const Job& job) {
         return std::tie(job.kind, job.priority, job.optional, job.at_most_once, job.attempts,
@@ -154,7 +155,7 @@ int batch_step(const Job& first, const Job& second) {
     return rise == 1 || rise == -1 ? static_cast<int>(rise) : 0;
 }
 
-/// Adds all of a job but its payload.
+/// Adds all fields of a job except its payload.
 void add_head(Format& format, const Job& job) {
     const int flags =
         (job.optional ? 1 : 0) | (job.at_most_once ? 2 : 0) | (job.payload.by_value ? 4 : 0);

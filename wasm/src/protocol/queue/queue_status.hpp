@@ -1,7 +1,7 @@
 // QueueStatus: what this tab knows of a queue's length, and whether the queue is paused.
 //
-// The length is known as of a version of the queue's head. News may arrive in any order: older news
-// changes nothing.
+// The length belongs to a version of the queue's head. Events may arrive in any order; one with an
+// older version changes nothing.
 #pragma once
 
 #include <cstdint>

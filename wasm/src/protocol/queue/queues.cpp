@@ -56,7 +56,7 @@ void Queues::Parts::open_channel() {
             return on_ahead(static_cast<double>(*ahead_ms));
         }
         auto message = parse_queue_event(text, false);
-        if (!message) return;  // another version's, or a stranger's
+        if (!message) return;  // another version or another program sent it
         const auto found = queues.find(message->queue);
         if (found == queues.end()) return;
         auto& parts = *found->second->parts_;
@@ -67,16 +67,17 @@ void Queues::Parts::open_channel() {
     context.channel->post(format_ahead(context.tab, ahead_of_wall_ms()));
 }
 
-/// Returns by how much this tab's clock is ahead of the wall clock, which may have jumped since the
-/// tab was opened, or the machine may have slept; 0 if they agree.
+/// Returns by how much this tab's clock is ahead of the wall clock; 0 if they agree. They disagree
+/// if the wall clock was set, or if the machine slept, since the tab was opened.
 std::int64_t Queues::Parts::ahead_of_wall_ms() const {
     constexpr double agreement_ms = 1'000;
     const auto ahead_ms = context.steady_ms() - context.world.clock().now_ms();
     return std::abs(ahead_ms) < agreement_ms ? 0 : static_cast<std::int64_t>(ahead_ms);
 }
 
-/// A tab that has been opened asks with 0, and adopts the first answer. A page that comes back from
-/// the back/forward cache tells its clock to tabs that were opened meanwhile.
+/// Handles the message format_ahead(). A tab that was opened asks with 0, and adopts the first
+/// answer. A page that comes back from the back/forward cache sends its own number to the tabs that
+/// were opened meanwhile.
 void Queues::Parts::on_ahead(double ahead_ms) {
     if (ahead_ms == 0) {
         const auto own_ms = ahead_of_wall_ms();

@@ -12,9 +12,9 @@
 namespace tabacus {
 namespace {
 
-/// No job waits longer for its next attempt.
+/// The longest wait for the next attempt.
 constexpr double back_off_max_ms = 3'600'000;
-/// How many delayed jobs one transaction lets run.
+/// How many delayed jobs that are due one transaction moves to those that may run.
 constexpr std::uint32_t promoted_max = 64;
 /// How many rows each_row() reads at once.
 constexpr std::uint32_t piece_rows = 256;
@@ -90,12 +90,12 @@ Task<void> QueueRows::read_head() {
     }
 }
 
-/// Makes a head for the rows that are there: the queue is empty, unless the head could not be read.
+/// Makes a head. Counts the rows, because there may be jobs if the head could not be read.
 Task<void> QueueRows::make_head(const Row* unreadable) {
     if (unreadable) quarantine(*unreadable);
     head.born = identifier_of(context.world.random().bits());
-    // It is above the versions of a lost database, whose heads were written less often than 1000
-    // times a millisecond.
+    // This is above the versions of a lost database, because a head is not written 1000 times in a
+    // millisecond.
     head.version = std::min(now_ms(), value_max / 4000) * 1000;
     head = co_await counted(std::move(head));
 }
@@ -278,7 +278,8 @@ void QueueRows::failed(Job job, const JobOutcome& outcome) {
         job.error = error;
         if (!options.pause_on_failure) {
             const auto doubled = options.back_off_ms * std::exp2(std::min(job.attempts - 1, 30));
-            // Half of it is random, so that jobs that failed together do not come back together.
+            // Half of the delay is random, so that jobs that failed together are not tried
+            // together.
             const auto random = static_cast<double>(context.world.random().bits() >> 11U) * 0x1p-53;
             job.delay_ms =
                 static_cast<std::int64_t>(std::min(doubled, back_off_max_ms) * (0.5 + random / 2));

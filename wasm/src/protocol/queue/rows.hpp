@@ -1,12 +1,12 @@
-// QueueRows: the rows of one queue within one transaction, and what happens to a job in it.
+// QueueRows: the rows of one queue within one transaction, and the changes that a job may undergo.
 //
-// A transaction over a queue that writes goes through these steps, in this order:
+// A transaction that writes goes through these steps, in this order:
 //
-//   step       calls                          what it may not do
-//   began      read_head()                    write anything
-//   changing   everything else                read the head again: `head` has the changes
-//   written    write_head(), or, if the head  change a row: the events carry the head's version
-//              is unchanged, stamp_events()
+//   step       calls                          what is not allowed
+//   began      read_head()                    to write anything
+//   changing   everything else                to read the head again, since `head` has the changes
+//   written    write_head(), or, if the head  to change a row, since the events have the version of
+//              is unchanged, stamp_events()   the head
 #pragma once
 
 #include <optional>
@@ -27,15 +27,15 @@ constexpr std::size_t ahead_max = 1024;
 /// About the most fields of one event. All that a slot claims at once is in one event.
 constexpr std::size_t event_fields_max = 4 * ahead_max;
 
-/// What a transaction has done that others are notified of once it has committed.
+/// What a transaction has done. Once it has committed, tabs are notified of it.
 struct QueueChanges {
     std::vector<QueueEvent> events;
     /// The outcomes of jobs that this tab waits for.
     JobOutcomes outcomes;
 
-    /// Adds the fields to the last event if it is of that kind, else to a new event.
+    /// Adds the fields to the last event if that is of the same kind, and otherwise to a new event.
     void add(QueueEvent::Kind kind, std::initializer_list<std::string_view> fields);
-    /// Adds the fields of all these events.
+    /// Adds the events, in the same way.
     void add_all(std::vector<QueueEvent> more);
     /// Adds a job that a slot has claimed. end_running() must follow the last one.
     void add_running(const Job& job);
@@ -46,8 +46,8 @@ struct QueueChanges {
     std::vector<std::string>& fields_of(QueueEvent::Kind kind);
 };
 
-/// A job is given up as a dead letter when this many workers were lost while they had it: the job
-/// itself may be what ends them.
+/// A job becomes a dead letter when this many workers were lost while they ran it, because the job
+/// itself may have crashed them.
 constexpr int lost_workers_max = 10;
 
 struct QueueRows {
@@ -57,18 +57,18 @@ struct QueueRows {
     const QueueOptions& options;
     QueueChanges& changes;
     QueueHead head = {};        // NOLINT(readability-redundant-member-init)
-    bool touched = false;       // the head, or what it counts, has changed
-    bool spoilt = false;        // what the head counts is unknown
+    bool touched = false;       // whether the head, or what it counts, has changed
+    bool spoilt = false;        // whether the counts of the head are wrong: a row was quarantined
     std::int64_t began_ms = 0;  // now_ms(), after its first call
-    /// The rows of keys that KeyIndex::remove() has removed.
+    /// The keys of the index rows that KeyIndex::remove() has removed.
     std::set<std::string> removed = {};  // NOLINT(readability-redundant-member-init)
 
     [[nodiscard]] std::string key(std::string_view rest) const;
-    /// Returns the key of the row that says where the job of that key is.
+    /// Returns the key of the index row for the job key `of`.
     [[nodiscard]] std::string index_key(std::string_view of) const;
     /// Returns the time, which stays the same for the whole transaction.
     [[nodiscard]] std::int64_t now_ms();
-    /// Returns when a job is due that is delayed by so much, by QueueContext::steady_ms().
+    /// Returns when a job that is delayed by `delay_ms` is due, by QueueContext::steady_ms().
     [[nodiscard]] std::int64_t due_ms(std::int64_t delay_ms) const;
 
     /// Reads the queue's head. Must be called before anything else but reads.
@@ -77,36 +77,36 @@ struct QueueRows {
     Task<void> write_head();
     /// Writes a row whose value no other transaction writes, as FencedTransaction::prove() does.
     void prove();
-    /// Takes the place of write_head() where nothing has changed that the head records.
+    /// Replaces write_head() if nothing has changed that the head records.
     void stamp_events();
     /// Returns nothing if the row cannot be read; it is then moved to Store::quarantine.
     std::vector<Job> jobs_of(const Row& row);
-    /// Reads the rows whose keys begin with this, piece by piece, so that they need not fit into
+    /// Reads the rows whose keys begin with `part`, piece by piece, so that they need not fit into
     /// memory together.
     Task<void> each_row(std::string_view part, Function<void(const Row&)> visit) const;
-    /// Reads a row of one job, which is in no batch.
+    /// Reads a row with a single job.
     std::optional<Job> job_of(const Row& row);
-    /// Reads the value of a payload that is no text.
+    /// Reads the value of a payload that is not a text.
     Task<void> read_value(Job& job);
 
     /// Returns the reason if no further job of this kind is accepted. Otherwise the head lists the
     /// kind from here on.
     std::optional<Error> refusal_of(const std::string& kind);
 
-    /// Writes the jobs into one row, which batch_of() allows.
+    /// Writes the jobs into one row. Requires that batch_of() allows that.
     void put(std::span<const Job> batch);
     void put(const Job& job) { put(std::span(&job, 1)); }
-    /// Writes the jobs into as few rows as can be.
+    /// Writes the jobs into as few rows as possible.
     void put_all(std::span<const Job> jobs);
-    /// Removes the row. One call of the following for each of its jobs decides what becomes of it.
+    /// Removes the row of one or more jobs. One of the following must then be called for each job.
     void take(std::string_view position);
     void move(const Job& from, const Job& to);
     void done(const Job& job, const JobOutcome& outcome);
     void make_dead_letter(Job job, std::string_view error);
-    /// Ends a failed attempt: the job is tried again, now or later, or is given up.
+    /// Ends a failed attempt: the job is tried again, now or later, or becomes a dead letter.
     void failed(Job job, const JobOutcome& outcome);
-    /// Gives back a row whose worker was lost. If `unchanged`, the loss is not counted, and the row
-    /// stays as it is, except that an at-most-once job still becomes a dead letter.
+    /// Gives back the jobs of a row whose worker was lost. If `unchanged`, the loss is not counted,
+    /// and the row stays as it is, except that an at-most-once job still becomes a dead letter.
     void give_back(std::vector<Job> batch, bool unchanged);
     void cancel(const Job& job);
 

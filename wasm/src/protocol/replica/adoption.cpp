@@ -55,9 +55,9 @@ Task<std::int64_t> next_epoch(ReplicaSlot& slot, ReplicaNotices& notices, Random
     co_return *next;
 }
 
-/// Puts the first rows of the epoch that `transaction` begins, on their bases. Until its outcome is
-/// reported they are commits of unknown outcome, and nothing else of the replica's state has
-/// changed.
+/// Puts the first rows of the epoch that `transaction` begins; each continues what the stored row
+/// held. Until the outcome of the transaction is reported, these rows are commits of unknown
+/// outcome, and nothing else of the replica's state changes.
 void put_first_rows(Transaction& transaction, const HolderRecord& holder,
                     std::list<CommitRow>& rows) {
     const auto row_id = ReplicaSlot::row_of(holder);
@@ -76,8 +76,8 @@ void forget_first_rows(const std::list<CommitRow>& rows) {
     }
 }
 
-/// Puts `rows` on their bases, and commits. If that fails, nothing has been adopted, as far as is
-/// known.
+/// Adds to each of `rows` its base, and commits them. If that fails, nothing has been adopted, as
+/// far as is known.
 Task<void> commit_adoption(Replica& replica, Transaction& transaction, const HolderRecord& holder,
                            std::list<CommitRow>& rows) {
     for (auto& row : rows) {
@@ -120,8 +120,9 @@ Task<void> adopt(Replica& replica) {
         generation, slot.name(),
         co_await next_epoch(slot, replica.notices, replica.world.random(), *transaction)};
     transaction->claim(subject_of_slot(slot.name()), format_holder(holder));
-    // Nothing is committed with a generation made here. If the outcome of that remained unknown, a
-    // database that vanished would look like one that never had that generation.
+    // If this transaction makes the generation, it commits no rows. Otherwise, if its outcome were
+    // unknown and the database vanished, the loss could not be distinguished from a transaction
+    // that never happened.
     std::list<CommitRow> rows;
     if (!made) rows = replica.counters.gather(durability, single_bases_max);
     co_await commit_adoption(replica, *transaction, holder, rows);
@@ -134,7 +135,8 @@ Task<void> adopt(Replica& replica) {
     const bool lost = !replica.active() || slot.lock_lost();
     if (!replica.active()) slot.unlock();
     if (lost) slot.lose();
-    // The generation first, so that once a flush has resolved, a loss of the database is noticed.
+    // The backup gets the generation before a flush resolves, so that a loss of the database after
+    // that flush is noticed.
     (void)co_await attempt(replica.backup.set_generation(generation));
     replica.committer.committed(rows);
     co_await back_up(replica.backup, replica.notices, slot, rows);

@@ -1,11 +1,12 @@
 // Adoption: how a replica comes to own a slot.
 //
 //   running   meaning                                      who may leave the state, and how
-//   no        nobody adopts; the slot is adopted or not    ensure_adopted(): begin()
+//   no        no adoption runs; the slot is adopted or not ensure_adopted(): begin()
 //   yes       a coroutine adopts; others wait for its end  that coroutine: end()
 //
-// An adoption is one transaction. It finds out which database this is, brings back what a vanished
-// one held, ends the former epoch, begins the replica's own, and commits what is dirty.
+// An adoption is one transaction. It finds out which database this is, recovers the rows of a
+// database that vanished, ends the former epoch, begins the replica's own epoch, and commits what
+// is dirty.
 #pragma once
 
 #include "protocol/common/wait_list.hpp"
@@ -31,10 +32,10 @@ class Adoption {
     WaitList ended_;
 };
 
-/// Returns once the replica has adopted a slot and holds its lock, where there are locks. A replica
-/// that rested and gets its slot's lock again needs no transaction: its epoch goes on. Fails with
-/// fenced, store_failed, quota_exceeded or unavailable if nothing was adopted, and with
-/// unknown_commit if it is not known whether a slot was adopted.
+/// Returns once the replica has adopted a slot and, where there are Web Locks, holds its lock. If
+/// the replica rested (replica_slot.hpp) and gets its slot's lock again, it needs no transaction,
+/// because its epoch goes on. Fails with fenced, store_failed, quota_exceeded or unavailable if
+/// nothing was adopted, and with unknown_commit if it is not known whether a slot was adopted.
 Task<void> ensure_adopted(Replica& replica);
 
 }  // namespace tabacus

@@ -1,10 +1,11 @@
 // Backup: a copy of each replica's committed rows in localStorage, an independent store.
 //
-// Each row has one writer and only grows, which is all that localStorage can be trusted with
-// (docs/decisions/0001): a stale read or a lost write makes the backup older, never wrong. Its rows
-// count in the place of a row that cannot be read, and after the database was lost, when they are
-// merged by taking the larger totals. Beside a database that is intact they may be another
-// script's. A failure makes the backup incomplete, no more: a backup is a hint.
+// Reads of localStorage may be stale, and writes may be lost (docs/decisions/0001). Because each
+// row has one writer and only grows, the backup then becomes older, but never wrong. A row of the
+// backup is used in two cases: when the row of the database cannot be read, and after the database
+// was lost. The larger totals win. In all other cases the backup is ignored, because another script
+// may have written it. If a write of the backup fails, the backup is incomplete, and nothing else
+// happens.
 //
 // The backup of a namespace may have backup_max bytes, since the origin's other scripts need the
 // rest of localStorage. A tab measures it when it adopts its first slot, and adds rows while there
@@ -13,12 +14,12 @@
 //   state               meaning                                what ends the state
 //   complete            it holds each row that was committed   a row finds no room, or cannot be
 //                                                              written: incomplete
-//   incomplete          a warning has reported that; further   nobody
+//   incomplete          a warning has reported that; further   nothing
 //                       rows are written where there is room
 //
 //   stored generation   meaning                                what ends the state
 //   current             each adoption replaces it              keep_generation(): kept
-//   kept                a newer version wrote it               nobody
+//   kept                a newer version wrote it               nothing
 #pragma once
 
 #include <cstddef>
@@ -36,7 +37,7 @@ namespace tabacus {
 
 /// The most bytes of a backup: keys and values in UTF-8.
 constexpr std::size_t backup_max = 2'000'000;
-/// What a value is taken to weigh. It is longer than most: "1;epoch;plus;minus".
+/// The assumed length of a value, "1;epoch;plus;minus". Most are shorter.
 constexpr std::size_t backup_value_size = 32;
 
 /// A row of the backup.
@@ -67,8 +68,7 @@ class Backup {
     /// Leaves the stored generation as it is from here on: a newer version has written it.
     void keep_generation() { generation_kept_ = true; }
 
-    /// Return nothing, or the empty generation, if the text is missing or unreadable, or if the
-    /// operation failed.
+    /// Returns nothing if the text is missing or cannot be read, or if the operation failed.
     static std::optional<TotalsRecord> parsed(Outcome<Text> text);
     /// Whether only a newer version can read the text.
     static bool newer(Outcome<Text>& text) {

@@ -1,8 +1,8 @@
 // CommitRetries: when a failed commit is tried again.
 //
 //   failures in a row       what follows
-//   fewer than              if an adoption may mend the cause: another attempt at once, under a
-//   commit_attempts_max,    new epoch
+//   fewer than              another attempt at once, under a new epoch, if another adoption may
+//   commit_attempts_max,    remove the cause
 //   or fenced_attempts_max
 //   more, or another cause  a pause, and an attempt after it; each pause is twice as long as the
 //                           one before
@@ -17,12 +17,12 @@
 namespace tabacus {
 
 /// A commit is tried this many times in all before the flushes that wait for it fail. One adoption
-/// mends each cause (slot stolen, connection dropped, database gone); three causes in a row are a
-/// broken platform.
+/// removes each cause (a stolen slot, a dropped connection, a vanished database). If three follow
+/// in a row, the platform itself is broken.
 constexpr int commit_attempts_max = 4;
 
-/// A slot that is stolen is no fault of the platform: another script may steal it again and again,
-/// though hardly as fast as this tab adopts the next one.
+/// The number of attempts if slots are stolen. That is no fault of the platform: a script may steal
+/// slots again and again, but hardly as fast as this tab adopts the next one.
 constexpr int fenced_attempts_max = 32;
 
 /// The first and the longest pause.
@@ -31,14 +31,14 @@ constexpr double retry_last_ms = 30'000;
 
 class CommitRetries {
   public:
-    /// True if another adoption may mend what a commit failed with. A full store is not among the
-    /// causes: it does not empty itself because it is asked again.
+    /// True if another adoption may remove the cause of a failed commit. It cannot if the store is
+    /// full.
     static bool mended_by_adoption(ErrorCode code) {
         return code == ErrorCode::fenced || code == ErrorCode::unknown_commit ||
                code == ErrorCode::store_failed;
     }
-    /// Counts a failure that an adoption may mend. Returns true if the next attempt follows at
-    /// once.
+    /// Counts a failure whose cause an adoption may remove. Returns true if the next attempt
+    /// follows at once.
     bool at_once(ErrorCode code) {
         return ++attempts_ <
                (code == ErrorCode::fenced ? fenced_attempts_max : commit_attempts_max);

@@ -22,15 +22,16 @@ Async<Unit> require_database(World& world) {
 /// The most rows that are read at once: more would make a task that a user notices.
 constexpr std::uint32_t rows_at_once = 1'024;
 
-/// Fails if only a newer version can read one of the rows: the sum of the others is not the value.
+/// Fails if only a newer version can read one of the rows, because the sum of the other rows would
+/// not be the counter's value.
 Task<void> refuse_newer(const std::vector<Row>& rows) {
     for (const auto& row : rows) {
         if (is_newer(row.value)) co_await fail(newer_record(row.key));
     }
 }
 
-/// Adds a row to the value of its counter. The rows of one counter must follow each other. `last_key` is
-/// the escaped name of the last of the values.
+/// Adds a row to the value of its counter. Requires that the rows of one counter follow each other.
+/// `last_key` is the escaped name of the counter of the last value.
 void add_row(std::list<CounterValue>& values, std::string& last_key, const Row& row) {
     const auto key = parse_row_key(row.key);
     const auto record = parse_totals(row.value);  // the value of a foreign row is empty

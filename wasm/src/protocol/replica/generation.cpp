@@ -50,7 +50,7 @@ Task<std::string> Generation::settle(Transaction& transaction, Backup& backup,
     if (previous.empty()) {
         auto text = co_await attempt(backup.generation());
         if (Backup::newer(text)) {
-            // Beside a database that is intact, nothing depends on the text, which is left alone.
+            // If the database is intact, nothing depends on the text, which is left as it is.
             if (made) co_await fail(newer_record(generation_key));
             backup.keep_generation();
         }
@@ -77,13 +77,13 @@ Task<std::int32_t> recover(Transaction& transaction, std::string_view generation
         }
     }
     auto backed_up = co_await backup.rows_of_others(generation);
-    // Beside a database that is intact, a row of the backup may be another script's.
+    // If the database is intact, the backup is ignored, because another script may have written it.
     if (lost) saved.splice(saved.end(), backed_up);
     std::int32_t recovered = 0;
     for (auto& entry : saved) {
         const auto row = co_await transaction.get(Store::rows, entry.row);
         if (row && is_newer(row->value)) continue;
-        // A newer version reads there what it has backed up.
+        // A row that a newer version has backed up is left for that version.
         if (!is_newer(entry.text)) {
             auto record = row ? parse_totals(row->value).value_or(TotalsRecord{}) : TotalsRecord{};
             const auto known = parse_totals(entry.text);

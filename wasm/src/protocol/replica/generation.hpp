@@ -12,7 +12,7 @@
 //   true            it made the database anew, after a total loss     adopt()
 //
 // Any tab may recover rows, in any order, any number of times: a row keeps the name of the
-// generation in which it was written, is never written again under it, and is merged by the larger.
+// generation in which it was written, no replica writes it any more, and the larger totals win.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,8 @@ class Generation {
     /// True if the browser reported a total loss that no adoption has dealt with yet.
     [[nodiscard]] bool loss_reported() const { return data_loss_ == "total"; }
 
-    /// Returns the id of this database, `made` here if it has none. Fills `loss` as compare() does.
+    /// Returns the id of this database. If the database has none, makes one and sets `made`. Fills
+    /// `loss` as compare() does.
     Task<std::string> settle(Transaction& transaction, Backup& backup, ReplicaNotices& notices,
                              Random& random, Notice& loss, bool& made) const;
     /// Fills `loss` if the database `id` is not the one that this tab, the backup (`previous`) or
@@ -62,8 +63,9 @@ class Generation {
     std::string data_loss_;
 };
 
-/// Puts back every row of other generations that this tab's memory, or the backup if a database was
-/// `lost`, knows better than the database does. Returns how many.
+/// Writes back the rows of other generations of which this tab knows larger totals than the
+/// database has: from its memory and, if a database was `lost`, from the backup. Returns how many
+/// rows.
 Task<std::int32_t> recover(Transaction& transaction, std::string_view generation, Backup& backup,
                            CounterSet& counters, const ReplicaSlot& slot, bool lost);
 

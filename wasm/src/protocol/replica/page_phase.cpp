@@ -37,7 +37,8 @@ void on_database(Replica& replica, const DatabaseEvent& event) {
         return;
     }
     if (!replica.active() || replica.medium != Medium::database) return;
-    // What comes back may be another database: adopting anew reports that, and recovers its rows.
+    // The database may be another one by now. Adopting a slot again reports that, and recovers
+    // rows.
     replica.slot.lose();
     reload_all(replica);
 }

@@ -3,7 +3,7 @@
 //   phase       meaning                         who may leave the state, and how
 //   active      the page is shown or hidden     page_hide: suspend(); close()
 //   suspended   between pagehide and pageshow   page_show: resume(); close()
-//   closed      flush() fails with closed       nobody
+//   closed      flush() fails with closed       nothing
 //
 // In each phase the replica follows the events of its page and of its database until it is closed
 // (docs/decisions/0009).
@@ -43,8 +43,8 @@ class PagePhase {
     Subscription database_;
 };
 
-/// Releases what would keep the page out of the back/forward cache, or others waiting: the slot's
-/// lock and the channel.
+/// Releases the slot's lock and the channel, which would keep the page out of the back/forward
+/// cache, or other tabs waiting.
 void release(ReplicaSlot& slot, ReplicaNews& news);
 
 }  // namespace tabacus

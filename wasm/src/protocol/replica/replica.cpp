@@ -56,7 +56,7 @@ Task<void> Replica::turn() {
     for (auto* state : counters.busy()) {
         if (state->reads.first_due()) scope.spawn(reload(*this, *state));
     }
-    // News first: what other tabs see need not wait for the disk.
+    // Announcements come first, because other tabs need not wait for the disk to see a change.
     start_announcing(*this);
     start_committing(*this);
     counters.settle();

@@ -70,12 +70,12 @@ class Replica {
     Replica& operator=(Replica&&) = delete;
     virtual ~Replica() = default;
 
-    /// Returns the counter of that name. It is made by the first call; each call may make its
-    /// durability stricter.
+    /// Returns the counter of that name. The first call makes it. The durability of a counter is
+    /// the strictest that any call has asked for.
     CounterState& counter(std::string_view name, Durability durability);
 
-    /// Counts at once; commit and news follow at the end of the turn. Returns the value, or nothing
-    /// if that would leave its range.
+    /// Adds `n` at once. The commit and the announcement follow at the end of the turn. Returns the
+    /// value. If that would leave its range, changes nothing and returns nothing.
     std::optional<std::int64_t> increment(CounterState& state, std::int64_t n) {
         if (!state.add(n)) return std::nullopt;
         if (n != 0) {

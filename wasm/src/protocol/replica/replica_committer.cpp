@@ -10,9 +10,10 @@
 namespace tabacus {
 namespace {
 
-/// News of an increment goes to the other tabs first: a transaction begun in the same instant
-/// competes with it for the browser's process, and nearly doubles the time until they see it. A
-/// flush does not wait, nor does a hidden tab, whose timers may run once a minute.
+/// How long a commit waits so that the announcement reaches other tabs first. A transaction that is
+/// begun at the same time competes with the announcement for the browser's process, and nearly
+/// doubles the time until other tabs see the increment. A flush does not wait, nor does a hidden
+/// tab, whose timers may run once a minute.
 constexpr double news_first_ms = 1;
 
 Task<void> pause(Replica& replica, double delay_ms) {
@@ -95,9 +96,9 @@ void commit_before_sleep(Replica& replica) {
     }(replica));
 }
 
-/// What a transaction writes is what was attempted when it was begun, even if it waited for a base
-/// since. The browser runs transactions in the order in which they were begun, and another may have
-/// been begun and filled meanwhile (commit_before_sleep()), so that a row never goes back.
+/// A transaction writes what was attempted when it was begun, even if it waits for a base after
+/// that. Otherwise a row could go back: the browser runs transactions in the order in which they
+/// were begun, and another one may have been begun and filled meanwhile (commit_before_sleep()).
 Task<void> commit_to_database(Replica& replica, std::size_t most) {
     auto& slot = replica.slot;
     const auto durability = replica.counters.durability_of_dirty();
@@ -169,7 +170,7 @@ Task<Totals> stored_base(Replica& replica, Transaction& transaction, CounterStat
     }
     const auto saved = Backup::parsed(std::move(text));
     state.own_row.set_backed_up(saved.has_value());
-    // What the database holds is what counts: another script may write a backup, too.
+    // If the row can be read, the backup is ignored, because another script may have written it.
     if (saved && corrupt) base = saved->totals;
     co_return base;
 }

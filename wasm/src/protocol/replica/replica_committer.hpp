@@ -12,10 +12,10 @@
 // Commits in flight are counted beside that state: a page that is left issues a last one without
 // the loop (commit_before_sleep()).
 //
-// A commit writes whole rows of cumulative totals, so that repeating it does no harm, and knows its
-// rows beforehand, so that it is issued without waiting for a read. The first rows that are dirty
-// when a slot is adopted are committed by the transaction that adopts it (adoption.hpp). Many dirty
-// rows are committed in parts, each by a transaction of its own.
+// A commit writes whole rows of cumulative totals, so it may be repeated without harm. It has all
+// rows beforehand, so it is issued without waiting for a read. The transaction that adopts a slot
+// also commits the first rows that are dirty then (adoption.hpp). Many dirty rows are committed in
+// parts, each by a transaction of its own.
 #pragma once
 
 #include <cstdint>
@@ -82,7 +82,8 @@ class ReplicaCommitter {
     ChangeListeners before_last_commits_;
 };
 
-/// Commits until nothing is dirty, unless a loop does so already or nothing is dirty.
+/// Starts a loop that commits until nothing is dirty. Does nothing if nothing is dirty or the loop
+/// runs already.
 void start_committing(Replica& replica);
 
 /// Issues the last commit without waiting for anything, since no callback will run in a page that
@@ -97,16 +98,15 @@ constexpr std::size_t commit_rows_max = 512;
 Task<void> commit_to_database(Replica& replica, std::size_t most);
 
 /// Returns the base of the first commit of a counter in the epoch of `holder`: what the slot's row
-/// holds, or its backup where that is larger, since a crash may lose a relaxed commit and leave the
-/// backup. Notes whether there is a backup.
+/// holds, or its backup if the row cannot be read. Notes whether there is a backup.
 Task<Totals> stored_base(Replica& replica, Transaction& transaction, CounterState& state,
                          const HolderRecord& holder);
 
-/// Makes the row of the slot, which holds `base`, this replica's own from here on.
+/// Notes that the row of the slot, which holds `base`, is this replica's own from here on.
 void set_base(Replica& replica, CounterState& state, Totals base);
 
-/// Copies committed rows of `slot` to the backup. A warning reports the first that it does not
-/// hold.
+/// Copies committed rows of `slot` to the backup. A warning reports the first row for which the
+/// backup has no room.
 Task<void> back_up(Backup& backup, ReplicaNotices& notices, const ReplicaSlot& slot,
                    const std::list<CommitRow>& rows);
 

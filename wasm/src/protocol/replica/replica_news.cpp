@@ -8,8 +8,9 @@
 namespace tabacus {
 namespace {
 
-/// The pause between two announcements of one tab: a frame of a screen, in which an eye sees one
-/// value only. However often the tab adds, another tab works through one announcement in a frame.
+/// The pause between two announcements of one tab: the duration of a frame of the screen, which
+/// shows only one value. However often the tab adds, other tabs receive one announcement in a
+/// frame.
 constexpr double announce_pause_ms = 16;
 /// The most counters that are announced together: more would make a task that a user notices.
 constexpr std::size_t announced_max = 512;
@@ -18,8 +19,8 @@ constexpr std::size_t announced_max = 512;
 /// that an increment that follows a commit is seldom announced late because of it.
 constexpr double remind_after_ms = 100;
 
-/// An owner commits within milliseconds. What was received is checked against the store after this
-/// time; by the second check the owner is gone, or its store is full.
+/// Totals that were received are checked against the store after this time. Their owner commits
+/// within milliseconds, so if the second check fails, the owner is gone or its store is full.
 constexpr double confirm_after_ms = 1500;
 constexpr int confirm_checks_max = 2;
 

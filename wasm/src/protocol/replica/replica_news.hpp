@@ -1,10 +1,10 @@
 // ReplicaNews: this tab's totals for other tabs, and theirs for this tab.
 //
 //   state       meaning                                   who may leave the state, and how
-//   unfollowed  nobody has asked for a value: the tab     follow(): the first subscription or read of
-//               receives nothing, and opens a channel     a counter
-//               only to post
-//   listening   the channel is open, unless the page is   nobody
+//   unfollowed  no caller reads or observes a value: the  follow(): the first subscription or read
+//               tab receives nothing, and opens a         of a counter
+//               channel only to post
+//   listening   the channel is open, unless the page is   nothing
 //               left, or the platform has none
 //
 //   loop         begins                                   ends
@@ -12,17 +12,18 @@
 //                                                         left
 //   reminding    when own rows are committed              a moment later: they are announced once
 //                                                         more
-//   confirming   when another tab's totals are received   when the store is read: what it does not
-//                                                         confirm is awaited once more, and then
-//                                                         forgotten
+//   confirming   when another tab's totals are received   when the store was read: totals that it
+//                                                         does not have are checked once more, and
+//                                                         then forgotten
 //
 // Totals are cumulative, so that order, repetition and loss of messages do no harm. They are
 // announced before they are committed, and not believed for long: what was received is checked
 // against the store after a while, and forgotten if the store does not confirm it.
 //
-// A tab works through the messages of all others. So a tab listens only once somebody in it follows
-// a counter, and ignores the totals of the other counters. Without IndexedDB every counter is
-// followed from the start, since messages are all that is known of other tabs at once.
+// Receiving the messages of all other tabs is costly. So a tab listens only once the application in
+// it reads or observes the value of a counter ("follows" it), and ignores the totals of the other
+// counters. Without IndexedDB every counter is followed from the start, since a tab learns of other
+// tabs' increments by messages only.
 #pragma once
 
 #include <cstddef>
@@ -50,7 +51,8 @@ class ReplicaNews {
         listening_ = true;
         channel_ = std::move(channel);
     }
-    /// Null while the tab does not listen, its page is left, and where the platform has no channels.
+    /// Null while the tab does not listen, its page is left, and where the platform has no
+    /// channels.
     [[nodiscard]] Channel* channel() const { return channel_.get(); }
     void close_channel() { channel_.reset(); }
 
@@ -76,12 +78,13 @@ class ReplicaNews {
 /// Opens the channel, and listens.
 void listen(Replica& replica);
 
-/// Keeps the value of a counter current from here on. What was announced before the tab listened is
-/// read from the store at the end of the turn.
+/// Keeps the value of a counter current from here on. Reads the store at the end of the turn,
+/// because the tab may have missed announcements before it listened.
 void follow(Replica& replica, CounterState& state);
 
 /// Returns the messages that announce the own rows that are to be announced, if their totals are
-/// known: until a row is based, they are not. Each row is returned once, and at most `most` at a time.
+/// known: until a row is based, they are not. Each row is returned once, and at most `most` at a
+/// time.
 std::list<std::string> take_announcements(const CounterSet& counters, const ReplicaSlot& slot,
                                           std::size_t most = SIZE_MAX);
 
@@ -91,11 +94,12 @@ void post(Replica& replica, const std::list<std::string>& messages);
 /// Announces own rows at once, and then in each frame until nothing is left to be announced.
 void start_announcing(Replica& replica);
 
-/// Announces once more, a moment later, what was committed, so that a tab that missed or forgot the
-/// announcement checks the store.
+/// Announces committed rows once more, a moment later, so that a tab that missed or forgot the
+/// first announcement checks the store.
 void start_reminding(Replica& replica);
 
-/// Announces at once what start_announcing() and start_reminding() would: the page is left.
+/// Announces at once what start_announcing() and start_reminding() would announce later, because
+/// the page is left.
 void announce_at_once(Replica& replica);
 
 }  // namespace tabacus

@@ -2,7 +2,7 @@
 //
 //   a record    reported                            who may leave the state, and how
 //   readable    never                               another script writes what cannot be parsed
-//   unreadable  once, by the first                  nobody: a record of that key is not reported
+//   unreadable  once, by the first                  nothing: a record of that key is not reported
 //               warn_unreadable()                   again
 #pragma once
 

@@ -10,9 +10,9 @@ namespace {
 /// error instead of an endless loop.
 constexpr int slots_max = 4096;
 
-/// How long a replica with nothing to write holds its slot, at least, and at most twice as long,
-/// where that keeps the page out of the back/forward cache. A user who leaves by a click takes
-/// longer, and to take the lock again takes a millisecond.
+/// A replica with nothing to write keeps its slot's lock for one to two of these, where the lock
+/// keeps the page out of the back/forward cache. A user who leaves the page by a click takes longer
+/// than that. Acquiring the lock again takes a millisecond.
 constexpr double rest_after_ms = 25;
 
 Task<void> request_slot_lock(Replica& replica) {
@@ -37,7 +37,7 @@ Task<void> rest(Replica& replica) {
     std::uint64_t before = 0;
     do {
         before = committer.commits();
-        // A hidden page's timers take a second, and nobody clicks there.
+        // A hidden page does not wait, because its timers take a second and no user clicks there.
         if (!replica.world.lifecycle().hidden()) {
             co_await replica.world.clock().sleep(rest_after_ms);
         }

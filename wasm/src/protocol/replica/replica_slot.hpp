@@ -9,14 +9,15 @@
 //                                                           the lock was stolen: locked, until the
 //                                                           lock is dropped
 //                                                           the page is left: none
-//   resting   –      yes      the same, until another       take_slot_lock(): adopted, or none if
-//                             replica adopts the slot       another replica holds the lock
-//                                                           give_up_row(), after a newer epoch was
+//   resting   –      yes      rows may be committed until   take_slot_lock(): adopted, or none if
+//                             another replica adopts the    another replica holds the lock
+//                             slot                          give_up_row(), after a newer epoch was
 //                                                           seen: none
 //
-// Without Web Locks the lock is never held: `locked` and `resting` do not exist, and `none` leads
-// to `adopted`. The name of the own row, and its epoch, stay after the holder is lost: commits
-// under them may still be settled, and the row is the replica's own until the next epoch begins.
+// Without Web Locks the lock is never held: the states `locked` and `resting` do not exist, and
+// `none` leads to `adopted`. After the holder is lost, the name of the own row and its epoch are
+// kept: commits under them may still be settled, and the row is the replica's own until the next
+// epoch begins.
 #pragma once
 
 #include <cstdint>
@@ -36,11 +37,12 @@ class Replica;
 /// Returns an epoch above `former`, or nothing if none is left.
 ///
 /// An epoch is a count of adoptions times epochs_in_adoption, plus a random number below it, as a
-/// ballot of Paxos is a count and its proposer (Lamport, 1998). Of two adoptions that began with the same
-/// former epoch at most one has happened. If the row's epoch is equal to the replica's, the row is
-/// its own; if it is lower, it is not. A higher one decides nothing, since tabs of version 0.1.0
-/// add 1 to an epoch. Without the random number, a replica that does not know whether its adoption
-/// has happened could take another's row for its own.
+/// ballot of Paxos is a count and its proposer (Lamport, 1998). Of two adoptions that began with
+/// the same former epoch, at most one is committed. A replica that does not know whether its
+/// adoption was committed compares the epoch of the row with its own. If they are equal, the row is
+/// its own. If the row's epoch is lower, the row is not its own. A higher epoch decides nothing,
+/// since tabs of version 0.1.0 add 1 to an epoch. Without the random number, both replicas would
+/// have chosen the same epoch, and each could take the row for its own.
 std::optional<std::int64_t> epoch_after(std::int64_t former, Random& random);
 
 class ReplicaSlot {
@@ -51,7 +53,8 @@ class ReplicaSlot {
         epoch_ = epochs_in_adoption;
     }
 
-    /// The slot whose lock is held or requested, or a random stand-in. Empty if there is none.
+    /// The slot whose lock is held or requested, or, without Web Locks, a random name. Empty if
+    /// there is none.
     [[nodiscard]] const std::string& name() const { return name_; }
     void set_name(std::string name) { name_ = std::move(name); }
     /// The first slot that this replica has not passed over.
@@ -87,8 +90,7 @@ class ReplicaSlot {
     [[nodiscard]] bool resting(bool lockable) const { return holder_ && !lock_ && lockable; }
     void begin_epoch(HolderRecord holder);
     void lose() { holder_.reset(); }
-    /// Ends the epoch: the own rows go back among the others, and what was not committed waits for
-    /// a row of the next epoch.
+    /// Ends the epoch (CounterSet::end_epoch()).
     void end_epoch(CounterSet& counters) const { counters.end_epoch(row_, epoch_); }
 
     /// True while rest_soon() waits.
@@ -122,10 +124,10 @@ class ReplicaSlot {
     std::int64_t epoch_ = 0;
 };
 
-/// Takes the lock of the lowest slot that is free, or again the lock of the slot in which the
-/// replica rested. Without Web Locks a free slot looks like a taken one, so the replica makes one
-/// of its own, and storage grows with the tabs ever opened. Fails with unavailable if no slot is
-/// free.
+/// Takes the lock of the lowest free slot. A replica that rested takes the lock of its slot again.
+/// Without Web Locks a free slot cannot be distinguished from one in use, so the replica makes a
+/// new slot, and storage grows with the number of tabs ever opened. Fails with unavailable if no
+/// slot is free.
 Task<void> take_slot_lock(Replica& replica);
 
 /// `co_await fail_slot_lost()` ends a coroutine whose slot was stolen, or released, while it
@@ -135,14 +137,13 @@ Failing fail_slot_lost();
 /// True if the replica holds no lock and its slot is its own until another adopts it.
 [[nodiscard]] bool resting(Replica& replica);
 
-/// Where a held lock keeps the page out of the back/forward cache: lets it go once the replica has
-/// had nothing to write for a while. The epoch goes on: under it the last increments are committed
-/// while the page is hidden, and the next ones without another adoption.
+/// Releases the slot's lock once the replica has had nothing to write for a while. Does nothing
+/// unless a held lock keeps the page out of the back/forward cache. The epoch goes on: the last
+/// increments are committed under it while the page is hidden, and later ones need no adoption.
 void rest_soon(Replica& replica);
 
-/// Leaves the row of a replica that rests to its new owner, because a newer epoch was announced or
-/// read.
-/// Returns false while the row must stay this replica's own.
+/// Gives up the row of a replica that rests, because a newer epoch was announced or read, so that
+/// the row has a new owner. Returns false while the row must stay this replica's own.
 bool give_up_row(Replica& replica, std::int64_t epoch);
 
 }  // namespace tabacus

@@ -18,8 +18,8 @@ constexpr int rounds_max = 3;
 
 /// The most rows that are read at once: more would make a task that a user notices.
 constexpr std::uint32_t page_rows = 512;
-/// The most rows of other counters that are read for each counter that is wanted. To read them
-/// takes as long as a request for that counter alone.
+/// The most rows of other counters that are read for each requested counter. Reading so many rows
+/// takes about as long as a separate request for that counter.
 constexpr std::size_t other_rows_max = 4;
 
 Task<void> load_all(Replica& replica, const std::list<ReadRequest>& requests) {
@@ -53,9 +53,10 @@ Task<void> read_loop(Replica& replica) {
     reader.set_running(false);
 }
 
-/// Reads the rows of the counters that are read, and merges them. One counter is read by one request.
-/// Several are read in pages of the store. If the pages have too many rows of other counters, the
-/// rest are read by a request each. Returns false if merge_row() does.
+/// Reads the rows of the requested counters, and merges them. A single counter is read by one
+/// request to the store. Several counters are read page by page. If the pages have too many rows of
+/// other counters, the remaining counters are read by a request each. Returns false if merge_row()
+/// does.
 Task<bool> read_rows(Replica& replica, Transaction& transaction,
                      const std::list<ReadRequest>& requests) {
     bool ours = true;

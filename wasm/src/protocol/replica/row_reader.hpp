@@ -5,7 +5,7 @@
 //   cannot be parsed                      one warning
 //   is another replica's, or of an        RowCache::merge_committed()
 //   earlier epoch
-//   is the replica's own                  nothing: the replica knows it better
+//   is the replica's own                  nothing: the replica has newer totals
 //   was adopted by another replica        a replica that rests gives it up; any other adopts a
 //                                         slot, and reads again
 //
@@ -53,8 +53,8 @@ class RowReader {
     bool running_ = false;
 };
 
-/// Reads what the store holds of a counter, and adopts a slot if that is necessary to count it
-/// once.
+/// Reads what the store holds of a counter. Adopts a slot first if the rows would otherwise count
+/// increments twice (load_from_database()).
 Async<Unit> load(Replica& replica, CounterState& state);
 
 /// Does what load() does for a caller that does not wait. A failure is ignored: the known rows
@@ -65,19 +65,19 @@ void reload_all(Replica& replica);
 
 /// The most bases that a commit reads one after another.
 constexpr std::size_t single_bases_max = 16;
-/// Reads the rows of the dirty counters whose own rows have no base yet, if they are more than
-/// single_bases_max, so that their commits need not read the bases.
+/// Reads the rows of all dirty counters whose own rows have no base yet, so that their commits need
+/// not read the bases one by one. Does nothing if there are at most single_bases_max of them.
 Async<Unit> read_bases(Replica& replica);
 
-/// Implements Replica::load_rows() for the database. Rows cannot be counted as they are if this is
-/// not the database that was expected, or the own row has another owner, or it is not known whether
-/// it is the own one. The caller then adopts a slot, which reports and recovers, settles that and
-/// gives the row to the others, and tries again.
+/// Implements Replica::load_rows() for the database. Returns false if the rows cannot be counted as
+/// they are: this is not the database that was expected, or the own row has another owner, or it is
+/// unknown whether the row is the own one. The caller then adopts a slot, which resolves each of
+/// these cases, and tries again.
 Task<bool> load_from_database(Replica& replica, const std::list<ReadRequest>& requests);
 
-/// Merges a row that was read. Returns false if another replica adopted this one's row (while the
-/// page slept in the back/forward cache, say): what it holds beyond the replica's own totals can
-/// only be counted once the row is not its own any more.
+/// Merges a row that was read. Returns false if another replica has adopted this replica's row, for
+/// example while the page was in the back/forward cache. What the row holds beyond this replica's
+/// totals can be counted only once the row is no longer its own.
 bool merge_row(Replica& replica, CounterState& state, std::string_view row, std::string_view value,
                bool foreign);
 

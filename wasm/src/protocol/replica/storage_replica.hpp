@@ -1,7 +1,8 @@
 // StorageReplica: a replica where there is no IndexedDB. Its rows are in localStorage.
 //
-// Every tab has a row of its own, which no other tab ever writes: a stale copy must not be the base
-// of anything (docs/decisions/0001). So it adopts no slot, and nothing fences its writes.
+// Every tab has a row of its own, which no other tab ever writes, because a tab may read a stale
+// copy of localStorage (docs/decisions/0001). So a StorageReplica adopts no slot, and its writes
+// need no fence.
 //
 // Its methods are in a piece of the program that is loaded only where they are needed (`storage` in
 // bridge/exports.js). Other pieces call them through the virtual table.

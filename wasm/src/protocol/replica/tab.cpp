@@ -35,9 +35,9 @@ Tab::Tab(World& world, std::string name_space, NoticeHandler on_notice)
 }
 Tab::~Tab() = default;
 
-/// Some browsers have a database and refuse to open it, so it is opened here before it is relied
-/// on. A database that opens and fails later is no reason for a weaker store: the tab would count
-/// where no other tab reads.
+/// Opens the database, because some browsers have one but refuse to open it; then the tab uses a
+/// weaker store. If the database opens and fails later, the tab does not change to a weaker store,
+/// which other tabs would not read.
 Task<void> Tab::open() {
     auto& world = parts_->world;
     auto& medium = parts_->medium;

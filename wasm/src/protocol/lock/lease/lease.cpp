@@ -11,7 +11,8 @@
 namespace tabacus {
 namespace {
 
-/// A release is announced on the channel; polling is for a message that was lost.
+/// How often a waiter reads the row: first, and at the end. A release is announced on the channel,
+/// so that polling is needed only if that message was lost.
 constexpr double poll_first_ms = 20;
 constexpr double poll_last_ms = 500;
 
@@ -38,7 +39,8 @@ void put_line(Transaction& transaction, const std::string& key, const WaitingLin
 
 }  // namespace
 
-/// Reads the line. A line that cannot be read is an empty one, which lets nobody in.
+/// Reads the line. Returns an empty line if it cannot be read: that lets no tab enter, since only
+/// the lock's row excludes.
 Task<WaitingLine> LeaseLock::read_line(Transaction& transaction) {
     const auto stored = co_await transaction.get(Store::locks, concat({key_, line_suffix}));
     auto line = stored ? parse_line(stored->value) : std::nullopt;
@@ -156,8 +158,8 @@ Blockers LeaseLock::find_blockers(const std::optional<LockRow>& row, const Waiti
     return blockers;
 }
 
-/// Tries to enter, in one transaction. Returns nothing if another tab holds the lock or is before;
-/// `blockers` then has what was found.
+/// Tries to enter, in one transaction. Returns nothing if another tab holds the lock or is before
+/// this one; `blockers` then has those tabs.
 Task<std::shared_ptr<NativeHold>> LeaseLock::try_now(NativeRequest request, std::string id,
                                                      Blockers& blockers) {
     constexpr Stores scope{Store::locks, Store::quarantine};
@@ -197,8 +199,9 @@ Task<std::shared_ptr<NativeHold>> LeaseLock::try_now(NativeRequest request, std:
     co_return hold;
 }
 
-/// A heartbeat's number is never used again: a waiter that was taken for dead, and is not, is a new
-/// entry in the line from then on.
+/// Adds this tab's entry to the line, or renews it with the next heartbeat. Each entry has a number
+/// of heartbeats that this tab has not used before: a live waiter that was presumed dead is thereby
+/// another blocker for the tabs that presumed so.
 void LeaseLock::join_line(WaitingLine& line, const NativeRequest& request, const std::string& id) {
     const auto own = std::find_if(line.entries.begin(), line.entries.end(),
                                   [&](const auto& entry) { return entry.id == id; });
@@ -212,8 +215,9 @@ void LeaseLock::join_line(WaitingLine& line, const NativeRequest& request, const
     }
 }
 
-/// A reader that finds no room adds one without a name: there are more readers than are named, so
-/// no reader is known to be the last, and the epoch runs out.
+/// Adds a reader to the line. If the line is almost full, adds an entry that no reader owns
+/// instead. While that entry exists, no reader knows that it is the last one, so that the epoch
+/// ends by running out.
 void LeaseLock::add_reader(WaitingLine& line, const std::string& id) const {
     const auto size = line.entries.size();
     if (size >= WaitingLine::entries_max) return;
@@ -223,7 +227,8 @@ void LeaseLock::add_reader(WaitingLine& line, const std::string& id) const {
          context_.epochs.tab(), 0, lease_ms()});
 }
 
-/// Readers join the epoch that readers hold, and show that it lives; anybody else begins one.
+/// Joins the epoch of the readers if the request may share it, with a heartbeat for the epoch.
+/// Otherwise begins an epoch.
 Task<LockTokens> LeaseLock::enter(Transaction& transaction, const std::optional<LockRow>& row,
                                   WaitingLine& line, NativeRequest request) {
     auto claim = request.claim;
@@ -258,7 +263,8 @@ Task<void> LeaseLock::leave_line(std::string id) {
     if (left) context_.messages.post(LockMessage::Kind::released, key_);
 }
 
-/// Renews the lease three times in its length; notifies the holder when the lease is another's.
+/// Renews the lease three times within its length. Notifies the holder when another tab has taken
+/// the lease.
 Task<void> LeaseLock::renew(std::weak_ptr<NativeHold> weak) {
     while (true) {
         co_await context_.world.clock().sleep(static_cast<double>(lease_visible_ms) / 3);
@@ -314,8 +320,8 @@ void LeaseLock::release(const std::shared_ptr<NativeHold>& hold) {
     context_.scope.spawn(give_back(hold));
 }
 
-/// Notes the departure in this tab, too: the tab may be asleep before it reads the row again, and
-/// it does not receive its own messages.
+/// Announces a departure to all tabs. Notes it in this tab, too, because a tab does not receive its
+/// own messages and may be frozen before it reads the row again.
 void LeaseLock::announce_departure(const std::string& id) {
     context_.departures.note({id});
     context_.messages.post(LockMessage::Kind::released, key_, {id});
@@ -340,7 +346,7 @@ Task<void> LeaseLock::end_lease(std::shared_ptr<NativeHold> hold) {
     const bool shared = !hold->reader.empty();
     const auto named =
         std::erase_if(line.entries, [&](const auto& entry) { return entry.id == hold->reader; });
-    if (shared && (named == 0 || line.grant != row.grant)) co_return;  // else it runs out
+    if (shared && (named == 0 || line.grant != row.grant)) co_return;  // the epoch runs out
     const auto other =
         std::find_if(line.entries.begin(), line.entries.end(),
                      [](const auto& entry) { return entry.kind == LineEntry::Kind::reads; });

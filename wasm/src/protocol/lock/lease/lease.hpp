@@ -6,31 +6,35 @@
 // writes refused. Leases of hidden tabs are longer, because their timers run once a minute
 // (docs/decisions/0007).
 //
-// A second row beside it is the line: the tabs that wait, in the order of asking, and the readers
-// that share. Readers of several tabs hold one epoch together, which each of them renews and the
-// last one ends. The line is for order, and shows which reader is the last. What excludes is the
-// lock's row, so that a line that is lost or nonsense costs a turn, or a lease. A waiter without a
-// heartbeat is overtaken.
+// A second row, the line, lists the tabs that wait, in the order of their requests, and the
+// readers. (A reader is a tab that holds the lock shared.) Readers of several tabs hold one epoch
+// together. Each of them renews it, and the last reader ends it. The line puts waiters in order,
+// and shows which reader is the last. Only the lock's row excludes other tabs: if the line is lost
+// or cannot be read, a waiter loses its position, or readers wait until a lease runs out. A waiter
+// without a heartbeat is overtaken.
 //
-// A tab that releases the lock announces its departure at once, from within `pagehide` too, where
-// no transaction can be awaited. A tab that receives this need not wait for the row. A tab that is
-// opened later finds the departure in localStorage. That is safe, because it begins a new epoch.
+// A tab that releases the lock announces its departure at once, even from within `pagehide`, where
+// no transaction can be awaited. A tab that receives the announcement takes the lock over although
+// the row still names the former holder. A tab that is opened later finds the departure in
+// localStorage. Both are safe, because the next holder begins a new epoch.
 //
-// Liveness is asked, too: a tab whose timers are slow answers messages. A waiter asks the tab that it
-// waits for once a heartbeat is late. While that tab answers, its lease does not run out; a tab that
-// does not answer for a while is presumed dead, also if its lease is longer (lease_blockers.hpp). A
-// waiter that does not receive its own messages relies on the leases alone.
+// A waiter does not rely on heartbeats alone, because timers of a hidden tab are slow, but messages
+// are not. Once a heartbeat is late, the waiter asks that tab whether it lives. While that tab
+// answers, its lease does not run out. A tab that does not answer for a while is presumed dead,
+// even if its lease is longer (lease_blockers.hpp). A waiter that does not receive its own messages
+// relies on the leases alone.
 //
 //   state      the tab's entry in the line   meaning                       what ends the state
 //   outside    none                          acquire() has not begun       try_now(): holding, or
-//                                                                          waiting unless the request
-//                                                                          is `ifAvailable`
+//                                                                          waiting unless the
+//                                                                          request is `ifAvailable`
 //   waiting    waits                         another tab holds the lock,   try_now(): holding
 //                                            or is before this one         cancel(): outside
 //   holding    none, or reads                the row names this tab, or    release(), or a renewal
-//                                            the readers that it is among  that is fenced: outside
+//                                            the epoch of readers that     that is fenced: outside
+//                                            this tab belongs to
 //
-// Weaker than Web Locks in one way: a holder that dies is noticed only after some seconds.
+// It is weaker than Web Locks in one way: a holder that dies is noticed only after some seconds.
 #pragma once
 
 #include <memory>

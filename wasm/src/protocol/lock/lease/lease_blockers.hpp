@@ -9,9 +9,9 @@
 //                                                                   silent for silent_max_ms: stale
 //   stale     true      it is presumed dead, and blocks no more     nothing
 //
-// A blocker is known by what does not change: an identifier and a count of heartbeats. One that
-// changes is therefore another blocker. Time passes by this tab's own timer, in steps: a timer that
-// fires late counts no more.
+// A blocker is identified by its identifier together with its count of heartbeats. After a
+// heartbeat it is therefore another blocker, which is young again. Time is counted in steps of this
+// tab's own timer: a step counts the same even if the timer fires late.
 #pragma once
 
 #include <map>
@@ -27,18 +27,18 @@ struct Blocker {
     double lease_ms = 0;
     std::string tab;
     bool holds = false;
-    double left_ms = 0;    // until it is stale if it does not change
-    double silent_ms = 0;  // for how long it has not answered
+    double left_ms = 0;    // how long until it is stale, without a heartbeat or an answer
+    double silent_ms = 0;  // how long it has not answered
 
     [[nodiscard]] bool stale() const { return left_ms <= 0 || silent_ms >= silent_max_ms; }
     [[nodiscard]] bool must_answer() const { return lease_ms - left_ms >= ask_after_ms; }
 
-    /// A blocker that has not changed for so long is asked.
+    /// A blocker without a heartbeat for this long is asked whether it lives.
     static constexpr double ask_after_ms = 2'500;
-    /// A blocker that has not answered for so long is stale, however long its lease is.
+    /// A blocker that has not answered for this long is stale, however long its lease is.
     static constexpr double silent_max_ms = 10'000;
 };
-/// By what does not change: an identifier and a count of heartbeats.
+/// By identifier and count of heartbeats, as one text.
 using Blockers = std::map<std::string, Blocker>;
 
 class LeaseBlockers {
@@ -48,12 +48,12 @@ class LeaseBlockers {
     LeaseBlockers(LockContext& context, const std::string& key, const Completer<Unit>& wake)
         : context_(context), key_(key), wake_(wake) {}
 
-    /// Remembers blockers: one that does not change for the length of its lease is stale, whichever
-    /// request of this tab asks meanwhile, and however often.
+    /// Remembers blockers that a request of this tab has found. The time of a blocker that was
+    /// remembered before goes on.
     void remember(const Blockers& blockers);
     [[nodiscard]] bool stale(const std::string& state) const;
-    /// Another tab reported its requests, those that it holds first. A lease may be shared, so that
-    /// the row does not name all tabs that hold it.
+    /// Notes that another tab reported its requests, those that hold the lock first. The row does
+    /// not name all tabs that hold a shared lease.
     void on_report(const LockMessage& message);
 
   private:

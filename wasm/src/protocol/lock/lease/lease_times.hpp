@@ -6,7 +6,8 @@
 namespace tabacus {
 
 constexpr std::int64_t lease_visible_ms = 5'000;
-/// A hidden tab's timers may run once a minute: a renewal a minute, and half as much again.
+/// How long the lease of a hidden tab lasts: one and a half minutes, because its timers may run
+/// once a minute.
 constexpr std::int64_t lease_hidden_ms = 90'000;
 
 }  // namespace tabacus

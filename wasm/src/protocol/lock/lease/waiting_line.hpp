@@ -19,16 +19,16 @@ struct LineEntry {
     Kind kind = Kind::waits;
     std::string id;
     std::string tab;
-    std::int64_t heartbeat = 0;  // counts its proofs of life
-    std::int64_t lease_ms = 0;   // how long it may wait between two of them
+    std::int64_t heartbeat = 0;  // the number of its heartbeats
+    std::int64_t lease_ms = 0;   // the longest time between two of them while it lives
     friend bool operator==(const LineEntry&, const LineEntry&) = default;
 };
 
 struct WaitingLine {
-    /// More entries than any line has. The last one is for a reader without a name
-    /// (LeaseLock::add_reader).
+    /// More entries than a line has in practice. The last one may stand for the readers that found
+    /// no room (LeaseLock::add_reader).
     static constexpr std::size_t entries_max = 1'024;
-    /// The grant of a line whose readers share nobody's epoch.
+    /// The grant of a line without readers.
     static constexpr std::string_view no_grant = "-";
 
     std::string grant = std::string(no_grant);  // the epoch that the readers share

@@ -11,8 +11,9 @@
 namespace tabacus {
 namespace {
 
-/// How many fields a request has at most, besides the mark of one that is repeated to all tabs for
-/// those of version 0.1.0. Tabs of this version have received it on a near channel, if they are near.
+/// The most fields of a request. A request that is repeated on the channel of all tabs, for tabs of
+/// version 0.1.0, has one more field, the mark. A tab of this version ignores a request with the
+/// mark: if it is near the lock, it has received the request on a near channel.
 constexpr std::size_t request_fields = 3;
 constexpr const char* repeated_mark = "2";
 /// How long a tab's message to itself may take.

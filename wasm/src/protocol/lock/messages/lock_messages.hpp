@@ -6,8 +6,9 @@
 //                          page is in the back/forward cache,   channels
 //                          or the platform has no channels
 //
-// A message goes to all tabs, or to those near the lock (near_channels.hpp). Version 0.1.0 has no near
-// channels: from the first request of such a tab on, what is sent near a lock is sent to all tabs, too.
+// A message goes to all tabs, or only to the tabs near the lock (near_channels.hpp). Version 0.1.0
+// has no near channels: once a tab of that version has announced a request, messages to the tabs
+// near a lock go to all tabs as well.
 #pragma once
 
 #include <map>
@@ -36,13 +37,14 @@ class LockMessages {
     /// Posts to all tabs.
     void post(LockMessage::Kind kind, const std::string& key,
               std::vector<std::string> detail = {}) const;
-    /// Posts to the tabs near the lock; to all tabs where Web Locks do not exclude, or if a tab of
-    /// a version without near channels was noticed.
+    /// Posts to the tabs near the lock. Posts to all tabs where Web Locks do not exclude, or if
+    /// this tab has noticed a tab of a version without near channels.
     void post_near(LockMessage::Kind kind, const std::string& key,
                    std::vector<std::string> detail = {});
     /// Does the same a little later (Channel::post_deferred).
     void post_near_deferred(LockMessage::Kind kind, const std::string& key);
-    /// Receives what post_near() posts about the lock, while the tab is near it.
+    /// Begins to receive what post_near() posts about the lock. This ends when the tab is no longer
+    /// near it.
     void listen_near(const std::string& key);
     /// Returns true if a message of this tab about the lock comes back to it: its channel and its
     /// event loop work.
@@ -60,7 +62,7 @@ class LockMessages {
     std::unique_ptr<Channel> channel_;  // of all tabs
     NearChannels near_;
     std::map<std::string, Completer<Unit>> echoes_;  // by the nonce that is awaited
-    bool older_version_seen_ = false;                // it announces its requests to all tabs
+    bool older_version_seen_ = false;                // a tab without near channels was noticed
 };
 
 }  // namespace tabacus

@@ -1,16 +1,16 @@
-// NearChannels: messages about a lock for those tabs only that are near it: they hold it, are the
-// next to hold it, try it (`ifAvailable`) or watch it. However many tabs wait for the lock, a
-// hand-over is a message to a few of them.
+// NearChannels: channels for the tabs near a lock. A tab is *near* a lock if it holds it, is the
+// next to hold it, tries it (`ifAvailable`) or watches it. When the lock is handed over, only these
+// few tabs receive a message, however many tabs wait for the lock.
 //
 //   state of a channel   meaning                              what ends the state
 //   closed               no message is received               listen(), post(): open
 //   open                 messages are received                a message while the tab is near none
 //                                                             of the channel's locks: closed
 //
-// To open a channel costs more than to receive a message. So a tab that is near a lock no more
-// leaves the channel open, and closes it when the first message comes that it does not need.
-// A name belongs to one of few buckets, and each bucket has a channel: a tab that holds thousands
-// of locks has few channels open.
+// Opening a channel costs more than receiving a message. A tab that is no longer near a lock
+// therefore leaves the channel open, and closes it when the first message comes that it does not
+// need. Each name of a lock belongs to one of a few buckets, and each bucket has one channel, so
+// that a tab that holds thousands of locks has few channels open.
 #pragma once
 
 #include <map>
@@ -26,15 +26,15 @@ namespace tabacus {
 
 class NearChannels {
   public:
-    /// Calls `receive` with each message and the number of its bucket. It returns whether the tab is
-    /// near a lock of the bucket.
+    /// Calls `receive` with each message and the number of its bucket. It returns whether the tab
+    /// is near a lock of the bucket.
     NearChannels(World& world, const Names& names,
                  Function<bool(unsigned, std::string_view)> receive)
         : world_(world), names_(names), receive_(std::move(receive)) {}
 
     /// Returns the bucket of the lock `key`.
     static unsigned bucket_of(std::string_view key);
-    /// Receives the messages about the lock until the tab is near it no more.
+    /// Receives the messages about the lock until the tab is no longer near it.
     void listen(const std::string& key) { (void)channel_of(key); }
     void post(const LockMessage& message);
     void post_deferred(const LockMessage& message);

@@ -112,7 +112,7 @@ Task<std::optional<OnceOutcome>> Once::read_missed(std::string key, Held& held, 
                                                    OnceAge age) {
     std::optional<Finished> finished;
     {
-        // This is under the fence, so that a later run cannot have settled unseen.
+        // This reads under the fence of the lock, so that no later run can have settled meanwhile.
         auto transaction = co_await held.begin();
         const auto forgotten = co_await forgotten_row(transaction.transaction(), lock_name(key));
         if (!forgotten.empty() && forgotten != before.forgotten) co_await fail_forgotten();
@@ -197,8 +197,9 @@ Task<void> Once::forget(std::string key) {
     }
 }
 
-/// The first transaction lets a tab that loses the lock find out why. What is removed is removed in
-/// the second one, whose fence refuses the outcome of every run from before.
+/// Forgets the key in two transactions. The first one records that a forget() is under way, so that
+/// a tab that loses the lock finds out why. The second one removes the outcome; its fence refuses
+/// the outcome of every run that began before.
 Task<void> Once::forget_once(std::string key) {
     const auto lock_key = escaped(lock_name(key));
     {

@@ -81,7 +81,7 @@ Task<std::optional<OnceOutcome>> OnceValues::find(std::string key, std::int64_t 
     co_return copy_of(key, flight);
 }
 
-/// Whether a held lock shows that a tab has an outcome.
+/// Whether tabs show by a held lock that they have an outcome.
 bool OnceValues::locks_show() const {
     return world_.locks().available() && !world_.lifecycle().locks_bar_cache();
 }

@@ -6,8 +6,8 @@
 //   unavailable   true    none    none      nothing: an `ifAvailable` request of a lock in use
 //   failed        true    none    set       nothing: timed out, aborted, stolen, closed, deadlock
 //
-// A request whose time is over before the first answer goes on as an `ifAvailable` one that is
-// `expired`: where the lock is unavailable, it has timed out.
+// If the timeout of a request is over before the browser or the database has answered, the request
+// goes on as an `ifAvailable` request that is `expired`: it times out if the lock is unavailable.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ struct AcquireRequest {
     LockOptions options;
     double since_ms = 0;  // since the Unix epoch
     bool ended = false;
-    bool alone = false;    // it has a position of its own, not with the one before it in its tab
-    bool expired = false;  // its time is over: if the lock is not available, it has timed out
+    bool alone = false;    // whether it needs a position of its own (FairOrder::stands_alone)
+    bool expired = false;  // whether its timeout is over: it fails unless the lock is available
     std::optional<Error> failure;
     std::shared_ptr<Grant> grant;
     Completer<Unit> decided;
 
-    /// Whether it keeps its place until it is granted: it waits, and is no `ifAvailable` request.
+    /// Whether it waits until it is granted, and is therefore not an `ifAvailable` request.
     [[nodiscard]] bool keeps_place() const { return !ended && !options.if_available; }
 };
 using AcquireRequestPtr = std::shared_ptr<AcquireRequest>;

@@ -1,9 +1,9 @@
-// Availability: whether another tab uses a lock or merely keeps it, for requests that do not wait.
+// Availability: whether a lock is available, for requests that do not wait (`ifAvailable`).
 //
-// A lock that another tab keeps in its grace period is available: that tab releases it when it
-// receives our request. Its message about the release may overtake the release itself, which takes
-// another way. So acquire() asks the native lock again after every message about a release, and
-// once more when no answer of another tab can come any more.
+// A lock that another tab merely keeps in its grace period is available: that tab releases it when
+// it receives this tab's request. Its message about the release may arrive before the browser knows
+// of the release. So acquire() requests the native lock again after every message about a release,
+// and once more when no answer of another tab can come any more.
 //
 //   state      refused()   busy()   meaning                             what ends the state
 //   asking     false       false    the native lock is requested        granted, or refused for the
@@ -28,15 +28,15 @@ class Availability {
     /// Acquires the native lock if it is available within the time that answers take. Returns
     /// nothing if it is not.
     Task<std::shared_ptr<NativeHold>> acquire(NativeRequest request);
-    /// Whether acquire() was refused, and asks once more.
+    /// Whether acquire() was refused, and will request the native lock again.
     [[nodiscard]] bool refused() const { return refused_; }
-    /// Whether another tab answered the tab's request: the lock is in use.
+    /// Whether another tab answered this tab's request: the lock is in use.
     [[nodiscard]] bool busy() const { return busy_; }
     void forget_answers() { busy_ = false; }
 
-    /// Another tab answered the tab's request: the lock is in use.
+    /// Notes that another tab answered this tab's request: the lock is in use.
     void on_busy();
-    /// Another tab released the lock.
+    /// Notes that another tab released the lock.
     void on_release() const { answered_.complete({}); }
 
   private:

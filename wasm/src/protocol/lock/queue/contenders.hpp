@@ -4,10 +4,10 @@
 //   state of a contender   meaning                              what ends the state
 //   waiting                its tab may wait for the lock        forget_before(): it had its turn
 //                                                               forget_gone(): it waits no longer
-//   forgotten              it is listed no more                 another announcement of its tab
+//   forgotten              it is no longer listed               another announcement of its tab
 //
-// One tab may be several contenders: one for each pair of requests of this tab that it came
-// between.
+// Another tab may be listed as several contenders: once for each gap between two requests of this
+// tab in which it has announced a request.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Contender {
     double received_ms = 0;            // when the last announcement was received
     std::uint64_t after_request = 0;   // this tab's newest request when it was received
     std::uint64_t after_position = 0;  // this tab's newest position when it was received
-    bool tries = false;                // one of its requests does not wait
+    bool tries = false;                // whether one of its requests is `ifAvailable`
 };
 
 class Contenders {
@@ -40,9 +40,9 @@ class Contenders {
     [[nodiscard]] bool any_after(std::uint64_t position) const;
     /// Whether another tab's request came after a position of this tab, and before this request.
     [[nodiscard]] bool came_between(std::uint64_t position, const AcquireRequest& request) const;
-    /// Whether another tab's request came before `request`. If `request` was made after the other
-    /// one's announcement was received, it came later, whatever the clocks say, so that no tab is
-    /// overtaken for ever.
+    /// Whether another tab's request came before `request`. If `request` was made after this tab
+    /// had received the announcement of the other request, it came later, even if the clocks
+    /// differ. So no tab is overtaken for ever.
     [[nodiscard]] bool came_before(const AcquireRequest& request) const;
 
     /// Forgets the contenders that were before this position: each has had its turn, or is gone.
@@ -51,7 +51,7 @@ class Contenders {
     /// announced itself within slice_ms is kept, because its announcement may overtake its request.
     /// Returns true if a request of this tab may now be admitted.
     ///
-    /// @param asked_ms  When the lock's queue was looked at.
+    /// @param asked_ms  When the query that found no other waiting tab was begun.
     bool forget_gone(double asked_ms, double now_ms);
 
   private:

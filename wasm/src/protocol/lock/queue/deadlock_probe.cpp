@@ -16,7 +16,8 @@ constexpr double probe_after_ms = 20;
 constexpr double probe_again_ms = 1'000;
 constexpr double probe_again_last_ms = 10'000;
 
-/// A path begins with "1" or "2" (whether it confirms). The fields of each wait follow.
+/// A path begins with "1" if its sender is suspected, or "2" if it is confirming. The fields of
+/// each wait follow.
 constexpr std::size_t fields_of_wait = 3;  // id, label, the name of the lock that is waited for
 constexpr std::size_t path_max = 64;
 
@@ -36,7 +37,7 @@ std::string label_of(const LockOptions& asked) {
     return label;
 }
 
-/// Returns the cycle in the application's own labels and names, for its developer.
+/// Describes the cycle by the labels and names that the application has given, for its developer.
 std::string describe(const std::vector<std::string>& path) {
     std::string text = "each waits for a lock that the next one holds: ";
     for (std::size_t i = 1; i + fields_of_wait <= path.size(); i += fields_of_wait) {
@@ -51,7 +52,7 @@ std::string describe(const std::vector<std::string>& path) {
 
 std::string DeadlockProbe::id_of(const AcquireRequest& request) const {
     auto number = format_decimal(static_cast<std::int64_t>(request.id));
-    // Ids are compared as texts, so that all have the same length.
+    // Ids are compared as texts, so all must have the same length.
     number.insert(0, 20 - std::min<std::size_t>(number.size(), 20), '0');
     return lock_.context.epochs.tab() + "." + number;
 }

@@ -2,16 +2,17 @@
 // of Chandy, Misra and Haas, "Distributed Deadlock Detection" (ACM TOCS 1983), for requests that
 // wait for all holders of a lock.
 //
-// That a holder waits is known only where the caller passes it: a request made within a held lock.
-// When such a request has waited for a moment, it sends a probe to the holders of its lock. Each
-// tab that has a holder of that lock sends the probe on, for each of its requests that waits within
-// that holder. A probe that returns to its request has gone round a cycle. The victim is the
-// request of the cycle with the greatest id, whichever request found the cycle.
+// A request is made *within* a grant if its caller passes that grant (LockOptions::within). Only
+// then is it known that the holder of one lock waits for another. When such a request has waited
+// for a moment, its tab sends a probe to the holders of the lock that it waits for. Each tab that
+// has such a holder sends the probe on, once for each of its requests that waits within that
+// holder's grant. A probe that returns to its first request has gone round a cycle. The victim is
+// the request of the cycle with the greatest id, whichever request found the cycle.
 //
 //   request        meaning                               what ends the state
-//   suspected      its probe was sent                    it ends; or its probe returns:
-//                                                        confirming if its id is the greatest of
-//                                                        the cycle, else the victim is suspected
+//   suspected      its probe was sent                    it ends; or its probe returns: confirming
+//                                                        if its id is the greatest of the cycle;
+//                                                        otherwise the victim becomes suspected
 //   confirming     a second probe was sent: a request    it ends; or that probe returns: refused
 //                  on the way may have timed out
 //   refused        it failed with `deadlock`             nothing
@@ -43,9 +44,9 @@ class DeadlockProbe {
     /// Follows a probe from the holders of this lock in this tab to the requests that they wait
     /// for.
     void on_probe(const LockMessage& message);
-    /// A cycle was found whose victim is a request for this lock.
+    /// Notes that a cycle was found whose victim is a request for this lock.
     void on_victim(const LockMessage& message);
-    /// Follows the probe to the requests of this lock that wait within one of the grants.
+    /// Sends the probe on for each request for this lock that waits within one of the grants.
     void follow(const std::vector<std::shared_ptr<Grant>>& held,
                 const std::vector<std::string>& path);
 

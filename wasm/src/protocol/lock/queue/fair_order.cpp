@@ -14,8 +14,8 @@ namespace {
 constexpr const char* only_tries = "t";
 /// The third field if the tab is the next in line.
 constexpr const char* next_in_line = "n";
-/// Requests of a tab within this time have one position, since another tab is unlikely to come
-/// between them.
+/// Requests of a tab that are made within this time share a position, since another tab is unlikely
+/// to come between them.
 constexpr double same_position_ms = 2;
 /// How many positions a tab takes ahead only because another tab may have come between.
 constexpr std::size_t precautions_max = 16;
@@ -166,8 +166,8 @@ void FairOrder::on_request(const LockMessage& message) {
     if (in_use ? !tries : holds_.current() || holds_.acquiring()) note_contender(message, tries);
 }
 
-/// A contender that is the next in line came before each position of this tab that is not. Of
-/// readers that are next together, the times of their requests decide.
+/// Records a contender. If it is the next in line, it came before each position of this tab that is
+/// not the next. If both are next, as readers may be together, the times of their requests decide.
 void FairOrder::note_contender(const LockMessage& message, bool tries) {
     const auto now_ms = lock_.clock().now_ms();
     const auto parsed_ms = message.detail.empty() ? std::nullopt : parse_since(message.detail[0]);
@@ -185,8 +185,8 @@ void FairOrder::note_contender(const LockMessage& message, bool tries) {
                       .tries = tries});
 }
 
-/// A reader of this tab waits only while the tab has no position that is next in line: it would be
-/// granted the lock at once (HandOver::admissible()).
+/// The query assumes that this tab has no position that is next in line: with such a position a
+/// waiting reader of this tab would be granted the lock at once (HandOver::admissible()).
 Task<bool> FairOrder::forget_contenders() {
     const auto asked_ms = lock_.clock().now_ms();
     if (co_await lock_.native->query_other_waiters(false)) co_return false;

@@ -20,7 +20,7 @@ AcquireRequestPtr HandOver::admissible(const NativeHold& hold) {
     if (!first || first->options.mode != hold.mode) return nullptr;
     if (hold.mode == LockMode::exclusive && !hold.active.empty()) return nullptr;
     if (hold.uses == 0) return first;
-    // Among readers, a position may be next in line while this tab's turn before it is not over: no
+    // If a position of a reader is next in line while this tab still holds the lock as a reader, no
     // other tab came between the two.
     const auto* position = order_.position_of(*first);
     if (position && position->entry->is_next()) {
@@ -33,13 +33,14 @@ AcquireRequestPtr HandOver::admissible(const NativeHold& hold) {
     const auto* next = order_.next_position();
     if (next && first->id < next->owner) return first;
     const bool behind = contenders_.came_before(*first);
-    // A request that another tab waits behind comes before that tab, however long that takes.
+    // A request that came before all contenders is granted before them, however long that takes.
     if (!contenders_.empty() && !behind) return first;
     if (must_yield(hold)) return nullptr;
     // The barging window is for requests that were made while the tab had the lock.
     const bool again = first->since_ms >= hold.taken_ms;
     if (behind && !again) return nullptr;
-    // Other tabs may wait although none was received: a message is behind the tasks of callers.
+    // Other tabs may wait although no announcement was received: messages are queued behind the
+    // tasks of callers.
     const bool contended = behind || (again && hold.tokens.contended);
     if (contended && !in_barging_window(hold)) return nullptr;
     return first;

@@ -1,6 +1,6 @@
 // HandOver: how long a native hold goes on granting, and when it is handed over to another tab.
 //
-//   contenders   the hold       what it does                             until
+//   contenders   the hold       what happens to it                       until
 //   none         has callers    grants to all that are admissible        the last one releases
 //   none         in grace       is kept (run_grace_timer)                the grace period ends
 //   none         > slice_ms     goes on, if the browser reports that     another slice_ms passes
@@ -12,7 +12,7 @@
 //   any          otherwise      is released
 //
 // A hold without contenders whose tokens are `contended` is released at the end of its barging
-// window, too: the tabs that wait may not have been received yet.
+// window, too: other tabs may wait whose announcements were not received yet.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,11 @@
 
 namespace tabacus {
 
-/// The barging window: how long after it began, and how often, a hold grants to callers that ask
-/// again while another tab waits. A lock that is handed over after each single grant does little
-/// else. The number of grants ends most windows, so that tabs that the system runs less often get
-/// the lock as often as others. The time bounds the wait where callers hold the lock for longer.
+/// The barging window: how long after it began, and how often, a hold grants to callers of this tab
+/// that ask again while another tab waits. It exists because a hand-over costs far more than a
+/// grant: a lock that is handed over after each grant would spend most of its time on that. Most
+/// windows end by the number of grants, so that a tab which the system runs less often gets the
+/// lock as often as others. The time limits the wait of other tabs where callers hold it for long.
 constexpr double barging_window_ms = 10;
 constexpr std::uint64_t barging_grants_max = 32;
 
@@ -51,7 +52,7 @@ class HandOver {
 
     /// Wakes the driver when the grace period of a hold without a holder is over.
     void start_grace_timer(const std::shared_ptr<NativeHold>& hold);
-    /// Wakes the driver after a while: a tab that gives up or crashes in the queue sends nothing.
+    /// Wakes the driver after slice_ms, because a contender that gives up or crashes sends nothing.
     void start_slice_timer();
 
   private:

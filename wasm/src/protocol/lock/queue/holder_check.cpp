@@ -25,7 +25,7 @@ void HolderCheck::start() {
 }
 
 void HolderCheck::end() {
-    on_sign();  // so that a question of this wait evicts nobody in the next one
+    on_sign();  // so that a question of this wait does not evict a holder during the next wait
     stand_down();
     wake_.set();
 }
@@ -36,7 +36,7 @@ void HolderCheck::became_visible() {
     wake_.set();
 }
 
-/// Whether this tab waits for another one, and one of its requests may evict that.
+/// Whether this tab waits for the lock, and one of its requests may evict the holder.
 bool HolderCheck::wanted() const {
     const auto& context = lock_.context;
     return holds_.acquiring() && lock_.has_web_locks() && context.epochs.fenced() &&
@@ -46,8 +46,8 @@ bool HolderCheck::wanted() const {
            });
 }
 
-/// The next in line has the checker lock as a rule, if it is visible. It may also be that nobody has
-/// that lock.
+/// Whether this tab is the checker. The next in line is one, too, because it may be that no tab has
+/// the checker lock. If the next in line is visible, it usually has that lock itself.
 bool HolderCheck::is_checker() const { return checker_lock_ || lock_.native->first_in_line(); }
 
 Task<void> HolderCheck::run() {
@@ -87,8 +87,8 @@ Task<double> HolderCheck::ask(double wait_ms) {
     co_return evicted&& evicted.value() ? next_within_ms : ask_every_ms;
 }
 
-/// In a hidden tab, timers that are set by timers run once a minute. So the timer is set after a
-/// message.
+/// Sleeps. In a hidden tab, a timer that is set by another timer may run only once a minute, so the
+/// timer is set after a message instead.
 Task<void> HolderCheck::pause(double delay_ms) {
     auto& context = lock_.context;
     if (context.world.lifecycle().hidden())

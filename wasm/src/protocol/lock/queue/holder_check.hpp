@@ -1,7 +1,8 @@
 // HolderCheck: asks the holder of a lock whether it lives, for requests with `evict_unresponsive`.
 //
-// Timers of hidden tabs may run once a minute, but messages do not wait. So a holder need not do
-// anything in time but answer, and a holder that does not answer is evicted (LockEvictor).
+// Timers of hidden tabs may run only once a minute, but messages are delivered at once. So a holder
+// is not expected to do anything by a timer; it only has to answer. A holder that does not answer
+// is evicted (LockEvictor).
 //
 //   state     meaning                                     what ends the state
 //   idle      no request of this tab waits for the lock   start(): waiting
@@ -9,16 +10,16 @@
 //   waiting   most waits are over soon                    ask_every_ms are over: asking
 //   asking    a question was posted                       on_sign(): standby, or asking again if
 //                                                         this tab is the checker
-//                                                         none in ask_every_ms: evicting
-//   evicting  the lock is taken from its holder           asking: whether the next holder lives
-//   standby   another tab is the checker                  became_visible(); this tab becomes
+//                                                         no sign in ask_every_ms: evicting
+//   evicting  the lock is taken from its holder           done: asking, for the next holder
+//   standby   another tab is the checker                  became_visible(), or this tab becomes
 //                                                         the checker: asking
 //
-// The end of the wait leads from each state to idle. Only one waiting tab asks again and again, the
-// checker: the visible tab that has the checker lock, or else the next in line. Each other tab asks
-// when it has waited for a while, and whenever it becomes visible, because the checker may be
-// suspended itself. If the checker is suspended later than that, and the holder, too, nobody asks
-// until a tab becomes visible or begins to wait.
+// The end of the wait leads from each state to idle. Only one waiting tab, the checker, asks again
+// and again. It is the visible tab that has the checker lock; if there is none, it is the next in
+// line. Each other tab asks once when it has waited for a while, and whenever it becomes visible,
+// because the checker may be suspended itself. If both the checker and the holder are suspended
+// after these questions, no tab asks until one becomes visible or begins to wait.
 #pragma once
 
 #include <memory>
@@ -49,7 +50,7 @@ class HolderCheck {
         asks_all_ = false;
         on_sign();
     }
-    /// Notes that another tab announced a grant. It may be of a version that knows no near
+    /// Notes that another tab announced a grant. That tab may be of a version without near
     /// channels.
     void on_taken() {
         asks_all_ = true;
@@ -74,8 +75,8 @@ class HolderCheck {
     AutoResetEvent wake_;
     bool running_ = false;
     bool asking_ = false;
-    bool due_ = false;      // a check that is made also by a tab that is not the checker
-    bool asks_all_ = true;  // the holder may not listen to the near channel
+    bool due_ = false;      // whether to ask once although this tab is not the checker
+    bool asks_all_ = true;  // whether to ask all tabs: the holder may not listen to near channels
     std::uint64_t signs_ = 0;
     bool stands_by_ = false;  // this tab has the checker lock, or has requested it
     AbortSignal wait_over_;   // ends that request

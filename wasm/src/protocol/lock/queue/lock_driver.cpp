@@ -8,12 +8,12 @@
 namespace tabacus {
 namespace {
 
-/// How many tokens a waiting tab reserves. A tab that has used them up releases the lock although
-/// it is in its barging window. One turn as the holder takes longer than this many microseconds
-/// (LockEpochs).
+/// How many tokens a waiting tab reserves. A tab that has used them up releases the lock even in
+/// its barging window. One turn as the holder takes longer than this many microseconds, so that
+/// tokens are reserved more slowly than microseconds pass (epochs.hpp).
 constexpr std::int64_t tokens_in_line = 256;
-/// A tab that grants again and again reserves tokens in growing blocks, one transaction each. At
-/// the largest a block takes longer to use up than its microseconds (LockEpochs).
+/// A tab that grants again and again reserves tokens in growing blocks, one transaction each. Using
+/// up the largest block takes longer than as many microseconds, for the same reason.
 constexpr std::int64_t block_growth = 16;
 constexpr std::int64_t block_max = 4096;
 
@@ -170,14 +170,15 @@ void LockDriver::announce(const AcquireRequestPtr& first) {
     const auto& asked = first->options;
     const bool wants_answer = asked.if_available || asked.timeout_ms;
     is_next_ = asked.if_available || asked.mode == LockMode::exclusive;
-    // The request that it was requested for may have ended, and another one goes on with it.
+    // The request for which the native lock was requested may have ended; another one takes over.
     const auto front = requests_.front();
     order_.announce(front ? *front : *first,
                     wants_answer ? order_.current() : FairOrder::no_answer);
 }
 
 Task<void> LockDriver::serve(std::shared_ptr<NativeHold> hold) {
-    // If the caller that asked is gone, nobody is about to begin under the entry lock.
+    // If the request has ended meanwhile, no holder is about to begin that would release the entry
+    // lock.
     if (!hand_over_.admissible(*hold)) hold->entry_lock.reset();
     while (!hold->lost) {
         if (const auto request = hand_over_.admissible(*hold)) {
@@ -224,7 +225,7 @@ void LockDriver::grant(const AcquireRequestPtr& request, const std::shared_ptr<N
 }
 
 Task<bool> LockDriver::reserve_tokens(std::shared_ptr<NativeHold> hold) {
-    // A hold that was taken out of turn reserves none: a tab that waits may have tokens already.
+    // A hold that was taken out of turn reserves no tokens: a waiting tab may have reserved some.
     if (hold->tokens.grant.empty()) co_return false;
     hold->block = std::min(hold->block * block_growth, block_max);
     const auto extended =
@@ -235,9 +236,9 @@ Task<bool> LockDriver::reserve_tokens(std::shared_ptr<NativeHold> hold) {
     co_return false;
 }
 
-/// Announces the grant after the holder has begun: tabs that only watch can wait, and need not be
-/// notified of a grant that is over. A tab that holds for longer writes itself into the lock's row,
-/// since it may hang before its first commit.
+/// Announces the grant some time after the holder has begun: only tabs that watch the lock need the
+/// message, and they do not need it if the grant is over by then. A tab that holds the lock for
+/// longer also writes itself into the lock's row, since it may hang before its first commit.
 Task<void> LockDriver::announce_grant(std::shared_ptr<NativeHold> hold) {
     const auto over = [&] { return hold->lost || lock_.context.state.suspended(); };
     auto& clock = lock_.clock();
@@ -276,7 +277,8 @@ Task<void> LockDriver::acquire_by_stealing(AcquireRequestPtr request) {
                                .claim = {.label = asked.label, .max_hold_ms = max_hold_of(asked)}};
     const auto previous_holds = holds_.all();
     const auto hold = co_await lock_.native->acquire(native);
-    // The previous holders in this tab are notified at once, also where nothing else notifies them.
+    // The previous holders in this tab are notified at once, whether or not the native lock does
+    // so.
     for (const auto& previous : previous_holds) holds_.lose(previous, "stolen");
     // A hold that was stolen before it was adopted is not reported as lost later: it ends here.
     if (request->ended || context.state.stopped() || hold->lost) {

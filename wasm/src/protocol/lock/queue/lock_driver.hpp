@@ -41,7 +41,7 @@ class LockDriver {
           check_(check),
           wake_(wake) {}
 
-    /// Starts the coroutine, or wakes it: a request has joined the queue.
+    /// Starts the coroutine, or wakes it, because a request has joined the queue.
     void start();
     /// Whether other tabs know this one as the next to hold the lock, or as one that tries it.
     [[nodiscard]] bool is_next() const { return is_next_; }

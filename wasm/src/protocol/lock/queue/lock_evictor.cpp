@@ -116,9 +116,10 @@ Task<LockEvictor::Observation> LockEvictor::observe() {
     co_return observation;
 }
 
-/// Claims the eviction of what was seen. Returns false if another tab has claimed it. The claim is
-/// in one transaction with the epoch, which another tab's eviction moves: a tab that was held up
-/// meanwhile does not steal from the holder that was granted the lock by then.
+/// Claims the eviction of the holder that was observed. Returns false if another tab has claimed
+/// it. The transaction of the claim also reads the epoch. If another tab has evicted the holder
+/// meanwhile, the epoch is another one, so that a tab that was delayed does not steal the lock from
+/// the next holder.
 Task<bool> LockEvictor::claim_eviction(Observation seen) {
     const auto& state = seen.state;
     constexpr Stores scope{Store::locks, Store::quarantine};
@@ -135,7 +136,7 @@ Task<bool> LockEvictor::claim_eviction(Observation seen) {
         const bool known = claimed_state_ == state && claimed_attempt_ == former->attempt;
         claimed_state_ = state;
         claimed_attempt_ = former->attempt;
-        // The other tab may take as long as this tab took, before it counts as hung itself.
+        // The other tab gets as much time as this tab would take, before it counts as hung itself.
         if (!known) co_return false;
         claim.attempt = former->attempt + 1;
         claimed_attempt_ = claim.attempt;

@@ -1,11 +1,12 @@
 // LockEvictor: how a lock becomes free again when its holder is frozen or hung and cannot release
 // it.
 //
-// A holder that does not answer is evicted if a request asks for that (holder_check.hpp). Another
-// one is evicted only if the lock's row or a request of this tab declares a maxHold. A waiter
-// that has seen nothing move for longer than that, by its own timer, steals the lock, begins a new
-// epoch (so that the hung holder can write nothing any more), and releases it at once: the queue
-// goes on in its order, but for a tab whose entry lock was stolen, which asks again.
+// There are two reasons to evict a holder. One is that it does not answer, and a request asks for
+// its eviction (holder_check.hpp). The other is that it exceeds its maxHold, which the lock's row
+// or a request of this tab declares. A waiter that has seen nothing move for longer than the
+// maxHold, by its own timer, steals the lock, begins a new epoch (so that the hung holder can write
+// nothing any more), and releases the lock at once. The queue then goes on in its order. Only a tab
+// whose entry lock was stolen loses its position and requests the lock again.
 //
 //   state       meaning                                  what ends the state
 //   idle        this tab does not wait for the lock      start(): observing
@@ -50,8 +51,8 @@ class LockEvictor {
     }
     /// Checks again, because this tab has ended an acquisition, or made a request with a maxHold.
     void check_again() { moved_.set(); }
-    /// Evicts the holder, whether a maxHold is declared or not, while `silent()` returns true: it
-    /// has not answered. Returns false if this tab must not evict it.
+    /// Evicts the holder, whether or not a maxHold is declared, if `silent()` still returns true:
+    /// the holder has not answered. Returns false if this tab must not evict it.
     Task<bool> evict_silent(Function<bool()> silent);
     /// Notes that another tab announced a grant.
     void on_movement() {
@@ -64,7 +65,7 @@ class LockEvictor {
         std::string state;  // equal while nothing moves
         std::string epoch;  // the part of the state that is in IndexedDB
         std::int64_t max_hold_ms = 0;
-        bool held = false;  // the lock or the entry lock
+        bool held = false;  // whether a tab holds the lock or the entry lock
     };
     Task<void> run();
     Task<Observation> observe();
@@ -76,9 +77,9 @@ class LockEvictor {
     const RequestQueue& requests_;
     const NativeHolds& holds_;
     bool running_ = false;
-    AutoResetEvent moved_;       // there may be a maxHold, or nothing to observe
-    std::uint64_t moves_ = 0;    // grants in other tabs that were announced
-    std::string claimed_state_;  // another tab's eviction that was seen under way
+    AutoResetEvent moved_;       // wakes run(): a maxHold may be new, or the tab waits no longer
+    std::uint64_t moves_ = 0;    // the number of grants in other tabs that were announced
+    std::string claimed_state_;  // the state for which another tab has claimed the eviction
     std::int64_t claimed_attempt_ = 0;
 };
 

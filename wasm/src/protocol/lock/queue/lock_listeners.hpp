@@ -14,11 +14,12 @@ class LockListeners {
     Subscription on_broadcast(Function<void(const std::string&)> callback) {
         return broadcasts_.add(std::move(callback));
     }
-    /// Whether somebody watches the lock for changes.
+    /// Whether a callback watches the lock for changes.
     [[nodiscard]] bool watched() const { return !changes_.empty(); }
-    /// Whether somebody listens for changes or broadcasts.
+    /// Whether a callback listens for changes or broadcasts.
     [[nodiscard]] bool any() const { return watched() || !broadcasts_.empty(); }
-    /// Reports that the lock was taken, released or lost: what is broadcast may have been missed.
+    /// Reports that the lock was taken, released or lost. Also calls the callbacks of broadcasts,
+    /// with an empty text, because a broadcast may have been missed.
     void changed() const {
         changes_.call();
         broadcasts_.emit({});

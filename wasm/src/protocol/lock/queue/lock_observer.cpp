@@ -19,16 +19,15 @@ constexpr double answer_within_ms = 50;
 constexpr std::size_t fields_of_request = 4;
 /// How many fields a report may have after its nonce; one more is for an idle hold.
 constexpr std::size_t detail_max = lock_fields_max - lock_fields_min - 1;
-/// The last field, after the requests, if this tab keeps the native lock (exclusive or shared) in
-/// its grace period. It is reported because tabs that do not use the lock answer too, and perhaps
-/// first.
+/// The last field of a report, after the requests, if this tab keeps the native lock (exclusive or
+/// shared) in its grace period. Without it, the tab that asks could not tell this tab, which the
+/// browser counts as a client of the lock, from tabs that do not use the lock and answer too.
 constexpr std::string_view idle_exclusive = "k";
 constexpr std::string_view idle_shared = "s";
 /// The most reads of a lease's row until one of the tabs that wait has taken the lease.
 constexpr int reads_max = 10;
 constexpr double read_again_ms = 20;
-/// How soon a tab that only watches notices that a holder crashed which it does not follow, when no
-/// other tab succeeds it.
+/// How often a tab that watches checks whether a holder that it does not follow has crashed.
 constexpr double crash_poll_ms = 1'000;
 
 /// The clients that hold or request a lock or its entry lock, as the browser reports them.
@@ -36,7 +35,7 @@ struct LockClients {
     std::vector<std::string> ids;
     bool held = false;
     bool held_exclusively = false;
-    bool counted = true;  // false if the browser refuses to tell them
+    bool counted = true;  // false if the browser refuses to report them
 };
 
 Task<LockClients> clients_of(LockContext& context, const std::string& key) {
@@ -71,8 +70,9 @@ std::optional<LockRequestInfo> parse_info(const std::vector<std::string>& detail
                            detail[at + 3], *since_ms, tab};
 }
 
-/// Returns the lock's row. Where a lease excludes, the tab that is next takes a released lock a
-/// moment later: if tabs wait, reads the row until one of them holds it. Sets `tabs_wait`.
+/// Returns the lock's row. Where a lease excludes, the next tab takes a released lock only a moment
+/// later; if tabs wait, this reads the row again until one of them holds the lock. Sets
+/// `tabs_wait`.
 Task<std::optional<LockRow>> settled_row(LockContext& context, std::string key, bool& tabs_wait) {
     for (int reads = 0;; ++reads) {
         auto row = co_await context.epochs.read(key);
@@ -94,7 +94,7 @@ struct LockObserver::TabQuery {
     std::size_t clients = 0;  // the browser's clients of this lock
     std::size_t clients_answered = 0;
     bool exclusive = false;  // the lock is held exclusively
-    bool holder = false;     // a holder in that mode is known, or nobody holds it
+    bool holder = false;     // a holder in that mode is known, or no tab holds the lock
     Completer<Unit> complete;
 
     void note(const LockMessage& message);
@@ -238,9 +238,9 @@ Task<std::vector<LockRequestInfo>> LockObserver::query_tabs() {
         infos.insert(infos.end(), pending->answers.begin(), pending->answers.end());
         answered.insert(answered.end(), pending->tabs.begin(), pending->tabs.end());
     }
-    // A frozen holder does not answer, but the row of its epoch names it. If the holder has
-    // answered, the row may be that of a former holder: its own is written when it commits, or
-    // holds for long.
+    // A frozen holder does not answer, but the row of its epoch names it. If a holder has answered,
+    // the row may name a former holder, because a holder writes the row only when it commits or
+    // holds the lock for long.
     const bool silent =
         row && std::find(answered.begin(), answered.end(), row->tab) == answered.end();
     if (held_exclusively && !found && silent) {
@@ -253,8 +253,8 @@ Task<std::vector<LockRequestInfo>> LockObserver::query_tabs() {
     co_return infos;
 }
 
-/// Posts the query to all tabs. Waits until all tabs that use the lock have reported, or had the
-/// time to.
+/// Posts the query to all tabs. Waits until all tabs that use the lock have reported, but at most
+/// answer_within_ms.
 Task<void> LockObserver::post_query(std::shared_ptr<TabQuery> pending) {
     pending->nonce = identifier_of(lock_.context.world.random().bits());
     queries_.push_back(pending);
@@ -298,9 +298,9 @@ Subscription LockObserver::on_change(Function<void()> callback) {
     return subscription;
 }
 
-/// Requests the liveness lock of a holder, whose grant means that the holder has died or stopped.
-/// This tab does not request the lock itself in order to notice that: if it were busy when its turn
-/// came, it would keep all other tabs out.
+/// Requests the liveness lock of a holder; its grant means that the holder has died or stopped.
+/// Requesting the lock itself would show that, too, but if this tab were busy when that request was
+/// granted, it would exclude all other tabs meanwhile.
 void LockObserver::follow(const std::string& tab) {
     if (!lock_.has_web_locks() || lock_.context.state.stopped()) return;
     const auto [followed, added] = followed_.try_emplace(tab);
@@ -339,13 +339,13 @@ void LockObserver::unfollow_all() {
     for (const auto& [tab, signal] : std::exchange(followed_, {})) signal.abort();
 }
 
-/// Whether somebody watches the lock, and it is held by no tab that is followed.
+/// Whether a caller watches the lock, and another tab holds it that is not followed.
 bool LockObserver::holder_unknown() const {
     return held_seen_ && followed_.empty() && listeners_.watched() &&
            !lock_.context.state.stopped();
 }
 
-/// Another tab holds the lock.
+/// Notes that another tab holds the lock.
 void LockObserver::note_held() {
     held_seen_ = true;
     if (!polling_ && lock_.has_web_locks()) lock_.spawn(poll_for_crash());

@@ -1,5 +1,5 @@
-// LockObserver: what this tab can tell about a lock and its requests in all tabs, for callers that
-// ask and for callers that watch.
+// LockObserver: the state of a lock and its requests in all tabs, for callers of this tab that
+// query it (query(), is_locked()) or watch it (on_change()).
 //
 // Each tab knows its own requests, and reports them to a tab that asks:
 //
@@ -11,23 +11,23 @@
 //                      ignored
 //
 // A living tab announces what it does, but a tab that crashes sends nothing. So a tab that reports
-// that it holds the lock holds its *liveness lock* as well (LockContext::acquire_liveness()). While
-// somebody watches, the observer follows each such holder: it requests the liveness lock, shared,
+// that it holds the lock also holds its *liveness lock* (liveness_lock.hpp). While a caller watches
+// the lock, the observer *follows* each such holder: it requests that tab's liveness lock, shared,
 // which is granted when the holder dies or stops.
 //
 //   watched lock   meaning                                    what ends the state
 //   free           no other tab is known to hold the lock     an announced grant, or a query that
 //                                                             finds a holder: unknown
-//   unknown        another tab holds it that has not          its report: followed; an announced
-//                  reported so, or that has no liveness       release, or no holder is left: free
-//                  lock: it hangs, or is of an older version
+//   unknown        another tab holds the lock, but has not    its report: followed; an announced
+//                  reported so, or has no liveness lock: it   release, or no holder is left: free
+//                  hangs, or is of an older version
 //   followed       the holders are known and followed         an announced release, or the grant of
 //                                                             the liveness lock: free, which is a
 //                                                             change
 //
-// In the state `unknown`, and in no other, the observer looks every crash_poll_ms whether the
-// holder is still there, and asks it to report: by a query with an empty nonce, which holders alone
-// answer.
+// In the state `unknown`, and in no other, the observer checks every crash_poll_ms whether a tab
+// still holds the lock, and asks the holder to report. It does so by a query with an empty nonce,
+// which only holders answer.
 #pragma once
 
 #include <map>
@@ -61,15 +61,15 @@ class LockObserver {
     Task<void> wait_for_unlock(std::optional<AbortSignal> signal, std::optional<double> timeout_ms);
     Subscription on_change(Function<void()> callback);
 
-    /// Notes that this tab or another one has made a request. Notifies the watchers if the lock is
-    /// held: a request that need not wait notifies them by its grant.
+    /// Notes that this tab or another one has made a request. Calls the callbacks that watch if the
+    /// lock is held. If it is free, the grant of the request will call them.
     void on_waiter();
     /// Notes that another tab announced a grant.
     void on_taken(const std::string& tab);
-    /// Notes that another tab announced a release. If others wait, one of them has the lock next,
-    /// and may stop before it announces that.
+    /// Notes that another tab announced a release. If tabs wait, one of them has the lock next, and
+    /// may stop before it announces that.
     void on_released(const std::string& tab);
-    /// Notes that the tab does not hold the lock, as far as it has reported.
+    /// Notes that the tab has reported that it does not hold the lock.
     void unfollow(const std::string& tab);
     /// Forgets all holders: this tab stops, and receives no messages until resume().
     void unfollow_all();
@@ -80,7 +80,7 @@ class LockObserver {
     void on_query(const LockMessage& query);
     /// Adds another tab's report to the query of this tab that it answers.
     void on_report(const LockMessage& message);
-    /// Whether the tab that reports holds the lock. It reports its holds first.
+    /// Whether the tab that reports holds the lock. Reports list holds first.
     static bool reports_hold(const LockMessage& message) {
         return message.detail.size() > 1 && message.detail[1] == "h";
     }

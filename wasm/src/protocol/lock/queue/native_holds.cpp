@@ -125,8 +125,9 @@ void NativeHolds::release_hold(const HoldPtr& hold) {
     listeners_.changed();
 }
 
-/// Posts after the release itself, which a microtask does. A waiting tab learns of the release by
-/// its grant, which a message at the same time would hold up: by a tenth in Chromium on two cores.
+/// Announces the release after the release itself, which happens in a microtask. Waiting tabs do
+/// not need the message: they learn of the release by their grant. A message at the same time would
+/// delay that grant, by a tenth in Chromium on two cores.
 Task<void> NativeHolds::post_released() {
     const bool hands_over =
         lock_.has_web_locks() && !contenders_.empty() && !contenders_.any_tries();
@@ -164,7 +165,8 @@ void NativeHolds::lose_all(std::string_view reason) {
 
 // --- maxHold ------------------------------------------------------------------------------------
 
-/// The holder's own clock ends its hold; only one that is frozen or hung must be evicted.
+/// Ends the grant after max_hold_ms, by this tab's own timer. Only a tab that is frozen or hung has
+/// to be evicted by another one.
 Task<void> NativeHolds::limit(std::shared_ptr<Grant> granted, double max_hold_ms) {
     const std::shared_ptr<const bool> held(granted, &granted->held);
     if (co_await outlasts(lock_.context.world, max_hold_ms, held, false)) end_grant(granted);

@@ -1,5 +1,6 @@
-// NativeHolds: what this tab has of a lock, and the grants under it. A tab has at most one native
-// hold that it acquired in turn, the current one, and any number that it stole, each for one grant.
+// NativeHolds: the native holds that this tab has of one lock, and the grants under them. A tab has
+// at most one native hold that it acquired in turn, which is the current one. It also has any
+// number of native holds that it stole, each for one grant.
 //
 //   state       acquiring()   current()   in_use()   what ends the state
 //   none        false         none        false      the driver: set_acquiring()
@@ -8,8 +9,8 @@
 //   grace       false         set         false      grant(); the driver: end(); lose()
 //
 // A stolen hold begins with adopt_stolen() in any of these states, and ends with the release of its
-// grant, or with lose(). A lost hold is no longer granted under; its holders are notified before
-// any of their code can run again.
+// grant, or with lose(). Nothing is granted under a lost hold. Its holders are notified before any
+// of their code can run again.
 #pragma once
 
 #include <memory>

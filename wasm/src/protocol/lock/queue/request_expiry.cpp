@@ -29,10 +29,11 @@ Task<void> RequestExpiry::expire(AcquireRequestPtr request) {
     driver_.refuse(request, timeout_error());
 }
 
-/// Returns when a request whose timeout is over has ended or is known to wait for another tab. The
-/// timeout may be over before the first answer to the request, which then asks only whether the
-/// lock is available. Its native request goes on, since the tab's next request may inherit its
-/// position in line. A tab that merely keeps the lock is given the time to release it.
+/// Returns once a request whose timeout is over has ended, or is known to wait for another tab.
+/// The timeout may be over before the browser or the database has answered. Then the request is
+/// granted the lock only if it is available. Its native request goes on, since the tab's next
+/// request may inherit the position in line. A tab that merely keeps the lock in its grace period
+/// gets the time to release it.
 Task<void> RequestExpiry::await_first_answer(AcquireRequestPtr request) {
     auto& clock = lock_.clock();
     const auto end_ms = clock.monotonic_ms() + overtime_ms;

@@ -1,11 +1,13 @@
-// RequestExpiry: ends the requests that do not wait for ever, by their `timeout` or `ifAvailable`.
+// RequestExpiry: ends the requests that do not wait for ever: those with `timeout` or
+// `ifAvailable`.
 //
 //   a request with     state          what ends the state
 //   timeout            waiting        granted; or the time is over: expired
-//   timeout            expired        as an `ifAvailable` one: granted, or refused as soon as it is
-//                                     known to wait for another tab, or after overtime_ms
+//   timeout            expired        granted; or refused, once it is known to wait for another tab
+//                                     or after overtime_ms
 //   ifAvailable        first in line  LockDriver: granted, or unavailable
-//   ifAvailable        behind others  LockDriver: granted; or unavailable when answers had time
+//   ifAvailable        behind others  LockDriver: granted; or unavailable after the time in which
+//                                     other tabs answer
 //
 // It has no state of its own: the states are those of the requests.
 #pragma once
@@ -28,9 +30,9 @@ class RequestExpiry {
 
     /// Refuses the request when its timeout is over. Requires that it has one.
     void start_timeout(const AcquireRequestPtr& request) { lock_.spawn(expire(request)); }
-    /// Ends an `ifAvailable` request that is still behind another request once answers had time to
-    /// come. The first request of the queue then waits for another tab, or it would have been
-    /// granted. A request that gets no answer ends a second later.
+    /// Ends an `ifAvailable` request if it is still behind another request after the time in which
+    /// other tabs answer. The first request of the queue then waits for another tab; otherwise it
+    /// would have been granted. If there is no answer at all, the request ends a second later.
     void start_try(const AcquireRequestPtr& request) { lock_.spawn(give_up(request)); }
 
   private:

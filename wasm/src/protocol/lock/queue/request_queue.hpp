@@ -1,13 +1,13 @@
 // RequestQueue: the acquire requests of one tab for one lock, in the order in which they were made.
 //
 //   state of a request   meaning                              what ends the state
-//   queued               it waits                             it ends, wherever it stands
+//   queued               it waits                             it is granted or fails: ended
 //   ended                it is skipped, and still listed      front(), or a join() that sweeps:
 //                                                             removed
-//   removed              it is listed no more                 nothing
+//   removed              it is no longer listed               nothing
 //
-// A request ends in the middle of the queue as often as at its front. It is removed later, so that
-// an end takes the same time however long the queue is.
+// A request may end in the middle of the queue. It is not removed at once, because the search for
+// it would take longer the longer the queue is.
 #pragma once
 
 #include <cstddef>
@@ -35,15 +35,15 @@ class RequestQueue {
     /// Returns the least maxHold of the requests that wait, or nothing if none has one.
     [[nodiscard]] std::optional<double> least_max_hold_ms() const;
 
-    /// Counts the `ifAvailable` requests whose callers wait: where there are none, nobody searches
-    /// the queue for them.
+    /// These count the `ifAvailable` requests whose callers wait. If there are none, the queue is
+    /// not searched for them.
     void add_try() { ++tries_; }
     void remove_try() { --tries_; }
     [[nodiscard]] bool has_tries() const { return tries_ > 0; }
 
   private:
     std::list<AcquireRequestPtr> requests_;
-    std::size_t sweep_at_ = 0;  // a queue of this length is swept
+    std::size_t sweep_at_ = 0;  // the length at which join() removes ended requests
     std::uint64_t newest_ = 0;
     int tries_ = 0;
 };

@@ -1,5 +1,6 @@
-// The rows of once(): beside its lock, the note of the last run that ended (Once::parse()), and the
-// time until which the value is kept at least, and the last forget(); in Store::data, the value.
+// The rows of once(). In Store::locks, beside the row of its lock: the note of the last run that
+// ended (Once::parse()), the time until which its value is kept, and a record of the last forget().
+// In Store::data: the value.
 #pragma once
 
 #include <string>
@@ -24,9 +25,9 @@ inline std::string once_until_key(std::string_view lock_key) {
     return concat({lock_key, "/until"});
 }
 
-/// Returns the key of what is recorded of the last forget(), in Store::locks: `once_forgetting` and the
-/// time since the Unix epoch at which it began, then the token of its lock, above those of all runs that
-/// it ended.
+/// Returns the key of the record of the last forget(), in Store::locks. While the forget() is under
+/// way, the record has `once_forgetting` and the time since the Unix epoch at which it began. After
+/// it, the record has the token of its lock, which is above those of all runs that it ended.
 inline std::string once_forgotten_key(std::string_view lock_key) {
     return concat({lock_key, "/forgotten"});
 }

@@ -17,7 +17,8 @@ void AwaitedOutcomes::deliver(JobOutcomes outcomes) {
             unknown_.erase(id);
             return false;
         }
-        // The answer that the job was accepted may be on its way: the poller delivers the outcome.
+        // The job may be one that enqueue() has just accepted. The poller then delivers the
+        // outcome.
         if (answers_pending_) unknown_.insert_or_assign(id, outcome);
         return true;
     });

@@ -1,14 +1,14 @@
 // AwaitedOutcomes: the jobs that this tab has enqueued, or joined, and whose outcomes it waits for.
 //
 //   state     meaning                                       what ends the state
-//   awaited   the job was accepted and is not settled as    deliver(): delivered; a commit that
-//             far as this tab knows                         may have settled it: unknown
-//   unknown   a commit of this tab that may or may not      deliver(): delivered; resolve_unknown()
-//             have happened would have settled the job      finds the job in the store: awaited
+//   awaited   the job was accepted and is not settled as    deliver(): delivered; a commit with an
+//             far as this tab knows                         unknown outcome settles it: unknown
+//   unknown   a commit of this tab settles the job if it    deliver(): delivered; resolve_unknown()
+//             has happened, which is unknown                finds the job in the store: awaited
 //   delivered the application has the outcome               nothing: the job is forgotten
 //
-// While answers to enqueue() are on their way, an outcome may come before its job is awaited. It is
-// then kept as unknown, and resolve_unknown() delivers it.
+// While a transaction of enqueue() is under way, the outcome of a job may arrive before the tab
+// awaits it. It is then kept as unknown, and resolve_unknown() delivers it.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ class AwaitedOutcomes {
   public:
     explicit AwaitedOutcomes(OpenQueue& open) : open_(open) {}
 
-    /// Answers to enqueue() are, or are no longer, on their way.
+    /// Notes whether callers of enqueue() wait for their receipts.
     void set_answers_pending(bool pending) { answers_pending_ = pending; }
     [[nodiscard]] bool answers_pending() const { return answers_pending_; }
 
@@ -34,13 +34,14 @@ class AwaitedOutcomes {
 
     /// Hands the outcomes that are awaited to the application.
     void deliver(JobOutcomes outcomes);
-    /// Keeps what a commit of unknown outcome would have settled for this tab.
+    /// Keeps the outcomes for this tab that a commit of unknown outcome would have settled.
     void keep_unknown(const QueueChanges& changes);
     [[nodiscard]] bool any_unknown() const { return !unknown_.empty(); }
-    /// Returns the unknown outcomes that did happen: their jobs are gone, and no other tab has
-    /// reported them. A job that is still there will be settled again. `born`: of the queue's head.
+    /// Returns the unknown outcomes whose commit has happened: their jobs are gone, and no other
+    /// tab has reported them. A job that still exists will be settled again. `born` is that of the
+    /// queue's head.
     Task<JobOutcomes> resolve_unknown(Transaction& transaction, std::string born);
-    /// Fails the jobs of any other incarnation of the database: they are gone with it. `born` is
+    /// Fails the jobs of an earlier incarnation of the database, which vanished with it. `born` is
     /// that of the queue's head, or empty if the queue has no head.
     void lose_foreign(const std::string& born);
 

@@ -46,7 +46,8 @@ Task<void> EnqueueBatches::commit(Batch batch) {
         if (!failure || failure->code() != ErrorCode::store_failed || open_.closed) break;
     }
     if (failure && failure->code() == ErrorCode::quota_exceeded && batch.size() > 1) {
-        // A job that is too large for the disk must not keep the other jobs out.
+        // Each job gets its own transaction, so that only a job that is too large for the disk
+        // fails.
         for (const auto& one : batch) co_await commit({one});
         co_return;
     }

@@ -2,11 +2,12 @@
 // loop share a transaction. The state is kept as AwaitedOutcomes::answers_pending().
 //
 //   state      meaning                                   what ends the state
-//   at rest    no request waits                          enqueue(): flushing
-//   flushing   one transaction at a time takes up to     no request is left: at rest
+//   idle       no request waits                          enqueue(): flushing
+//   flushing   one transaction at a time takes up to     no request is left: idle
 //              batch_max of the requests that wait
 //
-// A request is decided once: accepted, refused by itself, or failed with its whole transaction.
+// Each request ends in one of three ways: it is accepted, it is refused by itself, or it fails
+// together with its whole transaction.
 #pragma once
 
 #include <memory>

@@ -5,8 +5,8 @@
 //                                                in this tab: ended; fail(): ended
 //   ended     the caller goes on                 nothing: each wait ends once
 //
-// A caller whose wait has ended has received the outcomes of its jobs, and its tab runs no job any
-// more, not even one that was cancelled.
+// When a caller's wait ends, the outcomes of its jobs were delivered, and its tab runs no job, not
+// even one that was cancelled.
 #pragma once
 
 #include <utility>

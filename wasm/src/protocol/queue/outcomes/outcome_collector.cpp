@@ -9,9 +9,9 @@ namespace {
 
 /// Outcomes fetched by one transaction.
 constexpr std::uint32_t collected_max = 256;
-/// While a tab waits for more outcomes than these, it fetches them at intervals: one transaction
-/// for each job that another tab has done would hold up the tabs that do jobs. A hidden tab does
-/// not, because its timers may run once a minute.
+/// While a visible tab waits for more outcomes than this, it fetches them at intervals. A
+/// transaction for each job would delay the tabs that run the jobs. A hidden tab does not use
+/// intervals, because its timers may run once a minute.
 constexpr std::size_t prompt_max = 64;
 constexpr double interval_ms = 50;
 
@@ -50,8 +50,8 @@ Task<bool> OutcomeCollector::collect_some() {
     constexpr Stores scope{Store::jobs, Store::data};
     const auto transaction = co_await open_.begin(scope, Access::write, Durability::relaxed);
     const auto prefix = open_.outcomes_prefix();
-    // While answers to enqueue() are on their way, an outcome that is not expected yet may be of
-    // such a job: it stays, and delays no other.
+    // While callers of enqueue() wait for receipts, an outcome that is not expected yet may belong
+    // to one of their jobs. Its row stays, and all rows are read, so that it delays no other one.
     const bool pending = awaited_.answers_pending();
     auto rows = co_await transaction->list(Store::jobs, prefix,
                                            pending ? Transaction::rows_max : collected_max);
@@ -85,7 +85,7 @@ Task<bool> OutcomeCollector::collect_some() {
     awaited_.deliver(std::move(newer));
     if (removed == 0) co_return false;
     const auto committed = co_await attempt(transaction->commit());
-    // With an unknown commit the rows may or may not be gone; what was read holds in any case.
+    // If the outcome of the commit is unknown, the rows may be left. The outcomes are valid anyway.
     if (!committed && committed.error().code() != ErrorCode::unknown_commit) {
         co_await fail(committed.error());
     }

@@ -1,15 +1,15 @@
 // OutcomeCollector: fetches the outcomes that other tabs have stored for this one.
 //
 //   state        meaning                                what ends the state
-//   at rest      no collection is under way             start(): collecting
+//   idle         no collection is under way             start(): collecting
 //   collecting   one transaction after another takes    start(): once more; a failure, or no row is
-//                up to collected_max outcomes; a        left: at rest
+//                up to collected_max outcomes; a        left: idle
 //                visible tab that waits for many
-//                pauses after each
+//                outcomes pauses after each
 //   once more    as collecting, and there may be new    the transaction under way has ended:
 //                outcomes                               collecting
 //
-// What fails is tried again by the poller.
+// After a failure, the poller starts it again (queue_poller.hpp).
 #pragma once
 
 #include "awaited_outcomes.hpp"

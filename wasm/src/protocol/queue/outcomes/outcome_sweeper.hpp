@@ -1,13 +1,13 @@
 // OutcomeSweeper: removes the outcomes that no tab has fetched within an hour, because the tabs
 // that waited for them are gone.
 //
-// The tab that has slot 0 sweeps in the transaction of a turn: the first turn of that slot, and one
-// turn an hour afterwards. If there are more outcomes than a turn reads, further transactions
-// follow at once.
+// The tab that has slot 0 sweeps within its turns (turn_taker.hpp): in its first turn over that
+// slot, and then in one turn an hour. If there are more outcomes than a turn reads, further
+// transactions follow at once.
 //
 //   state     meaning                                     what ends the state
-//   due       the next turn of slot 0 sweeps              sweep(): resting
-//   resting   this tab has swept within the last hour     the hour is over, or slot 0 is granted to
+//   due       the next turn over slot 0 sweeps            sweep(): idle
+//   idle      this tab has swept within the last hour     the hour is over, or slot 0 is granted to
 //                                                         this tab anew: due
 #pragma once
 

@@ -8,7 +8,7 @@
 namespace tabacus {
 namespace {
 
-/// Other tabs learn after so long what the workers of a tab do.
+/// How long events are gathered before other tabs receive them.
 constexpr double gathered_ms = 50;
 
 }  // namespace
@@ -27,14 +27,14 @@ void QueueNews::receive(const QueueEvent& event) {
     switch (event.kind) {
         case Kind::paused:
             parts_.status.paused = true;
-            parts_.signal.wake();  // what is claimed ahead does not begin
+            parts_.signal.wake();  // so that no job that is claimed ahead begins
             break;
         case Kind::resumed:
             parts_.status.paused = false;
             parts_.signal.wake();
             break;
         case Kind::returned:
-            // A worker that was lost may have settled the job before, and never reported it.
+            // A lost worker may have settled the job before, and not have reported it.
             if (foreign) parts_.collector.start_if_awaited();
             parts_.signal.wake(false);
             break;
@@ -69,7 +69,8 @@ void QueueNews::publish(QueueChanges& changes) {
     for (const auto& event : events) receive(event);
 }
 
-/// Gathers the event if it only reports what a worker of several does, and posts any other.
+/// Gathers the event if it is of the kind `running` or `done` in a queue of several slots. Posts
+/// any other event, after those that were gathered.
 void QueueNews::send(const QueueEvent& event) {
     const bool gathers = parts_.open.options.concurrency > 1;
     if (gathers && event.kind == QueueEvent::Kind::running) {
@@ -91,7 +92,7 @@ void QueueNews::send(const QueueEvent& event) {
     }
 }
 
-/// The first job of a claim ends before the others. What follows it is another claim.
+/// Forgets the claims whose first job is done: they need not be posted any more.
 void QueueNews::forget_claims_of(const std::vector<std::string>& done) {
     std::erase_if(running_, [&](const auto& claim) {
         return std::find(done.begin(), done.end(), claim.event.fields.front()) != done.end();
@@ -118,8 +119,8 @@ Task<void> QueueNews::send_later() {
     if (!parts_.open.closed) send_gathered_if_due();
 }
 
-/// Posts the claims that are as old as that, and then the jobs that are done: a job that is done may
-/// be among those claimed.
+/// Posts the claims that were made at `until_ms` or before, and then the jobs that are done. That
+/// is the right order, because a job that is done may belong to one of these claims.
 void QueueNews::send_gathered(double until_ms) {
     sent_ms_ = parts_.open.monotonic_ms();
     std::erase_if(running_, [&](const auto& claim) {

@@ -1,23 +1,24 @@
 // QueueNews: what this tab learns of a queue, from its own transactions and from other tabs, and
 // passes on to the parts of the queue that it concerns.
 //
-//   event               passed on to
+//   an event            is passed on to
 //   paused, resumed     the status; the workers
 //   queued, changed     the workers
 //   returned            the workers; the outcome collector, if another tab's
 //   failed              the workers; the outcome collector, if another tab's
 //   done                the outcome collector, if another tab's
 //   cancelled           the workers; the runs; the outcome collector, if another tab's
-//   running, progress   nobody
-//   all but queued      the check for jobs that nobody handles
+//   running, progress   no part
+//   all but queued      the check for jobs that no tab handles (unhandled_jobs.hpp)
 //
-// In a queue of several slots, what workers run and have done is gathered while jobs run in this
-// tab: a claim replaces the claim that its slot had before, and the jobs that are done make one
-// event. A claim is dropped if its first job is done before the claim is posted. So a tab with many
-// workers does not post messages for each of their turns, and no other tab receives them.
+// Events are also posted to other tabs. In a queue of several slots, the events `running` and
+// `done` are gathered before they are posted, so that a tab with many workers does not post a
+// message for each of their turns. A claim (`running`) replaces the earlier claim of its slot. The
+// jobs that are done make one event. A claim is dropped if its first job is done before the claim
+// is posted.
 //
-//   gathered            posted
-//   the first event     at once, after a time without any
+//   what is gathered    when it is posted
+//   the first event     at once, if gathered_ms have passed since the last one
 //   jobs that are done  gathered_ms later, or as soon as no job runs in this tab
 //   claims              the same, if their jobs still run gathered_ms after the claim
 //
@@ -47,17 +48,18 @@ class QueueNews {
     };
     explicit QueueNews(const Parts& parts) : parts_(parts) {}
 
-    /// Notes how many jobs the queue has in that version of its head.
+    /// Notes that the queue has `count` jobs in the version `version` of its head.
     void note(std::int64_t version, std::int64_t count);
     /// Checks whether the queue has become idle with no change of its head.
     void note_again() { note(parts_.status.version, parts_.status.count); }
-    /// Whether it matters here which jobs the event names, though the application does not ask.
+    /// Whether this tab must know the jobs that the event names, even if the application does not
+    /// follow them: a job that was cancelled may run here.
     [[nodiscard]] bool needs_jobs(const QueueEvent& event) const {
         return event.kind == QueueEvent::Kind::cancelled && !parts_.runs.empty();
     }
-    /// Takes in an event of any tab, this one among them.
+    /// Handles an event of any tab, including this one.
     void receive(const QueueEvent& event);
-    /// Notifies all tabs, this one among them, of what a transaction has done, and delivers the
+    /// Notifies all tabs, including this one, of what a transaction has done, and delivers the
     /// outcomes. Leaves `changes` empty.
     void publish(QueueChanges& changes);
     /// Notifies all tabs of the progress of a run. Does nothing if no run has that number.
@@ -65,7 +67,7 @@ class QueueNews {
 
   private:
     struct GatheredClaim {
-        double since_ms = 0;  // by OpenQueue::monotonic_ms(), as all of this
+        double since_ms = 0;  // by OpenQueue::monotonic_ms(), as all times here
         QueueEvent event;
     };
 
@@ -77,10 +79,10 @@ class QueueNews {
     void post(const QueueEvent& event) const;
 
     Parts parts_;
-    bool waiting_ = false;           // for send_later()
+    bool waiting_ = false;           // whether send_later() runs
     std::optional<double> sent_ms_;  // when gathered events were last posted
     std::vector<GatheredClaim> running_;
-    QueueEvent done_;  // without fields: none
+    QueueEvent done_;  // without fields if no job is done
 };
 
 }  // namespace tabacus

@@ -3,7 +3,8 @@
 namespace tabacus {
 namespace {
 
-/// A lost message delays an outcome by no more, and the news that the queue is idle by twice that.
+/// How often the store is read. A lost message delays an outcome by no more than this, and the end
+/// of Queue::idle() by no more than twice this.
 constexpr double ask_again_ms = 1'000;
 
 }  // namespace
@@ -16,10 +17,10 @@ Task<void> QueuePoller::poll_periodically() {
         const auto version = parts_.status.version;
         co_await parts_.open.context.world.clock().sleep(asking ? ask_again_ms : work_again_ms);
         if (parts_.open.closed) break;
-        // While events arrive, a tab that only waits for an idle queue waits for the last of them.
+        // While events arrive, a tab that only waits for an idle queue does not read.
         const bool informed = version != parts_.status.version && parts_.awaited.empty();
         if (asking && informed && !expecting_) continue;
-        // What fails is tried again with the next poll.
+        // After a failure, the next poll tries again.
         expecting_ = false;
         const auto polled = co_await attempt(poll());
         if (polled) continue;
@@ -39,7 +40,8 @@ Task<void> QueuePoller::poll() {
         const auto transaction = co_await open.begin_read({Store::jobs});
         auto outcomes_read = transaction->list(Store::jobs, open.outcomes_prefix(), 1);
         auto head_read = transaction->get(Store::jobs, open.row_key("h"));
-        // A newer version, whose head cannot be read, may have run jobs of this tab.
+        // Even if a newer version has the queue, so that its head cannot be read, that version may
+        // have run jobs of this tab.
         if (!(co_await std::move(outcomes_read)).empty()) collector.start();
         const auto row = co_await std::move(head_read);
         if (row) head = parse_queue_head(row->value);

@@ -1,19 +1,21 @@
-// QueuePoller: reads the store where an event may be missing: while a caller of this tab waits, and
-// after a transaction of another tab, which may have died before it posted its events. A tab that
-// only works sleeps until an event or the notice of a commit comes (OpenQueue::announce_commit()).
+// QueuePoller: reads the store when an event may be missing. That may be so while a caller of this
+// tab waits. It may also be so after another tab has announced a commit, because that tab may have
+// died before it posted its events (OpenQueue::announce_commit()). A tab that only runs jobs does
+// not poll otherwise: it sleeps until an event or such an announcement arrives.
 //
 //   state     meaning                                   what ends the state
-//   at rest   no event can be missing                   start(), expect(): polling
+//   idle      no event can be missing                   start(), expect(): polling
 //   polling   it reads every ask_again_ms while a       no caller waits, and it has read after the
-//             caller waits, else once after             last notice, or the queue is closed: at
-//             work_again_ms                             rest
+//             caller waits, and otherwise once after    last announcement, or the queue is closed:
+//             work_again_ms                             idle
 //
-// A tab that only waits for an idle queue does not read while events arrive.
+// While events arrive, a tab whose callers only wait for an idle queue does not read.
 //
-// A poll that fails because a newer version has the queue counts as read: this version never reads
-// the queue again.
+// If a poll fails because a newer version has the queue, it is not repeated: this version can never
+// read the queue again.
 //
-// Where deaths are not reported (OpenQueue::announced()) it goes on polling while this tab works.
+// Where deaths of tabs are not reported (OpenQueue::announced()), it goes on polling while this tab
+// runs jobs.
 #pragma once
 
 #include "../work/handled_kinds.hpp"
@@ -35,8 +37,8 @@ class QueuePoller {
     };
     explicit QueuePoller(const Parts& parts) : parts_(parts) {}
 
-    /// Reads the store once, if this tab takes part in the work: a transaction is about to commit,
-    /// and its events may never come.
+    /// Reads the store once, if this tab handles jobs: another tab is about to commit a transaction
+    /// whose events may never arrive.
     void expect() {
         if (!parts_.kinds.started()) return;
         expecting_ = true;

@@ -5,7 +5,7 @@
 namespace tabacus {
 namespace {
 
-/// How long a job that is due may stand in a queue at which nobody works.
+/// How long a job that is due may wait while no slot of the queue runs jobs.
 constexpr double unhandled_ms = 10'000;
 /// read() has found an empty queue.
 constexpr double empty_queue = -1;
@@ -36,8 +36,8 @@ Task<void> UnhandledJobs::run() {
                              open_.name, "", 0});
 }
 
-/// Returns 0 if jobs are due at which nobody works; else how long to wait before the next look. A
-/// slot that has claimed jobs is at work, however long its handler runs.
+/// Returns 0 if jobs are due and no slot has claimed a job. Otherwise returns how long to wait
+/// before the next read; a slot that has claimed jobs may take any length of time.
 Task<double> UnhandledJobs::read() {
     const auto transaction = co_await open_.begin_read({Store::jobs});
     auto slots_read = transaction->list(Store::jobs, open_.row_key("s/"));

@@ -2,13 +2,14 @@
 // the queue.
 //
 //   state      meaning                                   what ends the state
-//   at rest    this tab has enqueued no job that stands  start(): checking
-//   checking   it reads the queue unhandled_ms after it  the queue is empty or closed: at rest
-//              has enqueued a job, or after the first    a slot is at work, the queue is paused: at
-//              job is due                                rest, with jobs
-//                                                        jobs are due, and no job was begun or ended
-//                                                        meanwhile: a warning, and at rest with jobs
-//   at rest,   nothing more is reported                  on_work(): checking
+//   idle       no job of this tab waits in the queue     start(): checking
+//   checking   it reads the queue unhandled_ms after     the queue is empty or closed: idle
+//              this tab has enqueued a job, or after     a slot runs jobs, or the queue is paused:
+//              the first job is due                      idle, with jobs
+//                                                        jobs are due, and no job was begun or
+//                                                        ended meanwhile: a warning, and idle, with
+//                                                        jobs
+//   idle,      nothing is reported                       on_work(): checking
 //   with jobs
 #pragma once
 

@@ -15,15 +15,15 @@ struct ClaimedRow {
     std::string position;
     std::size_t first = 0;  // in Claim::jobs
     std::size_t count = 0;
-    bool gone = false;  // another tab has removed or changed it
+    bool gone = false;  // whether another tab has removed or changed it
 };
 
 struct Claim {
     std::vector<Job> jobs;                        // in the order in which they run
-    std::vector<ClaimedRow> rows;                 // of these jobs, those that the slot has still
-    std::vector<SlotRow::RowReference> recorded;  // the same, as the slot's row has them
+    std::vector<ClaimedRow> rows;                 // the rows of these jobs that the slot still has
+    std::vector<SlotRow::RowReference> recorded;  // the same rows, as the slot's row names them
     std::int64_t edits = 0;                       // QueueHead::edits when the jobs were read
-    bool gapless = false;  // no other slot had claimed a job: none lies between these
+    bool gapless = false;  // whether no other job lies between these: no other slot had claimed one
 };
 
 }  // namespace tabacus

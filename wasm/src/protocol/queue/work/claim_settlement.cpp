@@ -32,8 +32,8 @@ void ClaimSettlement::find_states() {
     if (held_slot_.current) states_[*held_slot_.current] = State::runs;
 }
 
-/// Reads the claimed rows again, because another tab may have changed one: a row that was cancelled
-/// is gone, and other tabs may wait for the jobs of those that are left.
+/// Reads the claimed rows again, because another tab may have changed one. The row of a cancelled
+/// job is gone, and further tabs may wait for the outcome of a job.
 Task<void> ClaimSettlement::reread_claimed() {
     auto& claim = held_slot_.claim;
     std::vector<Async<std::optional<Row>>> reads;
@@ -54,9 +54,10 @@ Task<void> ClaimSettlement::reread_claimed() {
     }
 }
 
-/// Removes the rows of the finished jobs in ranges: removing them one by one would be most of the
-/// work. Among jobs of one kind and priority, other jobs come before all claimed ones or behind all
-/// of them. A job that comes between them counts as an edit (QueueHead::edits).
+/// Removes the rows of the finished jobs in ranges, because removing them one by one would be most
+/// of the work. That is safe if no other job lies in a range. Among jobs of one kind and priority,
+/// other jobs lie before all claimed ones or behind all of them. A job that is put between them
+/// counts as an edit (QueueHead::edits).
 void ClaimSettlement::remove_finished() {
     std::map<std::string, std::pair<std::string, std::string>> ranges;  // by all but the rank
     for (const auto& finished : held_slot_.unsettled.finished) {
@@ -84,8 +85,8 @@ Task<void> ClaimSettlement::remove_keys() {
     rows_.removed = co_await index.remove();
 }
 
-/// Leaves of each claimed row the jobs that have not ended, adjacent ones of one state in one row.
-/// `removed`: the rows of the finished jobs are gone already.
+/// Writes the jobs of each claimed row that have not ended. Adjacent jobs of one state share a row.
+/// `removed`: whether the rows of the finished jobs are removed already.
 void ClaimSettlement::part_rows(bool removed) {
     auto& next_rows = turn_.claim.rows;
     for (const auto& row : held_slot_.claim.rows) {
@@ -99,7 +100,7 @@ void ClaimSettlement::part_rows(bool removed) {
             const bool is_left = state != State::ended && state != State::gone;
             if (is_left && !row.gone && jobs.size() < row.count) rows_.put(jobs);
             if (state == State::runs || state == State::stays) {
-                // What runs comes first.
+                // The job that runs comes first.
                 next_rows.insert(state == State::runs ? next_rows.begin() : next_rows.end(),
                                  {jobs.back().position(), at, jobs.size(), row.gone});
             }
@@ -141,7 +142,7 @@ Task<std::optional<Error>> ClaimSettlement::end_jobs() {
     co_return std::nullopt;
 }
 
-/// Returns the reason if what the job gives was refused.
+/// Returns the reason if the followers of the job were refused.
 Task<std::optional<Error>> ClaimSettlement::end_job(const Job& job, const JobOutcome& outcome) {
     if (outcome.kind != JobOutcome::Kind::done) {
         rows_.failed(job, outcome);
@@ -163,7 +164,7 @@ Task<std::optional<Error>> ClaimSettlement::end_job(const Job& job, const JobOut
     co_return std::nullopt;
 }
 
-/// The job that runs stays claimed. If it was claimed ahead, an event reports that it began.
+/// Reports the beginning of the job that runs, if it was claimed ahead. It stays claimed.
 void ClaimSettlement::report_current() {
     const auto& claim = held_slot_.claim;
     const auto& job = claim.jobs[*held_slot_.current];

@@ -1,12 +1,12 @@
-// ClaimSettlement: settles what has ended of a slot's claim, and decides what becomes of the other
-// jobs, within one transaction.
+// ClaimSettlement: settles the jobs of a slot's claim that have ended, and decides which of its
+// other jobs stay claimed, within one transaction.
 //
 //   a job of the claim   before the transaction           what the transaction does
 //   runs                 begun, and not ended             it stays claimed, before all others
 //   ended                begun, and ended                 it is removed; its followers are enqueued
 //   stays                ended, and postponed             it stays claimed
 //   returned             not begun                        its row is no longer claimed
-//   gone                 ended or not begun, but its row  nothing: nothing of it counts
+//   gone                 ended or not begun, but its row  nothing: its outcome is ignored
 //                        was removed or changed
 #pragma once
 
@@ -25,7 +25,7 @@ class ClaimSettlement {
     ClaimSettlement(QueueRows& rows, HeldSlot& held_slot, SlotTurn& turn)
         : rows_(rows), held_slot_(held_slot), turn_(turn), intake_(rows) {}
 
-    /// Returns the reason if what a job gives was refused. Nothing may be committed then.
+    /// Returns the reason if the followers of a job were refused. Nothing may be committed then.
     Task<std::optional<Error>> settle();
 
   private:

@@ -12,7 +12,7 @@ constexpr std::size_t ahead_growth = 4;
 /// About the most bytes of payloads that are claimed at once.
 constexpr std::size_t ahead_bytes = 2'000'000;
 
-/// Returns how many jobs end within ahead_ms if so many have taken so long.
+/// Returns how many jobs end within ahead_ms if `jobs` of them have taken `took_ms`.
 std::size_t fitting(std::size_t jobs, double took_ms) {
     const auto each_ms = took_ms / static_cast<double>(std::max<std::size_t>(jobs, 1));
     if (each_ms * static_cast<double>(ahead_max) <= ahead_ms) return ahead_max;

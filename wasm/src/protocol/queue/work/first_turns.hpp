@@ -5,11 +5,12 @@
 //   taken   a worker takes its first turn, the others  leave(): free
 //           wait
 //
-// They come one after another, because one speaks for all: if a turn finds nothing to claim, no
-// other slot needs a turn before WorkSignal::count() rises, unless its row names jobs that the
-// former holder has claimed. Such a row is one that the turn has found: whoever claims jobs later
-// has found what came later, and that raises the count in this tab, too. Otherwise each slot that
-// one tab releases would cost a transaction in every other tab.
+// First turns are taken one after another, because one may make the others needless: each slot that
+// one tab releases would otherwise cost a transaction in every other tab. If a turn finds nothing
+// to claim, no other slot needs a turn until WorkSignal::count() rises. The exception are slots
+// whose rows name jobs that a former holder has claimed. The turn itself has read these rows. A
+// slot that claims jobs after the turn claims jobs that came after it, and those raise the count in
+// this tab.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +25,8 @@ namespace tabacus {
 
 class FirstTurns {
   public:
-    /// A turn has found nothing to claim. It began at that WorkSignal::count(), and the rows of
-    /// these other slots name claimed jobs.
+    /// Notes that a turn has found nothing to claim. `count` is WorkSignal::count() when the turn
+    /// began. `claimed` are the other slots whose rows name claimed jobs.
     void find_nothing(std::uint64_t count, std::vector<int> claimed) {
         vain_ = count;
         claimed_ = std::move(claimed);
@@ -35,7 +36,7 @@ class FirstTurns {
         while (taken_) co_await waiting_.wait();
         taken_ = true;
     }
-    /// Whether a turn over the slot is in vain at that WorkSignal::count().
+    /// Whether a turn over the slot would find nothing to do. `count` is WorkSignal::count().
     [[nodiscard]] bool in_vain(int slot, std::uint64_t count) const {
         return vain_ == count &&
                std::find(claimed_.begin(), claimed_.end(), slot) == claimed_.end();
@@ -47,8 +48,8 @@ class FirstTurns {
 
   private:
     bool taken_ = false;
-    std::uint64_t vain_ = 0;    // the count of the last turn that has found nothing; 0: none
-    std::vector<int> claimed_;  // as that turn has found them
+    std::uint64_t vain_ = 0;    // `count` of the last turn that found nothing; 0 if there is none
+    std::vector<int> claimed_;  // `claimed` of that turn
     WaitList waiting_;
 };
 

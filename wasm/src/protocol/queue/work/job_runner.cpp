@@ -6,7 +6,7 @@
 namespace tabacus {
 namespace {
 
-/// What follows the jobs of a claim that have ended.
+/// The jobs that follow those of a claim that have ended (JobOutcome::next).
 struct Followers {
     bool keyed = false;
     std::optional<int> priority;  // the highest of those without a delay
@@ -17,8 +17,8 @@ struct Followers {
             if (spec.delay_ms == 0) priority = std::max(spec.priority, priority.value_or(INT_MIN));
         }
     }
-    /// Whether one comes, or may come, before `ahead`. A job with a key may be there already, and
-    /// then moves to the front.
+    /// Whether one of them comes, or may come, before the job `ahead`. A job with a key may be in
+    /// the queue already, and then moves to the front.
     [[nodiscard]] bool overtake(const Job& ahead, bool lifo) const {
         if (keyed) return true;
         return priority && (lifo ? *priority >= ahead.priority : *priority > ahead.priority);
@@ -51,7 +51,7 @@ Task<void> JobRunner::run_all(HeldSlot& held_slot) {
     bool interrupted = false;
     std::size_t begun = 0;
     for (std::size_t at = 0; at < jobs.size(); ++at) {
-        // Jobs that do not wait for anything leave no turn for timers.
+        // quick() also reads the clock, because timers cannot run between jobs that do not wait.
         interrupted = begun > 0 && held_slot.interruptions != signal.interruptions();
         if (begun > 0 && (!quick() || alone || overtaken || interrupted)) break;
         if (!kinds.working() || !kinds.handles(jobs[at].kind) || !held_slot.held.held()) break;
@@ -63,7 +63,8 @@ Task<void> JobRunner::run_all(HeldSlot& held_slot) {
             const auto waiting = run->wake_signal;
             co_await waiting.async();
             if (run->ended || !*is_long || alone) continue;
-            // The job is long: what the slot has claimed or not settled must not wait for it.
+            // The job is long. The other jobs that the slot has claimed, or not settled, must not
+            // wait for it.
             alone = true;
             (void)co_await attempt(settler.settle_and_claim(held_slot, false));
         }

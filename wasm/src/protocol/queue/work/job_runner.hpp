@@ -5,11 +5,11 @@
 //               first job began                            no job is left, a job was enqueued, a
 //                                                          following one comes first, the claim is
 //                                                          lost, or work stops: ended
-//   slow        the job that runs is the last to begin     a turn gives back the others: alone
-//                                                          the job has ended before that: ended
-//   alone       nothing else is claimed or unsettled       the job has ended: ended
-//   ended       what was not begun is given back by the    nothing
-//               next turn
+//   slow        no other job begins after the one that     a turn gives back the others: alone
+//               runs                                       the job has ended before that: ended
+//   alone       no other job is claimed or unsettled       the job has ended: ended
+//   ended       the next turn gives back the jobs that     nothing
+//               were not begun
 #pragma once
 
 #include <memory>

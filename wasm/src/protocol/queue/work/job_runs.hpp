@@ -3,8 +3,8 @@
 //   state     meaning                               what ends the state
 //   running   the application has the job           finish(): ended; lose(): lost
 //   ended     its outcome is known, not settled     end(): the run is forgotten
-//   lost      the claim is lost: nothing it gives   end(): the run is forgotten
-//             is kept
+//   lost      the claim is lost, and its outcome    end(): the run is forgotten
+//             is ignored
 //
 // A worker sleeps on its run and is woken by every change of the state. A job that is cancelled
 // while it runs stays in its state: its application is notified, and its settlement finds no row.
@@ -25,8 +25,8 @@ namespace tabacus {
 struct JobRun {
     int number = 0;
     std::string id;
-    bool ended = false;  // also if it is lost
-    bool lost = false;   // the claim
+    bool ended = false;  // whether it has ended or lost its claim
+    bool lost = false;   // whether it lost its claim
     JobOutcome outcome;
     Completer<Unit> wake_signal;
 

@@ -10,17 +10,17 @@
 namespace tabacus {
 namespace {
 
-/// The most jobs that are claimed together after they lost one worker: one of them may be what
-/// ended it. After a second loss each is claimed alone.
+/// The most jobs that are claimed together after a worker was lost with them, because one of them
+/// may have crashed it. After a second loss each is claimed alone.
 constexpr std::size_t suspects_max = 32;
 
-/// Whether a job is claimed alone: it may well have ended its workers; it must not begin twice; or
-/// its payload is a value, which must be read first.
+/// Whether a job is claimed alone: it has probably crashed its workers, or it must not begin twice,
+/// or its payload is a value, which must be read first.
 bool alone(const Job& job) {
     return job.lost_workers > 1 || job.at_most_once || job.payload.by_value;
 }
 
-/// Claims so many of the row's jobs. What is left of it is another row.
+/// Claims the first `count` jobs of the row. The other jobs are written to another row.
 void claim_first(QueueRows& rows, std::vector<Job> jobs, std::size_t count, SlotTurn& turn) {
     const auto first = std::span(jobs).first(count);
     if (count < jobs.size()) {
@@ -38,8 +38,8 @@ void claim_first(QueueRows& rows, std::vector<Job> jobs, std::size_t count, Slot
 
 }  // namespace
 
-/// Returns rows of jobs that may run, of the kinds that this tab handles: by priority and rank the
-/// first of them all, and at least `limit` if there are so many.
+/// Returns the first rows of jobs that may run, by priority and rank, of the kinds that this tab
+/// handles: at least `limit` rows if there are so many.
 Task<JobSelector::OrderedRows> JobSelector::first_rows(QueueRows& rows, std::size_t limit) {
     const auto now_ms = open_.monotonic_ms();
     const bool all = !searched_ms_ || now_ms - *searched_ms_ >= work_again_ms;
@@ -54,7 +54,7 @@ Task<JobSelector::OrderedRows> JobSelector::first_rows(QueueRows& rows, std::siz
                                                         static_cast<std::uint32_t>(limit), from));
     }
     OrderedRows found;
-    std::optional<std::string> horizon;  // there may be more of a kind behind it
+    std::optional<std::string> horizon;  // rows of a kind that lie behind it may not be read yet
     for (auto& [kind, read] : reads) {
         const auto length = rows.key(kind_prefix(kind->name)).size();
         auto listed = co_await std::move(read);
@@ -97,7 +97,7 @@ Task<void> JobSelector::select(QueueRows& rows, const std::vector<Row>& slots,
         if (turn.claim.jobs.size() >= most) break;
         const bool single = alone(jobs.front());
         const auto count = single ? 1 : std::min(jobs.size(), most - turn.claim.jobs.size());
-        // Only the first row may be parted.
+        // Only the first row may be split.
         if (!turn.claim.jobs.empty() && (single || count < jobs.size())) break;
         if (single) {
             const bool once = jobs.front().at_most_once;

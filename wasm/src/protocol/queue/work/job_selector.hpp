@@ -2,13 +2,14 @@
 // kinds that this tab handles.
 //
 //   a job is passed over   if another slot has claimed it
-//   a job ends the claim   if the claim has as many jobs as ClaimSize allows; if it must be claimed
-//                          alone, or its row must be parted, and it is not the first; or if it is
-//                          one of a lost worker's, and suspects_max are claimed
-//   a job is put off       if it must begin at most once, and the turn is not strictly durable: the
-//                          next turn is
+//   a job ends the claim   if the claim has as many jobs as ClaimSize allows; if the job must be
+//                          claimed alone, or its row must be split, and it is not the first; or if
+//                          a worker was lost with the job, and suspects_max such jobs are claimed
+//   a job is postponed     if it must begin at most once, and the turn is not strictly durable; the
+//                          next turn is, and claims it
 //
-// A spoilt head hides rows. Every work_again_ms all rows are listed, whatever the head says.
+// If the head is wrong, it hides rows. Therefore all rows are listed every work_again_ms, whatever
+// the head says.
 #pragma once
 
 #include <optional>
@@ -26,7 +27,7 @@ class JobSelector {
   public:
     JobSelector(OpenQueue& open, const HandledKinds& kinds) : open_(open), kinds_(kinds) {}
 
-    /// Claims jobs for the slot, into `turn`. `slots`: the rows of all slots.
+    /// Claims jobs for the slot, and adds them to `turn`. `slots` are the rows of all slots.
     Task<void> select(QueueRows& rows, const std::vector<Row>& slots, const HeldSlot& held_slot,
                       SlotTurn& turn);
 

@@ -3,7 +3,7 @@
 namespace tabacus {
 namespace {
 
-/// A worker whose store failed tries again after so long.
+/// How long a worker pauses after a failure of the store.
 constexpr double after_failure_ms = 1'000;
 
 /// Whether a newer version has the queue. The worker then waits for a message that it can read.
@@ -49,7 +49,7 @@ Task<void> QueueWorkers::work(int slot) {
             const auto outcome = co_await attempt(server_.serve(held_slot));
             served = outcome || newer_has_queue(outcome.error());
         }
-        // After the end of the lock table this tab can take part in no queue any more.
+        // If the lock table has ended, this tab can never run jobs again.
         if (parts_.open.context.locks.closed()) stop();
         if (served || !parts_.kinds.working()) continue;
         co_await parts_.open.context.world.clock().sleep(after_failure_ms);

@@ -8,7 +8,8 @@
 //                                                                a failure: pausing
 //   asleep              there was nothing to do                  WorkSignal::wake(): waiting, or
 //                                                                ended after stop()
-//   pausing             its store or its lock failed             after_failure_ms: the same
+//   pausing             its store or its lock failed             after_failure_ms: waiting, or
+//                                                                ended after stop()
 //   ended               the slot has no worker in this tab       start(): waiting
 #pragma once
 

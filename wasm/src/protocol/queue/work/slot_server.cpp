@@ -5,10 +5,10 @@
 namespace tabacus {
 namespace {
 
-/// A tab that does not handle all kinds lets other tabs have its slot after so long.
+/// A tab that does not handle all kinds of jobs releases its slot after this time.
 constexpr double slot_slice_ms = 50;
 
-/// Whether a worker that loses its slot for this reason has not failed: then no job is to blame.
+/// Whether a worker loses its slot for this reason without a crash, so that no job has caused it.
 bool is_clean_exit(std::string_view reason) {
     return reason == "frozen" || reason == "page-hidden" || reason == "closed";
 }
@@ -50,8 +50,8 @@ void SlotServer::subscribe_to_loss(const HeldSlot& held_slot) {
         });
 }
 
-/// Records a clean exit in localStorage for the next holder of the slot: the page may not get to
-/// write the row of the slot.
+/// Records a clean exit in localStorage for the next holder of the slot, because the page may have
+/// no time to write the slot's row.
 Task<void> SlotServer::record_exit(int slot, std::string exit) {
     const auto& context = parts_.open.context;
     const auto name = context.names.queue_exit(parts_.open.key, format_decimal(slot));

@@ -1,13 +1,14 @@
 // SlotServer: serves a slot from the grant of its lock to its release.
 //
 //   state      meaning                                   what ends the state
-//   claiming   a turn settles, and claims what is next   it claims jobs: running; it claims none:
-//                                                        released; the slot was served for
-//                                                        slot_slice_ms, and other tabs handle what
-//                                                        this one does not: released; it puts a job
-//                                                        off (job_selector.hpp): claiming
+//   claiming   a turn settles jobs that have ended, and  it claims jobs: running; it claims none:
+//              claims the next ones                      released; the slot was served for
+//                                                        slot_slice_ms, and other tabs handle kinds
+//                                                        that this one does not: released; it
+//                                                        postpones a job (job_selector.hpp):
+//                                                        claiming
 //   running    the jobs of the claim run                 they have ended: claiming
-//   released   the next holder finds the slot's row      nothing
+//   released   the slot's row is for the next holder     nothing
 //   lost       the run loses its claim; a clean exit is  nothing
 //              recorded for the next holder
 #pragma once

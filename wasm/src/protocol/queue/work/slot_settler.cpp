@@ -5,7 +5,7 @@
 namespace tabacus {
 namespace {
 
-/// After a turn that found the disk full: returns whether another one may fit.
+/// Prepares another turn after one that found the disk full. Returns whether it may fit.
 bool narrow(HeldSlot& held_slot) {
     if (!held_slot.unsettled.finished.empty()) {
         return held_slot.unsettled.narrow(held_slot.claim.jobs);
@@ -33,7 +33,7 @@ Task<void> SlotSettler::settle_and_claim(HeldSlot& held_slot, bool claiming) {
         report(turn);
         held_slot.interruptions = parts_.signal.interruptions();
         if (last) co_return;
-        unsettled.forget_unfit();  // settling that one may have freed space
+        unsettled.forget_unfit();  // the settlement may have freed space
         unsettled.settle_next();
         tried = 0;
     }
@@ -50,7 +50,7 @@ Task<void> SlotSettler::take_first_turn(HeldSlot& held_slot, bool claiming) {
     if (failure) co_await fail(*failure);
 }
 
-/// The slot is as the turn has left it. `last`: no job is postponed.
+/// Copies to the slot what the turn has changed. `last`: whether no job is postponed.
 void SlotSettler::adopt(HeldSlot& held_slot, SlotTurn& turn, bool last) {
     auto& claim = held_slot.claim;
     held_slot.fresh = false;
@@ -77,8 +77,8 @@ void SlotSettler::report(SlotTurn& turn) {
     parts_.news.publish(turn.changes);
 }
 
-/// Gives back what a slot beyond the agreed concurrency has claimed, once its holder is gone: the
-/// slot belonged to tabs that had agreed on more.
+/// Gives back the jobs of a slot whose number is beyond the queue's concurrency, once its holder is
+/// gone. Such a slot belonged to tabs that used a larger concurrency.
 Task<void> SlotSettler::drain_orphan(int slot) {
     auto held = co_await attempt(parts_.slots.request(slot));
     if (held) {
@@ -89,13 +89,13 @@ Task<void> SlotSettler::drain_orphan(int slot) {
     parts_.slots.release(slot);
 }
 
-/// After a turn that failed: returns true if it was committed all the same, and false if another
-/// turn shall follow.
+/// Handles the failure of a turn. Returns true if the turn was committed after all, and false if
+/// another turn has to follow. Fails if no other turn can help.
 Task<bool> SlotSettler::resolve_failure(HeldSlot& held_slot, SlotTurn& turn, Error error,
                                         int& tried) {
     if (turn.refused) {
-        // A job and its followers are kept together or not at all. Each such turn has one done job
-        // less, so that it does not count as an attempt.
+        // A job is settled together with its followers, or fails. Each such turn has one successful
+        // job less than the one before, so it does not count as an attempt.
         held_slot.unsettled.refuse(*turn.refused, error.code(), error.what());
         --tried;
         co_return false;
@@ -114,7 +114,7 @@ Task<bool> SlotSettler::resolve_failure(HeldSlot& held_slot, SlotTurn& turn, Err
     if (unknown) parts_.awaited.keep_unknown(turn.changes);
     if (!passing || tried == queue_attempts_max || !held_slot.held.held()) co_await fail(error);
     if (!unknown) co_return false;
-    // Unknown outcomes stay: another worker may have had a turn since.
+    // Unknown outcomes are not resolved here, because another worker may have had a turn since.
     co_return co_await was_committed(held_slot, turn.id);
 }
 

@@ -1,13 +1,14 @@
-// SlotSettler: takes turns over a slot until what has ended is settled, however a turn fails.
+// SlotSettler: takes turns over a slot until all jobs that have ended are settled, even if turns
+// fail.
 //
 //   a turn                          what follows
 //   is committed                    done; or the next turn, for the first job that is postponed
-//   may have been committed         the slot's row tells: done, or another turn
-//   failed for a passing reason     another turn, up to queue_attempts_max
-//   failed: what a job gives is     another turn, in which that job has failed
-//   refused
-//   failed: the disk is full        another turn, which writes less (unsettled_jobs.hpp)
-//   failed otherwise                the failure: what was not settled is the next holder's
+//   may have been committed         the slot's row shows whether it was: done, or another turn
+//   failed for a temporary reason   another turn, up to queue_attempts_max
+//   failed, because the followers   another turn, in which that job has failed
+//   of a job were refused
+//   failed, as the disk is full     another turn, which writes less (unsettled_jobs.hpp)
+//   failed for another reason       the failure; the next holder gives back what is not settled
 #pragma once
 
 #include <string>
@@ -34,7 +35,7 @@ class SlotSettler {
     };
     explicit SlotSettler(const Parts& parts) : parts_(parts), turns_(parts.open, parts.kinds) {}
 
-    /// Settles what has ended of the slot's claim, and claims what comes next if `claiming`.
+    /// Settles the jobs of the slot's claim that have ended. Claims the next jobs if `claiming`.
     Task<void> settle_and_claim(HeldSlot& held_slot, bool claiming);
     /// Does what settle_and_claim() does for a slot that was just granted. Does nothing if this tab
     /// knows that there is nothing to do (first_turns.hpp).

@@ -44,8 +44,8 @@ Task<void> TurnTaker::take(HeldSlot& held_slot, bool claiming, std::string exit,
     held_slot.worker->turn = turn.id;
 }
 
-/// Announces the commit of a turn that makes work for others. A tab that waits for an outcome
-/// polls, and needs no notice.
+/// Announces the commit of a turn after which other tabs may find jobs to run. A tab that only
+/// waits for an outcome polls, and needs no announcement.
 void TurnTaker::announce(const SlotTurn& turn) const {
     const auto& events = turn.changes.events;
     const bool makes_work = std::any_of(events.begin(), events.end(), [](const auto& event) {
@@ -54,11 +54,12 @@ void TurnTaker::announce(const SlotTurn& turn) const {
     if (makes_work) open_.announce_commit();
 }
 
-/// Does all of the transaction but its commit. Returns false if there is nothing to commit.
+/// Does everything of the transaction except its commit. Returns false if there is nothing to
+/// commit.
 Task<bool> TurnTaker::act(Transaction& transaction, HeldSlot& held_slot, bool claiming,
                           std::string exit, SlotTurn& turn) {
     auto rows = open_.rows(transaction, turn.changes);
-    // The reads are requested together: their answers come faster than those of single requests.
+    // All reads are requested before the first answer is awaited, which is faster.
     auto slots_read = transaction.list(Store::jobs, rows.key("s/"));
     std::optional<Async<std::vector<Row>>> outcomes_read;
     if (held_slot.slot == 0 && sweeper_.due(held_slot.fresh)) {
@@ -98,8 +99,9 @@ Task<bool> TurnTaker::act(Transaction& transaction, HeldSlot& held_slot, bool cl
     co_return true;
 }
 
-/// Gives back what the former holder had claimed and did not settle. The loss of its worker counts
-/// unless that worker was of this tab, exited cleanly, or the disk is full.
+/// Gives back the jobs that the former holder had claimed and did not settle. Counts the loss of
+/// its worker (Job::lost_workers), unless that worker belonged to this tab or exited cleanly, or
+/// the disk is full.
 Task<void> TurnTaker::recover(QueueRows& rows, const HeldSlot& held_slot, const SlotRow& former,
                               const std::string& exit) const {
     const bool left = former.tab == open_.context.tab || exit_names_turn(exit, former.turn);
@@ -113,7 +115,7 @@ Task<void> TurnTaker::recover(QueueRows& rows, const HeldSlot& held_slot, const 
         auto& [id, read] = asked;
         const auto found = co_await std::move(read);
         auto jobs = found ? rows.jobs_of(*found) : std::vector<Job>();
-        rows.touched = true;  // the slot's row shall be written
+        rows.touched = true;  // so that the slot's row is written
         if (!jobs.empty() && jobs.front().id == id) rows.give_back(std::move(jobs), unchanged);
     }
 }

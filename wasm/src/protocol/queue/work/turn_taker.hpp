@@ -1,13 +1,13 @@
-// TurnTaker: a turn of a worker, one transaction over its slot, in which what has ended is settled
-// and what comes next is claimed.
+// TurnTaker: takes a turn of a worker. A *turn* is one transaction over the worker's slot: it
+// settles the jobs that have ended, and claims the next ones.
 //
-// The slot's row fences the turns: each finds the row as the one before has left it, or does
-// nothing. A worker that had the slot before, and does not know that another one has it, settles
-// and claims nothing.
+// The slot's row fences the turns: a turn does nothing unless it finds the row as this worker's
+// last turn has left it. So a worker that has lost the slot without knowing it settles and claims
+// nothing.
 //
 //   the slot's row has            the turn
 //   the worker's last turn        settles what has ended, and claims
-//   another turn, slot is fresh   first gives back what the former holder had claimed
+//   another turn, slot is fresh   first gives back the jobs that the former holder had claimed
 //   another turn, not fresh       fails with fenced
 //
 // A turn that changes nothing commits nothing.
@@ -26,7 +26,8 @@ class TurnTaker {
     TurnTaker(OpenQueue& open, const HandledKinds& kinds)
         : open_(open), kinds_(kinds), selector_(open, kinds), sweeper_(open) {}
 
-    /// `exit`: what the former holder has recorded of its exit. `turn` says what was done.
+    /// `exit` is the record of the former holder's clean exit, or empty. Fills `turn` with what was
+    /// done.
     Task<void> take(HeldSlot& held_slot, bool claiming, std::string exit, SlotTurn& turn);
 
   private:

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view full_disk = "the disk is full: the result could not be stored";
 
-/// Returns how much the settlement of the job writes, about.
+/// Returns about how many bytes the settlement of the job writes.
 std::size_t written_by(const Job& job, const JobOutcome& outcome) {
     const bool done = outcome.kind == JobOutcome::Kind::done;
     auto size = outcome.value.text.size() + (done ? 0 : job.payload.text.size());
@@ -40,7 +40,7 @@ bool UnsettledJobs::narrow(const std::vector<Job>& jobs) {
         postponed = std::exchange(finished, {});
         unfit_ = 0;
     } else if (finished.front().outcome.kind == JobOutcome::Kind::done) {
-        // What it gives and what follows it do not fit: that is how it failed.
+        // The job fails because its result and its followers do not fit.
         refuse(0, ErrorCode::quota_exceeded, full_disk);
         return true;
     } else {
@@ -52,7 +52,7 @@ bool UnsettledJobs::narrow(const std::vector<Job>& jobs) {
     return true;
 }
 
-/// `message`: nothing that JSON escapes.
+/// Requires that `message` has no character that JSON escapes.
 void UnsettledJobs::refuse(std::size_t number, ErrorCode code, std::string_view message) {
     auto text = concat({R"({"name":"TabacusError","message":")", message, R"(","code":")",
                         code_name(code), R"("})"});

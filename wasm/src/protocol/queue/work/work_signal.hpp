@@ -1,13 +1,13 @@
 // WorkSignal: wakes the workers of this tab that have found nothing to do.
 //
 //   state of a worker   meaning                            what ends the state
-//   searching           it looks for jobs, and has seen    its search ends with nothing, and the
-//                       the count of its beginning         count is the one it has seen: asleep
-//   asleep              there was nothing to do            wake(): it searches again
+//   searching           it looks for jobs, and remembers   it finds none, and count() has not
+//                       count() of its beginning           changed: asleep
+//   asleep              there was nothing to do            wake(): searching
 //
-// The count says how often there may have been something to do. A worker that was woken while it
-// searched sees another count, and searches once more. A worker that runs jobs which it has claimed
-// ahead is interrupted if a job may come before them. A job that another worker gave back does not
+// count() rises whenever there may be something to do. A worker that was woken while it searched
+// sees another count, and searches once more. A worker that runs jobs which it has claimed ahead is
+// *interrupted* if another job may come before them. A job that another worker gave back does not
 // interrupt it: otherwise the workers of a queue would make each other give back jobs.
 #pragma once
 
@@ -25,8 +25,8 @@ class WorkSignal {
   public:
     explicit WorkSignal(QueueContext& context) : context_(context) {}
 
-    /// Wakes the workers, because there may be something to do. `interrupts`: before the jobs that
-    /// are claimed ahead.
+    /// Wakes the workers, because there may be something to do. `interrupts`: whether it may come
+    /// before the jobs that are claimed ahead.
     void wake(bool interrupts = true) {
         ++count_;
         if (interrupts) ++interruptions_;
@@ -45,7 +45,7 @@ class WorkSignal {
         context_.scope.spawn(wait_until(due_ms));
     }
     [[nodiscard]] std::uint64_t count() const { return count_; }
-    /// Returns how often a job may have come that goes before those that are claimed ahead.
+    /// Returns how often workers were interrupted.
     [[nodiscard]] std::uint64_t interruptions() const { return interruptions_; }
     /// Returns an operation that the next wake() completes.
     Async<Unit> next() {

@@ -23,8 +23,9 @@ Async<Unit> WorkerSlots::next_release() {
     return caller.async();
 }
 
-/// The slot's row fences what is written under the lock (turn_taker.hpp). A lease always has a
-/// token: nothing else detects a lease that expired before its holder's first turn.
+/// Requests the slot's lock without a fencing token, because the slot's row fences what is written
+/// under the lock (turn_taker.hpp). A lease has a token all the same: nothing else detects a lease
+/// that expired before its holder's first turn.
 Task<Held> WorkerSlots::request(int slot) {
     auto& locks = open_.context.locks;
     LockOptions options;

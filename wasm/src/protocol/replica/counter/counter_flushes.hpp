@@ -10,7 +10,7 @@
 //   outcome_unknown    meaning
 //   false              every increment is committed, pending, or was reported by a failed flush
 //   true               it cannot be known whether some increments are stored, and no flush has
-//                      failed for it yet: the next one does (take_unknown())
+//                      reported that yet: the next one fails (take_unknown())
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,8 @@ class CounterFlushes {
     /// commit of them could count them twice. Fails every flush that waits; if none waits, the next
     /// one is to fail.
     void fail_unknown();
-    /// True if the flush that begins is to fail with unknown_outcome(). Answers true once.
+    /// Returns true if the flush that begins has to fail with unknown_outcome(). Returns true only
+    /// once.
     bool take_unknown() { return std::exchange(outcome_unknown_, false); }
     static Error unknown_outcome();
 

@@ -2,9 +2,10 @@
 //
 //   first read   meaning                                   who may leave the state, and how
 //   due          the next turn begins it                   take_first(): begun
-//   begun        it was begun; it may have succeeded       request_first(): due. It has failed, or a
-//                                                          tab that begins to follow the counter
-//                                                          may have missed announcements
+//   begun        it was begun; it may have succeeded       request_first(): due, because the read
+//                                                          failed, or because the tab follows the
+//                                                          counter from now on and may have missed
+//                                                          announcements
 //
 //   reading      meaning                                   who may leave the state, and how
 //   no           the store's rows are ignored              begin(): yes
@@ -13,9 +14,9 @@
 //   newer        whether the last read met a row that only a newer version can read
 //   unreadable   whether any read ever met a row that cannot be read
 //
-// A read that ends in an epoch of the slot, and met no row that cannot be read, knows what the own
-// row is based on in that epoch. A row that cannot be read must be set aside before it is
-// overwritten, so that the commit reads it again.
+// If a read ends in an epoch of the slot, and found every row readable, this tab knows what its own
+// row was when that epoch began: the base (own_row.hpp). If a row is unreadable, the commit has to
+// read it again, to move it to quarantine before it overwrites it.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// CounterSet: the counters of one replica. It only grows, and a counter stays where it is in
-// memory. What follows an increment or a commit looks only at the busy counters, so that its cost
-// does not grow with the number of the others.
+// CounterSet: the counters of one replica. Counters are added and never removed, and a counter
+// keeps its address. The work after an increment or a commit looks only at the busy counters, so
+// that its cost does not grow with the number of other counters.
 //
 //   state of the set   meaning                                        what ends the state
 //   clean              the store holds all that was counted           CounterState::add()
@@ -9,7 +9,7 @@
 //
 //   turn        meaning                                               what ends the state
 //   none        nothing follows the turn of the script                request_turn()
-//   requested   busy counters are looked at when the script has ended begin_turn()
+//   requested   the busy counters are handled when the script ends    begin_turn()
 #pragma once
 
 #include <array>
@@ -29,9 +29,9 @@ namespace tabacus {
 struct CommitRow {
     CounterState* state = nullptr;
     Totals totals;
-    Totals increments;          // the part of them that is not committed
-    std::uint64_t through = 0;  // they include the increments up to this number
-    bool based = false;         // `totals` include the base
+    Totals increments;          // the part of `totals` that is not committed
+    std::uint64_t through = 0;  // `totals` include the increments up to this number
+    bool based = false;         // whether `totals` include the base (own_row.hpp)
     Totals base;                // what the slot's row held, if this commit adopts the slot
 };
 
@@ -50,8 +50,8 @@ class CounterSet {
     void touch(CounterState& state);
     /// The counters for which there may be anything to do.
     [[nodiscard]] const CounterList& busy() const { return busy_; }
-    /// Requests that the busy counters are looked at when the script has ended. Returns true for
-    /// the first caller, which then calls begin_turn() at that time.
+    /// Requests that the busy counters are handled when the script has ended. Returns true for the
+    /// first caller, which must call begin_turn() at that time.
     bool request_turn() { return !std::exchange(turn_requested_, true); }
     [[nodiscard]] bool turn_requested() const { return turn_requested_; }
     /// Reports the values of the busy counters that have changed. The next change requests another
@@ -69,12 +69,12 @@ class CounterSet {
     [[nodiscard]] Durability durability_of_dirty() const;
 
     /// Returns the dirty rows that a transaction of this durability may commit, and at most `most`.
-    /// A counter that became dirty after the transaction was asked for, and needs more, waits for
-    /// the next one.
+    /// A counter that needs a stricter durability became dirty after the transaction was begun, and
+    /// waits for the next one.
     std::list<CommitRow> gather(Durability durability, std::size_t most = SIZE_MAX);
     void fail_flushes(const Error& error);
-    /// Puts the own rows, which are called `row`, among the others. What was not committed waits
-    /// for a row of the next epoch.
+    /// Moves the own rows, whose id is `row`, to the row caches, among the rows of others. What was
+    /// not committed waits for a row of the next epoch.
     void end_epoch(std::string_view row, std::int64_t epoch);
 
   private:

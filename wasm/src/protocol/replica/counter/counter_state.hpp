@@ -1,5 +1,5 @@
-// CounterState: what a replica knows of one counter. Each part has its own state, and a table of
-// it:
+// CounterState: what a replica knows of one counter. Each part has its own state, with a table in
+// its header:
 //
 //   ObservedValue    the value as this tab knows it, and who observes it
 //   OwnRow           what this tab has counted, and how much of that the store holds
@@ -9,12 +9,12 @@
 //   CounterReads     the reads of the store
 //   RowCache         the rows of all others
 //
-// An increment changes the first three and the news together (add()), and a commit the own row and
-// the flushes (confirm()). What add() touches lies close together.
+// An increment changes the first three parts and the news (add()). A commit changes the own row and
+// the flushes (confirm()). The fields that add() uses are neighbours in memory.
 //
 //   busy   meaning                                       who may leave the state, and how
 //   no     there is nothing to do for the counter        CounterSet::touch()
-//   yes    the turn's end looks at it                    CounterSet::settle()
+//   yes    it is handled at the end of the turn          CounterSet::settle()
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@
 namespace tabacus {
 
 struct CounterState {
-    /// `based`: the own row is shared with no other tab.
+    /// `based`: whether no other tab ever writes the own row, so that its base is 0.
     CounterState(std::string&& escaped_name, Durability of_commits, bool based)
         : key(std::move(escaped_name)), durability(of_commits), own_row(based), news(based) {}
 
@@ -54,7 +54,7 @@ struct CounterState {
 
     /// The next counter of the same bucket of CounterSet's hash table.
     CounterState* next = nullptr;
-    /// What the application uses of the counter. It is made by the first use.
+    /// The object by which the application uses the counter. It is made by the first use.
     std::unique_ptr<Counter> handle;
 
     /// Counts `n`. Returns false, and changes nothing, if the value or the own row would leave its
@@ -65,8 +65,9 @@ struct CounterState {
     void confirm(Totals totals, std::uint64_t through);
     /// Sets the value to the sum of all rows. Returns whether that is another value.
     bool revalue();
-    /// True while it is not known whether the store has some of this tab's increments in a row that
-    /// is not its own yet. A read of that row would count them twice.
+    /// True while it is unknown whether an adoption was committed. If it was, the store has some of
+    /// this tab's increments in a row that this tab does not know as its own yet, and a read of
+    /// that row would count them twice.
     [[nodiscard]] bool adoption_unknown() const;
     /// Whether there is anything to do for the counter at the end of a turn.
     [[nodiscard]] bool pending() const;

@@ -4,14 +4,16 @@
 //   unbased   what this tab has added    nothing               a commit or an adoption that knows
 //             and not committed                                what the stored row holds:
 //                                                              set_base()
-//   based     the base, and what this    what of that is       the end of the slot's epoch:
-//             tab has added to it        known to be stored    end_epoch()
+//   based     the base, and what this    the part of it that   the end of the slot's epoch:
+//             tab has added to it        is known to be        end_epoch()
+//                                        stored
 //
-// The base is what the stored row held when the slot was adopted. A replica that shares its row
-// with no other tab (there is no database) is based on nothing from the start, and stays so.
+// The *base* is what the stored row held when the slot was adopted: the totals of its former
+// owners. Without a database, no other tab ever owns the row; then the base is 0, and the row is
+// based from the start.
 //
 //   backed up   meaning                                      who may leave the state, and how
-//   no          the backup has not the row                   back_up(), where there is room: yes
+//   no          the backup does not have the row             back_up(), where there is room: yes
 //   yes         the backup has the row, or has room for it   stored_base(), if the row of another
 //                                                            epoch has no backup: no
 #pragma once
@@ -44,7 +46,8 @@ class OwnRow {
     void confirm(Totals totals) { committed_ = larger(committed_, totals); }
     /// Removes increments that the store holds in another row.
     void remove(Totals increments) { attempted_ = attempted_ - increments; }
-    /// Leaves what is committed in the stored row, which may have another owner from here on.
+    /// Removes what is committed from this object. It stays in the stored row, which may have
+    /// another owner from here on.
     void end_epoch() {
         attempted_ = attempted_ - committed_;
         committed_ = {};

@@ -1,7 +1,8 @@
 // RowCache: what one tab knows of the rows of one counter.
 //
 // For each row it holds what the store held (committed) and what its owner announced (announced).
-// Announcements only make other tabs quick: they may be wrong, or never be committed.
+// Announcements make a change visible in other tabs before it is committed. They may be wrong, and
+// may never be committed.
 //
 //   state of a row       meaning                              who may leave the state, and how
 //   stored               the store held it, and nothing       merge_announced() with newer totals
@@ -22,8 +23,9 @@
 
 namespace tabacus {
 
-/// Rows that are announced and never stored are forgotten after a while. Until then another script
-/// on the channel can make this tab remember this many.
+/// The most rows that this tab keeps because of announcements. The bound limits the memory that
+/// another script on the channel can make this tab use. Rows that are announced and never stored
+/// are forgotten after a while.
 constexpr std::size_t cached_rows_max = 1000;
 
 /// What this tab knows of a row of another replica.

@@ -27,7 +27,8 @@ Task<void> settle_unknown_commits(Replica& replica, Transaction& transaction,
                                          commit.row);
                 }
             }
-            // The increments in a row of a vanished database count there: recover() brings it back.
+            // Increments in a row of a vanished database count in that row, which recover()
+            // restores.
             if (happened && commit.adopts()) {
                 // Its epoch is over, so that the row is one of the others.
                 state.own_row.remove(commit.increments);
@@ -38,7 +39,7 @@ Task<void> settle_unknown_commits(Replica& replica, Transaction& transaction,
                 state.confirm(commit.record.totals, commit.through);
             }
         }
-        state.unknown.clear();  // not before: the transaction may fail while it is asked
+        state.unknown.clear();  // only now, because a read of the transaction may have failed
     }
 }
 

@@ -3,8 +3,8 @@
 //   kind        added to the list                        removed from the list
 //   in epoch    when the connection was lost before      by settle_unknown_commits(), which the
 //               the outcome was reported                 next adoption calls
-//   adopting    when it is issued                        once its outcome is reported; if the
-//                                                        connection is lost, as the other kind
+//   adopting    when it is issued                        once its outcome is reported, or, if the
+//                                                        connection is lost, as in epoch
 //
 // An adopting commit writes the first row of an epoch, so that until its outcome is known this
 // tab's increments may be in a row that is not its own yet.
@@ -39,10 +39,11 @@ struct UnknownCommit {
     }
 };
 
-/// Finds out by `transaction`, which is to adopt a slot, which commits of unknown outcome have
-/// happened. A row under a newer owner that holds as much as the commit proves nothing. To write
-/// the increments again could count them twice, so the replica leaves out what no flush has
-/// promised, and fails the flushes that wait.
+/// Finds out which commits of unknown outcome have happened. `transaction` is the one that is about
+/// to adopt a slot. If a row has a newer owner, and holds as much as the commit would have written,
+/// it cannot be known whether the commit happened. Writing its increments again could count them
+/// twice. The replica therefore does not write them again, and fails the flushes that wait for
+/// them.
 Task<void> settle_unknown_commits(Replica& replica, Transaction& transaction,
                                   std::string_view generation);
 
