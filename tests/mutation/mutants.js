@@ -1677,11 +1677,28 @@ const QUEUES = [
         test: 'queue intake: each of many requests finds the job of its key, however keys begin',
     },
     {
+        ...of('queue/rows.cpp'),
+        name: 'free-the-key-of-a-follower',
+        fault: 'QueueRows: the key of a job that is done is removed after a following job has taken it',
+        find: '    forget(job, false);\n    report_outcome(job, outcome);\n    changes.add(QueueEvent::Kind::done',
+        replace:
+            '    free_key(job), forget(job, false);\n    report_outcome(job, outcome);\n    changes.add(QueueEvent::Kind::done',
+        test: 'queue settlement: a following job has its key, though a job of that key is done with it',
+    },
+    {
+        ...of('queue/key_index.cpp'),
+        name: 'keep-keys-that-are-few',
+        fault: 'KeyIndex: the rows of few keys are not removed',
+        find: 'for (const auto& [key, text] : rows_) transaction_.remove(Store::jobs, key);',
+        replace: '',
+        test: 'queue: no schedule leaves two jobs of one key, or a key without its job',
+    },
+    {
         ...of('queue/key_index.cpp'),
         name: 'remove-a-key-between',
         fault: 'KeyIndex: a key between those of jobs that are done is removed with them',
-        find: 'row != listed->end() && rows_.contains(row->key); ++row)',
-        replace: 'row != listed->end() && !row->key.empty(); ++row)',
+        find: 'row != listed.end() && rows_.erase(row->key) > 0) ++row;',
+        replace: 'row != listed.end() && !row->key.empty()) ++row;',
         test: 'queue key index: rows of keys are removed together, and none between them that stays',
     },
 ];

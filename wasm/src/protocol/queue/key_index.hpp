@@ -4,7 +4,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,9 +22,8 @@ class KeyIndex {
     Task<void> read();
     /// Returns the value of the row, which is empty if there is no such row.
     std::string& value(const std::string& row_key) { return rows_[row_key]; }
-    /// Removes the rows that were added if they are many, as far as few others lie between them.
-    /// Returns the keys of those that it has removed.
-    Task<std::set<std::string>> remove();
+    /// Removes the rows that were added.
+    Task<void> remove();
 
   private:
     Task<std::optional<std::vector<Row>>> list() const;

@@ -71,7 +71,8 @@ void ClaimSettlement::remove_finished() {
     }
 }
 
-/// Removes the keys of the jobs that are done. Their followers may have the same keys.
+/// Removes the rows of the keys of all jobs that are done, before any of their followers is enqueued:
+/// a follower may have the key of any of these jobs, and then writes that row anew.
 Task<void> ClaimSettlement::remove_keys() {
     KeyIndex index(rows_.transaction);
     for (const auto& one : held_slot_.unsettled.finished) {
@@ -81,7 +82,7 @@ Task<void> ClaimSettlement::remove_keys() {
             index.add(rows_.index_key(key));
         }
     }
-    rows_.removed = co_await index.remove();
+    co_await index.remove();
 }
 
 /// Leaves of each claimed row the jobs that have not ended, adjacent ones of one state in one row.
