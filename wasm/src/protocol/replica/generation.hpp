@@ -63,7 +63,8 @@ class Generation {
 };
 
 /// Puts back every row of other generations that this tab's memory, or the backup if a database was
-/// `lost`, knows better than the database does. Returns how many.
+/// `lost`, knows better than the database does. A row that only a newer version's backup has is put
+/// back as it is; such a backup never replaces a row that can be read. Returns how many.
 Task<std::int32_t> recover(Transaction& transaction, std::string_view generation, Backup& backup,
                            CounterSet& counters, const ReplicaSlot& slot, bool lost);
 
