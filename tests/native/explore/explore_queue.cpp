@@ -44,6 +44,7 @@ struct QueuePlan {
     QueuePage::Work work = {.longest_ms = 0};
     // NOLINTEND(readability-redundant-member-init)
     bool at_most_once = false;
+    bool keyed = false;          // whether jobs have keys, and one follows each with the next one's
     bool alike = false;          // whether the jobs of a tab share a row
     int steals = 0;              // how often a tab steals a slot and releases it at once
     bool database_lost = false;  // whether the database may be lost, with the jobs in it
@@ -67,6 +68,7 @@ class QueueClient {
             outcomes_[id].push_back(outcome.kind);
             wake();
         };
+        if (plan.keyed) page_.on_done = follow;
     }
     void live(const std::vector<JobSpec>& specs) {
         for (const auto& spec : specs) {
@@ -96,6 +98,15 @@ class QueueClient {
         if (asking_ > 0) return false;
         return std::all_of(names_.begin(), names_.end(),
                            [&](const auto& named) { return outcomes_.contains(named.first); });
+    }
+    /// Each job is followed by one that has the key of the next job, and that replaces the
+    /// next job if it is not done yet.
+    static void follow(const JobInfo& job, JobOutcome& outcome) {
+        outcome.next.clear();
+        if (job.payload.text == "follower") return;
+        auto key = job.payload.text;
+        ++key.back();
+        outcome.next.push_back({.payload = {"follower", false}, .key = std::move(key)});
     }
     Task<void> ask(JobSpec spec) {
         const auto payload = spec.payload.text;
@@ -130,11 +141,30 @@ class QueueClient {
     Scope scope_;  // declared last: its coroutines use all members above
 };
 
+/// Returns whether the row of each key names the one job that has the key.
+bool keys_lead_to_jobs(Origin& origin) {
+    const auto& rows = origin.database().rows(Store::jobs);
+    std::map<std::string, std::string> positions;  // of the jobs, by the rows of their keys
+    for (const auto& [key, value] : rows) {
+        if (!key.starts_with("q/r/") && !key.starts_with("q/w/")) continue;
+        for (const auto& job : parse_jobs(value.text)) {
+            if (job.key.empty()) continue;
+            if (!positions.emplace("q/k/" + job.key, key.substr(2)).second) return false;
+        }
+    }
+    std::map<std::string, std::string> named;
+    for (const auto& [key, value] : rows) {
+        if (key.starts_with("q/k/")) named[key] = value.text;
+    }
+    return named == positions;
+}
+
 class QueueWorkload final : public lab::Workload {
   public:
     explicit QueueWorkload(QueuePlan plan) : plan_(std::move(plan)) {}
 
     void begin(Origin& origin) override {
+        origin_ = &origin;
         for (std::size_t i = 0; i < plan_.jobs.size(); ++i) {
             auto& client = open(origin);
             members_.back().tab->post([&client, specs = specs_of(i)] { client.live(specs); });
@@ -165,6 +195,8 @@ class QueueWorkload final : public lab::Workload {
         return all.value();
     }
     std::string after_step() override {
+        if (plan_.keyed && !keys_lead_to_jobs(*origin_))
+            return "a key does not lead to its one job";
         // The previous holder may learn of a steal after the next holder has begun.
         if (plan_.steals > 0) return "";
         const auto most = static_cast<int>(books_.judge.most_running);
@@ -199,6 +231,7 @@ class QueueWorkload final : public lab::Workload {
         specs.reserve(static_cast<std::size_t>(count));
         for (int number = 0; number < count; ++number) {
             specs.push_back({.payload = {payload(tab, number), false},
+                             .key = plan_.keyed ? payload(tab, number) : "",
                              .priority = !plan_.alike && number == count - 1 ? 1 : 0,
                              .at_most_once = plan_.at_most_once});
         }
@@ -250,7 +283,7 @@ class QueueWorkload final : public lab::Workload {
             return begun + settled > 0 ? "was refused, and exists" : "";
         }
         const bool accepted = books_.judge.accepted.contains(name);
-        if (accepted && settled == 0 && !plan_.database_lost) return "is lost";
+        if (accepted && settled == 0 && !plan_.database_lost && !plan_.keyed) return "is lost";
         const auto received = books_.received.find(name);
         if (received != books_.received.end() && received->second.size() > 1)
             return "is reported twice";
@@ -280,6 +313,7 @@ class QueueWorkload final : public lab::Workload {
 
     QueuePlan plan_;
     QueueBooks books_;  // outlives the tabs
+    Origin* origin_ = nullptr;
     std::vector<Member> members_;
 };
 
@@ -367,6 +401,13 @@ TEST_CASE("queue: no schedule of two or three tabs loses, doubles or disorders a
         for (const auto fault : explored_faults) {
             exhaust_queue({.jobs = {2, 1}, .alike = alike}, {fault}, {.preemptions = 0});
         }
+    }
+}
+
+TEST_CASE("queue: no schedule leaves two jobs of one key, or a key without its job") {
+    exhaust_queue({.jobs = {3}, .keyed = true}, {}, {.preemptions = 1});
+    for (const auto fault : explored_faults) {
+        exhaust_queue({.jobs = {3}, .keyed = true}, {fault}, {.preemptions = 0});
     }
 }
 

@@ -1,6 +1,6 @@
-// The parts of a queue that need their tab: WorkSignal, WorkerSlots, AwaitedOutcomes and JobIntake.
+// The parts of a queue that need their tab: WorkSignal, WorkerSlots, AwaitedOutcomes, JobIntake and
+// ClaimSettlement.
 #include <catch2/catch_test_macros.hpp>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +8,7 @@
 #include "map_transaction.hpp"
 #include "protocol/queue/job_intake.hpp"
 #include "protocol/queue/outcomes/awaited_outcomes.hpp"
+#include "protocol/queue/work/claim_settlement.hpp"
 #include "protocol/queue/work/work_signal.hpp"
 #include "protocol/queue/work/worker_slots.hpp"
 #include "queue_scene.hpp"
@@ -347,13 +348,33 @@ TEST_CASE("queue key index: rows of keys are removed together, and none between 
         scene.transaction.put(Store::jobs, index, std::to_string(i));
         if (i != 15 && i < 20) removed.add(index);
     }
-    std::set<std::string> keys;
-    const auto remove = [&]() -> Task<void> { keys = co_await removed.remove(); };
-    scene.run(remove());
+    scene.run(removed.remove());
     const auto left = scene.transaction.values(Store::jobs, "q/k/");
     REQUIRE(left.size() == 21);
     CHECK(left.front() == "15");
-    CHECK(keys.size() == 9);
+}
+
+TEST_CASE(
+    "queue settlement: a following job has its key, though a job of that key is done with it") {
+    IntakeScene scene;
+    scene.enqueue({{.payload = {"a", false}, .key = "a"}, {.payload = {"b", false}, .key = "b"}});
+    HeldSlot held_slot(0);
+    auto& claim = held_slot.claim;
+    for (const auto& jobs : scene.stored()) {
+        claim.rows.push_back({jobs.front().position(), claim.jobs.size(), 1});
+        claim.jobs.push_back(jobs.front());
+    }
+    // After a full disk, jobs are settled in the order of their sizes.
+    JobOutcome followed;
+    followed.next.push_back({.payload = {"follower", false}, .key = "b"});
+    held_slot.unsettled.finished = {{0, followed}, {1, {}}};
+    SlotTurn turn("turn");
+    ClaimSettlement settlement(scene.rows, held_slot, turn);
+    scene.run([](ClaimSettlement& of) -> Task<void> { (void)co_await of.settle(); }(settlement));
+    CHECK(scene.transaction.values(Store::jobs, "q/k/").size() == 1);
+    const auto again = scene.enqueue({{.payload = {"again", false}, .key = "b"}});
+    CHECK(again.front().receipt.joined);
+    CHECK(scene.rows.head.count == 1);
 }
 
 TEST_CASE("queue intake: a job that runs keeps its payload when a request joins it") {

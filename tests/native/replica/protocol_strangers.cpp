@@ -226,6 +226,48 @@ TEST_CASE("a row that only a newer version's backup has is restored to a databas
     CHECK(lab::StorageArea::Values(scene.origin.storage().values()).at(backup) == "2;3");
 }
 
+TEST_CASE("a newer version's backup never replaces a row that can be read") {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        CAPTURE(seed);
+        Scene scene(seed);
+        const auto writer = scene.ready();
+        scene.add_and_flush(writer, 3);
+        const auto first = scene.ready();
+        const auto second = scene.ready();
+        scene.origin.run();
+        REQUIRE(scene.read(first) == 3);
+        REQUIRE(scene.read(second) == 3);
+        const auto key = scene.origin.database().rows(Store::rows).begin()->first;
+        scene.origin.kill(*writer.tab);
+        scene.origin.storage().overwrite(Names("test").stored_row(key), "2;3");
+        scene.origin.lose_database();
+        scene.add_and_flush(first, 10);
+        scene.add_and_flush(second, 10);
+        CHECK(first.page->losses().size() + second.page->losses().size() > 0);
+        CHECK(scene.read(first) == 23);
+        CHECK(scene.read(second) == 23);
+    }
+}
+
+TEST_CASE("a row that a newer version has continued is restored as that version backed it up") {
+    Scene scene(1);
+    const auto writer = scene.ready();
+    scene.add_and_flush(writer, 3);
+    const auto page = scene.ready();
+    REQUIRE(scene.read(page) == 3);
+    const auto key = scene.origin.database().rows(Store::rows).begin()->first;
+    scene.origin.kill(*writer.tab);
+    scene.origin.database().overwrite(Store::rows, key, StoredValue{"2;9"});
+    scene.origin.storage().overwrite(Names("test").stored_row(key), "2;9");
+    page.page->read();
+    scene.origin.run();
+    CHECK(page.page->read_errors == std::vector{ErrorCode::version_mismatch});
+    scene.origin.lose_database();
+    scene.add_and_flush(page, 10);
+    CHECK(page.page->losses().size() == 1);
+    CHECK(scene.origin.database().rows(Store::rows).at(key).text == "2;9");
+}
+
 TEST_CASE("totals with an epoch of version 0.1.0 cause one warning, and others none") {
     Scene scene(1);
     const auto page = scene.ready();

@@ -41,6 +41,17 @@ TEST_CASE("counter reads: once a row could not be read, no read knows a base") {
     CHECK_FALSE(reads.know_base(8));
 }
 
+TEST_CASE("counter reads: a base that was known is known no longer once a row cannot be read") {
+    CounterReads reads;
+    reads.begin();
+    reads.complete(7);
+    CHECK(reads.know_base(7));
+    reads.begin();
+    reads.meet_unreadable(false);
+    reads.complete(7);
+    CHECK_FALSE(reads.know_base(7));
+}
+
 TEST_CASE("counter reads: a row of a newer version is remembered until the next read") {
     CounterReads reads;
     reads.begin();

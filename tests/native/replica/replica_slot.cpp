@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "fake_lock.hpp"
 #include "protocol/replica/replica_slot.hpp"
 
 namespace tabacus::test {
@@ -15,23 +16,6 @@ class FixedRandom final : public Random {
 
   private:
     std::uint64_t bits_;
-};
-
-/// A lock that notes whether it is held, and can be stolen.
-class FakeLock final : public HeldLock {
-  public:
-    explicit FakeLock(bool& held) : held_(held) { held_ = true; }
-    FakeLock(const FakeLock&) = delete;
-    FakeLock& operator=(const FakeLock&) = delete;
-    FakeLock(FakeLock&&) = delete;
-    FakeLock& operator=(FakeLock&&) = delete;
-    ~FakeLock() override { held_ = false; }
-    void on_lost(Function<void()> callback) override { on_lost_ = std::move(callback); }
-    void steal() const { on_lost_(); }
-
-  private:
-    bool& held_;
-    Function<void()> on_lost_;
 };
 
 }  // namespace

@@ -47,21 +47,19 @@ Task<void> KeyIndex::read() {
     }
 }
 
-Task<std::set<std::string>> KeyIndex::remove() {
-    std::set<std::string> removed;
-    const auto listed = co_await list();
-    if (!listed) co_return removed;
+Task<void> KeyIndex::remove() {
+    const auto listed = (co_await list()).value_or(std::vector<Row>());
     // Adjacent ones are removed by one request.
-    for (auto row = listed->begin(); row != listed->end();) {
+    for (auto row = listed.begin(); row != listed.end();) {
         const auto first = row;
-        for (; row != listed->end() && rows_.contains(row->key); ++row) removed.insert(row->key);
+        while (row != listed.end() && rows_.erase(row->key) > 0) ++row;
         if (row == first) {
             ++row;
         } else {
             transaction_.remove_range(Store::jobs, first->key, std::prev(row)->key);
         }
     }
-    co_return removed;
+    for (const auto& [key, text] : rows_) transaction_.remove(Store::jobs, key);
 }
 
 }  // namespace tabacus

@@ -4,7 +4,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,9 +22,8 @@ class KeyIndex {
     Task<void> read();
     /// Returns the value of the row, which is empty if there is no such row.
     std::string& value(const std::string& row_key) { return rows_[row_key]; }
-    /// Removes the rows that were added if there are many and few other rows lie between them.
-    /// Returns the keys of the rows that it has removed; the caller removes the others one by one.
-    Task<std::set<std::string>> remove();
+    /// Removes the rows that were added.
+    Task<void> remove();
 
   private:
     Task<std::optional<std::vector<Row>>> list() const;

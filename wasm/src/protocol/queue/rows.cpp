@@ -210,11 +210,12 @@ void QueueRows::move(const Job& from, const Job& to) {
     put(to);
 }
 
+void QueueRows::free_key(const Job& job) {
+    if (!job.key.empty()) transaction.remove(Store::jobs, index_key(job.key));
+}
+
+/// Removes what belongs to the job beside its row and that of its key, and no longer counts the job.
 void QueueRows::forget(const Job& job, bool keep_payload) {
-    if (!job.key.empty()) {
-        const auto index = index_key(job.key);
-        if (!removed.contains(index)) transaction.remove(Store::jobs, index);
-    }
     if (job.payload.by_value && !keep_payload) {
         transaction.remove(Store::data, queue_value_key(queue, concat({"p/", job.id})));
     }
@@ -247,6 +248,7 @@ void QueueRows::done(const Job& job, const JobOutcome& outcome) {
 }
 
 void QueueRows::make_dead_letter(Job job, std::string_view error) {
+    free_key(job);
     forget(job, true);
     job.due_ms = now_ms();
     job.error = error;
@@ -259,6 +261,7 @@ void QueueRows::make_dead_letter(Job job, std::string_view error) {
 void QueueRows::failed(Job job, const JobOutcome& outcome) {
     const auto& error = outcome.value.text;
     if (job.optional) {
+        free_key(job);
         forget(job, false);
         report_outcome(job, outcome);
         changes.add(QueueEvent::Kind::failed, {job.id, job.key, job.kind, error, "dropped"});
@@ -311,6 +314,7 @@ void QueueRows::give_back(std::vector<Job> batch, bool unchanged) {
 }
 
 void QueueRows::cancel(const Job& job) {
+    free_key(job);
     forget(job, false);
     ++head.edits;
     report_outcome(job, {JobOutcome::Kind::cancelled, {}, {}});

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -60,8 +59,6 @@ struct QueueRows {
     bool touched = false;       // whether the head, or what it counts, has changed
     bool spoilt = false;        // whether the counts of the head are wrong: a row was quarantined
     std::int64_t began_ms = 0;  // now_ms(), after its first call
-    /// The keys of the index rows that KeyIndex::remove() has removed.
-    std::set<std::string> removed = {};  // NOLINT(readability-redundant-member-init)
 
     [[nodiscard]] std::string key(std::string_view rest) const;
     /// Returns the key of the index row for the job key `of`.
@@ -101,6 +98,8 @@ struct QueueRows {
     /// Removes the row of one or more jobs. One of the following must then be called for each job.
     void take(std::string_view position);
     void move(const Job& from, const Job& to);
+    /// Requires that the row of the job's key was removed: since then, a job that follows another may
+    /// have written it.
     void done(const Job& job, const JobOutcome& outcome);
     void make_dead_letter(Job job, std::string_view error);
     /// Ends a failed attempt: the job is tried again, now or later, or becomes a dead letter.
@@ -120,6 +119,7 @@ struct QueueRows {
   private:
     Task<void> make_head(const Row* unreadable);
     void quarantine(const Row& row);
+    void free_key(const Job& job);
     void forget(const Job& job, bool keep_payload);
     void report_outcome(const Job& job, const JobOutcome& outcome);
 };

@@ -71,7 +71,9 @@ Task<std::int32_t> recover(Transaction& transaction, std::string_view generation
         saved.push_back({row_key(state.key, row), format_totals(record)});
     };
     for (auto& state : counters) {
-        for (const auto& cached : state.row_cache.rows()) add(state, cached.id, cached.committed);
+        for (const auto& cached : state.row_cache.rows()) {
+            if (!cached.newer) add(state, cached.id, cached.committed);
+        }
         if (state.own_row.based()) {
             add(state, slot.row(), {slot.epoch(), state.own_row.committed()});
         }
@@ -83,9 +85,12 @@ Task<std::int32_t> recover(Transaction& transaction, std::string_view generation
     for (auto& entry : saved) {
         const auto row = co_await transaction.get(Store::rows, entry.row);
         if (row && is_newer(row->value)) continue;
-        // A row that a newer version has backed up is left for that version.
-        if (!is_newer(entry.text)) {
-            auto record = row ? parse_totals(row->value).value_or(TotalsRecord{}) : TotalsRecord{};
+        const auto stored = row ? parse_totals(row->value) : std::nullopt;
+        if (is_newer(entry.text)) {
+            // A newer version reads there what it has backed up. What can be read is not replaced.
+            if (stored) continue;
+        } else {
+            auto record = stored.value_or(TotalsRecord{});
             const auto known = parse_totals(entry.text);
             if (!known || known->totals.empty() || !outgrows(record, *known)) continue;
             entry.text = format_totals(record);

@@ -63,9 +63,9 @@ class Generation {
     std::string data_loss_;
 };
 
-/// Writes back the rows of other generations of which this tab knows larger totals than the
-/// database has: from its memory and, if a database was `lost`, from the backup. Returns how many
-/// rows.
+/// Puts back every row of other generations that this tab's memory, or the backup if a database was
+/// `lost`, knows better than the database does. A row that only a newer version's backup has is put
+/// back as it is; such a backup never replaces a row that can be read. Returns how many.
 Task<std::int32_t> recover(Transaction& transaction, std::string_view generation, Backup& backup,
                            CounterSet& counters, const ReplicaSlot& slot, bool lost);
 

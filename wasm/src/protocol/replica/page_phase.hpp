@@ -24,8 +24,9 @@ class PagePhase {
     [[nodiscard]] bool active() const { return phase_ == Phase::active; }
     [[nodiscard]] bool closed() const { return phase_ == Phase::closed; }
 
-    void suspend() { phase_ = Phase::suspended; }
-    void resume() { phase_ = Phase::active; }
+    /// Have no effect on a page that is closed.
+    void suspend() { leave_for(Phase::suspended); }
+    void resume() { leave_for(Phase::active); }
     /// Ends the phases. The events of the page and of the database have no effect from here on.
     void close() {
         phase_ = Phase::closed;
@@ -37,6 +38,10 @@ class PagePhase {
 
   private:
     enum class Phase : std::uint8_t { active, suspended, closed };
+
+    void leave_for(Phase phase) {
+        if (!closed()) phase_ = phase;
+    }
 
     Phase phase_ = Phase::active;
     Subscription lifecycle_;

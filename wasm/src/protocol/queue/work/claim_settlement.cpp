@@ -72,7 +72,8 @@ void ClaimSettlement::remove_finished() {
     }
 }
 
-/// Removes the keys of the jobs that are done. Their followers may have the same keys.
+/// Removes the rows of the keys of all jobs that are done, before any of their followers is enqueued:
+/// a follower may have the key of any of these jobs, and then writes that row anew.
 Task<void> ClaimSettlement::remove_keys() {
     KeyIndex index(rows_.transaction);
     for (const auto& one : held_slot_.unsettled.finished) {
@@ -82,7 +83,7 @@ Task<void> ClaimSettlement::remove_keys() {
             index.add(rows_.index_key(key));
         }
     }
-    rows_.removed = co_await index.remove();
+    co_await index.remove();
 }
 
 /// Writes the jobs of each claimed row that have not ended. Adjacent jobs of one state share a row.

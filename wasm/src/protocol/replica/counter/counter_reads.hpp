@@ -14,9 +14,9 @@
 //   newer        whether the last read met a row that only a newer version can read
 //   unreadable   whether any read ever met a row that cannot be read
 //
-// If a read ends in an epoch of the slot, and found every row readable, this tab knows what its own
-// row was when that epoch began: the base (own_row.hpp). If a row is unreadable, the commit has to
-// read it again, to move it to quarantine before it overwrites it.
+// A read that ends in an epoch of the slot knows what the own row is based on in that epoch, unless
+// this read or any other one has met a row that cannot be read. A row that cannot be read must be set aside before it is
+// overwritten, so that the commit reads it again.
 #pragma once
 
 #include <cstdint>
@@ -45,11 +45,11 @@ class CounterReads {
     [[nodiscard]] bool newer() const { return newer_; }
 
     /// Notes that all rows were read in the epoch of the slot. 0: no slot is adopted.
-    void complete(std::int64_t epoch) {
-        if (!unreadable_) epoch_ = epoch;
-    }
+    void complete(std::int64_t epoch) { epoch_ = epoch; }
     /// Whether the row cache knows what the slot's row held when the epoch began.
-    [[nodiscard]] bool know_base(std::int64_t epoch) const { return epoch_ == epoch; }
+    [[nodiscard]] bool know_base(std::int64_t epoch) const {
+        return !unreadable_ && epoch_ == epoch;
+    }
 
   private:
     std::int64_t epoch_ = 0;
