@@ -39,7 +39,8 @@ class Limits {
     /// `limit` and `interval_ms` are from 1.
     RateLimit& rate_limit(std::string_view name, std::int64_t limit, std::int64_t interval_ms);
 
-    /// Drops the numbers and the rights that are reserved, because the database has vanished.
+    /// Drops the numbers and the rights that are reserved, because the database has vanished, and
+    /// records in the new one that they were given.
     void store_vanished();
     /// Makes all calls fail with unavailable, because other tabs cannot be excluded any more.
     void cut_off();

@@ -200,7 +200,7 @@ RateLimit& Limits::rate_limit(std::string_view name, std::int64_t limit, std::in
 void Limits::store_vanished() {
     for (const auto& [key, sequence] : parts_->sequences) sequence->drop();
     for (const auto& [key, budget] : parts_->budgets) budget->drop();
-    for (const auto& [key, rate] : parts_->rates) rate->suspend();
+    for (const auto& [key, rate] : parts_->rates) rate->asked();
 }
 
 void Limits::cut_off() {

@@ -69,6 +69,16 @@ void Sequence::give() {
     }
 }
 
+void Sequence::drop() {
+    next_ = last_ + 1;
+    unknown_.reset();
+    ++drops_;
+    if (seen_ > 0) scope_.spawn(restore());
+}
+
+/// Makes the row anew, above all numbers that were given. If it fails, the next call does so.
+Task<void> Sequence::restore() { (void)co_await attempt(fetch(0)); }
+
 Task<SequenceRange> Sequence::fetch(std::int64_t count) {
     return store_.persist<SequenceRange>(key_, [this, count] { return fetch_once(count); }, true);
 }
@@ -76,7 +86,8 @@ Task<SequenceRange> Sequence::fetch(std::int64_t count) {
 Task<SequenceRange> Sequence::fetch_once(std::int64_t count) {
     const auto transaction = co_await store_.begin(Access::write);
     const auto found = co_await store_.load(*transaction, key_, parse_sequence);
-    auto base = found.row ? found.row->last : 0;
+    // A tab that had seen no number may have made the row anew meanwhile.
+    auto base = std::max(found.row ? found.row->last : 0, seen_);
     if (found.vanished) base = co_await floor();
     if (const auto unknown = std::exchange(unknown_, std::nullopt)) {
         // The commit with the unknown outcome has happened, and no other one followed.
