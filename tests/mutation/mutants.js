@@ -361,7 +361,7 @@ const SHARED_MEMORY = [
         fault: 'a caller that has waited runs the function again',
         find: 'if (!held.acquired) return CallResult::would_deadlock;\n        if (done()) return CallResult::done;',
         replace: 'if (!held.acquired) return CallResult::would_deadlock;',
-        test: 'deaths: a function runs once, whoever throws or dies',
+        test: 'deaths: a function runs once, whichever thread throws or dies',
     },
     {
         ...mortal('call_once.hpp'),
@@ -369,7 +369,7 @@ const SHARED_MEMORY = [
         fault: 'other callers return while the function runs',
         find: 'function();\n        done_.store(1);',
         replace: 'done_.store(1);\n        function();',
-        test: 'deaths: a function runs once, whoever throws or dies',
+        test: 'deaths: a function runs once, whichever thread throws or dies',
     },
     {
         ...mortal('call_once.hpp'),
@@ -377,7 +377,7 @@ const SHARED_MEMORY = [
         fault: 'nobody runs a function whose thread has died',
         find: 'void owner_died(Owner dead) { mutex_.owner_died(dead); }',
         replace: 'void owner_died(Owner /*dead*/) {}',
-        test: 'deaths: a function runs once, whoever throws or dies',
+        test: 'deaths: a function runs once, whichever thread throws or dies',
     },
     {
         ...MUTEX,
@@ -1097,7 +1097,7 @@ const LOCKS = [
         fault: 'StoreLossDetector: a tab that is cut off from new tabs goes on to lock',
         find: 'co_await attempt(world_.locks().probe())',
         replace: 'true',
-        test: 'cleared: tabs whose lock manager is not that of new tabs leave the locks to those',
+        test: 'cleared: tabs with another lock manager than new tabs leave the locks to new tabs',
     },
     {
         ...of('common/store_loss_detector.cpp'),
@@ -1225,7 +1225,7 @@ const LOCKS = [
         fault: 'Availability: an answer that the lock is in use is not remembered',
         find: 'busy_ = true;',
         replace: '',
-        test: 'availability: a tab that uses the lock answers so, and nothing more is asked',
+        test: 'availability: if the other tab answers that it uses the lock, no request follows',
     },
     {
         ...of('lock/queue/hand_over.cpp'),
@@ -1658,7 +1658,7 @@ const QUEUES = [
         fault: 'FirstTurns: a slot gets no turn, though jobs have come since its tab has found nothing',
         find: 'return vain_ == count &&',
         replace: 'return vain_ > 0 && count > 0 &&',
-        test: 'queue: a tab that found nothing runs what came since, once the worker of that is lost',
+        test: 'queue: a tab that found no job runs a later one, once the worker of that is lost',
     },
     {
         ...of('queue/key_index.cpp'),
@@ -1682,7 +1682,7 @@ const QUEUES = [
         fault: 'KeyIndex: a key between those of jobs that are done is removed with them',
         find: 'row != listed->end() && rows_.contains(row->key); ++row)',
         replace: 'row != listed->end() && !row->key.empty(); ++row)',
-        test: 'queue key index: rows of keys are removed together, and none between them that stays',
+        test: 'queue key index: rows of keys are removed together, without the rows between them',
     },
 ];
 
@@ -1725,7 +1725,7 @@ const TAB_COUNTERS = [
         fault: 'Gatherer: what would leave the range is taken from the cells',
         find: 'if (counted) cells_.take(n);',
         replace: 'cells_.take(n);',
-        test: 'gatherer: what would leave the range stays in the cells, and counts once it fits',
+        test: 'gatherer: an add that would leave the range stays in its cell until it fits',
     },
     {
         ...GATHERER,
