@@ -1,6 +1,6 @@
 /**
- * Tabs of a later version beside tabs of this one: what the later one has stored in its format is left alone, and the
- * calls that need it fail with `version-mismatch`.
+ * Tabs of a later version beside tabs of this one: rows that the later one has stored in its format are left alone, and
+ * calls that need them fail with `version-mismatch`.
  */
 
 import assert from 'node:assert/strict';
@@ -114,7 +114,7 @@ describe('rows that a later version has stored are left alone', { timeout: 120_0
         assert.equal(await later.tab.counter('n').read(), 107);
     });
 
-    it('a counter whose database is lost: what only the backup of the later version has is restored', async () => {
+    it('a counter whose database is lost: totals that only the backup of the later version has are restored', async () => {
         const origin = await newOrigin({ seed: 1 });
         const writer = await openRaised(origin);
         writer.tab.counter('n').add(101);
@@ -210,7 +210,7 @@ describe('rows that a later version has stored are left alone', { timeout: 120_0
         );
     });
 
-    it('what is in localStorage', async () => {
+    it('items of localStorage', async () => {
         const origin = await newOrigin({ seed: 1, storage: 'mutexed' });
         const { tab, page, warnings } = await openPresent(origin);
         const { localStorage } = page.window;
