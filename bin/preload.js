@@ -1,4 +1,4 @@
-/** `npx tabacus preload`: what a page's head says so that the files of the package are asked for at once. */
+/** `npx tabacus preload`: prints elements for a page's head that request the files of the package at once. */
 
 /** The files of each feature beside the first page's. @type {Record<string, string[]>} */
 const filesOf = {

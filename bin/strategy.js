@@ -6,7 +6,7 @@ import { faultsOf, integerOf, Misuse, valuesOnce } from './arguments.js';
 
 /** @typedef {import('./arguments.js').Values} Values */
 
-/** How far a search goes: a run that is replayed has none of them. */
+/** The options that bound a search. A replay accepts none of them. */
 const bounds = ['preemptions', 'seeds', 'work'];
 
 const numbers = ['tabs', 'adds', 'fault-budget', ...bounds];

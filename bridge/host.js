@@ -1,6 +1,6 @@
 /**
- * What C++ calls in JavaScript, and the events that JavaScript reports to C++. Each call is a function of the
- * namespace tabacus::browser::host in C++, and a method of the object `on` in JavaScript.
+ * The calls that C++ makes in JavaScript, and the events that JavaScript reports to C++. Each call is a function of
+ * the namespace tabacus::browser::host in C++, and a method of the object `on` in JavaScript.
  */
 
 /**

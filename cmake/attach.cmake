@@ -1,7 +1,7 @@
-# attach.wasm and store.wasm: modules that each thread, the page and a user's own Workers among them, instantiates
-# over the memory of threads(), which others use already. They must have no data, no table and no start function
-# (scripts/lib/attach-check.js asserts it): emcc would add a start function that writes into the memory, so that
-# wasm-ld links them, and their stack pointer is exported for JavaScript to set.
+# attach.wasm and store.wasm: modules that each thread instantiates over the memory of threads(), including the page
+# and an application's own Workers. Other threads use that memory already. So the modules must have no data, no table
+# and no start function (scripts/lib/attach-check.js asserts that). They are linked by wasm-ld, because emcc would add
+# a start function that writes into the memory. Their stack pointer is exported, so that JavaScript can set it.
 
 get_filename_component(compiler_folder ${CMAKE_CXX_COMPILER} DIRECTORY)
 foreach(part LLVM_ROOT BINARYEN_ROOT)
@@ -12,11 +12,11 @@ endforeach()
 find_program(WASM_LD wasm-ld HINTS ${LLVM_ROOT} REQUIRED)
 find_program(WASM_OPT wasm-opt HINTS ${BINARYEN_ROOT}/bin REQUIRED)
 
-# tabacus_freestanding(<name> <options>): <build>/<name>.wasm of what is in wasm/src/<name>.
+# tabacus_freestanding(<name> <options>): builds <build>/<name>.wasm from wasm/src/<name>.
 #
-# What it shares with the core are headers; -fno-lto since wasm-ld takes objects. --stack-first: the
-# stack pointer begins at 0, so that a call before it is set traps at once instead of writing into what
-# others use. wasm-ld leaves an empty table, which wasm-opt drops.
+# It shares only headers with the core. -fno-lto is needed because wasm-ld takes objects. With --stack-first
+# the stack pointer begins at 0, so that a call before it is set traps at once, instead of writing into
+# memory that others use. wasm-ld leaves an empty table, which wasm-opt drops.
 function(tabacus_freestanding name)
     tabacus_sources(sources wasm/src/${name})
     set(objects tabacus_${name})
@@ -38,5 +38,5 @@ function(tabacus_freestanding name)
 endfunction()
 
 tabacus_freestanding(attach -O3)
-# Loaded by who shares a storage or locks: small before fast.
+# store.wasm is loaded by threads that share a storage or locks. Its size matters more than its speed.
 tabacus_freestanding(store -O2)

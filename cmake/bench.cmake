@@ -1,5 +1,5 @@
-# The peers that the benchmarks measure ours against in WebAssembly (bench/wasm), together with our
-# shared memory, as one module: <build>/web/bench.js. Built only when asked for.
+# The module of the benchmarks in WebAssembly (bench/wasm): <build>/web/bench.js. It has our shared memory
+# and the peers with which that is compared. It is built only on request.
 
 tabacus_sources(bench_sources bench/wasm)
 if(bench_sources)

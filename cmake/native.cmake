@@ -5,21 +5,21 @@ set(TABACUS_SANITIZE "" CACHE STRING "What -fsanitize= is given, in every part; 
 find_package(Threads REQUIRED)
 
 if(TABACUS_SANITIZE)
-    # Every report ends the process, so that CTest sees it. Some optimisation, since the sanitizers
-    # are slow; assertions stay on. Sizes of objects are AddressSanitizer's to watch: asked of both,
-    # they take a third of the compiler's time.
+    # Every report ends the process, so that CTest notices it. The code is optimised a little, since the
+    # sanitizers are slow; assertions stay on. Only AddressSanitizer checks the sizes of objects: if both
+    # sanitizers did, these checks would take a third of the compiler's time.
     add_compile_options(
         -O1 -mllvm -fast-isel -gline-tables-only -fsanitize=${TABACUS_SANITIZE} -fno-sanitize=object-size
         -fno-sanitize-recover=all -fno-omit-frame-pointer)
     add_link_options(-fsanitize=${TABACUS_SANITIZE})
 endif()
 
-# The debug build is the one to work in.
+# The debug build compiles each file by itself, so that little is compiled after a change of one file.
 if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
     set(CMAKE_UNITY_BUILD ON)
 endif()
 
-# It takes a fifth of the other linker's time.
+# This linker takes a fifth of the time of the default one.
 find_program(LLD ld.lld)
 if(LLD)
     add_link_options(-fuse-ld=lld)
@@ -30,27 +30,27 @@ set(test_folders sync common replica strategy lock queue limit lab explore litmu
 list(TRANSFORM test_folders PREPEND tests/native/)
 tabacus_sources(test_sources ${test_folders})
 if(TABACUS_SANITIZE MATCHES "thread")
-    # What threads share, and nothing else: one thread runs each of the other tests.
+    # Only the code that threads share is tested here, because all other tests use one thread.
     tabacus_sources(library_sources wasm/src/sync)
     list(FILTER test_sources INCLUDE REGEX "/sync_[a-z_]+[.]cpp$")
 endif()
 if(TABACUS_SANITIZE)
-    # What explores schedules by the million is for the release build. The sanitizers run what it runs,
-    # and the explorer's own tests of its search.
+    # Explorations of millions of schedules are left to the release build. Here the sanitizers check the
+    # code that they run, and the explorer by its own tests.
     set(explorations
         counters deaths explorer idle limits locks long matrix planted positions queue rewinder scenes state tab_request
         threads)
     list(JOIN explorations "|" explorations)
     list(FILTER test_sources EXCLUDE REGEX "/(explore_(${explorations})|litmus(_model)?)[.]cpp$")
-    # A failure destroys the frames that it passes, as in the core in a browser, instead of being thrown
-    # through them (task.hpp). The other builds run the same tests with it thrown.
+    # A failure destroys the frames that it passes, as it does in the core in a browser (task.hpp). In the
+    # other builds it is thrown through them, in the same tests.
     add_compile_definitions(TABACUS_UNWIND_BY_DESTRUCTION)
 endif()
 tabacus_sources(bench_sources bench/native)
 
 tabacus_units(${library_sources} ${test_sources})
 
-# A library without a source file is an INTERFACE one: headers alone are a library too.
+# A library without a source file, which has only headers, must be an INTERFACE library.
 if(library_sources)
     add_library(tabacus STATIC ${library_sources})
     set(visibility PUBLIC)
@@ -61,8 +61,8 @@ endif()
 target_include_directories(tabacus ${visibility} wasm/include wasm/src)
 target_link_libraries(tabacus ${visibility} Threads::Threads)
 
-# With this, what searches by the million goes back to where a run was (lab/explore/run_arena.hpp).
-# It needs the GNU C library, and the sanitizers replace malloc themselves.
+# The malloc by which a search restores an earlier point of a run (lab/explore/run_arena.hpp). It needs
+# the GNU C library. A build with a sanitizer does without it, because the sanitizer replaces malloc itself.
 set(malloc_sources "")
 if(NOT TABACUS_SANITIZE)
     include(CheckCXXSourceCompiles)
@@ -89,13 +89,13 @@ if(test_sources)
     target_include_directories(tabacus_tests PRIVATE tests/native)
     target_link_libraries(tabacus_tests PRIVATE tabacus Catch2::Catch2WithMain)
     if(TABACUS_SANITIZE)
-        # The tests themselves are most of the code and take little of the time: left as they are written,
-        # they compile in half the time.
+        # The tests themselves are most of the code, but take little of the running time. Without
+        # optimisation they compile in half the time.
         target_compile_options(tabacus_tests PRIVATE -O0)
     endif()
-    # A file of tests is a test of CTest: a process for each test case takes most of the time of those
-    # that are sanitized. The hidden tests tagged [long] are for the build that is fast, as CTest's tests
-    # with the label "long", which `npm run proof` runs.
+    # Each file of tests is one test of CTest. With a process for each test case, a build with a sanitizer
+    # would spend most of its time on starting processes. The hidden tests tagged [long] are tests of CTest
+    # with the label "long" in the release build; `npm run proof` runs them.
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${test_sources})
     file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/reports)
     foreach(source IN LISTS test_sources)
@@ -115,8 +115,8 @@ if(test_sources)
     endforeach()
 endif()
 
-# What strangers write is parsed under libFuzzer too, where the compiler has it: a short run of fixed
-# seed and length, together with the address sanitizer.
+# The parsers of stored records and of messages are also tested by libFuzzer, if the compiler has it. A run
+# is short, has a fixed seed and length, and uses AddressSanitizer.
 if(TABACUS_SANITIZE MATCHES "address")
     include(CheckCXXSourceCompiles)
     set(CMAKE_REQUIRED_LINK_OPTIONS -fsanitize=fuzzer)
@@ -133,13 +133,13 @@ if(TABACUS_SANITIZE MATCHES "address")
         target_compile_options(fuzz_records PRIVATE -fsanitize=fuzzer)
         target_link_options(fuzz_records PRIVATE -fsanitize=fuzzer)
         add_test(NAME fuzz_records COMMAND fuzz_records -runs=200000 -seed=1 -max_len=256
-                 # Found inputs go to the first folder, which is not the repository's.
+                 # New inputs are written into the first folder, which is outside of the repository.
                  ${PROJECT_BINARY_DIR}/found ${PROJECT_SOURCE_DIR}/tests/native/fuzz/records)
         file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/found)
     endif()
 endif()
 
-# What `npm run matrix` runs.
+# The program that `npm run matrix` runs.
 add_executable(tabacus_matrix EXCLUDE_FROM_ALL wasm/src/matrix/main.cpp ${malloc_sources})
 target_link_libraries(tabacus_matrix PRIVATE tabacus)
 

@@ -1,6 +1,6 @@
 /**
- * For emcc: the emulator's texts keep lone surrogates, which a DOMString may hold (Infra §4.7). TextDecoder
- * replaces them, and without it Emscripten's glue copies texts unit by unit.
+ * For emcc: makes the emulator's texts keep lone surrogates, which a DOMString may have (Infra §4.7). A
+ * TextDecoder would replace them. If there is none, Emscripten's glue copies texts unit by unit.
  */
 
 /* global addToLibrary */

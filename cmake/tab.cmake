@@ -15,8 +15,9 @@ function(tabacus_program name)
 endfunction()
 
 tabacus_program(tab -sINITIAL_MEMORY=1MB)
-# The same program with a table at 2^24 and data at 2^28 + 2^16, where no other constant of it lies: by its
-# constants, scripts/lib/program-graph.js sees which functions and data refer to which. 2^28 itself is a
-# constant of functions that are always loaded, to which the first object of the data would be ascribed.
+# The same program, linked for an analysis: its table begins at 2^24 and its data at 2^28 + 2^16. No other
+# constants of the program lie there, so that scripts/lib/program-graph.js can tell from the constants which
+# functions and data refer to which. The data do not begin at 2^28, because functions that are always loaded
+# have that number as a constant, which would be taken for a reference to the first object of the data.
 tabacus_program(
     tab-analysis -Wl,--table-base=16777216 -sGLOBAL_BASE=268500992 -sINITIAL_MEMORY=512MB)

@@ -5,14 +5,14 @@
 
 option(TABACUS_THREADS "The program in shared memory, with C++ threads, instead of the others" OFF)
 
-# Without exceptions the programs are a fifth smaller: task.hpp carries failures. Link-time optimisation
-# lets an export inline what it calls and drops what no export calls.
-# The laboratory judges programs that throw: it has objects of its own, with exceptions.
+# Without exceptions the programs are a fifth smaller; task.hpp passes failures on instead. Link-time
+# optimisation inlines into an export what it calls, and drops functions that no export calls.
+# The laboratory runs programs that throw, so it has objects of its own, which are compiled with exceptions.
 add_compile_options(-flto)
 add_link_options(-flto)
-# Link-time optimisation orders static data by hashes that contain the name of the file that a unit was compiled from,
-# and CMake names files by absolute paths: two folders gave two programs. The file that is compiled is therefore
-# Ninja's empty standard input under the object's relative name, and it includes the source.
+# Link-time optimisation orders static data by hashes that contain the name of the compiled file. CMake names files by
+# absolute paths, so that the same sources would give another program in another folder. The compiled file is therefore
+# Ninja's empty standard input, under the object's relative name, and it includes the source.
 set(CMAKE_CXX_COMPILE_OBJECT "<CMAKE_CXX_COMPILER> <DEFINES> <INCLUDES> <FLAGS> -include <SOURCE> \
 -Xclang -main-file-name -Xclang <OBJECT> -o <OBJECT> -x c++ -c -")
 if(TABACUS_THREADS)
@@ -27,16 +27,16 @@ tabacus_sources(threads_sources wasm/src/sync wasm/src/bindings/threads)
 tabacus_sources(cold_sources ${protocol_folders} wasm/src/browser wasm/src/browser/core)
 tabacus_sources(binding_sources wasm/src/bindings)
 
-# All that is here waits for a browser. What is called in the inner loop of other people's programs is in attach.wasm.
+# These programs mostly wait for the browser, so their size matters more than their speed. Functions that applications
+# call in inner loops are in attach.wasm.
 set_source_files_properties(${threads_sources} PROPERTIES COMPILE_OPTIONS -Oz)
-# They ask for no type at run time, and the names of their types are a twentieth of the module. There
-# is one World in it: link-time optimisation calls it directly and drops what of it nobody calls. That
-# is sound only while every file that calls a World, a Counter or a part of them is compiled so.
+# They need no types at run time (-fno-rtti); the names of types would be a twentieth of the module. There is one class
+# of World in a module, so link-time optimisation calls its methods directly and drops those that are not called.
+# That is sound only if every file that calls a World, a Counter or a part of them is compiled with this option.
 set(cold_options -Oz -fno-rtti -fvisibility=hidden -fwhole-program-vtables -fvirtual-function-elimination)
 
-# The members of std::string that are long in place of a call, and that a protocol calls hundreds of times: they
-# are never inlined. The compiler has no attribute for functions of a library, but takes their names, which contain
-# the version of the library's ABI.
+# Long members of std::string that a protocol calls hundreds of times are never inlined. Functions of a library cannot
+# be given an attribute, but the compiler accepts their names, which contain the version of the library's ABI.
 set(string_type "St3__212basic_stringIcNS_11char_traitsIcEENS_9allocatorIcEEE")
 foreach(member
         NK@cvNS_17basic_string_viewIcS2_EEB8nn210108Ev # operator std::string_view() const
@@ -57,8 +57,8 @@ set(size_link_options
     -sWASM_BIGINT
     -sFILESYSTEM=0
     -sMALLOC=emmalloc
-    # Without memory malloc() returns null. Where it aborts, it does so while it holds its lock, for which
-    # the next caller in threads.wasm spins for ever.
+    # Without memory, malloc() returns null. If it aborted instead, it would do so while it holds its lock, and
+    # the next caller in threads.wasm would spin for ever.
     -sABORTING_MALLOC=0
     -sSTACK_SIZE=64KB)
 set(core_link_options
@@ -68,13 +68,13 @@ set(core_link_options
     -sDYNAMIC_EXECUTION=0
     -sMODULARIZE
     -sEXPORT_ES6
-    # All that the facade may hand to the glue: a ready module or bytes, or another address.
-    # noExitRuntime must be among them: without it the glue believes that the program has ended as
-    # soon as one of its threads has, and stops all others.
+    # The options that our JavaScript may pass to the glue: a compiled module, bytes, or another address.
+    # noExitRuntime must be among them. Without it, the glue takes the end of one thread for the end of the
+    # program, and stops all other threads.
     -sINCOMING_MODULE_JS_API=wasm,instantiateWasm,locateFile,wasmMemory,noExitRuntime
 )
 if(TABACUS_THREADS)
-    # Fixed: typed-array views over a memory that grows go stale.
+    # The size is fixed, because views of a memory become invalid when it grows.
     list(APPEND core_link_options -sINITIAL_MEMORY=32MB -sDEFAULT_PTHREAD_STACK_SIZE=64KB)
     list(APPEND core_link_options -sGLOBAL_BASE=${main_arena_end})
     # With it js/threads/cpp-program.js ends the Workers.
@@ -84,7 +84,7 @@ else()
     list(APPEND core_link_options -sINITIAL_MEMORY=1MB -sALLOW_MEMORY_GROWTH)
 endif()
 
-# tabacus_module(<name> <options> <objects>...): <build>/<name>.js and .wasm.
+# tabacus_module(<name> <options> <objects>...): links <build>/<name>.js and .wasm.
 function(tabacus_module name options)
     set(objects "")
     foreach(library IN LISTS ARGN)
@@ -98,7 +98,7 @@ function(tabacus_module name options)
         LINK_DEPENDS "${PROJECT_SOURCE_DIR}/cmake/mailbox.js;${PROJECT_SOURCE_DIR}/cmake/surrogates.js")
 endfunction()
 
-# tabacus_objects(<name> <options> <source>...): compiled once, for every module that has them.
+# tabacus_objects(<name> <options> <source>...): compiles sources once, for all modules that contain them.
 function(tabacus_objects name options)
     add_library(${name} OBJECT ${ARGN})
     target_include_directories(${name} PRIVATE wasm/include wasm/src)
@@ -118,8 +118,8 @@ else()
     tabacus_objects(tabacus_protocols "-fno-exceptions;${cold_options}" ${cold_sources})
     set_target_properties(tabacus_protocols PROPERTIES UNITY_BUILD ON)
     tabacus_objects(tabacus_tab "-fno-exceptions" ${binding_sources})
-    # The protocols once more: what is explored is compiled from the same sources. Engines that know
-    # only the older encoding of exceptions are still about, Node 20 among them.
+    # The protocols are compiled once more, with exceptions, from the same sources. The older encoding of exceptions
+    # is used, because some engines, such as Node 20, do not know the newer one.
     set(lab_options -O3 -fwasm-exceptions -sWASM_LEGACY_EXCEPTIONS=1)
     tabacus_sources(lab_sources ${protocol_folders} ${lab_folders})
     tabacus_sources(lab_binding_sources wasm/src/bindings/lab)
@@ -130,19 +130,19 @@ else()
     tabacus_objects(tabacus_lab_bindings "${lab_options}" ${lab_binding_sources})
     tabacus_objects(tabacus_emulator_bindings "${lab_options}" ${emulator_binding_sources})
     include(cmake/tab.cmake)
-    # What no page of an application loads is bound by embind: it adds 8 KB to the laboratory and 13 KB to the
-    # emulator, compressed. EMBIND_AOT writes its functions at link time, since a strict content security policy
-    # forbids making them at run time. embind writes to whatever malloc() returns, so malloc() must abort where
-    # there is no memory.
+    # The laboratory and the emulator are bound by embind, because no page of an application loads them: embind adds
+    # 8 KB to the laboratory and 13 KB to the emulator, compressed. EMBIND_AOT writes its functions at link time,
+    # since a strict content security policy forbids making them at run time. embind writes to the result of malloc()
+    # without a check, so malloc() must abort if there is no memory.
     set(embind_options -lembind -sEMBIND_AOT -sABORTING_MALLOC=1)
-    # emcc writes the types of what is bound to a folder that tsconfig.json overlays on js.
+    # emcc writes the types of the bindings into a folder that tsconfig.json overlays on js.
     foreach(module lab emulator)
         file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/types/${module})
     endforeach()
     tabacus_module(
         lab "${lab_options};${embind_options};--emit-tsd=types/lab/lab.d.ts" tabacus_lab
         tabacus_lab_bindings)
-    # It allocates with every call of a test's code: speed before size.
+    # The emulator allocates with every call of a test's code, so its speed matters more than its size.
     tabacus_module(
         emulator
         "${lab_options};${embind_options};-sMALLOC=dlmalloc;--emit-tsd=types/emulator/emulator.d.ts;--js-library=${PROJECT_SOURCE_DIR}/cmake/surrogates.js"

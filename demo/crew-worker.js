@@ -2,7 +2,7 @@
 
 import { attach } from './package-worker.js';
 
-/** How often a Worker flushes: after so many increments. */
+/** The number of increments after which a Worker flushes. */
 const BATCH = 5_000;
 
 addEventListener('message', async ({ data: { handle, name, adds, added, at } }) => {

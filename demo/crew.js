@@ -5,7 +5,7 @@ import { threads } from './package-threads.js';
 export const WORKERS = 4;
 export const ADDS = 50_000;
 
-/** A Worker that is to be killed is terminated after so many increments. */
+/** The number of increments after which a Worker that is to be killed is terminated. */
 const KILLED_AFTER = 7_000;
 
 /** @typedef {Awaited<ReturnType<typeof import('./package.js').open>>} Tab */

@@ -79,6 +79,6 @@ export const options = {
     strict: values.strict,
     /** Whether the rows of `scale` measure fewer sizes, and less often. */
     short: values.short,
-    /** The numbers of tabs with which the rows of `scale` measure, in rising order; none: those of the row. */
+    /** The numbers of tabs with which the rows of `scale` measure, in rising order; empty for those of each row. */
     tabs: values.tabs.map(tabsOf).sort((a, b) => a - b),
 };

@@ -1,6 +1,6 @@
 /**
- * Where a row stands in docs/scale.svg: the title of the panel, what its figures grow along, and how much of that
- * there was.
+ * The place of a row in docs/scale.svg: the title of its panel, the quantity of the horizontal axis, and the value of
+ * that quantity.
  *
  * @typedef {{ panel: string, along: string, x: number }} Plot
  */

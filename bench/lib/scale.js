@@ -1,4 +1,4 @@
-/** What the rows of `scale` share: many tabs, calls that take minutes, and the processor time of a browser. */
+/** Helpers for the rows of `scale`: many tabs, calls that take minutes, and the processor time of a browser. */
 
 import { until } from '../../tests/browser/harness/waiting.js';
 import { call } from './context.js';

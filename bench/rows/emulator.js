@@ -1,4 +1,4 @@
-/** The emulator. The peers are what else one tests with: the Storage of jsdom, the locks of Chromium, async-mutex. */
+/** The emulator, compared with other tools for tests: the Storage of jsdom, the locks of Chromium, and async-mutex. */
 
 import { Mutex } from 'async-mutex';
 // @ts-ignore: it has no types of its own

@@ -1,4 +1,4 @@
-/** Chooses what downloads: the service worker, or this tab where no service worker can. */
+/** Chooses the context that downloads: the service worker, or this tab where no service worker can. */
 
 import { consume } from './downloading.js';
 
@@ -10,7 +10,7 @@ const WAKE_ms = 5000;
 
 /**
  * @typedef {object} Consumer
- * @property {string} name  a name for what downloads, which the notes of progress contain
+ * @property {string} name  a name for the context that downloads, which the notes of progress contain
  * @property {string} why  why it is not the service worker; empty if it is
  * @property {() => void} wake  is called when there is work
  */

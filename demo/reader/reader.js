@@ -14,7 +14,7 @@ import { Viewer } from './viewer.js';
 
 /** @typedef {import('./library.js').Book} Book */
 
-/** The messages of the tabs: that a page was downloaded, that all were deleted, and that every tab is to enqueue. */
+/** The channel of messages that a page was downloaded, that all were deleted, and that every tab shall enqueue. */
 const news = new BroadcastChannel(NEWS);
 
 const downloads = new Downloads();
@@ -67,8 +67,8 @@ class Reader {
     }
 
     /**
-     * Enables the buttons. It is called after ask(), so that no button deletes pages while this tab enqueues what it
-     * found missing before.
+     * Enables the buttons. It is called after ask(), so that no button deletes pages while this tab enqueues those that
+     * it found missing.
      */
     enable() {
         const press = (/** @type {string} */ selector, /** @type {() => Promise<unknown>} */ act) => {
@@ -85,7 +85,7 @@ class Reader {
         press('#forget', () => this.#forget());
     }
 
-    /** Enqueues what is missing of the books that were read last. */
+    /** Enqueues the missing pages of the books that were read last. */
     async ask() {
         const latest = await this.#history.latest();
         this.#shelf.markLatest(latest.map(({ book }) => book));

@@ -45,9 +45,9 @@ export class Context {
     #reporting = false;
     /** Whether it listened for `storage` events at the last step that a search knows. */
     listening = false;
-    /** How many works of the host it has begun. */
+    /** How many tasks the host has begun for it. */
     hostWorks = 0;
-    /** How many of them are complete. */
+    /** How many of these tasks are complete. */
     hostWorksDone = 0;
     /** The event for which a listener of the window runs: `window.event`. @type {Event | undefined} */
     event;

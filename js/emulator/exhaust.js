@@ -10,7 +10,7 @@ import { seesHost } from './verdict/host-watch.web.js';
 /** @typedef {import('./explore.js').Outcome} Outcome */
 
 /**
- * What came of trying every schedule.
+ * The result of the attempt to run every schedule.
  *
  * @typedef {object} Exhausted
  * @property {boolean} proved whether every schedule was run, and none failed
@@ -110,7 +110,7 @@ const hosted = 'the host works for the scenario outside of the schedule';
 const dependent = 'the scenario depends on more than its schedule';
 
 /**
- * Why nothing is proved however many schedules are run; empty if nothing stands in the way.
+ * The reason why a proof is impossible, no matter how many schedules are run; empty if there is none.
  *
  * @param {Outcome} outcome
  * @param {{ cut: boolean, diverged: boolean }} search

@@ -40,7 +40,7 @@ import { Rejections, settle } from './verdict/rejections.js';
 const turn = (yields) =>
     /** @type {Promise<void>} */ (new Promise((resolve) => hostTask(() => resolve(), yields)));
 
-/** How many turns of the host may pass without a step, since a run may wait for something outside of the emulator. */
+/** How many turns of the host may pass without a step: a run may wait for work that the emulator does not see. */
 const idleTurnsMax = 20;
 
 /** The number of events after which a setup counts as endless. Its steps count for no bound of the exploration. */
@@ -66,7 +66,7 @@ class ScenarioRun {
     kind;
     /** What an inconclusive run last waited for. */
     waitsFor = '';
-    /** What the host did not complete in time. The run goes on, but a failure may be its fault. */
+    /** The work that the host did not complete in time. The run goes on, but this may be the cause of a failure. */
     #missed = '';
     /** @type {string[]} */
     faults = [];

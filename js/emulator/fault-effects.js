@@ -1,4 +1,4 @@
-/** What the faults of an exploration do to a tab, or to what the tabs share. */
+/** The effects of an exploration's faults on a tab, or on the stores and locks that the tabs share. */
 
 /** @typedef {import('./origin.js').Origin} Origin */
 /** @typedef {import('./emulated-tab.js').Tab} Tab */

@@ -62,7 +62,7 @@ function wrap(object, methods) {
     return object;
 }
 
-/** What a tab writes in one format, and reads in this and in earlier ones. */
+/** Translates records: a tab writes them in one format, and reads them in this format and in earlier ones. */
 export class RecordFormat {
     #format;
     /** @type {WeakSet<object>} */

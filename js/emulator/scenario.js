@@ -1,4 +1,4 @@
-/** What scenarios, setups and invariants are called with. */
+/** The arguments of scenarios, setups and invariants. */
 
 /** @typedef {import('./origin.js').Origin} Origin */
 /** @typedef {import('./emulated-tab.js').Tab} Tab */

@@ -1,4 +1,4 @@
-/** What a search of all schedules has to know about a run, besides what the rules note. */
+/** The facts about a run that a search of all schedules needs, and that the rules do not note. */
 
 /** @typedef {import('./scenario.js').ScenarioContext} ScenarioContext */
 

@@ -24,7 +24,7 @@ const NOISE = [
     /\b(?:alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)/g,
 ];
 
-/** Stands for `::`, whose colons are no others. */
+/** Stands for `::`, so that each colon that is left is one of another kind. */
 const QUALIFIER = '$';
 
 /** @param {string} source */

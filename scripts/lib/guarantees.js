@@ -21,8 +21,8 @@ const PIECES = join(buildFolder, 'wasm-single/pieces');
  */
 
 /**
- * A host that answers nothing but whether its database is open. That suffices, since a counter is asked for nothing
- * but its guarantee.
+ * Makes a host that only answers whether its database is open. That suffices, because the only call of a counter is the
+ * one that returns its guarantee.
  *
  * @param {Store} store
  */

@@ -25,9 +25,10 @@ function decoded(bytes, at) {
 const named = (text) => [...encoded(text.length), ...Buffer.from(text)];
 
 /**
- * Names each function that a module imports by an index by the distance from the index before it, which is often the
- * same number and so compresses well. A module gets its imports in their order (WebAssembly JavaScript Interface, "read
- * the imports"). The names must be unique while tools work on the module, since some tools join imports of one name.
+ * Renames the functions that a module imports. Their names are indices; each name becomes the distance from the index
+ * before it. Distances are often the same number, so that they compress well. The names need not be unique, because a
+ * module gets its imports in their order (WebAssembly JavaScript Interface, "read the imports"). This is the last step,
+ * because some tools join imports of one name.
  *
  * @param {Buffer} module a module whose imports of `functions`, if it has any, follow one another
  * @returns {Buffer}

@@ -39,9 +39,9 @@ function groupsOf(objects, dataEnd, byteAt) {
 }
 
 /**
- * Whether no other object can begin within the group, and the group cannot begin within another object. This is true
- * of two kinds. A virtual table follows the two words before its functions (Itanium C++ ABI §2.5.2), and has a 0 in
- * place of a function that nothing calls. Texts follow a byte 0 and end with one.
+ * Whether no other object can begin within the group, and the group cannot begin within another object. This is so for
+ * two kinds of objects: virtual tables and texts. A virtual table follows the two words before its functions (Itanium
+ * C++ ABI §2.5.2), and has a 0 in place of a function that nothing calls. Texts follow a byte 0 and end with one.
  *
  * @param {Text} program
  * @param {Group} group

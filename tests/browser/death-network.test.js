@@ -1,7 +1,7 @@
 /**
  * WebKit's network process, which has all of IndexedDB and all Web Locks, is killed while pages work. Every operation
- * ends. What was acknowledged is there once the pages are loaded again, since the IndexedDB of a page may stay dead.
- * The death ends WebKit's automation, so the pages ask the test what to do.
+ * ends. No acknowledged write is lost. The pages are loaded again before the test reads the store, because IndexedDB
+ * may stay dead in an open page. The death ends WebKit's automation, so the pages request their tasks from the test.
  */
 
 import assert from 'node:assert/strict';
@@ -32,7 +32,7 @@ const DEATHS = repetitions(1, 20);
 const TABS = 2;
 const KINDS = /** @type {const} */ (['count', 'commit', 'enqueue']);
 
-/** What the pages report, and what they are to do. */
+/** The reports of the pages, and their tasks. */
 class Control {
     /** @type {'work' | 'stop' | 'read'} */
     task = 'work';

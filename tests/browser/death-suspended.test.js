@@ -1,6 +1,6 @@
 /**
- * The process of a leader's page is stopped, so that no event tells of it: neither the page nor the other tabs. Another
- * candidate leads, and the former leader is fenced when its process goes on.
+ * The process of a leader's page is stopped. Neither the page nor the other tabs receive an event about it. Another
+ * candidate leads, and the former leader can commit nothing when its process goes on.
  */
 
 import assert from 'node:assert/strict';

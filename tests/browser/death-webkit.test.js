@@ -1,7 +1,7 @@
 /**
- * Killed processes in WebKit, whose automation ends with the first of them. So the pages read from their address what
- * to do, and the test only watches their history. Each round kills processes of pages and then the whole browser, and
- * the next one starts on the same profile.
+ * Killed processes in WebKit. Its automation ends when the first process is killed. So the pages read their task from
+ * their address, and the test only watches their history. Each round kills processes of pages and then the whole
+ * browser, and the next one starts on the same profile.
  */
 
 import assert from 'node:assert/strict';
@@ -79,7 +79,7 @@ const BROWSERS = repetitions(1, 5);
 /** The holders that are killed in each browser. One more page survives. */
 const HOLDERS = 10;
 
-/** The time that so many pages need if they are loaded at once. */
+/** The time in which all pages of the test load if they are loaded at once. */
 const START_MS = 90_000;
 
 describeIn([ENGINES.webkit], 'Locks of tabs that die', () => {

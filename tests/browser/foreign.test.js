@@ -1,4 +1,4 @@
-/** A tab goes on counting, whatever other scripts of the origin write and post, however long. */
+/** A tab goes on counting, no matter what other scripts of the origin write and post, and how long they do. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';

@@ -204,7 +204,7 @@ describeIn([ENGINES.chromium], 'The gallery in reality', (engine) => {
         const round = await firstRound(POLYFILL_ROUNDS, async () => {
             const spans = await inBoth((timeout_ms) => {
                 const { hold } = /** @type {any} */ (globalThis);
-                // The polyfill takes a lock for stolen although nobody steals. Another rejection fails the test.
+                // The polyfill regards a lock as stolen although no tab stole it. Another rejection fails the test.
                 const held = navigator.locks
                     .request('k', () => hold(20))
                     .catch((error) => {

@@ -1,5 +1,5 @@
 /**
- * Pages that open a namespace again and again: what they close, and what they only drop, costs no memory, and no file is
+ * Pages that open a namespace again and again: handles that they close or only drop cost no memory, and no file is
  * fetched twice.
  */
 

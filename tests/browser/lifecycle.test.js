@@ -33,8 +33,8 @@ function answerTravellers() {
 }
 
 /**
- * Adds 100, waits until no lock is held, and leaves the page, again and again. Each return appends what it finds to
- * `localStorage.returns`. Runs in a page. The test does not call the page meanwhile, since Firefox does not keep a page
+ * Adds 100, waits until no lock is held, and leaves the page, again and again. Each return appends the state that it
+ * finds to `localStorage.returns`. Runs in a page. The test does not call the page meanwhile, since Firefox does not keep a page
  * a second time after WebDriver BiDi has called it.
  *
  * @param {string} url

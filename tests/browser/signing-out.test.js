@@ -48,7 +48,7 @@ async function begin() {
 /** Returns the tab's token. Runs in the page. */
 const token = () => /** @type {any} */ (globalThis).session.token();
 
-/** Returns the text of all that stands in localStorage and in IndexedDB. Runs in the page. */
+/** Returns the contents of localStorage and of IndexedDB as text. Runs in the page. */
 async function disk() {
     const texts = [JSON.stringify(localStorage)];
     const done = (/** @type {IDBRequest} */ request) =>

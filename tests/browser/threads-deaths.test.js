@@ -1,4 +1,4 @@
-/** Workers of real pages that are terminated at seeded moments, in the middle of what they do in shared memory. */
+/** Workers of real pages that are terminated at seeded moments, in the middle of operations on shared memory. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -23,7 +23,7 @@ const PLANS = [
 /** @typedef {{ seed: number, operations: number, stays: import('../programs/mortal.js').Place }} How */
 
 /**
- * Runs in the page: starts Workers, terminates all of them once they are ready, and looks at what they leave.
+ * Runs in the page: starts Workers, terminates all of them once they are ready, and reads the state that they leave.
  *
  * @param {How[]} batch
  * @param {{ words: typeof words, sums: typeof sums, counterKinds: typeof counterKinds, slots: number }} layout
@@ -121,7 +121,7 @@ function explained([rest = 0, ...intents]) {
 }
 
 /**
- * Checks what a batch has left.
+ * Checks the state that a batch of terminated Workers has left.
  *
  * @param {How[]} batch
  * @param {Awaited<ReturnType<typeof terminateWorkers>>} left

@@ -11,7 +11,7 @@ const PROTOCOL = 'wasm/src/protocol';
 
 /** @typedef {import('../../scripts/lib/mutant.js').Mutant} Mutant */
 
-/** The sources into which the headers of a queue's workers are compiled. */
+/** The sources that include the headers of a queue's workers. */
 const QUEUE_UNITS = [
     'work/job_runs',
     'work/queue_workers',
@@ -114,7 +114,7 @@ const SHARED_MEMORY = [
     {
         ...sharedLock('combiner.hpp'),
         name: 'combiner-died-before-waking',
-        fault: 'what a dead combiner granted is not woken',
+        fault: 'waiters whom a dead combiner granted the lock are not woken',
         find: '            wake_all();\n',
         replace: '',
         test: 'shared locks: a reader-writer lock survives an owner that dies at any step',
@@ -130,7 +130,7 @@ const SHARED_MEMORY = [
     {
         ...sharedLock('combiner.hpp'),
         name: 'withdraw-silently',
-        fault: 'a waiter that gives up lets nobody behind it in',
+        fault: 'a waiter that gives up does not let the waiters behind it in',
         find: '            serve(self);  // others may have waited behind this request\n',
         replace: '',
         test: 'shared locks: a writer that gives up lets the readers behind it in',
@@ -292,7 +292,7 @@ const SHARED_MEMORY = [
     {
         ...MUTEX,
         name: 'owner-died-silently',
-        fault: 'a mutex whose owner died is free, and nobody learns of it',
+        fault: 'a mutex whose owner died is free, and its next owner does not learn of the death',
         find: '(word & contended_bit) | died_bit)) break;',
         replace: '0)) break;',
         test: 'the next owner learns of a death, and of no death after it',
@@ -361,7 +361,7 @@ const SHARED_MEMORY = [
         fault: 'a caller that has waited runs the function again',
         find: 'if (!held.acquired) return CallResult::would_deadlock;\n        if (done()) return CallResult::done;',
         replace: 'if (!held.acquired) return CallResult::would_deadlock;',
-        test: 'deaths: a function runs once, whoever throws or dies',
+        test: 'deaths: a function runs once, whichever thread throws or dies',
     },
     {
         ...mortal('call_once.hpp'),
@@ -369,15 +369,15 @@ const SHARED_MEMORY = [
         fault: 'other callers return while the function runs',
         find: 'function();\n        done_.store(1);',
         replace: 'done_.store(1);\n        function();',
-        test: 'deaths: a function runs once, whoever throws or dies',
+        test: 'deaths: a function runs once, whichever thread throws or dies',
     },
     {
         ...mortal('call_once.hpp'),
         name: 'once-waits-for-the-dead',
-        fault: 'nobody runs a function whose thread has died',
+        fault: 'no other thread runs a function whose thread has died',
         find: 'void owner_died(Owner dead) { mutex_.owner_died(dead); }',
         replace: 'void owner_died(Owner /*dead*/) {}',
-        test: 'deaths: a function runs once, whoever throws or dies',
+        test: 'deaths: a function runs once, whichever thread throws or dies',
     },
     {
         ...MUTEX,
@@ -438,7 +438,7 @@ const SHARED_MEMORY = [
     {
         ...counters('atomic_counter.hpp'),
         name: 'store-in-place-of-exchange',
-        fault: 'an add stores its sum, whatever other adds have stored meanwhile',
+        fault: 'an add stores its sum over those that other adds have stored meanwhile',
         find: 'if (value_.compare_exchange_weak(value, next.value)) return next;',
         replace: 'return value_.store(next.value), next;',
         test: "the article's program is exact - AtomicCounter",
@@ -493,7 +493,7 @@ const PROTOCOLS = [
     {
         ...of('replica/counter/unknown_commit.cpp'),
         name: 'double-an-adoption',
-        fault: 'UnknownCommit: the settling leaves what an adoption has committed to be committed again',
+        fault: 'UnknownCommit: after the settling, increments that an adoption has committed are committed again',
         find: 'state.own_row.remove(commit.increments);',
         replace: '',
         test: 'replicated: a connection dropped during an adoption loses and doubles nothing',
@@ -509,7 +509,7 @@ const PROTOCOLS = [
     {
         ...of('replica/adoption.cpp'),
         name: 'read-after-each-adoption',
-        fault: 'Adoption: it is always followed by another read of what was read',
+        fault: 'Adoption: it is always followed by another read of all counters',
         find: 'if (replica.active() && (made || other || loss.recovered > 0)) reload_all(replica);',
         replace: 'if (replica.active()) reload_all(replica);',
         test: 'replicated: opening, one add and its flush take two transactions',
@@ -517,7 +517,7 @@ const PROTOCOLS = [
     {
         ...of('replica/adoption.cpp'),
         name: 'adopt-alone',
-        fault: 'Adoption: it leaves what is dirty to a transaction of its own',
+        fault: 'Adoption: it commits uncommitted increments only in a later transaction',
         find: 'if (!made) rows',
         replace: 'if (false) rows',
         test: 'replicated: opening, one add and its flush take two transactions',
@@ -653,7 +653,7 @@ const PROTOCOLS = [
     {
         ...of('replica/replica_committer.cpp'),
         name: 'believe-the-backup',
-        fault: 'ReplicaCommitter: it takes the backup of a row for larger than the row, which the database has',
+        fault: 'ReplicaCommitter: it continues a row from its backup if that is larger, although the database has the row',
         find: 'if (saved && corrupt) base = saved->totals;',
         replace: 'if (saved) base = larger(base, saved->totals);',
         test: 'false rows of the backup never change a value while the database is intact',
@@ -775,7 +775,7 @@ const PROTOCOLS = [
     {
         ...of('lock/once/once.cpp'),
         name: 'store-the-secret',
-        fault: 'Once: an outcome that shall stand in memory alone is stored',
+        fault: 'Once: an outcome that may be kept only in memory is stored',
         find: 'if (age.memory) {',
         replace: 'if (false) {',
         test: 'once in memory: tabs that wait get the value of one run, and no disk ever has it',
@@ -783,7 +783,7 @@ const PROTOCOLS = [
     {
         ...of('lock/once/once_values.cpp'),
         name: 'answer-nobody',
-        fault: 'OnceValues: a tab does not answer a caller that asks for what it has',
+        fault: 'OnceValues: a tab does not answer a caller that asks for an outcome that it has',
         find: 'found->second.flight == flight) post(*key, found->second);',
         replace: 'found->second.flight == flight) return false;',
         test: 'once in memory: a later caller gets a young value from any tab that has it',
@@ -839,7 +839,7 @@ const PROTOCOLS = [
     {
         ...of('replica/counter/row_cache.cpp'),
         name: 'trust-the-channel',
-        fault: 'RowCache: it believes for ever what was announced and never stored',
+        fault: 'RowCache: it keeps for ever a row that was announced and never stored',
         find: 'if (++row.checks >= checks_max) {',
         replace: 'if (false) {',
         test: 'hostile messages never cause a lasting wrong value, and are never stored',
@@ -863,7 +863,7 @@ const PROTOCOLS = [
     {
         ...of('replica/replica_news.cpp'),
         name: 'follow-without-reading',
-        fault: 'ReplicaNews: a tab that begins to follow a counter does not read what was announced before',
+        fault: 'ReplicaNews: a tab that begins to follow a counter does not read the rows that were announced before',
         find: 'state.reads.request_first();',
         replace: '',
         test: 'replicated: a tab that follows a counter late reads what it missed before',
@@ -887,7 +887,7 @@ const PROTOCOLS = [
     {
         ...of('strategy/transactional.cpp'),
         name: 'transaction-without-read',
-        fault: 'the transactional counter adds to the value that it saw last',
+        fault: 'the transactional counter adds to the value that it read last, not to the stored one',
         find: 'checked_add(current.value_or(0), n)',
         replace: 'checked_add(value(), n)',
         test: 'transactional never loses an increment, and every read is exact',
@@ -901,7 +901,7 @@ const CATALOGUE = [
     {
         ...of('strategy/optimistic.cpp'),
         name: 'write-any-version',
-        fault: 'the optimistic counter writes whatever the version is',
+        fault: 'the optimistic counter writes without comparing the version',
         find: 'if (stored.version != seen.version) co_return false;',
         replace: '',
         test: COMPETING,
@@ -1179,7 +1179,7 @@ const LOCKS = [
         fault: 'StoreLossDetector: a tab that is cut off from new tabs goes on to lock',
         find: 'co_await attempt(world_.locks().probe())',
         replace: 'true',
-        test: 'cleared: tabs whose lock manager is not that of new tabs leave the locks to those',
+        test: 'cleared: tabs with another lock manager than new tabs leave the locks to new tabs',
     },
     {
         ...of('common/store_loss_detector.cpp'),
@@ -1315,7 +1315,7 @@ const LOCKS = [
         fault: 'Availability: an answer that the lock is in use is not remembered',
         find: 'busy_ = true;',
         replace: '',
-        test: 'availability: a tab that uses the lock answers so, and nothing more is asked',
+        test: 'availability: if the other tab answers that it uses the lock, no request follows',
     },
     {
         ...of('lock/queue/hand_over.cpp'),
@@ -1480,7 +1480,7 @@ const EMULATOR = [
     {
         ...EMULATED,
         name: 'emulator-cached-receives',
-        fault: 'a page in the back/forward cache receives later what was posted meanwhile',
+        fault: 'a page in the back/forward cache receives later the messages that were posted meanwhile',
         find: 'if (agent(receiver).cached) continue;',
         replace: '',
         test: 'a frozen tab receives messages later, and a cached page never does (HTML 9.5)',
@@ -1564,7 +1564,7 @@ const QUEUES = [
     {
         ...of('queue/work/job_runner.cpp'),
         name: 'forget-followers',
-        fault: 'JobRunner: it compares what follows a job with the next one only',
+        fault: 'JobRunner: it compares the jobs that follow a job only with the next one',
         find: 'followers.add(finished.back().outcome.next);',
         replace: 'followers = {}, followers.add(finished.back().outcome.next);',
         test: 'queue: a following job runs before jobs of the same claim that are positioned behind it',
@@ -1596,7 +1596,7 @@ const QUEUES = [
     {
         ...of('queue/job_intake.cpp'),
         name: 'keep-the-older',
-        fault: 'JobIntake: it takes the first of what is claimed together to run',
+        fault: 'JobIntake: it regards the first of several jobs that are claimed together as the running one',
         find: 'slot.entries.size() == 1;',
         replace: '&entry == slot.entries.data();',
         test: 'queue: the first of jobs claimed together takes a newer payload, too',
@@ -1620,7 +1620,7 @@ const QUEUES = [
     {
         ...of('queue/work/job_selector.cpp'),
         name: 'suspect-each-alone',
-        fault: 'JobSelector: it claims what a lost worker had claimed one by one',
+        fault: 'JobSelector: it claims the jobs of a lost worker one by one',
         find: 'return job.lost_workers > 1 ||',
         replace: 'return job.lost_workers > 0 ||',
         test: 'queue: jobs that a killed tab had not begun are again claimed many at a time',
@@ -1628,7 +1628,7 @@ const QUEUES = [
     {
         ...of('queue/work/slot_settler.cpp'),
         name: 'forget-unknown-outcomes',
-        fault: 'SlotSettler: it forgets what a commit of unknown outcome has settled if another worker had a turn since',
+        fault: 'SlotSettler: it forgets the jobs that a commit of unknown outcome has settled if another worker had a turn since',
         find: `    if (unknown) parts_.awaited.keep_unknown(turn.changes);
     if (!passing || tried == queue_attempts_max || !held_slot.held.held()) co_await fail(error);
     if (!unknown) co_return false;
@@ -1654,7 +1654,7 @@ const QUEUES = [
     {
         ...of('queue/claim_tracker.cpp'),
         name: 'remember-former-claims',
-        fault: 'ClaimTracker: it keeps what a slot had claimed when the slot claims anew',
+        fault: 'ClaimTracker: it keeps the former claims of a slot when the slot claims anew',
         find: 'return entry.second.claim == slot && entry.first != first;',
         replace: 'return false;',
         test: 'queue tracker: what a slot had claimed has left when the slot claims anew',
@@ -1694,7 +1694,7 @@ const QUEUES = [
     {
         ...of('queue/work/job_selector.cpp'),
         name: 'suspect-together-for-ever',
-        fault: 'JobSelector: it claims what has ended worker after worker with others',
+        fault: 'JobSelector: it claims a job that has ended worker after worker together with others',
         find: 'return job.lost_workers > 1 || job',
         replace: 'return job',
         test: 'queue: the jobs beside one that kills its workers are done',
@@ -1702,7 +1702,7 @@ const QUEUES = [
     {
         ...of('queue/work/queue_workers.cpp'),
         name: 'leave-at-once',
-        fault: 'QueueWorkers: those of a tab that leaves do not wait until what had ended is settled',
+        fault: 'QueueWorkers: those of a tab that leaves do not wait until its ended jobs are settled',
         find: 'while (!slots_.empty()) co_await slots_.next_release();',
         replace: 'co_return;',
         test: 'queue: a worker that leaves settles all jobs that had ended, and gives back the others',
@@ -1748,7 +1748,7 @@ const QUEUES = [
         fault: 'FirstTurns: a slot gets no turn, though jobs have come since its tab has found nothing',
         find: 'return vain_ == count &&',
         replace: 'return vain_ > 0 && count > 0 &&',
-        test: 'queue: a tab that found nothing runs what came since, once the worker of that is lost',
+        test: 'queue: a tab that found no job runs a later one, once the worker of that is lost',
     },
     {
         ...of('queue/key_index.cpp'),
@@ -1789,7 +1789,7 @@ const QUEUES = [
         fault: 'KeyIndex: a key between those of jobs that are done is removed with them',
         find: 'row != listed.end() && rows_.erase(row->key) > 0) ++row;',
         replace: 'row != listed.end() && !row->key.empty()) ++row;',
-        test: 'queue key index: rows of keys are removed together, and none between them that stays',
+        test: 'queue key index: rows of keys are removed together, without the rows between them',
     },
 ];
 
@@ -1821,7 +1821,7 @@ const TAB_COUNTERS = [
     {
         ...GATHERER,
         name: 'gather-twice',
-        fault: 'Gatherer: what is counted is not taken from the cells',
+        fault: 'Gatherer: an amount that it has counted stays in the cells',
         find: 'if (counted) cells_.take(n);',
         replace: '',
         test: 'gatherer: a flush commits what threads had added, and publishes the same total',
@@ -1829,15 +1829,15 @@ const TAB_COUNTERS = [
     {
         ...GATHERER,
         name: 'take-what-is-not-counted',
-        fault: 'Gatherer: what would leave the range is taken from the cells',
+        fault: 'Gatherer: an amount that would leave the range is taken from the cells',
         find: 'if (counted) cells_.take(n);',
         replace: 'cells_.take(n);',
-        test: 'gatherer: what would leave the range stays in the cells, and counts once it fits',
+        test: 'gatherer: an add that would leave the range stays in its cell until it fits',
     },
     {
         ...GATHERER,
         name: 'flush-without-a-gather',
-        fault: 'Gatherer: a flush ends before what a thread had added is committed',
+        fault: 'Gatherer: a flush ends before the increments of a thread are committed',
         find: 'if (!gather()) co_await fail_out_of_range();\n    co_await counter_.flush();',
         replace: 'co_await counter_.flush();',
         test: 'explorer: what threads of two tabs add is counted once, and all of it once flushed',
@@ -1845,7 +1845,7 @@ const TAB_COUNTERS = [
     {
         ...of('replica/replica_committer.cpp'),
         name: 'leave-without-a-gather',
-        fault: 'ReplicaCommitter: it lets a page that is left lose what its threads had added',
+        fault: 'ReplicaCommitter: a page that is left loses the increments of its threads',
         find: 'replica.committer.before_last_commits().call();',
         replace: '',
         test: 'gatherer: a page that is left commits what its threads had added',

@@ -1,5 +1,5 @@
-// EmptyTransaction: a transaction that finds nothing, keeps nothing and commits, for tests that
-// override the calls that they are about.
+// EmptyTransaction: a transaction over an empty database that keeps nothing. Tests derive from it
+// and override the calls that they need.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 /**
  * Opens tabs of an earlier version (tests/versions/tabacus-*.tgz, as `npm pack` wrote it) and of the present one in one
- * browser, for the tests that each shared increment, grant and job is counted, granted or run once.
+ * browser, for the tests that each increment is counted once, each lock granted to one tab, and each job run once.
  */
 
 import assert from 'node:assert/strict';

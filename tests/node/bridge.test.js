@@ -1,4 +1,4 @@
-/** The bridge between C++ and JavaScript: what crosses it, and how its calls are written. */
+/** The bridge between C++ and JavaScript: which values pass through it unchanged, and how its calls are written. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

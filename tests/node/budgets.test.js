@@ -1,4 +1,4 @@
-/** Budgets over tabs of one process: what can be spent, the rights of tabs, and a lost database. */
+/** Budgets over tabs of one process: how much can be taken, the rights that tabs hold, and a lost database. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

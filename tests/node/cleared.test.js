@@ -1,6 +1,6 @@
 /**
- * Site data that is cleared while tabs are open: whatever rested on the store is lost at once, and tabs whose lock manager
- * is not that of new documents take part in no exclusion any more.
+ * Site data that is cleared while tabs are open: locks and terms that the store recorded are lost at once. Tabs
+ * whose lock manager is not the one that new documents have are granted no lock any more.
  */
 
 import assert from 'node:assert/strict';
@@ -204,7 +204,7 @@ test('a tab that counted before, and locks for the first time after the clearing
     origin.close();
 });
 
-test('a tab that only counts by the strategies locked and log is cut off from what needs locks, and receives a warning', async () => {
+test('a tab that only counts by the strategies locked and log takes no lock and folds nothing any more, and receives a warning', async () => {
     const origin = await createOrigin({ seed: 3, storage: 'mutexed' });
     const page = origin.openTab();
     const old = await open({ window: page.window });
@@ -227,7 +227,7 @@ test('a tab that only counts by the strategies locked and log is cut off from wh
     await assert.rejects(locked(old).add(1), failsWith('unavailable'));
     await log(old).add(10);
     await sleep(page, 5_000);
-    // An elected tab folds what dead tabs have added. To a tab that is cut off, all new ones look dead.
+    // An elected tab folds the increments of dead tabs. A tab with the old lock manager takes all new tabs for dead.
     const { localStorage } = fresh.window;
     const keys = Array.from({ length: localStorage.length }, (_, at) => String(localStorage.key(at)));
     assert.deepEqual(

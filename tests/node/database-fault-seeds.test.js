@@ -1,4 +1,4 @@
-/** Faults of IndexedDB and of loading, by seed: tabs of tabacus keep what they acknowledged, and every call ends. */
+/** Faults of IndexedDB and of loading, by seed: no acknowledged write is lost, and every call ends. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -47,7 +47,7 @@ test('open() resolves 3 s after it asked for a database that does not open, and 
         ['store-failed', true],
         `${enqueued.ms} ms`,
     );
-    // What one call has learnt holds for the others.
+    // When one call has found that IndexedDB does not answer, the others do not try for themselves.
     for (const call of [
         () => counter.flush(),
         () => tab.once('o', () => 1),

@@ -16,13 +16,13 @@ import { loadPackedVersion } from '../versions/packed-version.js';
 
 const earlier = await loadPackedVersion(new URL('../versions/tabacus-0.1.0.tgz', import.meta.url));
 
-/** What has not ended after this time never ends. */
+/** A call that has not ended after this time counts as one that never ends. */
 const ENDLESS_MS = 600_000;
 
-/** The wait for an end is made of so many parts. */
+/** The number of parts in which a test waits for the end of a call. */
 const PARTS = 12;
 
-/** The real time after each part: version 0.1.0 does not tell the emulator of files that it loads meanwhile. */
+/** The real time after each part. Version 0.1.0 loads files then, for which the virtual clock does not wait. */
 const LOADING_MS = 40;
 
 /**

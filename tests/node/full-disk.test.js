@@ -1,4 +1,4 @@
-/** A full disk, in the emulator: each call that writes ends at once, and nothing that was acknowledged is lost. */
+/** A full disk, in the emulator: each call that writes ends at once, and no acknowledged write is lost. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

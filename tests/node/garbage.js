@@ -1,4 +1,4 @@
-/** Collects garbage, and tells which objects are left. */
+/** Collects garbage, and reports which objects are left. */
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

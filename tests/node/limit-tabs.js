@@ -1,4 +1,4 @@
-/** What the tests of limits share. */
+/** Functions for the tests of limits. */
 
 /** How many of a number of tries are granted. @param {import('tabacus').Budget} budget @param {number} tries */
 export async function takes(budget, tries) {

@@ -1,4 +1,4 @@
-/** What sequences, budgets and rate limits share: unreadable records, wrong arguments, and a missing IndexedDB. */
+/** Faults that sequences, budgets and rate limits have in common: unreadable records, wrong arguments, no IndexedDB. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

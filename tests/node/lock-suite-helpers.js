@@ -1,4 +1,4 @@
-/** What the groups of the lock suite share: promises, locks that a test holds, and the managers under test. */
+/** Helpers for all groups of the lock suite: promises, locks that a test holds, and the managers under test. */
 
 import assert from 'node:assert/strict';
 

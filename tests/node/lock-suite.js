@@ -1,6 +1,6 @@
 /**
  * Conformance to W3C Web Locks, for every object with the interface of a LockManager: the assertions of
- * web-platform-tests' web-locks suite, rewritten, and what the specification requires beyond them.
+ * web-platform-tests' web-locks suite, rewritten, and assertions about requirements that this suite leaves out.
  */
 
 import { after, before, describe } from 'node:test';

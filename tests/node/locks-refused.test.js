@@ -1,4 +1,4 @@
-/** Locks where the browser refuses a part of what they need: the store, `navigator.locks`, its `query()`, or an answer. */
+/** Locks in a browser that refuses what they need: the store, `navigator.locks`, its `query()`, or an answer. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

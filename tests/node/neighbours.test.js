@@ -1,6 +1,6 @@
 /**
  * Other code of the origin, which posts garbage on every channel, writes junk under keys and over rows of ours, and
- * holds and steals our locks: nothing hangs, what it did not touch stays right, and the warnings are few.
+ * holds and steals our locks: nothing hangs, data that it did not touch stay right, and the warnings are few.
  */
 
 import assert from 'node:assert/strict';
@@ -46,7 +46,7 @@ async function disturb(window, random, rounds) {
     ];
     const open_ = channels.map((name) => new window.BroadcastChannel(`${root}${name}`));
     for (const channel of open_) {
-        // What was overheard is sent again, as it is or with a character replaced.
+        // Posts each message that it received again, either unchanged or with a character replaced.
         channel.onmessage = (/** @type {{ data: unknown }} */ { data }) => {
             if (typeof data !== 'string' || data.length === 0 || garbage.length > 200) return;
             const at = random(data.length);
@@ -78,7 +78,7 @@ const sleep = (window, delay_ms) => new Promise((resolve) => window.setTimeout(r
 const stolen = ({ code }) => code === 'lock-lost' || code === 'fenced';
 
 /**
- * Works in a tab, and returns what was acknowledged.
+ * Adds, commits, enqueues and draws numbers in a tab, and returns the acknowledged ones.
  *
  * @param {Tab} tab
  * @param {any} window
@@ -196,7 +196,7 @@ async function spoil(window, random, rounds) {
 }
 
 /**
- * Uses all parts of a tab while rows may be spoilt, and returns what was acknowledged. A call may fail if it says why.
+ * Uses all parts of a tab while rows may be overwritten. Returns the acknowledged results and the codes of failures.
  *
  * @param {Tab} tab
  * @param {any} window

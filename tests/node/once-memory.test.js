@@ -1,4 +1,4 @@
-/** once() with values that stand in memory alone, and forget(), on the emulator. */
+/** once() with values that are kept only in memory, and forget(), on the emulator. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** What tests wait for in pages of the emulator, by the clock of the page, and what a tab has reported to them. */
+/** Waits in pages of the emulator, by the clock of the page; and lists of the events that a tab has dispatched. */
 
 /**
  * Resolves after a time of the page's clock.
@@ -9,8 +9,8 @@
 export const sleep = (window, delay_ms) => new Promise((resolve) => window.setTimeout(resolve, delay_ms));
 
 /**
- * Waits until the condition holds, and looks once in a millisecond of the page's clock. The limit is the time-out of the
- * test runner.
+ * Waits until the condition holds. It is evaluated once in each millisecond of the page's clock. Only the time-out
+ * of the test runner limits the wait.
  *
  * @param {any} window
  * @param {() => boolean | Promise<boolean>} condition

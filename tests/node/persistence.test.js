@@ -1,4 +1,4 @@
-/** What `capabilities` says of a store that is lost, and of one that the browser keeps. */
+/** The `capabilities` of a tab whose store the browser may delete, and of one whose store it keeps. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** What users see of a queue, made of what the program reports. */
+/** The state of a queue as users see it is computed from the reports of the program. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { reportFrom, stateFrom } from '../../js/queue/queue-state.js';
 const running = { id: 'b-1', key: 'k', kind: 'kind', tab: 'tab', attempt: 1, fraction: -1, note: '' };
 const state = { size: 3, running: [running], done: 4, failed: 5, paused: false };
 
-/** What a report of no job in particular says. */
+/** The fields of a report that concerns no single job. */
 const whole = { id: '', key: '', kind: '', tab: 'tab', attempt: 0, fraction: -1, note: '' };
 
 /**

@@ -1,6 +1,6 @@
 /**
- * What many tabs do while nothing happens: nothing, but that one of the tabs that wait asks the leader whether it
- * lives. The emulator counts the calls of the platform in every tab.
+ * While nothing happens, many tabs do nothing, except that one of the tabs that wait to lead asks the leader whether it
+ * is alive. The emulator counts the calls of the platform in every tab.
  */
 
 import assert from 'node:assert/strict';
@@ -11,7 +11,7 @@ import { open } from 'tabacus';
 const five_minutes_ms = 300_000;
 /** How often the leader is asked (wasm/src/protocol/lock/queue/holder_check.cpp). */
 const asks_ms = 4_600;
-/** How many events of the emulator a question has. */
+/** The number of the emulator's events for one question to the leader. */
 const changes = 6;
 
 /**

@@ -92,7 +92,7 @@ describe('contended locks', () => {
             let largest = 0;
             for (const [index, at] of grants.entries()) {
                 share = at === grants[index - 1] ? share + 1 : 1;
-                // A tab that got the lock before any other asked learns of them by messages.
+                // A tab that was granted the lock before any other requested it learns of their requests by messages.
                 if (index > tabsCount * 32) largest = Math.max(largest, share);
                 counts[at] = (counts[at] ?? 0) + 1;
                 if (counts[at] === rounds) break;

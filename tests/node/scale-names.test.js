@@ -1,6 +1,6 @@
 /**
- * What one tab pays for many names: transactions, messages, requests and timers, which the emulator counts exactly;
- * and what is left of names that were let go.
+ * How the cost of a tab grows with the number of names that it uses: transactions, messages, requests and timers, which
+ * the emulator counts exactly. Names that are no longer used leave nothing behind.
  */
 
 import assert from 'node:assert/strict';
@@ -72,7 +72,7 @@ const perName = ({ request = 0, postMessage = 0, put = 0, get = 0, query = 0, se
 
 describe('many names in one tab', () => {
     for (const mode of /** @type {const} */ (['exclusive', 'shared'])) {
-        it(`each of 1,000 ${mode} locks costs what each of 100 does, and one more what the first did`, async () => {
+        it(`each of 1,000 ${mode} locks costs as much as each of 100, and one more as much as the first`, async () => {
             const { origin, tab, take, pass } = await openTab();
             const [only] = await acquireAll(tab, 1, mode, 'only');
             await origin.settled();

@@ -11,7 +11,7 @@ import { open } from 'tabacus';
 /** The frame of a screen, in milliseconds: a tab announces at most once in it. */
 const frame_ms = 16;
 
-/** Longer than announcements, their confirmation, and all that a flush leaves take. */
+/** Longer than announcements, their confirmation, and the transactions after a flush take. */
 const quiet_ms = 10_000;
 
 /** A tab of the origin, with the times at which it received messages. */

@@ -1,6 +1,6 @@
 /**
- * What jobs of a queue cost however many there are: requests to the store, and rows that are read, which the emulator
- * counts exactly.
+ * The cost of a job does not grow with the number of jobs in its queue: requests to the store, and rows that are read,
+ * which the emulator counts exactly.
  */
 
 import assert from 'node:assert/strict';
@@ -11,7 +11,7 @@ import { open } from 'tabacus';
 /** @typedef {{ requests: number, rows: number, transactions: number }} Counts */
 
 /**
- * Counts what a tab asks of IndexedDB.
+ * Counts a tab's requests to IndexedDB.
  *
  * @param {any} window
  */
@@ -49,7 +49,7 @@ function countedStore(window) {
 
 /**
  * Opens the namespace in a new tab of an origin. The tabs of an origin share the classes of IndexedDB, so that `store`
- * of one tab counts what all of them ask.
+ * of one tab counts the requests of all of them.
  *
  * @param {import('tabacus/emulator').Origin} origin
  */
@@ -60,7 +60,7 @@ async function openTab(origin) {
 }
 
 /**
- * Enqueues so many jobs, a thousand in each turn.
+ * Enqueues `count` jobs, a thousand in each turn.
  *
  * @param {import('tabacus').Queue} queue
  * @param {number} count

@@ -1,6 +1,6 @@
 /**
- * What tabs leave behind: rows of each store, keys of localStorage, held locks. However many tabs have been open, used
- * everything and were closed or killed, it is no more than what ten tabs leave.
+ * The data that tabs leave behind: rows of each store, keys of localStorage, held locks. However many tabs have used
+ * everything and were closed or killed, they leave no more than ten tabs do.
  */
 
 import assert from 'node:assert/strict';
@@ -142,7 +142,7 @@ async function leftOvers(window) {
 }
 
 /**
- * What so many tabs leave behind two hours after their end, when a new one has used everything.
+ * The data that `count` tabs leave behind two hours after their end, when a new one has used everything.
  *
  * @param {number} count
  * @param {(at: number) => typeof features} usedBy what a tab uses

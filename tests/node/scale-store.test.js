@@ -169,7 +169,7 @@ describe('growth of counters', () => {
         origin.close();
     });
 
-    it('a tab that dies between the parts of a commit leaves what it flushed, and nothing twice', async () => {
+    it('the flushed increments of a tab that dies between the parts of a commit count once', async () => {
         const k = 2 * part + 40;
         for (let last = 4; last <= 7; ++last) {
             const origin = await createOrigin();
@@ -196,7 +196,7 @@ describe('growth of counters', () => {
         }
     });
 
-    it('the backup keeps what fits into 2 MB, and a warning says that it does not hold all', async () => {
+    it('the backup keeps the rows that fit into 2 MB, and a warning reports that it lacks others', async () => {
         const origin = await createOrigin();
         const { page, tab } = await openTab(origin);
         const { localStorage } = page.window;

@@ -1,6 +1,6 @@
 /**
- * How the cost of an operation grows with what stands by: transactions, messages and requests, which the emulator
- * counts exactly.
+ * How the cost of an operation grows with the number of locks and counters in the namespace: transactions, messages and
+ * requests, which the emulator counts exactly.
  */
 
 import assert from 'node:assert/strict';

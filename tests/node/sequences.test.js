@@ -1,4 +1,4 @@
-/** Sequences over tabs of one process: their order, their ranges, and what a lost database leaves of them. */
+/** Sequences over tabs of one process: their order, their ranges, and how they go on after a lost database. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

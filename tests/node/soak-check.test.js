@@ -1,4 +1,4 @@
-/** The checks of the soak test must find violations, or else a soak without one shows nothing. */
+/** The checks of the soak test find planted violations. Otherwise a soak test that finds none would show nothing. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -10,7 +10,7 @@ import { schedule } from '../soak/schedule.js';
 
 /** @typedef {import('../soak/event-log.js').Event} Event */
 
-/** What every log ends with. @type {Event} */
+/** The last event of every log. @type {Event} */
 const SIZES = { type: 'sizes', rows: { locks: 3 }, keys: 2, locks: 4 };
 
 /** Events that do not say when they happened happened at the beginning. @param {Event[]} events @returns {string[]} */
@@ -18,7 +18,7 @@ const violationsOf = (...events) =>
     check([...events, SIZES].map((event) => ({ time_ms: 0, ...event }))).violations;
 
 /**
- * An operation, with what happened between its beginning and its end. The page is the part of `op` before the slash.
+ * An operation, with the events between its beginning and its end. The page is the part of `op` before the slash.
  *
  * @param {string} op
  * @param {string} kind
@@ -256,7 +256,7 @@ test('an error that is not documented is a violation, and an error of the store 
     assert.match(violationsOf(uncaught).join(), /page a caught an error that nobody handled: oh/);
 });
 
-test('what is left behind without a bound is a violation', () => {
+test('data that tabs leave behind without a bound are a violation', () => {
     const left = (/** @type {object} */ more) => check([{ ...SIZES, ...more }]).violations.join();
     assert.match(left({ rows: { jobs: 9000 } }), /9000 rows of IndexedDB/);
     assert.match(left({ keys: 9000 }), /9000 keys of localStorage/);

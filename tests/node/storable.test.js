@@ -1,4 +1,4 @@
-/** How the host learns whether WebKit stores Blobs, and what it refuses meanwhile, over a database of a few lines. */
+/** How the host finds out whether WebKit stores Blobs, and which values it refuses until then, over a fake database. */
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';

@@ -81,7 +81,7 @@ test('the guarantee of a counter is the same before its module is loaded as in t
     await Promise.all([a.close(), b.close()]);
 });
 
-test('the guarantee of the default strategy is the one that the program gives, in each store', async () => {
+test('the guarantee of the default strategy equals that of the program, in each store', async () => {
     const stores = /** @type {const} */ ({
         indexeddb: {},
         localstorage: { indexedDB: undefined },

@@ -1,4 +1,4 @@
-/** Tabs for which the platform lacks or refuses a part: the database, localStorage, locks or channels. */
+/** Tabs on platforms that lack or refuse the database, localStorage, locks or channels. */
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * Nothing that other scripts of the origin write to localStorage or post on the channels of tabacus reaches
- * the core.
+ * Keys and messages that other scripts of the origin write to localStorage or post on the channels of tabacus do not
+ * reach the core.
  */
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-/** open() takes private memory, which grows. Only threads() makes memory that threads share. */
+/** open() allocates memory that no other thread shares, and that grows. Only threads() makes shared memory. */
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** Origins of the emulator, with what a test of tabacus looks at and intercepts in their windows. */
+/** Origins of the emulator whose windows record errors, connections and transactions for tests of tabacus. */
 
 import { after } from 'node:test';
 import { createOrigin } from 'tabacus/emulator';

@@ -1,4 +1,4 @@
-/** Workers of Node that are terminated at seeded moments, in the middle of what they do in shared memory. */
+/** Workers of Node that are terminated at seeded moments, in the middle of operations on shared memory. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -23,7 +23,7 @@ const DEATHS = repetitions(100, 1_000);
 /** The deaths in one memory: more than there are slots of threads, and few enough for the names. */
 const DEATHS_IN_MEMORY = 334;
 
-/** After this time the program hangs. */
+/** After this time without progress the program counts as hanging. */
 const HANG_MS = 60_000;
 
 /** @typedef {import('tabacus/threads').ThreadsMemory} ThreadsMemory */

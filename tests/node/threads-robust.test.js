@@ -18,7 +18,7 @@ async function pair() {
     return { shared, other: await attach(shared.handle) };
 }
 
-test('a mutex whose owner has died goes to one successor with the news', async () => {
+test('a mutex whose owner has died goes to one successor, with ownerDied', async () => {
     const { shared, other } = await pair();
     const mutex = shared.mutex('m');
     other.mutex('m').lock();
@@ -38,7 +38,7 @@ test('a mutex whose owner has died goes to one successor with the news', async (
     mutex.unlock();
 });
 
-test('every way to lock tells of the death, and a successor that dies as well passes the news on', async () => {
+test('every way to lock reports the death, and does so again if the successor dies, too', async () => {
     const shared = await threads();
     const mutex = shared.mutex('m');
     const ways = [() => mutex.lock(), () => mutex.lock({ timeout: 1_000 }), () => mutex.tryLock()];

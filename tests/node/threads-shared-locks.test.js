@@ -108,7 +108,7 @@ test('a writer that gives up lets the readers behind it in', async () => {
     lock.unlockExclusive();
 });
 
-test('a worker that is terminated while it writes hands the lock on with the news', async () => {
+test('a worker that is terminated while it writes hands the lock on, with ownerDied', async () => {
     const lock = shared.rwLock('dead writer');
     const doomed = await locker();
     await doomed.run('lockExclusive', { name: 'dead writer' });
@@ -203,7 +203,7 @@ test('one thread may release what another one acquires', async () => {
     assert.equal(semaphore.available, 0);
 });
 
-test('a wait for a permit ends by a timeout or a signal, and takes no permit along', async () => {
+test('a wait for a permit ends by a timeout or a signal, and takes no permit', async () => {
     const semaphore = shared.semaphore('no permits', 0);
     const abort = new AbortController();
     const aborted = semaphore.acquireAsync({ signal: abort.signal });
@@ -261,7 +261,7 @@ test('a terminated party is counted out of a barrier', async () => {
     await Promise.all([barrier.arriveAndWaitAsync(), barrier.arriveAndWaitAsync()]);
 });
 
-test('an arrival whose time is over is taken back', async () => {
+test('an arrival is taken back when its timeout is over', async () => {
     const barrier = shared.barrier('late', 2);
     await assert.rejects(barrier.arriveAndWaitAsync({ timeout: 3 }), { name: 'TimeoutError' });
     assert.throws(() => barrier.arriveAndWait({ timeout: 3 }), { name: 'TimeoutError' });
@@ -274,7 +274,7 @@ test('an arrival whose time is over is taken back', async () => {
     await barrier.arriveAndWaitAsync();
 });
 
-test('an arrival that is taken back takes no arrival of another task along', async () => {
+test('an arrival that is taken back leaves the arrivals of other tasks', async () => {
     const barrier = shared.barrier('tasks meet', 2);
     const abort = new AbortController();
     const first = barrier.arriveAndWaitAsync({ signal: abort.signal });
@@ -294,7 +294,7 @@ test('an arrival that is taken back takes no arrival of another task along', asy
     await Promise.all(others);
 });
 
-test('a thread that closes its attachment leaves its waits and its holds', async () => {
+test('closing an attachment ends the waits and the holds of its thread', async () => {
     const other = await attach(shared.handle);
     const semaphore = shared.semaphore('closed', 1);
     semaphore.acquire();
@@ -309,7 +309,7 @@ test('a thread that closes its attachment leaves its waits and its holds', async
     shared.rwLock('closed too').unlockExclusive();
 });
 
-test('what is granted is not given to a call whose thread has closed its attachment since', async () => {
+test('a grant is given back if its thread has closed its attachment meanwhile', async () => {
     const other = await attach(shared.handle);
     const calls = [
         other.semaphore('granted', 1).acquireAsync(),

@@ -1,4 +1,4 @@
-/** Channels whose messages carry a value: what other programs send is not kept. */
+/** Channels whose messages carry a value. Values that other programs send are not kept. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

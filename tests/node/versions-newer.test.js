@@ -1,6 +1,6 @@
 /**
- * Tabs of a later version beside tabs of this one: what the later one has stored in its format is left alone, and the
- * calls that need it fail with `version-mismatch`.
+ * Tabs of a later version beside tabs of this one: rows that the later one has stored in its format are left alone, and
+ * calls that need them fail with `version-mismatch`.
  */
 
 import assert from 'node:assert/strict';
@@ -90,7 +90,7 @@ async function afterRaised(
     return origin;
 }
 
-describe('what a later version has stored is left alone', { timeout: 120_000 }, () => {
+describe('rows that a later version has stored are left alone', { timeout: 120_000 }, () => {
     it('a counter: its slot is not adopted, and increments count in another one', async () => {
         const origin = await afterRaised(
             async (raised) => {
@@ -114,7 +114,7 @@ describe('what a later version has stored is left alone', { timeout: 120_000 }, 
         assert.equal(await later.tab.counter('n').read(), 107);
     });
 
-    it('a counter whose database is lost: what only the backup of the later version has is restored', async () => {
+    it('a counter whose database is lost: totals that only the backup of the later version has are restored', async () => {
         const origin = await newOrigin({ seed: 1 });
         const writer = await openRaised(origin);
         writer.tab.counter('n').add(101);
@@ -210,7 +210,7 @@ describe('what a later version has stored is left alone', { timeout: 120_000 }, 
         );
     });
 
-    it('what is in localStorage', async () => {
+    it('items of localStorage', async () => {
         const origin = await newOrigin({ seed: 1, storage: 'mutexed' });
         const { tab, page, warnings } = await openPresent(origin);
         const { localStorage } = page.window;
@@ -263,45 +263,49 @@ describe('what a later version has stored is left alone', { timeout: 120_000 }, 
     });
 });
 
-describe('what a later version has stored in a format of this one is read', { timeout: 120_000 }, () => {
-    it('rows, claims, locks, limits and queues whose version field is 2.1', async () => {
-        const origin = await newOrigin({ seed: 1 });
-        const first = await openPresent(origin);
-        first.tab.counter('n').add(5);
-        await first.tab.counter('n').flush();
-        assert.equal(await first.tab.sequence('s', { gapless: true }).next(), 1);
-        const { result } = await first.tab.queue('q').enqueue('job', { key: 'k' });
-        result.catch(() => {});
-        await first.tab.once('token', () => 'value');
-        first.page.kill();
-        await rewriteVersions(origin, '2.1;');
-        const { tab, warnings } = await openPresent(origin);
-        tab.counter('n').add(1);
-        await tab.counter('n').flush();
-        assert.equal(await tab.counter('n').read(), 6);
-        assert.equal(await tab.sequence('s', { gapless: true }).next(), 2);
-        assert.equal(await tab.once('token', () => 'another', { ttl: 60_000 }), 'value');
-        /** @type {unknown[]} */
-        const ran = [];
-        tab.queue('q').handle(({ payload }) => void ran.push(payload));
-        await tab.queue('q').onIdle();
-        assert.deepEqual(ran, ['job']);
-        assert.deepEqual(warnings, []);
-    });
+describe(
+    'rows that a later version has stored in a format of this one are read',
+    { timeout: 120_000 },
+    () => {
+        it('rows, claims, locks, limits and queues whose version field is 2.1', async () => {
+            const origin = await newOrigin({ seed: 1 });
+            const first = await openPresent(origin);
+            first.tab.counter('n').add(5);
+            await first.tab.counter('n').flush();
+            assert.equal(await first.tab.sequence('s', { gapless: true }).next(), 1);
+            const { result } = await first.tab.queue('q').enqueue('job', { key: 'k' });
+            result.catch(() => {});
+            await first.tab.once('token', () => 'value');
+            first.page.kill();
+            await rewriteVersions(origin, '2.1;');
+            const { tab, warnings } = await openPresent(origin);
+            tab.counter('n').add(1);
+            await tab.counter('n').flush();
+            assert.equal(await tab.counter('n').read(), 6);
+            assert.equal(await tab.sequence('s', { gapless: true }).next(), 2);
+            assert.equal(await tab.once('token', () => 'another', { ttl: 60_000 }), 'value');
+            /** @type {unknown[]} */
+            const ran = [];
+            tab.queue('q').handle(({ payload }) => void ran.push(payload));
+            await tab.queue('q').onIdle();
+            assert.deepEqual(ran, ['job']);
+            assert.deepEqual(warnings, []);
+        });
 
-    it('a database of a higher version of IndexedDB', async () => {
-        const origin = await newOrigin({ seed: 1 });
-        const first = await openPresent(origin);
-        first.tab.counter('n').add(5);
-        await first.tab.close();
-        const { window } = origin.openTab();
-        const connection = await openDatabase(window, 7);
-        assert.equal(connection.version, 7);
-        connection.close();
-        const { tab, warnings } = await openPresent(origin);
-        tab.counter('n').add(1);
-        await tab.counter('n').flush();
-        assert.equal(await tab.counter('n').read(), 6);
-        assert.deepEqual(warnings, []);
-    });
-});
+        it('a database of a higher version of IndexedDB', async () => {
+            const origin = await newOrigin({ seed: 1 });
+            const first = await openPresent(origin);
+            first.tab.counter('n').add(5);
+            await first.tab.close();
+            const { window } = origin.openTab();
+            const connection = await openDatabase(window, 7);
+            assert.equal(connection.version, 7);
+            connection.close();
+            const { tab, warnings } = await openPresent(origin);
+            tab.counter('n').add(1);
+            await tab.counter('n').flush();
+            assert.equal(await tab.counter('n').read(), 6);
+            assert.deepEqual(warnings, []);
+        });
+    },
+);

@@ -205,7 +205,7 @@ test('the options of a call end its wait while a file of the package is not answ
     }
 });
 
-test('what is granted after the end of the wait for it is given back', async () => {
+test('a grant after the end of its wait is given back', async () => {
     const { origin, tab, answer, timed, sleep } = await brokenTab('hang-transaction');
     const budget = tab.budget('b', { limit: 1 });
     const given = [

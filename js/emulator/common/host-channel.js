@@ -10,7 +10,7 @@ let ports;
 /** The functions that the next messages call, in their order. @type {(() => void)[]} */
 const calls = [];
 
-/** How many reasons there are to keep the process alive. */
+/** The number of calls of hold() that release() has not ended. */
 let holds = 0;
 
 /** Returns the two ports, and makes them at the first use, so that importing the emulator opens nothing. */

@@ -84,7 +84,7 @@ export function notify(context, dispatch) {
 }
 
 /**
- * Lets the work go on that waits for the end of a transaction, whatever its handlers do.
+ * Lets the work go on that waits for the end of a transaction, no matter what its handlers do.
  *
  * @param {any} transaction
  * @param {string} type
@@ -181,7 +181,7 @@ export function scheduled(context, transaction, trouble) {
 }
 
 /**
- * What to do when the context of an upgrade is killed: the work goes on until the upgrade is undone.
+ * Functions that are called when the context of an upgrade is killed: the work goes on until the upgrade is undone.
  *
  * @type {WeakMap<object, () => void>}
  */

@@ -16,7 +16,7 @@ import { inFakeIndexedDB } from './fake-indexeddb-tasks.js';
 /** @type {readonly DatabaseFault[]} */
 export const databaseFaults = ['dead-connection', 'hang-open', 'hang-transaction', 'full-disk'];
 
-/** What does not work in a context at the moment, and what waits until it works again. */
+/** The faults of IndexedDB that a context has at the moment, and the operations that wait for their end. */
 export class DatabaseTrouble {
     /** The connections that are dead. @type {WeakSet<object>} */
     #dead = new WeakSet();
@@ -67,7 +67,7 @@ export class DatabaseTrouble {
     }
 
     /**
-     * Begins a fault that makes something wait.
+     * Begins a fault that makes openings or transactions wait.
      *
      * @param {DatabaseFault} fault
      * @returns {() => void} ends it
@@ -83,7 +83,7 @@ export class DatabaseTrouble {
     }
 
     /**
-     * Lets something wait while a fault is on.
+     * Lets an opening or a transaction wait while a fault lasts.
      *
      * @param {DatabaseFault} fault
      * @param {() => void} go

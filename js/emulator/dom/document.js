@@ -1,4 +1,4 @@
-/** A window's document: its state, and of elements just those that scripts need to open frames. */
+/** A window's document: its state, and only those elements that scripts need to open frames. */
 
 import { BodyElement, Element, selected, Text } from './element.js';
 import { trusted } from '../../platform/events.js';
@@ -110,7 +110,7 @@ class FrameElement extends Element {
         const src = this.getAttribute('src') && URL.canParse(this.src) ? this.src : 'about:blank';
         const address = this.hasAttribute('srcdoc') ? 'about:srcdoc' : src;
         const { protocol, origin } = new URL(address, parent.url);
-        // Another origin's frame is none of this emulator's.
+        // The emulator does not run frames of other origins.
         const inherits = protocol === 'about:' || protocol === 'blob:';
         if (!inherits && origin !== parent.url.origin) return this.#loaded(undefined);
         const sandbox = this.getAttribute('sandbox') ?? undefined;

@@ -6,7 +6,7 @@ import { belongsTo, ReportingTarget } from './event-target.js';
 
 /** @typedef {import('../context.js').Context} Context */
 
-/** HTML §8.1.8.2: of GlobalEventHandlers those that something here fires, and WindowEventHandlers. */
+/** WindowEventHandlers, and those of GlobalEventHandlers whose events the emulator fires (HTML §8.1.8.2). */
 export const WINDOW_HANDLERS = [
     'afterprint',
     'beforeprint',

@@ -65,7 +65,7 @@ function forgetOnce(target, type, listener) {
     if (at >= 0) entries?.splice(at, 1);
 }
 
-/** A target that also receives the events of targets within it (DOM §2.9), which Node's do not. */
+/** A target that also receives the events of targets within it (DOM §2.9). Event targets of Node do not. */
 export class OuterTarget extends ReportingTarget {
     /** @param {string} type @param {any} listener @param {any} [options] */
     addEventListener(type, listener, options) {
@@ -93,7 +93,7 @@ export class OuterTarget extends ReportingTarget {
 const findEntry = (entries, { type, listener, capture }) =>
     entries.findIndex((one) => one.type === type && one.listener === listener && one.capture === capture);
 
-/** One within an outer target: DOM §2.9, of a path of two. */
+/** A target within an outer target: an event path of two targets (DOM §2.9). */
 export class InnerTarget extends ReportingTarget {
     /** @type {() => EventTarget | null} */
     #outer;

@@ -11,8 +11,8 @@ function featured(features, name) {
 }
 
 /**
- * §7.3.1.7, "the rules for choosing a navigable": one that is there, by its keyword or its name, of this browsing
- * context group, which share a process.
+ * Finds an open window by its keyword or its name (§7.3.1.7, "the rules for choosing a navigable"). It must be in the
+ * same browsing context group, whose windows share a process.
  *
  * @param {Context} context
  * @param {string} target
@@ -50,7 +50,7 @@ export function windowOpen(context) {
         if (asked && !URL.canParse(asked, base))
             throw new DOMException(`open: '${asked}' is no URL`, 'SyntaxError');
         const { href, origin: its, protocol } = new URL(asked || 'about:blank', base);
-        // Another origin's tabs are none of this emulator's: as a pop-up that the browser blocks.
+        // The emulator opens no tabs of other origins. The script gets null, as for a pop-up that the browser blocks.
         if ((its !== base.origin && protocol !== 'about:') || origin.closed || tab.closed) return null;
         const alone = featured(wanted, 'noopener') || featured(wanted, 'noreferrer');
         const found = chosen(context, name);

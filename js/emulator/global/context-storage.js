@@ -27,7 +27,7 @@ class ContextStorage {
         this.#area = area;
     }
 
-    /** Forgets what has been read if anything was written since. */
+    /** Drops the values that it has read if anything was written since. */
     #refresh() {
         const { version } = this.#context.rules;
         if (this.#version === version) return;

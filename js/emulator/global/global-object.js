@@ -196,7 +196,7 @@ const CHANGING = {
     frameElement: ({ element, detached, opaque }) => (detached || opaque !== undefined ? null : element),
 };
 
-/** The attributes above that an assignment replaces (Web IDL §3.3.12, `[Replaceable]`). */
+/** The changing properties that an assignment replaces (Web IDL §3.3.12, `[Replaceable]`). */
 const REPLACEABLE = new Set(['parent', 'opener', 'length', 'event']);
 
 /** The interfaces of IndexedDB, which exist if fake-indexeddb is installed. */
@@ -394,7 +394,8 @@ export function makeGlobal(context) {
     const global = Object.defineProperties(new Global(internal), properties);
     exposed(idlInterface(Global, NAMES[context.kind]), global);
     belongsTo(Object.defineProperty(global, behind, { value: context }), context);
-    // An engine changes the layout of an object that becomes another kind of property at some cost: these are new.
+    // To change the kind of an existing property is slow, because engines then change the layout of the object. So
+    // these are added as new properties.
     for (const name of early)
         Object.defineProperty(global, name, {
             value: originalOf(context, name),

@@ -1,4 +1,4 @@
-/** What a global object has from its host: the properties of the language, and interfaces without a state. */
+/** The properties that a global object takes from its host: those of the language, and interfaces without a state. */
 
 /** The properties that every global object has (ECMAScript §19). Their values are those of the host. */
 const LANGUAGE = [

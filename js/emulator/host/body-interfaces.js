@@ -14,7 +14,7 @@ const readers = ['arrayBuffer', 'blob', 'bytes', 'formData', 'json', 'text'];
 const streamed = new WeakSet();
 
 /**
- * Whether what is made with these arguments has a body that is a stream of a script.
+ * Whether a Request or Response with these arguments has a body that is a stream of a script.
  *
  * @param {any[]} given a body, or a request, and the members that replace its own
  */

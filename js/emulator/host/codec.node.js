@@ -1,6 +1,6 @@
 /**
- * Compresses and decompresses by node:zlib, as Node's own streams do. The writable side of these accepts a chunk before
- * it is transformed, so that nobody can know when that is done.
+ * Compresses and decompresses by node:zlib, as Node's own streams do. The emulator does not use those, because their
+ * writable side accepts a chunk before it is transformed, so that the end of that work could not be observed.
  */
 
 import zlib from 'node:zlib';

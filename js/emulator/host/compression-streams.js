@@ -10,7 +10,7 @@ import { tracked } from './host-work.js';
 /** @typedef {import('../context.js').Context} Context */
 
 /**
- * What a host transforms bytes with. Both functions resolve to the chunks that result.
+ * A codec of the host, which transforms bytes. Both functions resolve to the resulting chunks.
  *
  * @typedef {{ transform: (bytes: Uint8Array) => Promise<Uint8Array[]>, flush: () => Promise<Uint8Array[]> }} Codec
  */

@@ -1,4 +1,4 @@
-/** What a global object has from its host, if the host has it, and whose results are delivered on the schedule. */
+/** Interfaces and functions of the host, if it has them, whose results are delivered on the schedule. */
 
 import { compressionInterface } from './compression-streams.js';
 import { fetchOf } from './fetch.js';
@@ -27,7 +27,7 @@ function imageBitmapOf(context) {
     return Object.defineProperty(createImageBitmap, 'length', { value: 1 });
 }
 
-/** Returns those that the host has, by their names. */
+/** Returns the interfaces and functions that the host has, by their names. */
 export const hostInterfaces = () =>
     Object.fromEntries(Object.entries(INTERFACES).filter(([name]) => name in globalThis));
 

@@ -25,10 +25,10 @@ const idlePausesMax = 500;
 /** A pause, in milliseconds of real time. */
 const pause_ms = 1;
 
-/** How long the host gets for what it does not tell, in milliseconds of real time. */
+/** How long the host gets for work that it does not report, in milliseconds of real time. */
 const unseen_ms = 50;
 
-/** How long it gets if it tells nothing, in milliseconds of real time. */
+/** How long it gets if it reports no work at all, in milliseconds of real time. */
 const blind_ms = 250;
 
 /** @param {number} time_ms in real time */
@@ -38,7 +38,7 @@ const pause = (time_ms) => withTimeLimit(new Promise(() => {}), time_ms);
  * What the host does at the moment.
  *
  * @returns {{ requests: number, waits: number } | undefined} how many requests it works on, such as files that it reads,
- *   and for how many other things it waits, such as timers; undefined if the host does not tell
+ *   and for how many other things it waits, such as timers; undefined if the host does not report this
  */
 function work() {
     /** @type {string[] | undefined} */
@@ -82,7 +82,7 @@ export async function warmUp(plan) {
     for (let run = 0; run < runsMax; ++run) {
         const before = work();
         const warming = { ...plan, invariant: () => {}, hostWaits: new HostWaits() };
-        // The watch knows whose a rejection is that comes after the end of the run.
+        // The watch knows which run has caused a rejection that comes after the end of the run.
         const { failure, waitsFor, hash } = await runOnce(warming, { seed: 1, schedule: [] }, true);
         const waited = await rested(before);
         // A run that equals the one before it has loaded nothing that matters.

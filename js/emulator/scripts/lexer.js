@@ -8,7 +8,7 @@
  * @property {number} at
  * @property {number} end
  * @property {boolean} newline before it
- * @property {number} depth how many brackets are open around it, which itself it is none of
+ * @property {number} depth how many brackets are open around it, without itself
  * @property {boolean} inner in a function's body
  * @property {boolean} [member] a name after a dot
  * @property {boolean} [closes] of a closing bracket: what it closes is an expression, or ends one
@@ -96,7 +96,7 @@ function beginsObject(before, around) {
     return !['=>', ';', '{', '}', ')'].includes(before.text);
 }
 
-/** What is not of the grammar is a punctuator, so that it always ends. */
+/** Characters that the grammar does not allow count as punctuators, so that the lexer always reaches the end. */
 class Lexer {
     /** @type {Token[]} */
     tokens = [];

@@ -243,7 +243,8 @@ export function runFunction(context, call, given) {
 }
 
 /**
- * The text of a function as an expression. That of a method is none (`run() { … }`), so an object is put around it.
+ * The text of a function as an expression. The text of a method (`run() { … }`) is no expression, so an object literal
+ * is put around it.
  *
  * @param {string} text
  */

@@ -5,7 +5,8 @@ import { shorten } from '../common/describe.js';
 /** @typedef {import('../context.js').Context} Context */
 
 /**
- * What the tab would see if the latest write of another process had reached it, or an empty text if it sees that.
+ * Describes the value that the tab would read if the latest write of another process had reached it. Returns an empty
+ * text if it reads that value.
  *
  * @param {Context} context
  * @param {string} key

@@ -1,5 +1,5 @@
 /**
- * What Node does for a run: timers, files, connections, cryptography. It is seen by node:async_hooks, which make
+ * Watches the work of Node for a run: timers, files, connections, cryptography. node:async_hooks report it. They make
  * promises several times slower, so that only runs that are in doubt are watched.
  */
 
@@ -8,7 +8,7 @@ import { AsyncLocalStorage, createHook } from 'node:async_hooks';
 /** Whether a watch sees what the host does. */
 export const seesHost = true;
 
-/** The types of what belongs to the language and to the output, and of what does nothing by itself. */
+/** The types of resources of the language and of the output, and of those that do nothing by themselves. */
 const ignored = new Set([
     'TickObject',
     'Microtask',
@@ -80,14 +80,14 @@ export class HostWatch {
         return [...this.#resources.values()].filter(isBusy);
     }
 
-    /** What the host does for the run that is not complete: the last that was begun; undefined if there is nothing. */
+    /** The work of the host for the run that was begun last and is not complete; undefined if there is none. */
     get pending() {
         if (this.#resources.size === 0) return undefined;
         const last = this.#busy.at(-1);
         return last && described(last);
     }
 
-    /** Until when the host certainly does it, in milliseconds of real time from its beginning; 0 if that is not known. */
+    /** How long that work certainly takes, in milliseconds of real time from its beginning; 0 if that is not known. */
     get pending_ms() {
         return Math.min(
             ...this.#busy.map(({ resource, type }) => (type === 'Timeout' ? resource._idleTimeout : 0)),
@@ -141,7 +141,7 @@ function callerNow() {
 /** Whether it may still call the run back. @param {Resource} resource */
 function isBusy({ type, resource }) {
     if (resource.hasRef?.() === false) return false;
-    // What cryptography does synchronously has a resource, too, and no callback.
+    // A synchronous operation of cryptography has a resource, too, but no callback.
     return !/REQUEST$/.test(type) || typeof resource.ondone === 'function';
 }
 

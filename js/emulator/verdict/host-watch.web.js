@@ -1,4 +1,4 @@
-/** What the host does for a run. A browser does not tell. */
+/** Watches the work of the host for a run. A browser does not report it. */
 
 /** Whether a watch sees what the host does. */
 export const seesHost = false;
@@ -10,7 +10,7 @@ export class HostWatch {
     /** What the host does for the run that is not complete; undefined if that is not known. @type {string | undefined} */
     pending = undefined;
 
-    /** Until when the host certainly does it, in milliseconds of real time from its beginning; 0 if that is not known. */
+    /** How long that work certainly takes, in milliseconds of real time from its beginning; 0 if that is not known. */
     pending_ms = 0;
 
     /**

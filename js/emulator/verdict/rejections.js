@@ -18,7 +18,7 @@ import { seesHost } from './host-watch.web.js';
 /** @typedef {import('../context.js').Context} Context */
 
 /**
- * What receives the host's notices. Each function returns whether the notice was for it.
+ * A receiver of the host's notices. Each function returns whether the notice was for it.
  *
  * @typedef {object} Notices
  * @property {(promise: object, reason: unknown) => boolean} rejected
@@ -126,7 +126,7 @@ export class Rejections {
         if (context?.active) fired(context, 'rejectionhandled', { promise, reason });
     }
 
-    /** What is wrong: the first rejection that is unhandled in a context that is open; else an empty text. */
+    /** The failure: the first rejection that is unhandled in a context that is open; else an empty text. */
     get failure() {
         for (const { reason, context, prevented } of this.#unhandled.values()) {
             if (!prevented && context?.active !== false)
@@ -172,7 +172,7 @@ function fired(context, type, members) {
 
 /**
  * Settles the suspicions of a run by the rejections of its repetition. One that the repetition has, too, is the run's
- * own. The others go back to the host, as soon as no run is left whose own they may be.
+ * own. The others go back to the host, as soon as no run is left that may have caused them.
  *
  * @param {readonly Suspicion[]} suspicions
  * @param {Rejections} repeated those of the repetition

@@ -1,6 +1,6 @@
 /**
  * The Chrome DevTools Protocol over a pipe: JSON messages that end with a zero byte, on the browser's file descriptors
- * 3 (to it) and 4 (from it). No library stands in between, so that messages around the death of a process are seen.
+ * 3 (to it) and 4 (from it). The tests use no library for it, which might hide messages around the death of a process.
  */
 
 /** @typedef {Record<string, any>} Message */

@@ -1,4 +1,4 @@
-/** Tabs that show a page of the faulty site, and what they call there. */
+/** Tabs that show a page of the faulty site, and calls of the page's functions. */
 
 import { after, before } from 'node:test';
 

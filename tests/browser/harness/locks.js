@@ -44,7 +44,7 @@ export const take = (tab, as, options = {}) =>
     );
 
 /**
- * Waits until at least so many requests hold the lock `l` or wait for it.
+ * Waits until at least `requests` requests hold the lock `l` or wait for it.
  *
  * @param {Tab} tab
  * @param {number} requests

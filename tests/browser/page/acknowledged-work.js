@@ -93,7 +93,7 @@ async function repeat(kind) {
 /** Handles the jobs of all pages. */
 const handle = () => tab.queue(queue).handle(({ payload, id }) => void report.handled.push([payload, id]));
 
-/** What the store has once all jobs are settled. */
+/** Reads the contents of the store once all jobs are settled. */
 async function stored() {
     await tab.queue(queue).onIdle();
     const sum = await tab

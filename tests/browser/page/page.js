@@ -84,7 +84,7 @@ async function work({ name, options, seed, batches, adds, least = 1, most = 1 })
     }
 }
 
-/** What a tab can store in the database besides the rows of the default counter. */
+/** Calls by which a tab stores other rows in the database than those of the default counter. */
 const uses = {
     transactional: (/** @type {Tab} */ tab) => tab.counter('c', { strategy: 'transactional' }).add(1),
     stores: (/** @type {Tab} */ tab) =>

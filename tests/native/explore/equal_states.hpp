@@ -1,7 +1,8 @@
-// Checks the hash of a state, by which the explorer takes states for equal. From states of equal
-// hash the same choices must lead to states of equal hash and to the same ends. Something that the
-// hash omits is found if several walks reach a state by different ways and it makes them differ.
-// The walks of explore_state.cpp find an omitted order of transactions, or of a lock's queue.
+// Checks the hash of a state. The explorer takes states with equal hashes for equal. So from states
+// with equal hashes, the same choices must lead to states with equal hashes and to the same ends.
+// If the hash omits something, it is found when several walks reach a state in different ways and
+// then differ. For example, the walks of explore_state.cpp find an omitted order of transactions,
+// or of a lock's queue.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +25,7 @@ struct Seen {
     std::map<std::uint64_t, std::string> ends;
     std::map<std::uint64_t, std::uint64_t> ways;  // the way by which a state was first reached
     std::uint64_t other_ways = 0;                 // how often a state was reached by another way
-    std::uint64_t differs = 0;  // how often a state showed something else than before
+    std::uint64_t differs = 0;  // how often a state led to something else than before
 
     template <typename Map, typename Key, typename Value>
     void compare(Map& map, const Key& key, const Value& value) {

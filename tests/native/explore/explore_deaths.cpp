@@ -437,7 +437,7 @@ TEST_CASE("deaths: a condition variable survives a thread that dies at any step"
     CHECK(survives<RealItems<Role::producer>>(3, {.preemptions = 1}));
 }
 
-TEST_CASE("deaths: a function runs once, whoever throws or dies", "[threads]") {
+TEST_CASE("deaths: a function runs once, whichever thread throws or dies", "[threads]") {
     CHECK(survives<Calls<RealOnce>>(2, every));
     CHECK(survives<Calls<RealOnce>>(3, {.preemptions = 2}));
     CHECK(lives<Calls<RealOnce, true>>(2, every));

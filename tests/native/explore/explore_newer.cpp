@@ -27,7 +27,7 @@ struct Written {
     Rows claims;  // subjects, by holder
 };
 
-/// Returns the record as a later version writes it, and back.
+/// Converts a record into the form in which a later version writes it, and back.
 std::string raised(std::string_view text) {
     return text.starts_with("1;") ? "2" + std::string(text.substr(1)) : std::string(text);
 }

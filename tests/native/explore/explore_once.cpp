@@ -1,4 +1,4 @@
-// Single flights in memory and on the disk, and forget(), under every schedule up to a preemption bound,
+// once() in memory and on the disk, and forget(), under every schedule up to a preemption bound,
 // and under seeded schedules beyond it. At any moment a tab is killed, frozen or cached.
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>

@@ -23,7 +23,7 @@ using lab::threads_program;
 using sync::Acquired;
 using sync::RwMode;
 
-/// A clock that lets a timed wait sleep once, and ends it after the second look.
+/// A clock that lets a timed wait sleep once: the wait ends when it reads the clock again.
 struct OneSleepClock {
     std::int64_t now_ns = 0;
     std::int64_t operator()() { return now_ns += 6; }

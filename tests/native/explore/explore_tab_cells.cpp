@@ -1,6 +1,7 @@
-// Counters over tabs to which threads add. First the cells in shared memory, under every
-// interleaving, with a thread that is terminated at every step; then the tabs that gather them,
-// under every schedule up to a bound, with a tab that dies at every step.
+// Counters over tabs to which threads add. The first part explores the cells in shared memory,
+// under every interleaving, with a thread that is terminated at every step. The second part
+// explores the tabs that gather from the cells, under every schedule up to a bound, with a tab that
+// dies at every step.
 #include <catch2/catch_test_macros.hpp>
 #include <memory>
 #include <string>
@@ -107,7 +108,8 @@ class Gathering final : public ThreadsWorkload {
             if (n == 1) returned_ = i;
             check(cells_.value(), i, n);
         }
-        // The page of this test tells threads of a gather. (A real one need not: nobody waits for it.)
+        // The page of this test wakes the threads that wait for a gather. A real page need not,
+        // because no thread waits for one.
         for (;;) {
             const auto gathered = gathered_.load();
             const auto counted = counted_.load();

@@ -338,7 +338,7 @@ TEST_CASE("a long chain of events at one time counts as if time passed") {
     CHECK(links >= 150);
 }
 
-TEST_CASE("a trace says which lock was asked for, who holds a refused one, and what nobody saw") {
+TEST_CASE("a trace names a requested lock, a refused one's holder, and writes that no tab saw") {
     Tabs tabs;
     tabs.origin.trace().set(true);
     tabs.origin.trace().name(tabs.agents[1], "the other tab");

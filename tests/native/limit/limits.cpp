@@ -69,8 +69,7 @@ TEST_CASE("limits: a sequence outlives its database as long as localStorage or a
     }
 }
 
-TEST_CASE(
-    "limits: a tab that restarts a sequence sees a page that is back before it gives a number") {
+TEST_CASE("limits: a page that comes back is noticed by a tab that begins a sequence anew") {
     for (std::uint64_t seed = 0; seed < limit_seeds / 4; ++seed) {
         CAPTURE(seed);
         LimitScene scene(seed);

@@ -8,7 +8,7 @@
 namespace tabacus::test {
 namespace {
 
-/// A tab that asks for a lock which another tab has.
+/// A tab that requests a lock which another tab has.
 struct AskedScene : LockPartsScene {
     AskedScene() {
         run_in(
@@ -26,7 +26,7 @@ struct AskedScene : LockPartsScene {
 
 }  // namespace
 
-TEST_CASE("availability: a lock that its tab merely kept is acquired once it is released",
+TEST_CASE("availability: a lock that another tab merely kept is acquired once it is released",
           "[locks]") {
     AskedScene scene;
     REQUIRE(scene.availability.refused());
@@ -40,7 +40,7 @@ TEST_CASE("availability: a lock that its tab merely kept is acquired once it is 
     REQUIRE_FALSE(scene.availability.refused());
 }
 
-TEST_CASE("availability: a tab that uses the lock answers so, and nothing more is asked",
+TEST_CASE("availability: if the other tab answers that it uses the lock, no request follows",
           "[locks]") {
     AskedScene scene;
     scene.availability.on_busy();
@@ -52,7 +52,7 @@ TEST_CASE("availability: a tab that uses the lock answers so, and nothing more i
     REQUIRE_FALSE(scene.availability.busy());
 }
 
-TEST_CASE("availability: without an answer the native lock is asked once more", "[locks]") {
+TEST_CASE("availability: without an answer the native lock is requested once more", "[locks]") {
     AskedScene scene;
     scene.parts.native->available = true;
     scene.pass(10 * grace_period_ms);

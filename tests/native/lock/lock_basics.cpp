@@ -411,7 +411,7 @@ TEST_CASE("lock: a hidden tab, too, takes the lock again only within its turn wh
     CHECK(scene.origin.locks().requests() - before < 20);
 }
 
-TEST_CASE("lock: re-entry is through the held lock only, with its token") {
+TEST_CASE("lock: a lock is entered again only through its grant, with the same token") {
     LockScene scene(1);
     const auto one = scene.open();
     bool done = false;

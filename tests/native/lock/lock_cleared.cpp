@@ -135,7 +135,7 @@ TEST_CASE("cleared: an id that another script overwrote is restored, also while 
     scene.origin.run();
 }
 
-TEST_CASE("cleared: tabs whose lock manager is not that of new tabs leave the locks to those") {
+TEST_CASE("cleared: tabs with another lock manager than new tabs leave the locks to new tabs") {
     for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
         CAPTURE(seed);
         ClearedScene scene(seed);

@@ -1,5 +1,5 @@
-// LockDriverScene: the parts of a lock's queue that need all of the others, over a native lock that a
-// test scripts; and another tab, which receives what they post.
+// LockDriverScene: the parts of a lock's queue that refer to all other parts, over a native lock
+// that a test scripts. Another tab receives the messages that they post.
 #pragma once
 
 #include <algorithm>
@@ -76,14 +76,14 @@ struct LockDriverScene : LockPartsScene {
         driver.start();
         return request;
     }
-    /// The native lock answers what waits for it, and what asks from then on.
+    /// Makes the native lock answer the acquire() that waits, and later ones.
     void answer(bool available) {
         auto& native = *parts.native;
         native.available = available;
         native.deferred = false;
         native.answer.complete({});
     }
-    /// The other tab holds the Web Lock of that name.
+    /// Makes the other tab hold the Web Lock of that name.
     void hold_elsewhere(const std::string& name, LockMode mode = LockMode::exclusive) {
         const auto before = neighbour.held.size();
         neighbour.hold(name, mode);

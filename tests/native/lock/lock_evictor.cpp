@@ -33,7 +33,7 @@ bool always() { return true; }
 
 }  // namespace
 
-TEST_CASE("lock evictor: a holder that nothing is seen of for maxHold is evicted, with a notice",
+TEST_CASE("lock evictor: a holder that shows no movement for maxHold is evicted, with a notice",
           "[locks]") {
     EvictionScene scene;
     scene.parts.ask({.max_hold_ms = 100});

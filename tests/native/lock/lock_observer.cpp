@@ -26,7 +26,7 @@ struct ObserverScene : LockDriverScene {
         });
         return queries.back().front();
     }
-    /// The tab reports that it holds the lock exclusively.
+    /// Sends the report of a tab that it holds the lock exclusively.
     void report_hold(const std::string& tab, const std::string& to) {
         observer.on_report({LockMessage::Kind::report, "l", tab, {to, "h", "x", "0", "label"}});
     }

@@ -45,7 +45,7 @@ class ScriptedLock final : public NativeLock {
     Task<bool> query_other_waiters(bool /*is_next*/) override { co_return others_wait; }
     Task<bool> is_known_to_wait() override { co_return known_to_wait; }
 
-    /// The position becomes the next in line, as if the browser had granted its entry lock.
+    /// Makes the position the next in line, as if the browser had granted its entry lock.
     void grant_entry(std::size_t index) {
         entries[index]->lock = std::make_unique<EntryLock>();
         next_callbacks[index]();
@@ -70,7 +70,7 @@ class ScriptedLock final : public NativeLock {
     };
 };
 
-/// The parts that a test asks by themselves. It runs in a tab of its own.
+/// The parts that a test can call by themselves. They run in a tab of their own.
 struct LockParts {
     explicit LockParts(World& world)
         : context(world, "test", [this](const Notice& notice) { notices.push_back(notice.code); }),
@@ -90,7 +90,7 @@ struct LockParts {
     /// A grant and its hold refer to each other until it is released or lost.
     ~LockParts() { holds->lose_all("closed"); }
 
-    /// A request that is made at this moment, and is not in the queue.
+    /// Makes a request at this moment that is not in the queue.
     AcquireRequestPtr make(LockOptions options = {}) {
         auto request = std::make_shared<AcquireRequest>();
         request->id = context.stamps.next_id();
@@ -98,7 +98,7 @@ struct LockParts {
         request->options = std::move(options);
         return request;
     }
-    /// A request that is made at this moment and joins the queue.
+    /// Makes a request at this moment, and adds it to the queue.
     AcquireRequestPtr ask(LockOptions options = {}) {
         auto request = make(std::move(options));
         requests.join(request);
@@ -112,7 +112,7 @@ struct LockParts {
         holds->adopt(taken);
         return taken;
     }
-    /// Another tab, whose request was received at this moment.
+    /// Adds a contender: another tab whose request was received at this moment.
     Contender contender(const std::string& tab) {
         const auto now_ms = lock.clock().now_ms();
         return {.tab = tab,

@@ -1,4 +1,4 @@
-// Single flight whose outcomes stand in memory, and the end of what is kept: forget().
+// once() with outcomes that are kept in memory, and forget(), which drops them.
 #include <catch2/catch_test_macros.hpp>
 #include <vector>
 

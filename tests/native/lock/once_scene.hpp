@@ -13,7 +13,7 @@ namespace tabacus::test {
 
 inline constexpr const char* secret = "SECRET";
 
-/// Whether the text of a secret stands in any row, or under any key of localStorage.
+/// Whether any row, or any item of localStorage, contains the text of a secret.
 inline bool on_disk(Origin& origin) {
     for (const auto store :
          {Store::meta, Store::claims, Store::rows, Store::counters, Store::quarantine,

@@ -121,7 +121,7 @@ class PlantedStripes {
 
 enum class SemaphoreFault : std::uint8_t {
     none,
-    wakes_only_from_zero,  // a second release before the first sleeper has woken wakes no thread
+    wakes_only_from_zero,  // a second release wakes no thread if the first sleeper still sleeps
 };
 
 /// A semaphore whose count is the word on which its waiters sleep.

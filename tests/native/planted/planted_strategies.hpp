@@ -1,5 +1,5 @@
-// Counters over tabs with one fault in each, such as a hurried author makes. The explorer finds
-// them.
+// Counters over tabs with one fault in each, of kinds that authors often make. The explorer must
+// find each of them.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace tabacus::test {
 
 enum class StrategyFault : std::uint8_t {
-    none_locked,  // this one and the next three are right, and the others are faulty copies of them
+    none_locked,  // this one and the next three are correct; the others are faulty copies of them
     none_transaction,
     none_rows,
     none_optimistic,

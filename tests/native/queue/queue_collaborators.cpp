@@ -1,4 +1,4 @@
-// The parts of a queue that need no store: each is tried alone.
+// The parts of a queue that need no store. Each is tested by itself.
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 #include <utility>

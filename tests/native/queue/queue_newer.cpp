@@ -1,5 +1,5 @@
-// Queues beside a tab of a newer version: callers learn of it, and nothing else stands still or is
-// kept busy.
+// Queues beside a tab of a newer version: callers learn that it has taken the queue, other outcomes
+// are not delayed, and workers do not poll.
 #include <catch2/catch_test_macros.hpp>
 #include <memory>
 #include <optional>

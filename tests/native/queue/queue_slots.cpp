@@ -1,4 +1,5 @@
-// Queues of several slots: what the workers of a tab spare each other and the other tabs.
+// Queues of several slots: the workers of a tab make few transactions and messages for each other
+// and for other tabs.
 #include <catch2/catch_test_macros.hpp>
 
 #include "protocol/queue/claim_tracker.hpp"
@@ -115,7 +116,7 @@ TEST_CASE(
     CHECK(begun < 24);
 }
 
-TEST_CASE("queue: a tab that found nothing runs what came since, once the worker of that is lost") {
+TEST_CASE("queue: a tab that found no job runs a later one, once the worker of that is lost") {
     auto scene = scene_of_slots(1, 3);
     std::vector tabs{scene.open(), scene.open()};
     for (const auto& one : tabs) one.page->work();

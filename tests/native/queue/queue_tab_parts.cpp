@@ -340,7 +340,7 @@ TEST_CASE("queue intake: each of many requests finds the job of its key, however
     }
 }
 
-TEST_CASE("queue key index: rows of keys are removed together, and none between them that stays") {
+TEST_CASE("queue key index: rows of keys are removed together, without the rows between them") {
     IntakeScene scene;
     KeyIndex removed(scene.transaction);
     for (int i = 10; i < 40; ++i) {
@@ -399,7 +399,7 @@ TEST_CASE("queue intake: a full queue refuses a job, and still lets a request jo
     CHECK(scene.rows.head.count == 1);
 }
 
-TEST_CASE("queue intake: a delayed job is written as one that waits, and is counted as such") {
+TEST_CASE("queue intake: a delayed job is written into a row of delayed jobs, and is counted") {
     IntakeScene scene;
     auto spec = plain("a");
     spec.delay_ms = 1'000;

@@ -1,4 +1,4 @@
-// What a tab that watches a queue sees of its jobs, as the events tell it.
+// ClaimTracker: what a tab that watches a queue learns of its jobs from events.
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 #include <vector>
@@ -15,7 +15,8 @@ QueueEvent event_of(Kind kind, Fields fields, std::int64_t count = 9) {
     return {kind, "tab", 1, count, std::move(fields)};
 }
 
-/// The slot has claimed these jobs, of the key "k" and id and the kind "kind".
+/// Makes the event that a slot has claimed these jobs. The key of a job is "k" and its id, and its
+/// kind is "kind".
 QueueEvent claim_of(const std::string& slot, const Fields& ids) {
     auto event = event_of(Kind::running, {});
     for (const auto& id : ids) {
@@ -34,7 +35,7 @@ QueueEvent end_of(Kind kind, const Fields& ids) {
     return event;
 }
 
-/// "kind id (jobs that run)" of each report; the kind by its letter.
+/// Describes reports: "kind id (jobs that run)" for each, with the letter of the event's kind.
 Fields texts_of(const std::vector<QueueReport>& reports) {
     Fields texts;
     for (const auto& report : reports) {
@@ -154,8 +155,7 @@ TEST_CASE("queue tracker: an event of the whole queue is one report, and clear()
     CHECK(texts_of(tracker.receive(end_of(Kind::done, {"a", "b"}))) == Fields{"d a ()", "d b ()"});
 }
 
-TEST_CASE(
-    "queue tracker: a job that comes into an empty queue shows that the ends of others were lost") {
+TEST_CASE("queue tracker: a job enqueued into an empty queue shows that events were lost") {
     auto tracker = watching(1);
     tracker.receive(claim_of("0", {"a"}));
     tracker.learn(0, false);

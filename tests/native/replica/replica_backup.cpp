@@ -57,7 +57,7 @@ TEST_CASE("backup: a tab adds rows until all tabs together have filled 2 MB") {
     CHECK(room_beside(2'000) == 0);
 }
 
-TEST_CASE("backup: it warns once that it is incomplete") {
+TEST_CASE("backup: a tab warns once that the backup is incomplete") {
     lab::Origin origin(lab::Origin::Options{1, lab::StorageModel::mutexed});
     const Names names("test");
     Backup backup(origin.open_tab(), names);

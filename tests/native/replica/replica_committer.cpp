@@ -100,7 +100,7 @@ TEST_CASE("committer: a commit that has happened confirms its rows, and is count
     CHECK_FALSE(two.own_row.dirty());
 }
 
-TEST_CASE("adoption: those who wait go on when it has ended, and may begin another") {
+TEST_CASE("adoption: coroutines that wait go on when it has ended, and may begin another") {
     Adoption adoption;
     CHECK_FALSE(adoption.running());
     adoption.begin();

@@ -1,4 +1,5 @@
-// The reads of one counter: when the first is due, and what they tell of the own row's base.
+// CounterReads: when the first read of a counter is due, and whether a read finds out the base of
+// the own row.
 #include <catch2/catch_test_macros.hpp>
 
 #include "protocol/replica/counter/counter_reads.hpp"

@@ -111,7 +111,7 @@ TEST_CASE("counter set: a commit takes the dirty rows that its durability is eno
     CHECK(counters.gather(Durability::strict).size() == 2);
 }
 
-TEST_CASE("counter set: a row of a commit has the whole totals, and apart what is not committed") {
+TEST_CASE("counter set: a row of a commit has the totals, and the part that is not committed") {
     CounterSet counters;
     auto& state = counters.add("c", Durability::relaxed, false);
     state.own_row.set_base({10, 0});

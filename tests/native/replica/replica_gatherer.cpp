@@ -110,7 +110,7 @@ TEST_CASE("gatherer: threads are shown what the page itself and other tabs add")
     CHECK(scene.tab.cells.value() == 112);
 }
 
-TEST_CASE("gatherer: what would leave the range stays in the cells, and counts once it fits") {
+TEST_CASE("gatherer: an add that would leave the range stays in its cell until it fits") {
     GathererScene scene;
     scene.tab.counter->increment(value_max - 1);
     scene.origin.run();

@@ -25,8 +25,7 @@ TEST_CASE("generation: another id than the remembered one is a loss") {
     CHECK(loss.previous == "old");
 }
 
-TEST_CASE(
-    "generation: the browser's report is a loss that nothing else need know, until an adoption") {
+TEST_CASE("generation: a loss that only the browser reports counts until an adoption") {
     Generation generation("");
     CHECK_FALSE(generation.loss_reported());
     generation.on_created("none");

@@ -1,4 +1,4 @@
-// WatchedWait: what came of a wait, for tests that look at it from outside of a coroutine.
+// WatchedWait: whether and how a wait has ended, for tests that are not coroutines.
 #pragma once
 
 #include <optional>

@@ -240,7 +240,7 @@ TEST_CASE("the next owner learns of a death, and of no death after it", "[sync]"
     CHECK(mutex.try_lock(9) == LockResult::acquired);
 }
 
-TEST_CASE("a successor that dies passes the news on", "[sync]") {
+TEST_CASE("the successor of one that dies learns of the first death, too", "[sync]") {
     Mutex mutex;
     mutex.lock(7);
     mutex.owner_died(7);

@@ -16,6 +16,9 @@
 //   a tab's position    as before            any: they wait for that tab's turns before it
 //   nobody              nobody
 //
+// A *position* is a request for the entry lock that a tab makes ahead, while it still has or awaits
+// the lock, for a later request of its own (queue/fair_order.hpp).
+//
 // Tokens. A writer that holds the entry lock is the next to hold the lock, so it reserves its
 // tokens while it waits, and no transaction is needed between the release in one tab and the grant
 // in another. These tokens must be the newest ones when the writer's turn comes. A tab that raises
@@ -51,14 +54,14 @@ class WebLock final : public NativeLock {
     }
 
   private:
-    /// The tokens of the next holder.
+    /// The tokens that this tab reserves while it is the next in line.
     struct TokenReservation {
         TokenReservation(Wakefulness& wakefulness, double most_ms) : awake(wakefulness, most_ms) {}
         std::optional<LockTokens> tokens;
-        std::shared_ptr<bool> granted = std::make_shared<bool>(false);
-        Completer<Unit> settled;
-        Wakefulness::Period awake;
-        bool trusted = true;
+        std::shared_ptr<bool> granted = std::make_shared<bool>(false);  // the lock was granted
+        Completer<Unit> settled;    // the transaction has ended; without tokens, it failed
+        Wakefulness::Period awake;  // since the reservation began
+        bool trusted = true;        // false: other tokens may be newer, so these are not used
     };
 
     Task<std::unique_ptr<HeldLock>> request_lock(std::string name, NativeRequest request);
@@ -73,10 +76,10 @@ class WebLock final : public NativeLock {
 
     LockContext& context_;
     std::string key_;
-    AbortSignal waiting_;
-    std::uint64_t asked_ = 0;
-    bool answered_ = true;  // the request that was made last
-    bool cancelled_ = false;
+    AbortSignal waiting_;      // of the request that was made last
+    std::uint64_t asked_ = 0;  // the number of requests that were made
+    bool answered_ = true;     // the browser has answered the request that was made last
+    bool cancelled_ = false;   // cancel() was called after acquire()
     bool entry_lock_lost_ = false;
     std::unique_ptr<HeldLock> entry_lock_;
     std::shared_ptr<TokenReservation> reservation_;
