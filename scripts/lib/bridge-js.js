@@ -477,6 +477,7 @@ export function glueModule() {
         const type = `(${typed.join(', ')}) => ${returns ? 'number' : 'void'}`;
         return `@property {${type}} ${name}${raw && !byHand ? ` Calls ${calledFunction(call)}() in C++.` : ''}`;
     });
+    const alone = Object.keys(pieces).filter((piece) => pieces[piece]?.alone);
     return (
         head +
         comment([
@@ -493,6 +494,8 @@ export function glueModule() {
             '@typedef {object} Exports',
             ...members,
         ]) +
-        '\nexport {};\n'
+        '\n' +
+        comment(['The pieces that are loaded without `locks`.', '@type {PieceName[]}']) +
+        `export const alone = [${alone.map((piece) => `'${piece}'`).join(', ')}];\n`
     );
 }
