@@ -46,13 +46,18 @@ await main(async () => {
     await pack();
     const { ENGINES } = await import('../tests/browser/harness/engines.js');
     const { check } = await import('../tests/soak/check.js');
+    const { EventLog } = await import('../tests/soak/event-log.js');
     const { soak } = await import('../tests/soak/soak.js');
     const engine = ENGINES[name];
     if (engine.missing) throw new Failure(engine.missing);
     console.log(`${engine.name}, ${minutes} minutes, seed ${seed}`);
     const progress = (/** @type {string} */ line) => void process.stderr.write(`· ${line}\n`);
-    const log = await soak({ engine, duration_ms: minutes * 60_000, seed, progress });
-    if (options.log) writeFileSync(options.log, [...log.lines()].join(''));
+    const log = new EventLog();
+    try {
+        await soak({ engine, duration_ms: minutes * 60_000, seed, log, progress });
+    } finally {
+        if (options.log) writeFileSync(options.log, [...log.lines()].join(''));
+    }
     const { violations, figures } = check(log.events);
     console.log(JSON.stringify(figures, null, 2));
     if (violations.length > 0)

@@ -17,6 +17,7 @@ import { call, POSSIBLE, Tabs } from './tabs.js';
  * @property {Engine} engine
  * @property {number} duration_ms
  * @property {number} seed
+ * @property {EventLog} log  receives what happens, for check()
  * @property {number} [tabs]
  * @property {(line: string) => void} [progress]  is called with a line every half minute
  */
@@ -44,10 +45,8 @@ const serve = (log) =>
  * Runs the test. ./check.js judges what happened.
  *
  * @param {SoakOptions} options
- * @returns {Promise<EventLog>} what happened, for check()
  */
-export async function soak({ engine, duration_ms, seed, tabs: count = TABS, progress = () => {} }) {
-    const log = new EventLog();
+export async function soak({ engine, duration_ms, seed, log, tabs: count = TABS, progress = () => {} }) {
     const server = await serve(log);
     const browser = await engine.launch();
     try {
@@ -57,7 +56,6 @@ export async function soak({ engine, duration_ms, seed, tabs: count = TABS, prog
         for (let index = 0; index < count; index++) await tabs.add(seed + index);
         await run(tabs, schedule(seed, { tabs: count, can }), duration_ms, progress);
         await finish(tabs);
-        return log;
     } finally {
         await browser.close();
         await server.close();
@@ -120,6 +118,7 @@ async function finish(tabs) {
         await until(none, 'results').catch(() => tabs.log.append({ type: 'results-missing', page }));
     }
     await measure(tabs);
-    await call(oldest.tab, 'readAll', [...tabs.budgets]);
+    await call(oldest.tab, 'readAll');
+    for (const name of tabs.budgets) await call(oldest.tab, 'drain', name);
     tabs.log.append({ type: 'sizes', ...(await call(oldest.tab, 'sizes', NAMESPACE)) });
 }

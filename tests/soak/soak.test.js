@@ -6,6 +6,7 @@ import { it } from 'node:test';
 import { describeIn, ENGINES } from '../browser/harness/engines.js';
 import { repetitions } from '../browser/harness/repetitions.js';
 import { check } from './check.js';
+import { EventLog } from './event-log.js';
 import { soak } from './soak.js';
 
 const SEED = 20_261_127;
@@ -14,7 +15,8 @@ const SECONDS = repetitions(20, 180);
 
 describeIn([ENGINES.chromium], 'A soak', (engine) => {
     it(`everything that was acknowledged is there after ${SECONDS} s of crashes and faults`, async (t) => {
-        const log = await soak({ engine, duration_ms: 1000 * SECONDS, seed: SEED });
+        const log = new EventLog();
+        await soak({ engine, duration_ms: 1000 * SECONDS, seed: SEED, log });
         const { violations, figures } = check(log.events);
         assert.deepEqual(violations, []);
         const { operations, steps } = /** @type {Record<string, Record<string, number>>} */ (figures);

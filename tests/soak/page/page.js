@@ -115,8 +115,8 @@ const commands = {
 
     ...databaseFaults,
 
-    /** Reads all that was acknowledged, and writes it into the log. @param {string[]} budgets */
-    async readAll(budgets) {
+    /** Reads all that was acknowledged but budgets, and writes it into the log. */
+    async readAll() {
         const random = seededRandom(0);
         for (const name of Object.keys(COUNTERS)) await readCounter(contextOf(random), name);
         for (const name of [...LOCKS, CALLS]) {
@@ -130,11 +130,13 @@ const commands = {
             await write({ type: 'dead', page: me, job: id, message: String(error) });
             await discard();
         }
-        for (const name of budgets) {
-            let n = 0;
-            while (await opened().budget(name, { limit: BUDGET }).tryTake(1)) n++;
-            await write({ type: 'drained', page: me, name, n });
-        }
+    },
+
+    /** Takes all that is left of a budget. @param {string} name */
+    async drain(name) {
+        let n = 0;
+        while (await opened().budget(name, { limit: BUDGET }).tryTake(1)) n++;
+        await write({ type: 'drained', page: me, name, n });
     },
 
     /** The sizes of what is stored. @param {string} namespace */
