@@ -195,7 +195,7 @@ const SHARED_MEMORY = [
         ...sharedLock('rw_lock.hpp'),
         name: 'rw-lock-gate-closed-too-late',
         fault: 'a combiner does not look for readers after it has closed the gate',
-        find: '        if (gate == closed) look(seen);  // readers may have passed the gate meanwhile\n',
+        find: '        if (gate == closed) scan_records(seen);  // readers may have passed the gate meanwhile\n',
         replace: '',
         test: 'shared locks: two threads lock a reader-writer lock in turns',
     },

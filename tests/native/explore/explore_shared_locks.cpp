@@ -16,13 +16,6 @@
 namespace tabacus::test {
 namespace {
 
-using lab::ModelAtomic;
-using lab::ModelParker;
-using lab::Program;
-using lab::threads_program;
-using sync::Acquired;
-using sync::RwMode;
-
 /// A clock that lets a timed wait sleep once, and ends it after the second look.
 struct OneSleepClock {
     std::int64_t now_ns = 0;

@@ -11,7 +11,7 @@
 // with no other tab (there is no database) is based on nothing from the start, and stays so.
 //
 //   backed up   meaning                                      who may leave the state, and how
-//   no          the backup has not the row                   back_up(), where there is room: yes
+//   no          the backup does not have the row             back_up(), where there is room: yes
 //   yes         the backup has the row, or has room for it   stored_base(), if the row of another
 //                                                            epoch has no backup: no
 #pragma once
