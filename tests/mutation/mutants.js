@@ -1727,6 +1727,22 @@ const QUEUES = [
         test: 'queue intake: each of many requests finds the job of its key, however keys begin',
     },
     {
+        ...of('lock/semaphore.cpp'),
+        name: 'time-a-permit-by-the-wall-clock',
+        fault: 'Semaphore: the timeout of a request ends when the wall clock is set forward',
+        find: 'options.spend(world_.clock().monotonic_ms() - began_ms);',
+        replace: 'options.spend(world_.clock().now_ms() - began_ms);',
+        test: 'lock semaphore: a wall clock that is set forward ends no timeout',
+    },
+    {
+        ...of('lock/lock_table.cpp'),
+        name: 'time-all-locks-by-the-wall-clock',
+        fault: 'LockTable: the timeout of lockAll() ends when the wall clock is set forward',
+        find: 'own.spend(context_->world.clock().monotonic_ms() - began_ms);',
+        replace: 'own.spend(context_->world.clock().now_ms() - began_ms);',
+        test: 'locks: a wall clock that is set forward does not end the timeout of lockAll()',
+    },
+    {
         ...of('queue/rows.cpp'),
         name: 'free-the-key-of-a-follower',
         fault: 'QueueRows: the key of a job that is done is removed after a following job has taken it',
