@@ -35,9 +35,9 @@ class Replica;
 
 /// Returns an epoch above `former`, or nothing if none is left.
 ///
-/// An epoch is a count of adoptions times epochs_in_adoption, plus a random number below it, as a
-/// ballot of Paxos is a count and its proposer (Lamport, 1998). Of two adoptions that began with the same
-/// former epoch at most one has happened. If the row's epoch is equal to the replica's, the row is
+/// An epoch is a count of adoptions times epochs_per_adoption, plus a random number below it, as a
+/// ballot of Paxos is a count and its proposer (Lamport, 1998). Of two adoptions that began with the
+/// same former epoch at most one has happened. If the row's epoch is equal to the replica's, the row is
 /// its own; if it is lower, it is not. A higher one decides nothing, since tabs of version 0.1.0
 /// add 1 to an epoch. Without the random number, a replica that does not know whether its adoption
 /// has happened could take another's row for its own.
@@ -48,7 +48,7 @@ class ReplicaSlot {
     /// Begins an epoch without a slot, whose row no other tab ever writes.
     void begin_private_epoch(std::string row) {
         row_ = std::move(row);
-        epoch_ = epochs_in_adoption;
+        epoch_ = epochs_per_adoption;
     }
 
     /// The slot whose lock is held or requested, or a random stand-in. Empty if there is none.

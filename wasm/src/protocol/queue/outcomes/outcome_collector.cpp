@@ -11,7 +11,8 @@ namespace {
 constexpr std::uint32_t collected_max = 256;
 /// While a tab waits for more outcomes than these, it fetches them at intervals: one transaction
 /// for each job that another tab has done would hold up the tabs that do jobs. A hidden tab does
-/// not, because its timers may run once a minute.
+/// not, because its timers may run once a minute. A tab that is hidden while it pauses ends that
+/// pause a second late at most, since browsers slow the timers of a tab further only after minutes.
 constexpr std::size_t prompt_max = 64;
 constexpr double interval_ms = 50;
 

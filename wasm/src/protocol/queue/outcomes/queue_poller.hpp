@@ -6,12 +6,14 @@
 //   at rest   no event can be missing                   start(), expect(): polling
 //   polling   it reads every ask_again_ms while a       no caller waits, and it has read after the
 //             caller waits, else once after             last notice, or the queue is closed: at
-//             work_again_ms                             rest
+//             work_again_ms; what fails is repeated     rest
 //
-// A tab that only waits for an idle queue does not read while events arrive.
+// A tab that only waits for an idle queue does not read while events arrive, unless it takes part in
+// the work and has noticed a commit.
 //
-// A poll that fails because a newer version has the queue counts as read: this version never reads
-// the queue again.
+// A poll that fails because a newer version has the queue ends the waits for an idle queue, and is not
+// repeated in a tab that only works. A tab that waits for outcomes goes on: the newer version may run
+// the jobs.
 //
 // Where deaths are not reported (OpenQueue::announced()) it goes on polling while this tab works.
 #pragma once
