@@ -14,7 +14,6 @@ import { flushAll, TabCounters } from './tab-counters.js';
 
 /** @typedef {import('./capabilities.js').Capabilities} Capabilities */
 /** @typedef {ReplicatedCounter | StoredCounter} Counter */
-
 /** @typedef {import('../limits/handles.js').Budget} Budget */
 /** @typedef {import('../limits/handles.js').RateLimit} RateLimit */
 /** @typedef {import('../limits/handles.js').Sequence} Sequence */
@@ -56,6 +55,7 @@ export class Tab extends TabEventTarget {
     /**
      * The parts that make deferred objects (js/tab/deferred.js) instances of their classes. The locks belong
      * to this handle alone, because it may close before other handles of the engine.
+     *
      * @type {Record<import('./deferred.js').PartName, Lazy<any>>}
      */
     #parts;

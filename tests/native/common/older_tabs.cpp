@@ -25,6 +25,7 @@ class SlotHolder {
             self.held_ = co_await world.locks().request({.name = std::move(name)});
         }(*this, tab, names.slot_lock("0")));
     }
+    void release() { held_.reset(); }
 
   private:
     std::unique_ptr<HeldLock> held_;
@@ -46,7 +47,9 @@ class Looking {
 
 /// A database with a claim of the first slot.
 struct Claimed {
-    explicit Claimed(std::int64_t epoch) { put(epoch); }
+    explicit Claimed(std::int64_t epoch, std::uint64_t seed = 1) : origin({.seed = seed}) {
+        put(epoch);
+    }
     void put(std::int64_t epoch) {
         auto& database = origin.database();
         if (!holder.empty()) database.overwrite(Store::claims, holder, std::nullopt);
@@ -63,7 +66,12 @@ struct Claimed {
         auto& tab = origin.open_tab();
         return tab.run<Looking>(tab, names);
     }
-    lab::Origin origin{{.seed = 1}};
+    void pass(double time_ms) {
+        const auto& clock = origin.open_tab().clock();
+        const auto until_ms = clock.monotonic_ms() + time_ms;
+        origin.run_until([&] { return clock.monotonic_ms() >= until_ms; });
+    }
+    lab::Origin origin;
     Names names{"test"};
     std::string holder;
 };
@@ -71,7 +79,7 @@ struct Claimed {
 }  // namespace
 
 TEST_CASE("older tabs: a held slot with an epoch of version 0.1.0 causes one warning") {
-    for (const auto epoch : {std::int64_t{1}, std::int64_t{7}, epochs_in_adoption - 1}) {
+    for (const auto epoch : {std::int64_t{1}, std::int64_t{7}, epochs_per_adoption - 1}) {
         CAPTURE(epoch);
         Claimed claimed(epoch);
         claimed.hold();
@@ -81,7 +89,7 @@ TEST_CASE("older tabs: a held slot with an epoch of version 0.1.0 causes one war
     }
 }
 
-TEST_CASE("older tabs: a slot of a dead tab, or of a tab of this version, causes none") {
+TEST_CASE("older tabs: a slot of a dead tab, or of a tab of this version, causes no warning") {
     Claimed dead(7);
     dead.origin.kill(dead.hold());
     dead.origin.run();
@@ -89,21 +97,41 @@ TEST_CASE("older tabs: a slot of a dead tab, or of a tab of this version, causes
     dead.origin.run();
     CHECK(beside_dead.codes.empty());
 
-    Claimed present(epochs_in_adoption);
+    Claimed present(epochs_per_adoption);
     present.hold();
     const auto& beside_present = present.look();
     present.origin.run();
     CHECK(beside_present.codes.empty());
 }
 
-TEST_CASE("older tabs: a slot that a tab of this version is about to take over causes none") {
+TEST_CASE("older tabs: tabs that look at once beside a dead tab take none of each other for it") {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        CAPTURE(seed);
+        Claimed dead(7, seed);
+        const std::vector<const Looking*> pages{&dead.look(), &dead.look(), &dead.look()};
+        dead.origin.run();
+        for (const auto* page : pages) CHECK(page->codes.empty());
+    }
+}
+
+TEST_CASE("older tabs: a slot whose lock is only held for a moment causes no warning") {
+    Claimed claimed(7);
+    auto& tab = claimed.origin.open_tab();
+    auto& holder = tab.run<SlotHolder>(tab, claimed.names);
+    claimed.origin.run();
+    const auto& page = claimed.look();
+    claimed.pass(500);
+    holder.release();
+    claimed.origin.run();
+    CHECK(page.codes.empty());
+}
+
+TEST_CASE("older tabs: a slot that a tab of this version is about to take over causes no warning") {
     Claimed claimed(7);
     claimed.hold();
     const auto& page = claimed.look();
-    const auto& clock = claimed.origin.open_tab().clock();
-    const auto until_ms = clock.monotonic_ms() + 500;
-    claimed.origin.run_until([&] { return clock.monotonic_ms() >= until_ms; });
-    claimed.put(epochs_in_adoption + 7);
+    claimed.pass(500);
+    claimed.put(epochs_per_adoption + 7);
     claimed.origin.run();
     CHECK(page.codes.empty());
 }

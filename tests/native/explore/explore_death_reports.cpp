@@ -13,14 +13,6 @@
 namespace tabacus::test {
 namespace {
 
-using lab::ModelAtomic;
-using lab::ModelParker;
-using lab::Program;
-using lab::threads_program;
-using sync::Acquired;
-using sync::Owner;
-using sync::RwMode;
-
 /// A writer has died inside a reader-writer lock. Each thread reports that, and writes once. Thread 0
 /// may die, in its report too.
 class Reporting final : public MortalLocks {

@@ -16,14 +16,7 @@
 namespace tabacus::test {
 namespace {
 
-using lab::ModelAtomic;
-using lab::ModelParker;
-using lab::Program;
-using lab::threads_program;
-using sync::Acquired;
-using sync::RwMode;
-
-/// A clock that lets a timed wait sleep once: the wait ends when it reads the clock again.
+/// A clock that lets a timed wait sleep once, and ends it after the second look.
 struct OneSleepClock {
     std::int64_t now_ns = 0;
     std::int64_t operator()() { return now_ns += 6; }

@@ -11,8 +11,17 @@
 #include "proved_threads.hpp"
 #include "seeds.hpp"
 #include "tabacus/sync/combiner.hpp"
+#include "tabacus/sync/rw_lock.hpp"
 
 namespace tabacus::test {
+
+using lab::ModelAtomic;
+using lab::ModelParker;
+using lab::Program;
+using lab::threads_program;
+using sync::Acquired;
+using sync::Owner;
+using sync::RwMode;
 
 inline constexpr std::uint32_t lock_records = 5;
 inline constexpr sync::Owner reporter = 7;

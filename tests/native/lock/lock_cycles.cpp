@@ -140,6 +140,35 @@ TEST_CASE("locks: lockAll() takes all locks or none, in one order, and never dea
     }
 }
 
+TEST_CASE("locks: a wall clock that is set forward does not end the timeout of lockAll()") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        LockScene scene(seed, model_of_seed(seed));
+        const auto taker = scene.open();
+        const auto other = scene.open();
+        const auto first = other.page->hold({}, "a");
+        const auto second = other.page->hold({}, "b");
+        scene.until([&] { return first->granted && second->granted; });
+        bool taken = false;
+        std::optional<ErrorCode> error;
+        run_in(
+            taker.page->scope(),
+            [](LockPage& page) -> Task<void> {
+                co_await page.table().acquire_all({"a", "b"}, {.timeout_ms = 600'000});
+            }(*taker.page),
+            [&] { taken = true; },
+            [&](const Failure& failure) { error = error_of(failure).code(); });
+        scene.until([&] { return scene.origin.locks().snapshot().pending.size() == 1; });
+        scene.origin.jump_wall_clock(3'600'000);
+        first->let_go.complete({});
+        scene.steps(100);
+        second->let_go.complete({});
+        scene.origin.run();
+        CHECK(taken);
+        CHECK_FALSE(error);
+    }
+}
+
 TEST_CASE(
     "locks: lockAll() fails and holds nothing if it loses one lock while it waits for the next") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {

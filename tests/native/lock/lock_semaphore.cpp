@@ -144,6 +144,22 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("lock semaphore: a wall clock that is set forward ends no timeout") {
+    for (std::uint64_t seed = 0; seed < few_seeds; ++seed) {
+        CAPTURE(seed);
+        SemaphoreScene all(seed);
+        auto& [judge, scene, tabs, clients] = all;
+        for (int i = 0; i < 6; ++i) {
+            clients[static_cast<std::size_t>(i % 3)]->use(i, {.timeout_ms = 600'000});
+        }
+        scene.until([&] { return judge.granted == 1; });
+        scene.origin.jump_wall_clock(3'600'000);
+        scene.origin.run();
+        CHECK(judge.granted == 6);
+        CHECK(judge.refused == 0);
+    }
+}
+
 TEST_CASE("lock semaphore: ifAvailable requests made at once get all free permits") {
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(seed);

@@ -218,6 +218,24 @@ class QueuePage {
     Scope scope_;  // declared last: its coroutines use all members above
 };
 
+/// Returns whether the row of each key names the one job that has the key.
+inline bool keys_lead_to_jobs(Origin& origin) {
+    const auto& rows = origin.database().rows(Store::jobs);
+    std::map<std::string, std::string> positions;  // of the jobs, by the rows of their keys
+    for (const auto& [key, value] : rows) {
+        if (!key.starts_with("q/r/") && !key.starts_with("q/w/")) continue;
+        for (const auto& job : parse_jobs(value.text)) {
+            if (job.key.empty()) continue;
+            if (!positions.emplace("q/k/" + job.key, key.substr(2)).second) return false;
+        }
+    }
+    std::map<std::string, std::string> named;
+    for (const auto& [key, value] : rows) {
+        if (key.starts_with("q/k/")) named[key] = value.text;
+    }
+    return named == positions;
+}
+
 class QueueScene {
   public:
     explicit QueueScene(std::uint64_t seed, QueueOptions of = {}, QueuePage::Work how = {},

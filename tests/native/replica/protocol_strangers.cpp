@@ -99,6 +99,23 @@ TEST_CASE("a corrupt row of the own slot is quarantined, and continued from the 
     CHECK(scene.origin.database().rows(Store::quarantine).size() == 1);
 }
 
+TEST_CASE(
+    "a row that was read, and became corrupt since, is quarantined before it is overwritten") {
+    const bool read_again = GENERATE(true, false);
+    Scene scene(1);
+    const Stored stored(scene);
+    const auto page = scene.ready();
+    page.page->counter("d").increment(1);
+    scene.origin.run();
+    REQUIRE(scene.read(page) == 7);
+    scene.origin.database().overwrite(Store::rows, stored.keys[0], StoredValue{"x"});
+    if (read_again) REQUIRE(scene.read(page) == 7);
+    scene.add_and_flush(page, 10);
+    CHECK(scene.read(page) == 17);
+    // Without another read the tab knows what it has read, since no other tab writes the row.
+    CHECK(scene.origin.database().rows(Store::quarantine).size() == (read_again ? 1 : 0));
+}
+
 TEST_CASE("rows under keys of any shape are quarantined or ignored") {
     const auto key = GENERATE(as<std::string>{}, "c/", "c/x", "c/x/", "c//0", "c/g/0/0", "c/G/0",
                               "c/g/é", "c", "", "/", "d/g/0");
@@ -268,7 +285,8 @@ TEST_CASE("a row that a newer version has continued is restored as that version 
     CHECK(scene.origin.database().rows(Store::rows).at(key).text == "2;9");
 }
 
-TEST_CASE("totals with an epoch of version 0.1.0 cause one warning, and others none") {
+TEST_CASE(
+    "totals with an epoch of version 0.1.0 cause one warning, and other totals cause no warning") {
     Scene scene(1);
     const auto page = scene.ready();
     scene.add_and_flush(page, 3);

@@ -90,7 +90,7 @@ TEST_CASE("slot: a private epoch needs neither lock nor holder") {
     ReplicaSlot slot;
     slot.begin_private_epoch("memory/x");
     CHECK(slot.row() == "memory/x");
-    CHECK(slot.epoch() == epochs_in_adoption);
+    CHECK(slot.epoch() == epochs_per_adoption);
     CHECK_FALSE(slot.adopted());
 }
 

@@ -105,7 +105,7 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
     /// calls settle(). Returns nullptr if there is no record.
     [[gnu::noinline, clang::minsize]] Record<Parks>* request(Owner self, RwMode mode) {
         Record<Parks>* record = this->claim(self, ~0U);
-        if (record == nullptr || (mode == RwMode::shared && pass(*record))) return record;
+        if (record == nullptr || (mode == RwMode::shared && hold_if_open(*record))) return record;
         this->publish(self, *record, wants | static_cast<std::uint32_t>(mode));
         return record;
     }
@@ -134,7 +134,7 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
 
     /// Takes a shared hold if the gate is open. The hold is stored before the gate is read, and a
     /// combiner closes the gate before it looks for holds. So at least one of the two sees the other.
-    bool pass(Record<Parks>& record) {
+    bool hold_if_open(Record<Parks>& record) {
         if (gate_.load() != open) return false;
         record.state.store(holds);
         if (gate_.load() == open) return true;
@@ -165,9 +165,10 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
         bool exclusive = false;
     };
 
-    [[gnu::noinline, clang::minsize]] void look(Seen& seen) {
+    [[gnu::noinline, clang::minsize]] void scan_records(Seen& seen) {
         seen = {};
-        this->each([&](Record<Parks>& record, std::uint32_t state) { see(seen, record, state); });
+        this->each(
+            [&](Record<Parks>& record, std::uint32_t state) { note_record(seen, record, state); });
     }
 
     void set_gate(Seen& seen) {
@@ -175,12 +176,12 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
         const Gate gate = writers || health_.load() != consistent ? closed : open;
         if (gate_.load() == gate) return;
         gate_.store(gate);
-        if (gate == closed) look(seen);  // readers may have passed the gate meanwhile
+        if (gate == closed) scan_records(seen);  // readers may have passed the gate meanwhile
     }
 
     [[gnu::noinline, clang::minsize]] void combine() {
         Seen seen;
-        look(seen);
+        scan_records(seen);
         set_gate(seen);
         const std::uint32_t health = health_.load();
         if (health == not_recoverable) return refuse_all();
@@ -196,7 +197,7 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
         }
     }
 
-    void see(Seen& seen, Record<Parks>& record, std::uint32_t state) {
+    void note_record(Seen& seen, Record<Parks>& record, std::uint32_t state) {
         if ((state & died) != 0) return remove_dead(record, state);
         const bool writes = (state & exclusive) != 0;
         if ((state & holds) != 0) (writes ? seen.exclusive : seen.shared) = true;

@@ -8,8 +8,9 @@
 namespace tabacus {
 namespace {
 
-/// A tab of this version that takes over the slot of a dead tab of version 0.1.0 has its lock before
-/// it replaces the claim. That takes milliseconds.
+/// A tab of this version that takes over the slot of a dead tab of version 0.1.0 acquires the slot's
+/// lock before it replaces the claim. Until it has done so, which takes milliseconds, it looks like an
+/// open tab of version 0.1.0.
 constexpr double look_again_ms = 1'000;
 
 Task<void> look(World& world, const Names& names, NoticeHandler on_notice) {
@@ -19,17 +20,26 @@ Task<void> look(World& world, const Names& names, NoticeHandler on_notice) {
     transaction.reset();
     for (const auto& claim : claims) {
         const auto holder = parse_holder(claim.key);
-        if (!holder || holder->epoch >= epochs_in_adoption) continue;
-        const auto free = co_await world.locks().request(
-            {.name = names.slot_lock(holder->slot), .if_available = true});
-        if (free) continue;
-        co_await world.clock().sleep(look_again_ms);
-        transaction = co_await world.database().begin(scope, Access::read, Durability::relaxed);
-        if (co_await transaction->holder(subject_of_slot(holder->slot)) == claim.key) {
-            on_notice({Notice::Kind::warning, "older-version", older_version_is_open, "", "", 0});
-            co_return;
+        if (!holder || holder->epoch >= epochs_per_adoption) continue;
+        for (bool again = false;; again = true) {
+            // The request is shared, so that several tabs may look at once.
+            const auto free = co_await world.locks().request({.name = names.slot_lock(holder->slot),
+                                                              .mode = LockMode::shared,
+                                                              .if_available = true});
+            if (free) break;
+            if (!again) {
+                co_await world.clock().sleep(look_again_ms);
+                continue;
+            }
+            transaction = co_await world.database().begin(scope, Access::read, Durability::relaxed);
+            if (co_await transaction->holder(subject_of_slot(holder->slot)) == claim.key) {
+                on_notice(
+                    {Notice::Kind::warning, "older-version", older_version_is_open, "", "", 0});
+                co_return;
+            }
+            transaction.reset();
+            break;
         }
-        transaction.reset();
     }
 }
 

@@ -52,9 +52,9 @@ std::vector<std::string_view> fields_of(std::string_view text, std::size_t most)
 
 /// The largest epoch of a slot. Each adoption of the slot raises its epoch (adoption.hpp).
 constexpr std::int64_t epoch_max = value_max;
-/// An epoch is a count of adoptions times this, plus a random number below it. Version 0.1.0 counts
-/// by 1, so an epoch below this one was begun by a tab of that version.
-constexpr std::int64_t epochs_in_adoption = std::int64_t{1} << 20;
+/// An epoch is a count of adoptions times this, plus a random number below it. Version 0.1.0 adds 1
+/// to an epoch, so that one below this is of a tab of that version.
+constexpr std::int64_t epochs_per_adoption = std::int64_t{1} << 20;
 
 /// A replica's cumulative increments and decrements. They never fall, so that messages may arrive
 /// repeatedly and in any order.

@@ -38,7 +38,7 @@ Task<std::vector<Held>> LockTable::acquire_all(std::vector<std::string> names,
     if (ordered.size() < names.size()) {
         co_await fail(ErrorCode::invalid_argument, "a lock is named twice");
     }
-    const auto began_ms = context_->world.clock().now_ms();
+    const auto began_ms = context_->world.clock().monotonic_ms();
     // All or nothing: a caller that loses one of them does not wait for the next.
     const AbortSignal stop;
     if (options.signal) {
@@ -54,7 +54,7 @@ Task<std::vector<Held>> LockTable::acquire_all(std::vector<std::string> names,
     for (const auto& name : ordered) {
         auto own = options;
         own.signal = stop;
-        own.spend(context_->world.clock().now_ms() - began_ms);
+        own.spend(context_->world.clock().monotonic_ms() - began_ms);
         if (!held.empty()) own.within = held.rbegin()->second.grant();
         auto one = co_await attempt(acquire(name, std::move(own)));
         if (lost()) co_await fail(broken);

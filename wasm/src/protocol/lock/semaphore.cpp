@@ -37,11 +37,11 @@ Task<Held> Semaphore::acquire(std::string name, int permits, LockOptions options
     if (options.if_available) {
         co_return co_await take_available(name, permits, std::move(options));
     }
-    const auto began_ms = world_.clock().now_ms();
+    const auto began_ms = world_.clock().monotonic_ms();
     auto entry_options = options;
     entry_options.max_hold_ms = std::nullopt;
     const auto entry = co_await table_.acquire(entry_lock_name(name), std::move(entry_options));
-    options.spend(world_.clock().now_ms() - began_ms);
+    options.spend(world_.clock().monotonic_ms() - began_ms);
     co_return co_await race(name, permits, std::move(options));
 }
 

@@ -22,16 +22,15 @@ Async<Unit> require_database(World& world) {
 /// The most rows that are read at once: more would make a task that a user notices.
 constexpr std::uint32_t rows_at_once = 1'024;
 
-/// Fails if only a newer version can read one of the rows, because the sum of the other rows would
-/// not be the counter's value.
-Task<void> refuse_newer(const std::vector<Row>& rows) {
+/// Fails if only a newer version can read one of the rows: the sum of the others is not the value.
+Task<void> fail_if_newer(const std::vector<Row>& rows) {
     for (const auto& row : rows) {
         if (is_newer(row.value)) co_await fail(newer_record(row.key));
     }
 }
 
-/// Adds a row to the value of its counter. Requires that the rows of one counter follow each other.
-/// `last_key` is the escaped name of the counter of the last value.
+/// Adds a row to the value of its counter. The rows of one counter must follow each other. `last_key`
+/// is the escaped name of the last of the values.
 void add_row(std::list<CounterValue>& values, std::string& last_key, const Row& row) {
     const auto key = parse_row_key(row.key);
     const auto record = parse_totals(row.value);  // the value of a foreign row is empty
@@ -62,7 +61,7 @@ Task<std::list<TransferredRow>> CounterTransfer::state(std::string counter) {
         co_await world_.database().begin(scope, Access::read, Durability::relaxed);
     std::list<TransferredRow> rows;
     const auto stored = co_await transaction->list(Store::rows, prefix);
-    co_await refuse_newer(stored);
+    co_await fail_if_newer(stored);
     for (const auto& row : stored) {
         auto node = row.key.substr(prefix.size());
         const auto record = parse_totals(row.value);
@@ -86,18 +85,20 @@ Task<std::list<CounterValue>> CounterTransfer::values(std::string prefix) {
         // The store reads the next rows while these are added.
         next =
             transaction->list(Store::rows, escaped_prefix, rows_at_once, next_key(rows.back().key));
-        co_await refuse_newer(rows);
+        co_await fail_if_newer(rows);
         for (const auto& row : rows) add_row(values, last_key, row);
     }
 }
 
 Task<void> CounterTransfer::merge(std::string counter, std::vector<TransferredRow> rows) {
     co_await require_database(world_);
+    std::string_view before;
     for (const auto& row : rows) {
-        if (!is_row_id(row.node) || !parse_totals(row.record)) {
+        if (!is_row_id(row.node) || !parse_totals(row.record) || row.node < before) {
             co_await fail(ErrorCode::invalid_argument,
                           "a row of the state cannot be read: pass what state() returned");
         }
+        before = row.node;
     }
     const auto key = escaped(counter);
     {
@@ -108,13 +109,13 @@ Task<void> CounterTransfer::merge(std::string counter, std::vector<TransferredRo
         std::list<KnownRow> known;
         const auto prefix = concat({key, "/"});
         const auto stored = co_await transaction->list(Store::rows, prefix);
-        co_await refuse_newer(stored);
+        co_await fail_if_newer(stored);
         for (const auto& row : stored) {
             const auto totals = parse_totals(row.value);
             auto node = row.key.substr(prefix.size());
             if (totals && is_row_id(node)) known.push_back({std::move(node), *totals});
         }
-        auto at = known.begin();  // the store has sorted the rows, too
+        auto at = known.begin();  // these rows are sorted by their nodes, as the others are
         for (const auto& row : rows) {
             if (generation && row.node.starts_with(concat({generation->value, "/"}))) continue;
             while (at != known.end() && at->node < row.node) ++at;

@@ -65,22 +65,21 @@ Task<std::int32_t> recover(Transaction& transaction, std::string_view generation
     // Rows of this generation have a living owner. An adoption uses the backup only in place of a
     // row that cannot be read.
     const auto current = concat({generation, "/"});
-    std::list<BackupRow> saved;
+    auto saved = co_await backup.rows_of_others(generation);
+    // Beside a database that is intact, a row of the backup may be another script's.
+    if (!lost) saved.clear();
     const auto add = [&](const CounterState& state, const std::string& row, TotalsRecord record) {
         if (row.starts_with(current)) return;
-        saved.push_back({row_key(state.key, row), format_totals(record)});
+        // A newer version may have continued the row, and its backup then goes first.
+        const auto at = state.reads.any_unreadable() ? saved.end() : saved.begin();
+        saved.insert(at, {row_key(state.key, row), format_totals(record)});
     };
     for (auto& state : counters) {
-        for (const auto& cached : state.row_cache.rows()) {
-            if (!cached.newer) add(state, cached.id, cached.committed);
-        }
+        for (const auto& cached : state.row_cache.rows()) add(state, cached.id, cached.committed);
         if (state.own_row.based()) {
             add(state, slot.row(), {slot.epoch(), state.own_row.committed()});
         }
     }
-    auto backed_up = co_await backup.rows_of_others(generation);
-    // If the database is intact, the backup is ignored, because another script may have written it.
-    if (lost) saved.splice(saved.end(), backed_up);
     std::int32_t recovered = 0;
     for (auto& entry : saved) {
         const auto row = co_await transaction.get(Store::rows, entry.row);

@@ -101,8 +101,8 @@ class Replica {
     [[nodiscard]] bool active() const { return phase.active(); }
     [[nodiscard]] bool closed() const { return phase.closed(); }
 
-    /// Reads the stored rows of counters into their row caches. Requires that their flag `reading`
-    /// is set. Returns false if a slot must be adopted before the rows are read again.
+    /// Reads the stored rows of the counters whose CounterReads are `reading` into their row caches.
+    /// Returns false if a slot must be adopted before the rows are read again.
     virtual Task<bool> load_rows(const std::list<ReadRequest>& requests);
     /// Commits the dirty rows, and at most `most` of them.
     virtual Task<void> commit_rows(std::size_t most);

@@ -93,7 +93,7 @@ void on_message(Replica& replica, std::string_view text) {
         reload_all(replica);
         return;
     }
-    if (message->kind == Message::Kind::totals && message->record.epoch < epochs_in_adoption &&
+    if (message->kind == Message::Kind::totals && message->record.epoch < epochs_per_adoption &&
         replica.news.meet_older_version()) {
         replica.notices.warn("older-version", older_version_is_open, "");
     }

@@ -51,10 +51,10 @@ Task<void> rest(Replica& replica) {
 }  // namespace
 
 std::optional<std::int64_t> epoch_after(std::int64_t former, Random& random) {
-    const auto adoptions = former / epochs_in_adoption + 1;
-    if (adoptions > epoch_max / epochs_in_adoption) return std::nullopt;
-    const auto first = adoptions * epochs_in_adoption;
-    const auto proposer = static_cast<std::int64_t>(random.bits() % epochs_in_adoption);
+    const auto adoptions = former / epochs_per_adoption + 1;
+    if (adoptions > epoch_max / epochs_per_adoption) return std::nullopt;
+    const auto first = adoptions * epochs_per_adoption;
+    const auto proposer = static_cast<std::int64_t>(random.bits() % epochs_per_adoption);
     return first + proposer;
 }
 

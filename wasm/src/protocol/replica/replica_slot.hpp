@@ -36,13 +36,12 @@ class Replica;
 
 /// Returns an epoch above `former`, or nothing if none is left.
 ///
-/// An epoch is a count of adoptions times epochs_in_adoption, plus a random number below it, as a
-/// ballot of Paxos is a count and its proposer (Lamport, 1998). Of two adoptions that began with
-/// the same former epoch, at most one is committed. A replica that does not know whether its
-/// adoption was committed compares the epoch of the row with its own. If they are equal, the row is
-/// its own. If the row's epoch is lower, the row is not its own. A higher epoch decides nothing,
-/// since tabs of version 0.1.0 add 1 to an epoch. Without the random number, both replicas would
-/// have chosen the same epoch, and each could take the row for its own.
+/// An epoch is a count of adoptions times epochs_per_adoption, plus a random number below it, as a
+/// ballot of Paxos is a count and its proposer (Lamport, 1998). Of two adoptions that began with the
+/// same former epoch at most one has happened. If the row's epoch is equal to the replica's, the row is
+/// its own; if it is lower, it is not. A higher one decides nothing, since tabs of version 0.1.0
+/// add 1 to an epoch. Without the random number, a replica that does not know whether its adoption
+/// has happened could take another's row for its own.
 std::optional<std::int64_t> epoch_after(std::int64_t former, Random& random);
 
 class ReplicaSlot {
@@ -50,7 +49,7 @@ class ReplicaSlot {
     /// Begins an epoch without a slot, whose row no other tab ever writes.
     void begin_private_epoch(std::string row) {
         row_ = std::move(row);
-        epoch_ = epochs_in_adoption;
+        epoch_ = epochs_per_adoption;
     }
 
     /// The slot whose lock is held or requested, or, without Web Locks, a random name. Empty if

@@ -151,11 +151,7 @@ bool merge_row(Replica& replica, CounterState& state, std::string_view row, std:
     if (!is_row_id(row) || !record) {
         const bool newer = is_newer(value);
         state.reads.meet_unreadable(newer);
-        if (newer) {
-            state.row_cache.leave_to_newer(row);
-        } else {
-            replica.notices.warn_unreadable("rows", concat({state.key, "/", row}));
-        }
+        if (!newer) replica.notices.warn_unreadable("rows", concat({state.key, "/", row}));
         return true;
     }
     if (!state.own_row.based() || row != replica.slot.row() ||

@@ -55,7 +55,7 @@ Task<std::int64_t> EventualCounter::read() {
     for (auto* total : {&plus_, &minus_}) {
         auto foreign = co_await adopt(*total);
         // A foreign text counts as zero, even if it cannot be moved.
-        if (foreign) co_await refuse_newer(total->key, *foreign);
+        if (foreign) co_await warn_and_fail_if_newer(total->key, *foreign);
         if (foreign) (void)co_await attempt(quarantine_total(total->key, std::move(*foreign)));
     }
     see_both();

@@ -76,7 +76,7 @@ Task<EntryLog> LogCounter::scan() {
 }
 
 Task<void> LogCounter::quarantine_entry(std::string key, std::string text) {
-    co_await refuse_newer(key, text);
+    co_await warn_and_fail_if_newer(key, text);
     const auto prefix = location().names.counter("log-aside", location().name);
     auto to = prefix + "/" + key.substr(prefix_.size());
     // If the entry cannot be moved, it stays where it is, and counts nothing there either.

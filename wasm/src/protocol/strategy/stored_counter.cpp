@@ -86,7 +86,7 @@ bool StoredCounter::cut_off() const {
     return location_.loss_detector != nullptr && location_.loss_detector->cut_off();
 }
 
-Task<void> StoredCounter::refuse_newer(std::string key, std::string text) const {
+Task<void> StoredCounter::warn_and_fail_if_newer(std::string key, std::string text) const {
     if (!is_newer(text)) co_return;
     const auto error = newer_record(key);
     location_.on_notice({Notice::Kind::warning, "", error.what(), key, "", 0, error.code()});
@@ -95,7 +95,7 @@ Task<void> StoredCounter::refuse_newer(std::string key, std::string text) const 
 
 Task<void> StoredCounter::quarantine(std::string key, std::string to, std::string text,
                                      const char* message) {
-    co_await refuse_newer(key, text);
+    co_await warn_and_fail_if_newer(key, text);
     const auto moved = co_await attempt(move(key, std::move(to), std::move(text)));
     if (moved || stays_.insert(key).second) warn_corrupt(key, message);
     if (!moved) co_await fail(moved.error());

@@ -70,7 +70,7 @@ class StoredCounter : public Counter {
     /// Whether new documents have another lock manager than this one, as far as is known.
     [[nodiscard]] bool cut_off() const;
     /// Fails with version_mismatch, after a warning, if a newer version wrote the text of that key.
-    Task<void> refuse_newer(std::string key, std::string text) const;
+    Task<void> warn_and_fail_if_newer(std::string key, std::string text) const;
     /// Moves a text of localStorage that cannot be read from the key `key` to the key `to`, so that
     /// the next add() finds no text, and warns. Fails as Storage::set() does; then the text stays
     /// where it is, and the caller must not overwrite it.

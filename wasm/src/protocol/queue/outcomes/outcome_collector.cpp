@@ -9,9 +9,10 @@ namespace {
 
 /// Outcomes fetched by one transaction.
 constexpr std::uint32_t collected_max = 256;
-/// While a visible tab waits for more outcomes than this, it fetches them at intervals. A
-/// transaction for each job would delay the tabs that run the jobs. A hidden tab does not use
-/// intervals, because its timers may run once a minute.
+/// While a tab waits for more outcomes than these, it fetches them at intervals: one transaction
+/// for each job that another tab has done would hold up the tabs that do jobs. A hidden tab does
+/// not, because its timers may run once a minute. A tab that is hidden while it pauses ends that
+/// pause a second late at most, since browsers slow the timers of a tab further only after minutes.
 constexpr std::size_t prompt_max = 64;
 constexpr double interval_ms = 50;
 

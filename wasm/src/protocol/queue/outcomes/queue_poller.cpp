@@ -20,13 +20,11 @@ Task<void> QueuePoller::poll_periodically() {
         // While events arrive, a tab that only waits for an idle queue does not read.
         const bool informed = version != parts_.status.version && parts_.awaited.empty();
         if (asking && informed && !expecting_) continue;
-        // After a failure, the next poll tries again.
         expecting_ = false;
         const auto polled = co_await attempt(poll());
         if (polled) continue;
         expecting_ = polled.error().code() != ErrorCode::version_mismatch;
         if (expecting_) continue;
-        // A newer version has the queue.
         parts_.idle.fail(polled.error());
     }
     polling_ = false;

@@ -6,13 +6,15 @@
 //   state     meaning                                   what ends the state
 //   idle      no event can be missing                   start(), expect(): polling
 //   polling   it reads every ask_again_ms while a       no caller waits, and it has read after the
-//             caller waits, and otherwise once after    last announcement, or the queue is closed:
-//             work_again_ms                             idle
+//             caller waits, else once after             last notice, or the queue is closed: at
+//             work_again_ms; what fails is repeated     rest
 //
-// While events arrive, a tab whose callers only wait for an idle queue does not read.
+// A tab that only waits for an idle queue does not read while events arrive, unless it takes part in
+// the work and has noticed a commit.
 //
-// If a poll fails because a newer version has the queue, it is not repeated: this version can never
-// read the queue again.
+// A poll that fails because a newer version has the queue ends the waits for an idle queue, and is not
+// repeated in a tab that only works. A tab that waits for outcomes goes on: the newer version may run
+// the jobs.
 //
 // Where deaths of tabs are not reported (OpenQueue::announced()), it goes on polling while this tab
 // runs jobs.

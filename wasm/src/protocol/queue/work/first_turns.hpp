@@ -1,16 +1,16 @@
-// FirstTurns: the first turns that the workers of this tab take over slots that they were granted.
+// FirstTurns: lets the workers of this tab take their first turns one after another. The first turn of a
+// worker is the first transaction over a slot that it was granted.
 //
 //   state   meaning                                    what ends the state
 //   free    no worker takes its first turn             enter(): taken
 //   taken   a worker takes its first turn, the others  leave(): free
 //           wait
 //
-// First turns are taken one after another, because one may make the others needless: each slot that
-// one tab releases would otherwise cost a transaction in every other tab. If a turn finds nothing
-// to claim, no other slot needs a turn until WorkSignal::count() rises. The exception are slots
-// whose rows name jobs that a former holder has claimed. The turn itself has read these rows. A
-// slot that claims jobs after the turn claims jobs that came after it, and those raise the count in
-// this tab.
+// One turn searches on behalf of all slots: if it finds no job to claim, another slot needs a turn only
+// once WorkSignal::count() has risen, or if its row names jobs that its former holder has claimed. The
+// turn that finds nothing reads which rows do. A tab that claims jobs after that turn claims jobs that
+// came after it, and their events raise the count in this tab. Without this rule, each slot that one
+// tab releases would cost a transaction in every other tab.
 #pragma once
 
 #include <algorithm>

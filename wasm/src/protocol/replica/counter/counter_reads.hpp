@@ -43,6 +43,7 @@ class CounterReads {
         newer_ = newer_ || newer;
     }
     [[nodiscard]] bool newer() const { return newer_; }
+    [[nodiscard]] bool any_unreadable() const { return unreadable_; }
 
     /// Notes that all rows were read in the epoch of the slot. 0: no slot is adopted.
     void complete(std::int64_t epoch) { epoch_ = epoch; }

@@ -47,13 +47,7 @@ void merge(TotalsRecord& known, TotalsRecord record) {
 }  // namespace
 
 void RowCache::merge_committed(std::string_view id, TotalsRecord record) {
-    auto& row = row_of(id);
-    row.newer = false;
-    merge(row.committed, record);
-}
-
-void RowCache::leave_to_newer(std::string_view id) {
-    if (auto* const row = find(id)) row->newer = true;
+    merge(row_of(id).committed, record);
 }
 
 void RowCache::merge_announced(std::string_view id, TotalsRecord record) {

@@ -33,8 +33,7 @@ struct CachedRow {
     std::string id;  // "generation/slot"
     TotalsRecord committed;
     TotalsRecord announced;
-    int checks = 0;      // how often the store was read since without confirming the announcement
-    bool newer = false;  // a newer version has the row, and has stored more than `committed`
+    int checks = 0;  // how often the store was read since without confirming the announcement
 
     [[nodiscard]] bool ahead_of_store() const;
     [[nodiscard]] Totals believed() const;
@@ -44,8 +43,6 @@ class RowCache {
   public:
     /// Merges what the store holds in a row. Older epochs are ignored.
     void merge_committed(std::string_view id, TotalsRecord record);
-    /// Notes that the store holds a record of a newer version in a row. What is shown stays.
-    void leave_to_newer(std::string_view id);
     /// Merges what a row's owner announced. Older epochs are ignored, and a further row once there
     /// are cached_rows_max.
     void merge_announced(std::string_view id, TotalsRecord record);
