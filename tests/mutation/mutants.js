@@ -861,6 +861,30 @@ const PROTOCOLS = [
     },
     {
         ...of('replica/replica_news.cpp'),
+        name: 'last-line-only',
+        fault: 'ReplicaNews: of a message with several lines only the last one is read',
+        find: 'on_line(replica, text.substr(0, end));',
+        replace: '',
+        test: 'many counters: a tab receives all that another one changes in one turn',
+    },
+    {
+        ...of('replica/replica_news.cpp'),
+        name: 'all-lines-together',
+        fault: 'ReplicaNews: a counter that version 0.1.0 has counted is announced in a message that it cannot read',
+        find: 'if (older_version || state->row_cache.has_older_version()) {',
+        replace: 'if (older_version) {',
+        test: 'news: a counter that version 0.1.0 has counted is announced in a message of its own',
+    },
+    {
+        ...of('replica/replica_news.cpp'),
+        name: 'message-without-bound',
+        fault: 'ReplicaNews: all counters are announced in one message, however long that becomes',
+        find: 'if (size >= message_size_max) break;',
+        replace: '',
+        test: 'news: many rows are announced in messages of bounded size, each row once',
+    },
+    {
+        ...of('replica/replica_news.cpp'),
         name: 'follow-without-reading',
         fault: 'ReplicaNews: a tab that begins to follow a counter does not read the rows that were announced before',
         find: 'state.reads.request_first();',
@@ -1083,6 +1107,39 @@ const LIMITS = [
 
 /** @type {Mutant[]} */
 const LOCKS = [
+    {
+        ...of('lock/lock_context.cpp'),
+        name: 'keep-every-queue',
+        fault: 'LockContext: the queues of names that are not used any more stay',
+        find: 'if (queues.size() >= remove_at_ && !queues.contains(key)) remove_unused_queues();',
+        replace: '',
+        test: 'lock names: 2,000 names that were let go leave the queues of a few',
+    },
+    {
+        ...of('lock/lock_queue.hpp'),
+        name: 'remove-a-held-lock',
+        fault: 'LockQueue: a queue counts as unused while its lock is watched',
+        compiles: ['tests/native/lock/lock_names.cpp', `${PROTOCOL}/lock/lock_context.cpp`],
+        find: '&& !holds_.any() && !listeners_.any();',
+        replace: '&& !holds_.any();',
+        test: 'lock names: the queue of a name that is held, awaited or watched stays',
+    },
+    {
+        ...of('lock/epochs.cpp'),
+        name: 'forget-a-token',
+        fault: 'LockEpochs: what this tab has seen of a lock that it let go does not count any more',
+        find: 'forgotten_ = std::max(forgotten_, seen.mapped());',
+        replace: '(void)seen.mapped();',
+        test: 'lock names: the tokens of a name rise after its queue was removed',
+    },
+    {
+        ...of('lock/queue/fair_order.cpp'),
+        name: 'number-positions-anew',
+        fault: 'FairOrder: the positions of a name that is used again have the numbers of former ones',
+        find: 'current_ = last_ = lock_.context.stamps.next_id();',
+        replace: 'current_ = ++last_;',
+        test: 'lock names: two queues of one tab never number a position alike',
+    },
     {
         ...of('lock/queue/request_queue.cpp'),
         name: 'last-come-first-served',

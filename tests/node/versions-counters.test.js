@@ -133,6 +133,31 @@ besideEachVersion(({ url, openEarlier, withBothVersions, underSeeds, inBothRoles
         }),
     );
 
+    it('a tab of the earlier version receives each of several counters that change in one turn', async () => {
+        const names = ['a', 'b', 'c'];
+        const count = async (/** @type {Tab} */ tab) => {
+            for (const name of names) tab.counter(name).add(1);
+            await Promise.all(names.map((name) => tab.counter(name).flush()));
+        };
+        for (const closed of [false, true]) {
+            const origin = await newOrigin({ seed: 1 });
+            const page = origin.openTab();
+            const counter = await openEarlier({ namespace, window: page.window });
+            await count(counter);
+            await origin.settled();
+            if (closed) page.kill();
+            const watchingPage = origin.openTab();
+            const watcher = await openEarlier({ namespace, window: watchingPage.window });
+            const present = await open({ namespace, window: origin.openTab().window });
+            for (const name of names) await watcher.counter(name).read();
+            for (let sum = 2; sum < 5; ++sum) {
+                await count(present);
+                await sleep(watchingPage, 200);
+                for (const name of names) assert.equal(watcher.counter(name).value, sum, name);
+            }
+        }
+    });
+
     it('a tab counts on from the backup of the other version if the database is lost', async () => {
         for (const [openWriter, openReader] of [
             [openEarlier, open],

@@ -80,6 +80,8 @@ struct LockCast {
     bool evicts = false;  // whether requests evict a holder that does not answer
     bool sweeps = false;  // whether a tab removes the rows of unused locks meanwhile
     bool fence_optional = false;
+    int others =
+        0;  // how many other names each request uses first, so that unused ones are removed
     LockEnds* ends = nullptr;  // where each run adds how it ended
 };
 
@@ -94,8 +96,9 @@ class LockWorkload final : public lab::Workload {
         for (std::size_t i = 0; i < cast_.tabs; ++i) {
             auto& page = open(origin);
             for (std::size_t n = 0; n < cast_.requests; ++n) {
-                const int turns = cast_.sweeps ? static_cast<int>(5 * n + 5) : 0;
+                const int turns = turns_before(n);
                 after_turns(*members_.back().tab, turns, [this, i, max_hold_ms, &page] {
+                    use_others(page);
                     members_[i].requests.push_back(
                         page.count({.max_hold_ms = max_hold_ms,
                                     .evict_unresponsive = cast_.evicts,
@@ -155,6 +158,17 @@ class LockWorkload final : public lab::Workload {
         LabTab* tab;
         std::vector<LockPage::RequestPtr> requests;
     };
+    /// How many turns of a tab precede its request `n`.
+    [[nodiscard]] int turns_before(std::size_t n) const {
+        if (cast_.others > 0) return static_cast<int>(12 * n);
+        return cast_.sweeps ? static_cast<int>(5 * n + 5) : 0;
+    }
+    /// Uses other names for a moment.
+    void use_others(LockPage& page) const {
+        for (int i = 0; i < cast_.others; ++i) {
+            (void)page.table().on_broadcast("other " + std::to_string(i), [](const auto&) {});
+        }
+    }
     /// Calls `then` after so many more turns of the tab, during which a sweep goes on.
     static void after_turns(LabTab& tab, int turns, Function<void()> then) {
         tab.post([&tab, turns, then] {
@@ -320,6 +334,11 @@ TEST_CASE("lock: three tabs with two requests each get the lock in their orders,
     locks({}).exhaust({.preemptions = 0});
     locks({.tabs = 2}).exhaust({.preemptions = 1});
     locks({.limited = false}).sample(explored_seeds);
+}
+
+TEST_CASE("lock: a tab that removes the queues of unused names loses no request and no token") {
+    locks({.tabs = 2, .others = 17}).exhaust({.preemptions = 0});
+    locks({.tabs = 2, .others = 17}, lock_faults).sample(explored_seeds);
 }
 
 TEST_CASE("lock: every request ends when a tab is killed, frozen or cached at any moment") {

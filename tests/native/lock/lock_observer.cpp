@@ -13,7 +13,7 @@ struct ObserverScene : LockDriverScene {
 
     void query() {
         run_in(
-            parts.context.scope, observer.query(),
+            parts.context.scope, observer.query(nullptr),
             [this](std::vector<LockRequestInfo> found) { answer = std::move(found); },
             [](const Failure&) {});
     }

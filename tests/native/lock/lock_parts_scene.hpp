@@ -74,7 +74,7 @@ class ScriptedLock final : public NativeLock {
 struct LockParts {
     explicit LockParts(World& world)
         : context(world, "test", [this](const Notice& notice) { notices.push_back(notice.code); }),
-          lock(context, "l", "l"),
+          lock(context, context.scope, "l", "l"),
           holds(std::make_shared<NativeHolds>(lock, listeners, contenders, wake)),
           order(lock, requests, contenders, *holds, wake),
           hand_over(lock, requests, contenders, order, wake) {

@@ -24,6 +24,7 @@ class ManyCounters {
 
     void count() { scope_.spawn(live()); }
     void read() { scope_.spawn(read_all()); }
+    std::int64_t value(std::size_t at) { return counter(at).value(); }
 
     int calls = 0;
     bool opened = false;
@@ -125,6 +126,20 @@ constexpr std::uint64_t runs = 40;
 constexpr Platform without_backup{.storage = false};
 
 }  // namespace
+
+TEST_CASE("many counters: a tab receives all that another one changes in one turn") {
+    for (std::uint64_t seed = 0; seed < runs; ++seed) {
+        CAPTURE(seed);
+        Run run(seed);
+        auto& tab = run.scene.origin.open_tab();
+        auto& follower = tab.run<ManyCounters>(tab, run.attempted, run.flushed);
+        tab.post([&follower] { follower.read(); });
+        run.scene.origin.run();
+        run.open();
+        run.scene.origin.run();
+        for (std::size_t at = 0; at < many; ++at) CHECK(follower.value(at) == 2);
+    }
+}
 
 TEST_CASE("many counters: what is flushed stays, and counts once, if tabs are killed") {
     for (std::uint64_t seed = 0; seed < runs; ++seed) {

@@ -44,10 +44,16 @@ Async<std::unique_ptr<Transaction>> LockEpochs::begin(Stores scope, Access acces
     return world_.database().begin(scope, access, durability, &transactions_);
 }
 
+void LockEpochs::forget(const std::string& key) {
+    const auto seen = seen_.extract(key);
+    if (!seen.empty()) forgotten_ = std::max(forgotten_, seen.mapped());
+}
+
 Task<LockTokens> LockEpochs::raise(const std::string& key, LockClaim claim,
                                    Function<bool()> wanted) {
     if (!fenced()) {
         auto& last = seen_[key];
+        last = std::max(last, forgotten_);
         const LockTokens tokens{.grant = identifier_of(world_.random().bits()),
                                 .born = "",
                                 .first = last + 1,
@@ -267,7 +273,7 @@ Task<std::int64_t> LockEpochs::floor() {
     constexpr auto clock_max = static_cast<double>(std::int64_t{token_max / 2});
     const auto base =
         static_cast<std::int64_t>(std::clamp(world_.clock().now_ms() * 1000.0, 0.0, clock_max));
-    co_return std::max(base, co_await backup());
+    co_return std::max({base, forgotten_, co_await backup()});
 }
 
 /// Returns the largest token that the backup has; 0 if there is none, and then only the clock keeps

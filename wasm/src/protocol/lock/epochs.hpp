@@ -101,6 +101,10 @@ class LockEpochs {
 
     Task<std::optional<LockRow>> read_in(Transaction& transaction, const std::string& key);
 
+    /// Forgets what this tab has seen of a lock that it does not use any more. Without a row, its
+    /// next tokens are above those of all forgotten locks.
+    void forget(const std::string& key);
+
   private:
     Task<LockTokens> raise_once(const std::string& key, LockClaim claim, Function<bool()> wanted);
     Task<LockTokens> reserve_in(Transaction& transaction, const std::string& key, LockClaim claim,
@@ -123,6 +127,7 @@ class LockEpochs {
     SharedTransactions reads_;   // of read()
     SharedTransactions tokens_;  // of raise(), reserve() and record(), for all locks
     std::map<std::string, std::int64_t> seen_;
+    std::int64_t forgotten_ = 0;  // the largest that forget() has forgotten
 };
 
 }  // namespace tabacus

@@ -1,5 +1,6 @@
 #include "lock_context.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "lock_queue.hpp"
@@ -22,11 +23,29 @@ LockContext::LockContext(World& of, std::string_view name_space, NoticeHandler h
     lifecycle = world.lifecycle().on_event([this](LifecycleEvent event) { on_lifecycle(event); });
 }
 
-LockQueue& LockContext::queue(std::string_view name) {
-    auto key = escaped(name);
+std::shared_ptr<LockQueue> LockContext::queue(std::string_view name) {
+    const auto key = escaped(name);
+    if (queues.size() >= remove_at_ && !queues.contains(key)) remove_unused_queues();
     auto& queue = queues[key];
     if (!queue) queue = LockQueue::make(*this, key, name);
-    return *queue;
+    return queue;
+}
+
+/// A lease's queue stays, because the numbers of its heartbeats must not begin anew.
+void LockContext::remove_unused_queues() {
+    if (!world.locks().available()) return;
+    std::erase_if(queues, [this](const auto& entry) {
+        const auto& [key, queue] = entry;
+        const bool unused = queue.use_count() == 1 && queue->unused();
+        if (unused) epochs.forget(key);
+        return unused;
+    });
+    remove_at_ = std::max(kept_queues, 2 * queues.size());
+}
+
+bool LockContext::idle() {
+    return scope.idle() && std::all_of(queues.begin(), queues.end(),
+                                       [](const auto& entry) { return entry.second->idle(); });
 }
 
 std::vector<std::shared_ptr<LockQueue>> LockContext::all_queues() const {

@@ -1,6 +1,7 @@
 // LockContext: the private state of a LockTable, which its lock queues share.
 //
-// A queue lives as long as the context. The tasks in `scope` are destroyed before the queues.
+// A queue lives until it is not used any more, or as long as the context. What runs in `scope` ends
+// before them.
 #pragma once
 
 #include <cstdint>
@@ -41,15 +42,18 @@ struct LockContext {
     NoticeHandler on_notice;
     LockMessages messages;
     Subscription lifecycle;
-    std::map<std::string, std::shared_ptr<LockQueue>, std::less<>> queues;  // by escaped name
     Departures departures;
     LockStamps stamps;
     LivenessLock liveness;
     TableState state;
+    std::map<std::string, std::shared_ptr<LockQueue>, std::less<>> queues;  // by escaped name
     Scope scope;  // last: what runs in it uses all of the above
 
-    /// Returns the queue of a lock's name, which the first call makes.
-    LockQueue& queue(std::string_view name);
+    /// Returns the queue of a lock's name. If there is none, makes one, and first removes those that
+    /// are not used any more if there are many.
+    std::shared_ptr<LockQueue> queue(std::string_view name);
+    /// Whether no coroutine runs.
+    [[nodiscard]] bool idle();
     /// Loses every lock, because the database has vanished. Nothing is granted until
     /// store_settled().
     void store_vanished();
@@ -59,11 +63,16 @@ struct LockContext {
     [[nodiscard]] std::vector<std::shared_ptr<LockQueue>> all_queues() const;
 
   private:
+    /// So many queues are kept, used or not: most names are used again soon.
+    static constexpr std::size_t kept_queues = 16;
+    void remove_unused_queues();
     void on_lifecycle(LifecycleEvent event);
     void lose_all(std::string_view reason);
     void suspend(std::string_view reason);
     void resume();
     void resume_queues();
+
+    std::size_t remove_at_ = kept_queues;
 };
 
 }  // namespace tabacus

@@ -16,8 +16,9 @@ bool has_no_time(const LockOptions& options) {
            !options.steal;
 }
 
-std::unique_ptr<NativeLock> make_native_lock(LockContext& context, const std::string& key) {
-    if (context.world.locks().available()) return std::make_unique<WebLock>(context, key);
+std::unique_ptr<NativeLock> make_native_lock(LockContext& context, Scope& scope,
+                                             const std::string& key) {
+    if (context.world.locks().available()) return std::make_unique<WebLock>(context, scope, key);
     if (context.epochs.fenced()) return std::make_unique<LeaseLock>(context, key);
     return std::make_unique<PageLock>(context, key);
 }
@@ -44,7 +45,7 @@ struct LockQueue::Withdrawal {
 };
 
 LockQueue::LockQueue(LockContext& context, std::string key, std::string name)
-    : lock_(context, std::move(key), std::move(name)),
+    : lock_(context, scope_, std::move(key), std::move(name)),
       holds_(lock_, listeners_, contenders_, wake_),
       order_(lock_, requests_, contenders_, holds_, wake_),
       availability_(lock_),
@@ -56,7 +57,7 @@ LockQueue::LockQueue(LockContext& context, std::string key, std::string name)
       expiry_(lock_, requests_, holds_, availability_, driver_, wake_),
       probe_(lock_, requests_, holds_, driver_),
       observer_(lock_, listeners_, requests_, holds_, availability_) {
-    lock_.native = make_native_lock(context, lock_.key);
+    lock_.native = make_native_lock(context, scope_, lock_.key);
 }
 
 std::shared_ptr<LockQueue> LockQueue::make(LockContext& context, const std::string& key,
@@ -68,7 +69,7 @@ std::shared_ptr<LockQueue> LockQueue::make(LockContext& context, const std::stri
 
 // --- Requests -----------------------------------------------------------------------------------
 
-Task<Held> LockQueue::acquire(LockOptions options) {
+Task<Held> LockQueue::acquire(std::shared_ptr<LockQueue> /*self*/, LockOptions options) {
     if (options.signal && options.signal->aborted()) co_await fail(aborted_error());
     if (lock_.context.state.closed()) co_await fail(lock_.context.state.end_error());
     if (const auto outer = holds_.outer_of(options)) {

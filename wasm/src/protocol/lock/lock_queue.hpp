@@ -31,6 +31,9 @@
 //   DeadlockProbe    ends a request of each cycle of waits
 //   LockObserver     reports the requests of all tabs, and notices crashes
 //
+// A queue that is not used any more is removed (LockContext::queue()). A name that is used again
+// has a new one, as in a tab that uses it for the first time.
+//
 // The life of a request has its table in acquire_request.hpp, that of the driver in
 // lock_driver.hpp.
 #pragma once
@@ -55,8 +58,16 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     static std::shared_ptr<LockQueue> make(LockContext& context, const std::string& key,
                                            std::string_view name);
 
-    Task<Held> acquire(LockOptions options);
+    /// Requires that `self` is this queue, which the caller's coroutine keeps alive.
+    Task<Held> acquire(std::shared_ptr<LockQueue> self, LockOptions options);
 
+    /// Whether no coroutine runs.
+    [[nodiscard]] bool idle() { return scope_.idle(); }
+    /// Whether the queue may be removed: it has no request, no hold, no listener, and runs no
+    /// coroutine. Requires that only the context refers to it.
+    [[nodiscard]] bool unused() {
+        return idle() && !requests_.front() && !holds_.any() && !listeners_.any();
+    }
     /// Whether this tab holds the lock, or waits for it.
     [[nodiscard]] bool in_use() const { return !observer_.own_requests().empty(); }
     /// Whether this tab has to receive the messages about the lock: the tab holds the lock, is the
@@ -108,6 +119,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     RequestExpiry expiry_;
     DeadlockProbe probe_;
     LockObserver observer_;
+    Scope scope_;  // last: what runs in it uses all of the above
 };
 
 }  // namespace tabacus

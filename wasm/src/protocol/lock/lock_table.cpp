@@ -28,7 +28,8 @@ const std::string& LockTable::tab() const { return context_->epochs.tab(); }
 const Names& LockTable::naming() const { return context_->names; }
 
 Task<Held> LockTable::acquire(std::string name, LockOptions options) {
-    return context_->queue(name).acquire(std::move(options));
+    const auto queue = context_->queue(name);
+    return queue->acquire(queue, std::move(options));
 }
 
 Task<std::vector<Held>> LockTable::acquire_all(std::vector<std::string> names,
@@ -70,7 +71,8 @@ Task<std::vector<Held>> LockTable::acquire_all(std::vector<std::string> names,
 }
 
 Task<std::vector<LockRequestInfo>> LockTable::query(std::string name) {
-    return context_->queue(name).observer().query();
+    const auto queue = context_->queue(name);
+    return queue->observer().query(queue);
 }
 
 Task<std::vector<std::string>> LockTable::names() {
@@ -107,25 +109,27 @@ Task<std::unique_ptr<Transaction>> LockTable::begin(Stores scope, Access access,
 }
 
 Task<bool> LockTable::is_locked(std::string name) {
-    return context_->queue(name).observer().is_locked();
+    const auto queue = context_->queue(name);
+    return queue->observer().is_locked(queue);
 }
 
 Task<void> LockTable::wait_for_unlock(std::string name, std::optional<AbortSignal> signal,
                                       std::optional<double> timeout_ms) {
-    return context_->queue(name).observer().wait_for_unlock(std::move(signal), timeout_ms);
+    const auto queue = context_->queue(name);
+    return queue->observer().wait_for_unlock(queue, std::move(signal), timeout_ms);
 }
 
 void LockTable::broadcast(std::string_view name, const std::string& about) {
-    context_->queue(name).broadcast(about);
+    context_->queue(name)->broadcast(about);
 }
 
 Subscription LockTable::on_broadcast(std::string_view name,
                                      Function<void(const std::string&)> callback) {
-    return context_->queue(name).on_broadcast(std::move(callback));
+    return context_->queue(name)->on_broadcast(std::move(callback));
 }
 
 Subscription LockTable::on_change(std::string_view name, Function<void()> callback) {
-    return context_->queue(name).observer().on_change(std::move(callback));
+    return context_->queue(name)->observer().on_change(std::move(callback));
 }
 
 void LockTable::store_vanished() { context_->store_vanished(); }
@@ -149,6 +153,6 @@ void LockTable::close() {
 
 bool LockTable::closed() const { return context_->state.closed(); }
 
-bool LockTable::idle() { return context_->scope.idle(); }
+bool LockTable::idle() { return context_->idle(); }
 
 }  // namespace tabacus

@@ -12,10 +12,11 @@
 namespace tabacus {
 
 struct NamedLock {
-    NamedLock(LockContext& of, std::string escaped_name, std::string given_name)
-        : context(of), key(std::move(escaped_name)), name(std::move(given_name)) {}
+    NamedLock(LockContext& of, Scope& of_queue, std::string escaped_name, std::string given_name)
+        : context(of), scope(of_queue), key(std::move(escaped_name)), name(std::move(given_name)) {}
 
     LockContext& context;
+    Scope& scope;     // of the queue: what runs in it ends before the queue
     std::string key;  // the escaped name
     std::string name;
     std::unique_ptr<NativeLock> native = nullptr;
@@ -23,7 +24,7 @@ struct NamedLock {
     [[nodiscard]] Clock& clock() const { return context.world.clock(); }
     /// Whether Web Locks exclude other tabs.
     [[nodiscard]] bool has_web_locks() const { return context.world.locks().available(); }
-    void spawn(Task<void> task) const { context.scope.spawn(std::move(task)); }
+    void spawn(Task<void> task) const { scope.spawn(std::move(task)); }
     void post(LockMessage::Kind kind, std::vector<std::string> detail = {}) const {
         context.messages.post(kind, key, std::move(detail));
     }

@@ -65,7 +65,7 @@ Task<std::shared_ptr<NativeHold>> WebLock::acquire_under_entry_lock(NativeReques
     const bool needs_tokens = exclusive && request.claim.tokens > 0;
     if (needs_tokens && !request.if_available && context_.epochs.fenced()) {
         reservation_ = std::make_shared<TokenReservation>(context_.wakefulness, awake_for_ms);
-        context_.scope.spawn(reserve(reservation_, request.claim));
+        scope_.spawn(reserve(reservation_, request.claim));
     }
     auto lock = co_await request_lock(context_.names.lock(key_), request);
     if (!lock || cancelled_ || (exclusive && entry_lock_lost_)) co_return nullptr;
@@ -76,7 +76,7 @@ Task<std::shared_ptr<NativeHold>> WebLock::acquire_under_entry_lock(NativeReques
 
 std::shared_ptr<EntryLockRequest> WebLock::request_entry(LockMode mode, Function<void()> on_next) {
     auto entry = std::make_shared<EntryLockRequest>();
-    context_.scope.spawn(await_entry_lock(entry, mode, std::move(on_next)));
+    scope_.spawn(await_entry_lock(entry, mode, std::move(on_next)));
     return entry;
 }
 

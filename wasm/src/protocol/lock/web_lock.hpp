@@ -38,7 +38,9 @@ namespace tabacus {
 
 class WebLock final : public NativeLock {
   public:
-    WebLock(LockContext& context, std::string key) : context_(context), key_(std::move(key)) {}
+    /// `scope` runs its coroutines.
+    WebLock(LockContext& context, Scope& scope, std::string key)
+        : context_(context), scope_(scope), key_(std::move(key)) {}
 
     Task<std::shared_ptr<NativeHold>> acquire(NativeRequest request) override;
     std::shared_ptr<EntryLockRequest> request_entry(LockMode mode,
@@ -75,6 +77,7 @@ class WebLock final : public NativeLock {
     Task<void> reserve(std::shared_ptr<TokenReservation> reservation, LockClaim claim);
 
     LockContext& context_;
+    Scope& scope_;
     std::string key_;
     AbortSignal waiting_;      // of the request that was made last
     std::uint64_t asked_ = 0;  // the number of requests that were made

@@ -20,8 +20,8 @@ Failing pass_slot_over(ReplicaSlot& slot, const char* why) {
 /// is taken for an older one. If the claim is missing or damaged, the epoch is above that of every
 /// row of the slot. If the claim, or one of those rows, is of a newer version, the slot is passed
 /// over.
-Task<std::int64_t> next_epoch(ReplicaSlot& slot, ReplicaNotices& notices, Random& random,
-                              Transaction& transaction) {
+Task<std::int64_t> next_epoch(ReplicaSlot& slot, ReplicaNotices& notices, ReplicaNews& news,
+                              Random& random, Transaction& transaction) {
     std::int64_t epoch = slot.epoch();
     const auto former = co_await transaction.holder(subject_of_slot(slot.name()));
     constexpr const char* newer_holder = "the slot belongs to a newer version";
@@ -44,6 +44,7 @@ Task<std::int64_t> next_epoch(ReplicaSlot& slot, ReplicaNotices& notices, Random
             if (record) epoch = std::max(epoch, record->epoch);
         }
     }
+    if (epoch > 0 && epoch < epochs_in_adoption) news.expect_older_version();
     const auto next = epoch_after(epoch, random);
     if (!next) {
         // No replica reaches the last epoch by counting: another script wrote it. What the slot's
@@ -116,9 +117,9 @@ Task<void> adopt(Replica& replica) {
         loss.recovered = co_await recover(*transaction, generation, replica.backup,
                                           replica.counters, slot, made || other);
 
-    HolderRecord holder{
-        generation, slot.name(),
-        co_await next_epoch(slot, replica.notices, replica.world.random(), *transaction)};
+    HolderRecord holder{generation, slot.name(),
+                        co_await next_epoch(slot, replica.notices, replica.news,
+                                            replica.world.random(), *transaction)};
     transaction->claim(subject_of_slot(slot.name()), format_holder(holder));
     // If this transaction makes the generation, it commits no rows. Otherwise, if its outcome were
     // unknown and the database vanished, the loss could not be distinguished from a transaction

@@ -91,7 +91,7 @@ void start_committing(Replica& replica);
 void commit_before_sleep(Replica& replica);
 
 /// The most rows of one commit: more would make a task that a user notices.
-constexpr std::size_t commit_rows_max = 512;
+constexpr std::size_t commit_rows_max = 256;
 
 /// Commits the dirty rows of an adopted slot, and at most `most` of them, in one transaction. Fails
 /// with fenced if the slot is not this replica's any more, and as Transaction::commit() does.

@@ -8,12 +8,14 @@
 namespace tabacus {
 namespace {
 
-/// The pause between two announcements of one tab: the duration of a frame of the screen, which
-/// shows only one value. However often the tab adds, other tabs receive one announcement in a
-/// frame.
+/// The pause between two announcements of one tab: a frame of a screen, in which an eye sees one
+/// value only. However often the tab adds, another tab works through one message in a frame.
 constexpr double announce_pause_ms = 16;
-/// The most counters that are announced together: more would make a task that a user notices.
-constexpr std::size_t announced_max = 512;
+/// No further counter is announced in a message of this size, in bytes: some 300 counters with short
+/// names. Many more would make a task that a user notices.
+constexpr std::size_t message_size_max = 16'384;
+/// Separates the lines of a message. Escaped names do not contain it.
+constexpr char line_end = '\n';
 
 /// What was committed is announced once more after this time. It is longer than some frames, so
 /// that an increment that follows a commit is seldom announced late because of it.
@@ -24,12 +26,17 @@ constexpr double remind_after_ms = 100;
 constexpr double confirm_after_ms = 1500;
 constexpr int confirm_checks_max = 2;
 
+std::list<std::string> take_announcements(const Replica& replica) {
+    return tabacus::take_announcements(replica.counters, replica.slot,
+                                       replica.news.older_version_expected());
+}
+
 Task<void> announce_loop(Replica& replica) {
     replica.news.set_announcing(true);
     const auto waits = [](const auto* state) { return state->news.due(); };
     const auto& busy = replica.counters.busy();
     while (replica.active() && std::any_of(busy.begin(), busy.end(), waits)) {
-        post(replica, take_announcements(replica.counters, replica.slot, announced_max));
+        post(replica, take_announcements(replica));
         co_await replica.world.clock().sleep(announce_pause_ms);
     }
     replica.news.set_announcing(false);
@@ -86,8 +93,8 @@ void on_totals(Replica& replica, CounterState& state, const Message& message) {
     if (replica.medium != Medium::memory) expect_confirmation(replica, state);
 }
 
-void on_message(Replica& replica, std::string_view text) {
-    const auto message = parse_message(text);
+void on_line(Replica& replica, std::string_view line) {
+    const auto message = parse_message(line);
     if (!message || replica.closed()) return;  // of another version, or of another script
     if (message->kind == Message::Kind::recovered) {
         reload_all(replica);
@@ -108,21 +115,41 @@ void on_message(Replica& replica, std::string_view text) {
     }
 }
 
+void on_message(Replica& replica, std::string_view text) {
+    auto end = text.find(line_end);
+    while (end != std::string_view::npos) {
+        on_line(replica, text.substr(0, end));
+        text.remove_prefix(end + 1);
+        end = text.find(line_end);
+    }
+    on_line(replica, text);
+}
+
 }  // namespace
 
 std::list<std::string> take_announcements(const CounterSet& counters, const ReplicaSlot& slot,
-                                          std::size_t most) {
+                                          bool older_version) {
     std::list<std::string> messages;
+    std::string together;
+    std::size_t size = 0;
     for (auto* state : counters.busy()) {
-        if (messages.size() == most) break;
+        if (size >= message_size_max) break;
         if (!state->news.take_due()) continue;
         // It is announced once a commit has based it.
         if (!state->own_row.based()) continue;
-        messages.push_back(format_message({Message::Kind::totals,
-                                           state->key,
-                                           slot.row(),
-                                           {slot.epoch(), state->own_row.attempted()}}));
+        auto line = format_message({Message::Kind::totals,
+                                    state->key,
+                                    slot.row(),
+                                    {slot.epoch(), state->own_row.attempted()}});
+        size += line.size();
+        if (older_version || state->row_cache.has_older_version()) {
+            messages.push_back(std::move(line));
+            continue;
+        }
+        if (!together.empty()) together += line_end;
+        together += line;
     }
+    if (!together.empty()) messages.push_back(std::move(together));
     return messages;
 }
 
@@ -155,7 +182,10 @@ void follow(Replica& replica, CounterState& state) {
 
 void announce_at_once(Replica& replica) {
     mark_committed(replica.counters);
-    post(replica, take_announcements(replica.counters, replica.slot));
+    for (auto messages = take_announcements(replica); !messages.empty();
+         messages = take_announcements(replica)) {
+        post(replica, messages);
+    }
 }
 
 void start_announcing(Replica& replica) {

@@ -16,6 +16,8 @@
 //                                                         does not have are checked once more, and
 //                                                         then forgotten
 //
+// A message has a line for each counter. Version 0.1.0 reads messages of one line only.
+//
 // Totals are cumulative, so that order, repetition and loss of messages do no harm. They are
 // announced before they are committed, and not believed for long: what was received is checked
 // against the store after a while, and forgotten if the store does not confirm it.
@@ -64,7 +66,13 @@ class ReplicaNews {
     void set_confirming(bool confirming) { confirming_ = confirming; }
 
     /// Returns true once: in the first call.
-    bool meet_older_version() { return !std::exchange(older_version_met_, true); }
+    bool meet_older_version() {
+        expect_older_version();
+        return !std::exchange(older_version_met_, true);
+    }
+    /// Notes that a tab of version 0.1.0 may be open.
+    void expect_older_version() { older_version_expected_ = true; }
+    [[nodiscard]] bool older_version_expected() const { return older_version_expected_; }
 
   private:
     std::unique_ptr<Channel> channel_;
@@ -73,6 +81,7 @@ class ReplicaNews {
     bool reminding_ = false;
     bool confirming_ = false;
     bool older_version_met_ = false;
+    bool older_version_expected_ = false;
 };
 
 /// Opens the channel, and listens.
@@ -82,11 +91,13 @@ void listen(Replica& replica);
 /// because the tab may have missed announcements before it listened.
 void follow(Replica& replica, CounterState& state);
 
-/// Returns the messages that announce the own rows that are to be announced, if their totals are
-/// known: until a row is based, they are not. Each row is returned once, and at most `most` at a
-/// time.
+/// Returns the message that announces the own rows that are to be announced, if their totals are
+/// known: until a row is based, they are not. It has a line for each row, and each row is returned
+/// once. If it becomes too long, the other rows are left for the next call. A counter that version
+/// 0.1.0 has counted has a message of its own, which that version reads, and with `older_version`
+/// each counter has.
 std::list<std::string> take_announcements(const CounterSet& counters, const ReplicaSlot& slot,
-                                          std::size_t most = SIZE_MAX);
+                                          bool older_version);
 
 /// Posts messages to the tabs that listen.
 void post(Replica& replica, const std::list<std::string>& messages);

@@ -64,7 +64,8 @@ Task<void> FairOrder::take(AcquireRequestPtr request) {
         wake_.set();
     });
     if (!entry) co_return;
-    ahead_.push_back({++last_, request->options.mode, request->id, since_ms, std::move(entry)});
+    last_ = lock_.context.stamps.next_id();
+    ahead_.push_back({last_, request->options.mode, request->id, since_ms, std::move(entry)});
     last_since_ms_ = since_ms;
     announce(*request, std::nullopt);
 }
@@ -135,7 +136,7 @@ FairOrder::Position FairOrder::pop_position(const AcquireRequest& first) {
         }
         position.entry->give_up();
     }
-    current_ = ++last_;
+    current_ = last_ = lock_.context.stamps.next_id();
     last_since_ms_ = first.since_ms;
     return {current_, first.options.mode, first.id, first.since_ms, nullptr};
 }

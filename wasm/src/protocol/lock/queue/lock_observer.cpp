@@ -193,8 +193,9 @@ void LockObserver::TabQuery::note(const LockMessage& message) {
 
 // --- Queries of this tab ------------------------------------------------------------------------
 
-Task<std::vector<LockRequestInfo>> LockObserver::query() {
-    return read_again(lock_.context.world, [this] { return query_tabs(); });
+Task<std::vector<LockRequestInfo>> LockObserver::query(Owner owner) {
+    return read_again(lock_.context.world,
+                      [this, owner = std::move(owner)] { return query_tabs(); });
 }
 
 /// Whether the browser counts this tab among the clients of the lock.
@@ -377,7 +378,7 @@ Task<void> LockObserver::check_for_crash() {
     if (crashed) listeners_.changed();
 }
 
-Task<void> LockObserver::wait_for_unlock(std::optional<AbortSignal> signal,
+Task<void> LockObserver::wait_for_unlock(Owner owner, std::optional<AbortSignal> signal,
                                          std::optional<double> timeout_ms) {
     if (signal && signal->aborted()) co_await fail(ErrorCode::aborted, "the wait was aborted");
     struct Wait {
@@ -408,7 +409,8 @@ Task<void> LockObserver::wait_for_unlock(std::optional<AbortSignal> signal,
     while (!wait->end) {
         wait->changed = {};
         // Nothing is known before the page is shown, which wakes this wait.
-        const bool locked = lock_.context.world.lifecycle().prerendering() || co_await is_locked();
+        const bool locked =
+            lock_.context.world.lifecycle().prerendering() || co_await is_locked(owner);
         // If the lock is free, even the shortest timeout was long enough.
         if (!locked && wait->end != ErrorCode::aborted) co_return;
         if (wait->end) break;
@@ -419,8 +421,8 @@ Task<void> LockObserver::wait_for_unlock(std::optional<AbortSignal> signal,
                   timed_out ? "the lock was not released in time" : "the wait was aborted");
 }
 
-Task<bool> LockObserver::is_locked() {
-    const auto infos = co_await query();
+Task<bool> LockObserver::is_locked(Owner owner) {
+    const auto infos = co_await query(std::move(owner));
     co_return std::any_of(infos.begin(), infos.end(), [](const auto& info) { return info.held; });
 }
 

@@ -53,12 +53,16 @@ class LockObserver {
           holds_(holds),
           availability_(availability) {}
 
+    /// What a caller's coroutine keeps alive: the queue of this observer.
+    using Owner = std::shared_ptr<const void>;
+
     /// Returns the requests of all tabs, as LockTable::query() does.
-    Task<std::vector<LockRequestInfo>> query();
+    Task<std::vector<LockRequestInfo>> query(Owner owner);
     /// Returns the requests of this tab: its grants first, then those that wait.
     [[nodiscard]] std::vector<LockRequestInfo> own_requests() const;
-    Task<bool> is_locked();
-    Task<void> wait_for_unlock(std::optional<AbortSignal> signal, std::optional<double> timeout_ms);
+    Task<bool> is_locked(Owner owner);
+    Task<void> wait_for_unlock(Owner owner, std::optional<AbortSignal> signal,
+                               std::optional<double> timeout_ms);
     Subscription on_change(Function<void()> callback);
 
     /// Notes that this tab or another one has made a request. Calls the callbacks that watch if the

@@ -96,4 +96,10 @@ std::int64_t RowCache::committed_sum() const {
     return total;
 }
 
+bool RowCache::has_older_version() const {
+    return std::any_of(rows_.begin(), rows_.end(), [](const CachedRow& row) {
+        return std::max(row.committed.epoch, row.announced.epoch) < epochs_in_adoption;
+    });
+}
+
 }  // namespace tabacus

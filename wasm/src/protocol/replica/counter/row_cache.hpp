@@ -59,6 +59,9 @@ class RowCache {
     /// far beyond any value that may be shown.
     [[nodiscard]] std::int64_t sum() const;
     [[nodiscard]] std::int64_t committed_sum() const;
+    /// Whether version 0.1.0 has written or announced one of the rows, so that a tab of that
+    /// version may use the counter.
+    [[nodiscard]] bool has_older_version() const;
 
   private:
     [[nodiscard]] CachedRow* find(std::string_view id);
