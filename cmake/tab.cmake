@@ -11,6 +11,8 @@ function(tabacus_program name)
         -sALLOW_MEMORY_GROWTH
         # The functions are split by their names.
         --profiling-funcs
+        # A call takes fewer bytes than even a small function in its place, compressed.
+        -Wl,-mllvm,-inline-threshold=-30
         ${ARGN})
 endfunction()
 

@@ -1,5 +1,7 @@
 /** Names the functions that a piece imports, in its binary. */
 
+import { decoded, encoded, withSection } from './leb128.js';
+
 /** The module that the functions are imported from, as WebAssembly writes its name. */
 const imported = '\x09functions';
 
@@ -7,19 +9,6 @@ const imported = '\x09functions';
 const shortModule = 'f';
 
 const importSection = 2;
-
-/** An unsigned number in WebAssembly's encoding (LEB128). @param {number} n @returns {number[]} */
-const encoded = (n) => (n < 0x80 ? [n] : [(n & 0x7f) | 0x80, ...encoded(n >> 7)]);
-
-/** @param {Uint8Array} bytes @param {number} at @returns {[n: number, end: number]} */
-function decoded(bytes, at) {
-    let n = 0;
-    for (let shift = 0; ; shift += 7) {
-        const byte = bytes[at++] ?? 0;
-        n |= (byte & 0x7f) << shift;
-        if (byte < 0x80) return [n, at];
-    }
-}
 
 /** A text, with its length before it. @param {string} text */
 const named = (text) => [...encoded(text.length), ...Buffer.from(text)];
@@ -32,18 +21,7 @@ const named = (text) => [...encoded(text.length), ...Buffer.from(text)];
  * @param {Buffer} module a module whose imports of `functions`, if it has any, follow one another
  * @returns {Buffer}
  */
-export function nameByDistance(module) {
-    for (let at = 8; at < module.length;) {
-        const [size, begin] = decoded(module, at + 1);
-        if (module[at] === importSection) {
-            const section = Buffer.from(shortened(module.subarray(begin, begin + size)));
-            const head = Buffer.from([importSection, ...encoded(section.length)]);
-            return Buffer.concat([module.subarray(0, at), head, section, module.subarray(begin + size)]);
-        }
-        at = begin + size;
-    }
-    return module;
-}
+export const nameByDistance = (module) => withSection(module, importSection, shortened);
 
 /** @param {Buffer} section the imports @returns {number[]} */
 function shortened(section) {

@@ -21,11 +21,14 @@ import { orderFunctions } from './function-order.js';
 import { FunctionTable } from './function-table.js';
 import { bridgeBuild } from './bridge-generator.js';
 import { buildFolder, logFolder, repository } from './paths.js';
+import { addressesWhereUsed } from './late-addresses.js';
+import { roundLocalCounts } from './local-counts.js';
 import { graphOf, objectAt, reached } from './program-graph.js';
 import { nameByDistance } from './piece-imports.js';
 import { importsOf, readSource, typeOf, writePiece } from './piece-text.js';
 import { readProgram } from './program-text.js';
 import { step } from './progress.js';
+import { withoutReturnedObjects } from './returned-objects.js';
 import { run } from './run.js';
 import { ownersOf, segmentsOf } from './static-data.js';
 
@@ -217,6 +220,21 @@ const layoutOf = (source, pieceOf, imported, inTable) =>
     });
 
 /**
+ * The program with functions that compress better.
+ *
+ * @param {Source} source
+ * @param {Set<string>} fixed functions whose type must stay
+ * @returns {Source}
+ */
+function rewritten(source, fixed) {
+    const functions = [...withoutReturnedObjects(source.functions, fixed)];
+    return {
+        ...source,
+        functions: new Map(functions.map(([func, lines]) => [func, addressesWhereUsed(lines)])),
+    };
+}
+
+/**
  * The program with the indices of a table, instead of those of the link.
  *
  * @param {FunctionTable} table
@@ -245,12 +263,14 @@ function plan(text, analysis) {
     const owners = ownersOf(analysed, graph.objects, pieceOf, { primary, shared });
     const imports = importsBetween(program, pieceOf);
     const imported = new Set([...imports.values()].flatMap((funcs) => [...funcs]));
-    const source = readSource(text);
-    const inTable = new Set([...pointedTo(analysed, other), ...imported]);
+    const byIndex = pointedTo(analysed, other);
+    const fixed = new Set([...byIndex, ...program.exports.values()]);
+    const source = rewritten(readSource(text), fixed);
+    const inTable = new Set([...byIndex, ...imported]);
     const layout = layoutOf(source, pieceOf, imported, inTable);
     const order = layout.flatMap(({ elements }) => elements);
     const table = new FunctionTable(program, analysed, order);
-    const moved = renumbered(table, source, readSource(analysis));
+    const moved = renumbered(table, source, rewritten(readSource(analysis), fixed));
     const data = [{ at: base, bytes: table.inData(image, other) }];
     return layout.map(({ piece, ...own }) => {
         const isOwn = (/** @type {number} */ at) =>
@@ -288,10 +308,14 @@ export async function splitProgram(tools) {
         'split-program',
         'function-order',
         'function-table',
+        'late-addresses',
+        'leb128',
+        'local-counts',
         'piece-imports',
         'piece-text',
         'program-graph',
         'program-text',
+        'returned-objects',
         'static-data',
         '../../bridge/exports',
     ];
@@ -325,8 +349,11 @@ const file = (name) => join(outFolder, name);
 async function split(tools, program, build) {
     const tool = (/** @type {string[]} */ ...[name = '', ...args]) =>
         run(tools.command(name, [...args, ...features]), log);
-    await tool('wasm-dis', program, '-o', file('program.wat'));
-    await tool('wasm-dis', join(folder, 'tab-analysis.wasm'), '-o', file('analysis.wat'));
+    // A variable that the compiler used for several values becomes several, so that most are assigned once
+    // (scripts/lib/late-addresses.js).
+    const toText = ['-g', '--ssa-nomerge', '-S', '-o'];
+    await tool('wasm-opt', program, ...toText, file('program.wat'));
+    await tool('wasm-opt', join(folder, 'tab-analysis.wasm'), ...toText, file('analysis.wat'));
     for (const { piece, module } of plan(read(file('program.wat')), read(file('analysis.wat')))) {
         writeFileSync(file(`${piece}.wat`), module);
         await tool('wasm-as', file(`${piece}.wat`), '-g', '-o', file(`${piece}.debug.wasm`));
@@ -336,7 +363,7 @@ async function split(tools, program, build) {
             ...['--strip-debug', '--remove-unused-module-elements'],
         );
         for (const form of ['wasm', 'debug.wasm']) {
-            const bytes = nameByDistance(readFileSync(file(`${piece}.${form}`)));
+            const bytes = roundLocalCounts(nameByDistance(readFileSync(file(`${piece}.${form}`))));
             writeFileSync(file(`${piece}.${form}`), bytes);
             appendFileSync(file(`${piece}.${form}`), customSection('build', build));
         }
