@@ -73,8 +73,10 @@ export async function compileWasm(address, what, { platform = globalThis, argume
     if (!mayHang(origin.address)) return fetchAndCompile(origin, platform);
     /** @type {any} */
     let timer;
-    const late = new Promise((_, reject) => (timer = platform.setTimeout(reject, arrival_ms))).catch(() => {
-        throw unavailable(origin, 'no answer within 60 s; call again');
+    /** @type {Promise<never>} */
+    const late = new Promise((_, reject) => {
+        const end = () => reject(unavailable(origin, 'no answer within 60 s; call again'));
+        timer = platform.setTimeout(end, arrival_ms);
     });
     return Promise.race([fetchAndCompile(origin, platform), late]).finally(() =>
         platform.clearTimeout(timer),

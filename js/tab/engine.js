@@ -5,6 +5,7 @@
 
 import { Bridge } from '../core/bridge.js';
 import { tabCapabilities, tabClose, tabOpen } from '../core/generated/counters.js';
+import { alone } from '../core/generated/glue.js';
 import { moduleRegistry } from '../core/module-registry.js';
 import { hostWork } from '../common/host-work.js';
 import { compilePiece, pieceNotStarted } from '../core/load-module.js';
@@ -48,9 +49,6 @@ const featureParts = {
     limits: { module: modules.limits, pieces: ['locks', 'limits'] },
     catalogue: { module: modules.catalogue, pieces: ['locks', 'catalogue'] },
 };
-
-/** The pieces that import no functions of `locks`. @type {PieceName[]} */
-const alone = ['locks', 'storage', 'gather', 'transfer'];
 
 /**
  * How an engine notifies its handles.
@@ -249,7 +247,7 @@ export class Engine {
             this.#ahead.delete(name); // if this fails, the next call has to fetch the piece again
             const module = await compiling;
             // Each other piece imports functions of `locks`.
-            if (!alone.includes(name)) await this.#piece('locks').get();
+            if (name !== 'locks' && !alone.includes(name)) await this.#piece('locks').get();
             const adding = this.#program.add(name, module).catch(pieceNotStarted(name, source));
             this.bridge.contain(await hostWork(platform, adding, name));
         }, this.#retry);
@@ -263,8 +261,8 @@ export class Engine {
     }
 
     /**
-     * Makes a part of the engine. `module`, the piece that the part needs, and what all parts but `transfer` need are
-     * fetched at the same time.
+     * Makes a part of the engine. `module`, the piece that the part needs, and what else that piece needs are fetched at
+     * the same time.
      *
      * @template Module, Part
      * @param {PieceName} piece
@@ -276,8 +274,7 @@ export class Engine {
         const [loaded] = await Promise.all([
             hostWork(this.platform, module, 'import()'),
             this.load(piece),
-            alone.includes(piece) || this.load('locks'),
-            piece === 'transfer' || this.#coordination.get(),
+            ...(alone.includes(piece) ? [] : [this.load('locks'), this.#coordination.get()]),
         ]);
         if (this.#failure) throw this.#failure;
         return make(loaded);

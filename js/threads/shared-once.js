@@ -23,6 +23,18 @@ export class SharedOnce {
         return Atomics.load(this.#core.words, this.#at) !== 0;
     }
 
+    /** Whether the holder of the mutex has to run the function: an earlier holder may have died in it. */
+    #isDue() {
+        this.#mutex.markConsistent();
+        return !this.#done;
+    }
+
+    /** Records that the function has run. */
+    #end() {
+        Atomics.store(this.#core.words, this.#at, 1);
+        return true;
+    }
+
     /**
      * Implements SharedMemory.callOnce().
      *
@@ -33,11 +45,9 @@ export class SharedOnce {
         if (this.#done) return false;
         this.#mutex.lock(options);
         try {
-            this.#mutex.markConsistent();
-            if (this.#done) return false;
+            if (!this.#isDue()) return false;
             run();
-            Atomics.store(this.#core.words, this.#at, 1);
-            return true;
+            return this.#end();
         } finally {
             this.#mutex.unlock();
         }
@@ -53,11 +63,9 @@ export class SharedOnce {
         if (this.#done) return false;
         const held = await this.#mutex.lockAsync(options);
         try {
-            this.#mutex.markConsistent();
-            if (this.#done) return false;
+            if (!this.#isDue()) return false;
             await run();
-            Atomics.store(this.#core.words, this.#at, 1);
-            return true;
+            return this.#end();
         } finally {
             held.unlock();
         }

@@ -477,6 +477,7 @@ export function glueModule() {
         const type = `(${typed.join(', ')}) => ${returns ? 'number' : 'void'}`;
         return `@property {${type}} ${name}${raw && !byHand ? ` Calls ${calledFunction(call)}() in C++.` : ''}`;
     });
+    const alone = Object.keys(pieces).filter((piece) => pieces[piece]?.alone);
     return (
         head +
         comment([
@@ -493,6 +494,7 @@ export function glueModule() {
             '@typedef {object} Exports',
             ...members,
         ]) +
-        '\nexport {};\n'
+        '\n/**\n * The pieces that are loaded without `locks`.\n * @type {PieceName[]}\n */\n' +
+        `export const alone = [${alone.map((piece) => `'${piece}'`).join(', ')}];\n`
     );
 }
