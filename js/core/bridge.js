@@ -315,8 +315,7 @@ export class Bridge {
         });
         let at = size > bytesMax ? 0 : this.glue.tab_buffer(size);
         if (at === 0) throw new TabacusError('out-of-memory', `no memory for ${size} bytes`);
-        const heap = this.glue.HEAPU8; // read after tab_buffer(), which may have grown the memory
-        const view = new DataView(heap.buffer);
+        const { HEAPU8: heap, view } = this.glue; // read after tab_buffer(), which may have grown the memory
         for (const bytes of encoded) {
             if (typeof bytes === 'number') {
                 view.setFloat64(at, bytes, true);
@@ -355,6 +354,6 @@ export class Bridge {
      * @param {number} at
      */
     unpack(at) {
-        return new Unpacker(this.glue.HEAPU8, at, this.#decoder);
+        return new Unpacker(this.glue, at, this.#decoder);
     }
 }

@@ -14,8 +14,8 @@
 
 /** The callbacks of locks and queues for the program. The program identifies each by a number. */
 export class CoordinationListeners {
-    /** The callbacks of held locks for their loss. @type {Map<number, (reason: string) => void>} */
-    lost = new Map();
+    /** The locks that are not released, of all handles. @type {Map<number, import('../lock/held.js').Held>} */
+    held = new Map();
 
     /** The callbacks of watches for changes of a lock. @type {Map<number, () => void>} */
     unlocked = new Map();
@@ -37,7 +37,7 @@ export class CoordinationListeners {
      * @param {string} reason
      */
     lockLost(held, reason) {
-        this.lost.get(held)?.(reason);
+        this.held.get(held)?._lose(reason);
     }
 
     /** Called by the program when a watched lock was acquired, released or lost. @param {number} watch */

@@ -49,13 +49,13 @@ export class Unpacker {
     #decoder;
 
     /**
-     * @param {Uint8Array} heap
+     * @param {Pick<import('./program.js').Glue, 'HEAPU8' | 'view'>} memory
      * @param {number} at the address of the first value
      * @param {TextDecoder} decoder
      */
-    constructor(heap, at, decoder) {
-        this.#heap = heap;
-        this.#view = new DataView(heap.buffer);
+    constructor({ HEAPU8, view }, at, decoder) {
+        this.#heap = HEAPU8;
+        this.#view = view;
         this.#at = at;
         this.#decoder = decoder;
     }

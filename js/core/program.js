@@ -20,7 +20,7 @@ import { build as ownBuild } from './generated/build.js';
  * The program as the bridge uses it: the exports of all loaded pieces, and the function that the program
  * calls.
  *
- * @typedef {{ HEAPU8: Uint8Array, tabacusCall: (...call: HostCallArguments) => unknown } &
+ * @typedef {{ HEAPU8: Uint8Array, view: DataView, tabacusCall: (...call: HostCallArguments) => unknown } &
  *   import('./generated/glue.js').Exports} Glue
  */
 
@@ -83,7 +83,10 @@ export class Program {
             /** @type {(...call: HostCallArguments) => unknown} */
             tabacus_call: (call, a, b, c, d, number, first, firstSize, second, secondSize) =>
                 glue.tabacusCall(call, a, b, c, d, number, first, firstSize, second, secondSize),
-            emscripten_notify_memory_growth: () => (glue.HEAPU8 = new Uint8Array(memory.buffer)),
+            emscripten_notify_memory_growth: () => {
+                glue.HEAPU8 = new Uint8Array(memory.buffer);
+                glue.view = new DataView(memory.buffer);
+            },
         };
         const { exports } = await WebAssembly.instantiate(module, { env });
         const memory = /** @type {WebAssembly.Memory} */ (exports.memory);

@@ -20,11 +20,11 @@ export class Held {
     /** The controller of `signal`. The first use of `signal` makes it, since few callers use it. @type {AbortController | undefined} */
     #lost;
 
-    /** @type {((reason: unknown) => void)[]} */
-    #listeners = [];
+    /** Undefined until there is one: few locks have any. @type {((reason: unknown) => void)[] | undefined} */
+    #listeners;
 
-    /** Called when the lock is released. @internal */
-    _released = () => {};
+    /** Called when the lock is released. @type {(() => void) | undefined} @internal */
+    _released;
 
     /**
      * @param {import('./tab-locks.js').TabLocks} locks
@@ -166,7 +166,7 @@ export class Held {
         if (!this.#isKept()) return;
         this.#loss = { reason };
         this.#lost?.abort(reason);
-        for (const listener of this.#listeners) listener(reason);
+        for (const listener of this.#listeners ?? []) listener(reason);
     }
 
     /**
@@ -185,6 +185,6 @@ export class Held {
      */
     _whenLost(listener) {
         if (this.#loss) listener(this.#loss.reason);
-        else this.#listeners.push(listener);
+        else (this.#listeners ??= []).push(listener);
     }
 }

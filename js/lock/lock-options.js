@@ -113,14 +113,8 @@ function checkLabel(label) {
     return label;
 }
 
-/**
- * Checks the options of a lock, and returns them with their defaults.
- *
- * @param {unknown} given
- * @throws {import('../common/errors.js').TabacusError} `invalid-argument`
- * @throws {DOMException} `NotSupportedError` for options that exclude each other
- */
-export function checkLockOptions(given = {}) {
+/** Checks options that were passed. @param {unknown} given */
+function checkGiven(given) {
     const options = checkOptions(given, lockOptions);
     const { mode = 'exclusive', maxHold, within } = options;
     if (mode !== 'exclusive' && mode !== 'shared') throw invalid('mode', mode, 'exclusive or shared');
@@ -152,6 +146,18 @@ export function checkLockOptions(given = {}) {
         within,
     };
 }
+
+/** Most requests are made without options, so that these are checked once. */
+const lockDefaults = Object.freeze(checkGiven({}));
+
+/**
+ * Checks the options of a lock, and returns them with their defaults.
+ *
+ * @param {unknown} given
+ * @throws {import('../common/errors.js').TabacusError} `invalid-argument`
+ * @throws {DOMException} `NotSupportedError` for options that exclude each other
+ */
+export const checkLockOptions = (given) => (given === undefined ? lockDefaults : checkGiven(given));
 
 /** Checks the options of tab.once(), as checkLockOptions() does. @param {unknown} given */
 export function checkOnceOptions(given = {}) {

@@ -9,6 +9,9 @@
  */
 const mark = '\uffff';
 
+/** What the core's names do not have, and surrogates of any kind. */
+const perhapsEscaped = /[\0\ud800-\udfff\uffff]/;
+
 /**
  * Returns the core's name for a lock, in which U+0000, lone surrogates and the escape character itself are
  * escaped. Different names have different results.
@@ -17,10 +20,12 @@ const mark = '\uffff';
  * @returns {string}
  */
 export const coreName = (name) =>
-    name.replace(
-        /[\0\uffff]|\p{Surrogate}/gu,
-        (unit) => mark + unit.charCodeAt(0).toString(16).padStart(4, '0'),
-    );
+    perhapsEscaped.test(name)
+        ? name.replace(
+              /[\0\uffff]|\p{Surrogate}/gu,
+              (unit) => mark + unit.charCodeAt(0).toString(16).padStart(4, '0'),
+          )
+        : name;
 
 /** Returns the lock name that coreName() has converted. @param {string} name */
 export const domName = (name) =>

@@ -86,10 +86,10 @@ export function cloneError(error) {
 /**
  * Whether a value is a promise or another thenable.
  *
- * @param {unknown} value reading its `then` may throw
+ * @param {any} value reading its `then` may throw
  * @returns {value is PromiseLike<unknown>}
  */
-export const isThenable = (value) => typeof Object(value).then === 'function';
+export const isThenable = (value) => typeof value?.then === 'function';
 
 /**
  * Resolves with what `run` returns. Rejects as soon as the lock is lost. It removes its listener from the

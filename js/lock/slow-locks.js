@@ -1,4 +1,4 @@
-/** Warnings of requests for locks that wait for long. */
+/** The requests for locks that wait, and warnings of those that wait for long. */
 
 /**
  * How long a warning waits for the description of the holder. If it does not come in time, the warning is
@@ -6,9 +6,15 @@
  */
 const answer_ms = 1_000;
 
+/** What a request waits for: its locks. @typedef {{ kind: 'lock' | 'semaphore', names: string[] }} Watched */
+
 /**
  * A request that waits.
- * @typedef {{ kind: 'lock' | 'semaphore', names: string[], since_ms: number, ended: boolean }} Waiting
+ *
+ * @typedef {object} Waiting
+ * @property {number} request as lockAbort() takes it
+ * @property {Watched | undefined} watched undefined if no warning of it is to come
+ * @property {number} since_ms since when it waits
  */
 
 /** Warns once of each request that waits for longer than the option `timeouts.slowLock` of open(). */
@@ -18,7 +24,7 @@ export class SlowLocks {
     #clock;
     #slow_ms;
 
-    /** The requests of which the tab has not warned, the oldest first. @type {Set<Waiting>} */
+    /** The oldest first. @type {Set<Waiting>} */
     #waiting = new Set();
 
     /**
@@ -42,26 +48,33 @@ export class SlowLocks {
     }
 
     /**
-     * Warns of a request that waits for long. Candidates of leaders are left out, because they wait for as long as
-     * another tab leads.
+     * Called when a request begins to wait. Warns if it waits for long, unless end() is called before. Candidates of
+     * leaders are left out, because they wait for as long as another tab leads.
      *
-     * @template T
-     * @param {Promise<T>} request
-     * @param {Waiting['kind']} kind
-     * @param {string[]} names of its locks
-     * @returns {Promise<T>} the request
+     * @param {number} request
+     * @param {Watched | undefined} watched undefined if it does not wait for a lock
+     * @returns {Waiting}
      */
-    warnOf(request, kind, names) {
-        if (this.#slow_ms === Infinity || names.some((name) => name.startsWith('leader/'))) return request;
-        const waiting = { kind, names, since_ms: this.#clock.monotonic(), ended: false };
+    begin(request, watched) {
+        const isWatched =
+            watched &&
+            this.#slow_ms !== Infinity &&
+            !watched.names.some((name) => name.startsWith('leader/'));
+        const since_ms = this.#clock.monotonic();
+        const waiting = { request, watched: isWatched ? watched : undefined, since_ms };
         this.#waiting.add(waiting);
-        if (!this.#stop) this.#start(this.#slow_ms);
-        const ended = () => {
-            waiting.ended = true;
-            this.#waiting.delete(waiting);
-        };
-        request.then(ended, ended);
-        return request;
+        if (isWatched && !this.#stop) this.#start(this.#slow_ms);
+        return waiting;
+    }
+
+    /** The requests that wait. */
+    requests() {
+        return [...this.#waiting].map(({ request }) => request);
+    }
+
+    /** Called when a request waits no more. @param {Waiting} waiting */
+    end(waiting) {
+        this.#waiting.delete(waiting);
     }
 
     /** Starts the timer. A tab that is no longer used can be collected meanwhile. @param {number} delay_ms */
@@ -71,7 +84,7 @@ export class SlowLocks {
     }
 
     /** Ends the timer. */
-    end() {
+    stop() {
         this.#stop?.();
         this.#stop = undefined;
     }
@@ -82,29 +95,30 @@ export class SlowLocks {
      */
     _warnOfOld() {
         this.#stop = undefined;
-        /** @type {Map<string, Waiting>} */
+        /** @type {Map<string, [Waiting, Watched]>} */
         const oldest = new Map();
         for (const waiting of this.#waiting) {
-            const left_ms = waiting.since_ms + this.#slow_ms - this.#clock.monotonic();
+            const { watched, since_ms } = waiting;
+            if (!watched) continue;
+            const left_ms = since_ms + this.#slow_ms - this.#clock.monotonic();
             if (left_ms > 0) {
                 this.#start(Math.max(left_ms, answer_ms));
                 break;
             }
-            this.#waiting.delete(waiting);
-            const key = JSON.stringify([waiting.kind, waiting.names]);
-            if (!oldest.has(key)) oldest.set(key, waiting);
+            waiting.watched = undefined;
+            const key = JSON.stringify([watched.kind, watched.names]);
+            if (!oldest.has(key)) oldest.set(key, [waiting, watched]);
         }
-        for (const waiting of oldest.values()) void this.#warn(waiting);
+        for (const [waiting, watched] of oldest.values()) void this.#warn(waiting, watched);
     }
 
-    /** @param {Waiting} waiting */
-    async #warn(waiting) {
-        const { kind, names, since_ms } = waiting;
+    /** @param {Waiting} waiting @param {Watched} watched */
+    async #warn(waiting, { kind, names }) {
         const holders = kind === 'lock' ? await Promise.all(names.map((name) => this.#holderOf(name))) : [];
-        const waited_s = Math.round((this.#clock.monotonic() - since_ms) / 1000);
+        const waited_s = Math.round((this.#clock.monotonic() - waiting.since_ms) / 1000);
         const known =
             holders.filter((holder) => holder !== undefined).join(', ') || 'who holds it is not known';
-        if (waiting.ended || this.#locks._access._ended) return;
+        if (!this.#waiting.has(waiting) || this.#locks._access._ended) return;
         this.#owner._emit('warning', {
             code: 'slow-lock',
             message: `A request for the ${kind} "${names.join('", "')}" has waited for ${waited_s} s: ${known}.`,

@@ -46,12 +46,6 @@ export class TabLocks {
     #observer;
     #slow;
 
-    /** The locks that are not released, by their numbers in the core. @type {Map<number, Held>} */
-    #held = new Map();
-
-    /** Functions that withdraw the waiting requests. @type {Set<() => void>} */
-    #waiting = new Set();
-
     /** Loads the piece of the program that once(), leaders and semaphores need. @internal */
     _loadLeader;
 
@@ -264,11 +258,13 @@ export class TabLocks {
         const limited = maxHold_ms !== undefined || outer !== undefined;
         const known = names.map((name) => this._name(name));
         return this._wait(
-            { signals: [signal, releaseSignal], timeout, unwanted: (numbers) => this._giveBack(numbers) },
-            (request) => {
-                const answer = start(known, options, outer?._id ?? 0, request);
-                return ifAvailable || steal ? answer : this.#slow.warnOf(answer, kind, names);
+            {
+                signals: [signal, releaseSignal],
+                timeout,
+                unwanted: (numbers) => this._giveBack(numbers),
+                watched: ifAvailable || steal ? undefined : { kind, names },
             },
+            (request) => start(known, options, outer?._id ?? 0, request),
             (/** @type {number[]} */ numbers) => {
                 const held = numbers.map((number, index) =>
                     this._hold(number, /** @type {string} */ (names[index]), { mode, label, limited }),
@@ -314,8 +310,7 @@ export class TabLocks {
         // A lock that is entered again keeps the mode in which it is held: an exclusive one, if it has a token.
         const mode = token === null ? asked : 'exclusive';
         const held = new Held(this, id, { name, mode, label, token }, limited);
-        this.#held.set(id, held);
-        this._bridge.listeners.lost.set(id, (reason) => held._lose(reason));
+        this._bridge.listeners.held.set(id, held);
         return held;
     }
 
@@ -338,7 +333,7 @@ export class TabLocks {
 
     /** Whether a lock has not been released. @param {number} id @internal */
     _holds(id) {
-        return this.#held.has(id);
+        return this._bridge.listeners.held.has(id);
     }
 
     /** Releases a lock. Does nothing if it is already released. @param {number} id @internal */
@@ -348,10 +343,9 @@ export class TabLocks {
 
     /** Forgets a lock. Returns whether it was not forgotten already. @param {number} id @internal */
     _forget(id) {
-        this.#held.get(id)?._released();
-        if (!this.#held.delete(id)) return false;
-        this._bridge.listeners.lost.delete(id);
-        return true;
+        const { held } = this._bridge.listeners;
+        held.get(id)?._released?.();
+        return held.delete(id);
     }
 
     /**
@@ -403,17 +397,22 @@ export class TabLocks {
         );
     }
 
+    /** The locks of this handle that are not released. */
+    #ownHeld() {
+        return [...this._bridge.listeners.held.values()].filter((held) => held._isOf(this));
+    }
+
     /** Loses and releases every lock, and withdraws the waiting requests. */
     close() {
         if (this._access._ended) return;
         this._access._ended = new TabacusError('closed', 'the tab was closed before this was done');
         this.#observer._end();
-        this.#slow.end();
-        for (const held of [...this.#held.values()]) {
+        this.#slow.stop();
+        for (const held of this.#ownHeld()) {
             held._lose('closed');
             this._release(held._id);
         }
-        for (const withdraw of [...this.#waiting]) withdraw();
+        for (const request of this.#slow.requests()) lockAbort(this._bridge, request);
     }
 
     /**
@@ -423,12 +422,12 @@ export class TabLocks {
     _fail(error) {
         if (this._access._ended) return;
         this._access._ended = error;
-        for (const held of [...this.#held.values()]) {
+        for (const held of this.#ownHeld()) {
             held._end(error);
             this._forget(held._id);
         }
         this.#observer._end();
-        this.#slow.end();
+        this.#slow.stop();
     }
 
     /**
@@ -465,34 +464,34 @@ export class TabLocks {
      * answer its withdrawal.
      *
      * @template Answer, T
-     * @param {{ signals: (AbortSignal | undefined)[], timeout: number | undefined, unwanted?: (answer: Answer) => void }} ends
-     *   `unwanted` gets an answer that comes after the end of the wait
-     * @param {(request: number) => Promise<Answer>} start calls the core; `request` identifies the call in
-     *   lockAbort()
+     * @param {{ signals: (AbortSignal | undefined)[], timeout: number | undefined, unwanted?: (answer: Answer) => void, watched?: import('./slow-locks.js').Watched | undefined }} ends
+     *   `unwanted` gets an answer that comes after the end of the wait; the tab warns if it waits for `watched` for long
+     * @param {(request: number) => Promise<Answer>} start calls the core; lockAbort() takes the number
      * @param {(answer: Answer) => T | Promise<T>} answered called in the microtask in which the core answers
      * @returns {Promise<T>} what `answered` returns
      * @internal
      */
-    _wait({ signals, timeout, unwanted = () => {} }, start, answered) {
+    _wait({ signals, timeout, unwanted = () => {}, watched }, start, answered) {
         const request = this._bridge.listeners.take();
-        const withdraw = () => lockAbort(this._bridge, request);
-        const end = new WaitEnd(this._clock, signals, timeout, () => this._access._ended || withdraw());
+        const withdraw = () => this._access._ended || lockAbort(this._bridge, request);
+        // Most waits are endless, and over at once: what can end one would be a large part of their cost.
+        const endless = timeout === undefined && !signals.some((signal) => signal);
+        const end = endless ? undefined : new WaitEnd(this._clock, signals, timeout, withdraw);
         const ended = () => {
-            end.done();
-            this.#waiting.delete(withdraw);
+            end?.done();
+            this.#slow.end(waiting);
         };
-        this.#waiting.add(withdraw);
+        const waiting = this.#slow.begin(request, watched);
         const answer = start(request).then(
             (value) => {
                 ended();
-                return end.over ? /** @type {any} */ (unwanted(value)) : answered(value);
+                return end?.over ? /** @type {any} */ (unwanted(value)) : answered(value);
             },
             (error) => {
                 ended();
                 throw this._access._ended ?? platformError(error, signals);
             },
         );
-        const endless = timeout === undefined && !signals.some((signal) => signal);
-        return endless ? answer : Promise.race([answer, end.ended]);
+        return end ? Promise.race([answer, end.ended]) : answer;
     }
 }

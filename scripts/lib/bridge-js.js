@@ -494,8 +494,7 @@ export function glueModule() {
             '@typedef {object} Exports',
             ...members,
         ]) +
-        '\n' +
-        comment(['The pieces that are loaded without `locks`.', '@type {PieceName[]}']) +
+        '\n/**\n * The pieces that are loaded without `locks`.\n * @type {PieceName[]}\n */\n' +
         `export const alone = [${alone.map((piece) => `'${piece}'`).join(', ')}];\n`
     );
 }

@@ -46,14 +46,16 @@ function reachOf(lines, at) {
  * @param {string[]} lines
  */
 function accessesOf(lines) {
-    /** @type {Record<string, Map<string, number[]>>} */
-    const found = { get: new Map(), set: new Map() };
+    /** @type {Map<string, number[]>} */
+    const gets = new Map();
+    /** @type {Map<string, number[]>} */
+    const sets = new Map();
     for (const [i, line] of lines.entries()) {
         const [, kind, name = ''] = access.exec(line) ?? [];
-        const byName = found[kind === 'get' ? 'get' : 'set'];
-        if (kind && byName) byName.set(name, [...(byName.get(name) ?? []), i]);
+        const byName = kind === 'get' ? gets : sets;
+        if (kind) byName.set(name, [...(byName.get(name) ?? []), i]);
     }
-    return { gets: found.get, sets: found.set };
+    return { gets, sets };
 }
 
 /**

@@ -34,6 +34,7 @@ function withRoundedCount(body) {
 export const roundLocalCounts = (module) =>
     withSection(module, codeSection, (section) => {
         const [count, first] = decoded(section, 0);
+        /** @type {Uint8Array[]} */
         const bodies = [section.subarray(0, first)];
         let at = first;
         for (let i = 0; i < count; i++) {

@@ -40,7 +40,13 @@ function linesOf({ text, inner }, indent = 1) {
     return isOpen ? [...lines, `${space})`] : lines;
 }
 
-/** Whether an instruction, or one of its operands, assigns a variable. @param {Node} node @param {string} variable */
+/**
+ * Whether an instruction, or one of its operands, assigns a variable.
+ *
+ * @param {Node} node
+ * @param {string} variable
+ * @returns {boolean}
+ */
 const assigns = ({ text, inner }, variable) =>
     assigned.exec(text)?.[1] === variable || inner.some((one) => assigns(one, variable));
 
