@@ -22,6 +22,10 @@ namespace {
 /// The faults of which one may happen in a run, at any moment.
 constexpr lab::Faults lock_faults{lab::Fault::kill, lab::Fault::freeze, lab::Fault::bfcache};
 
+/// Those of the database. A holder whose commit was cut off has an unknown outcome, or finds it out.
+constexpr lab::Faults database_faults{lab::Fault::close_connection, lab::Fault::dead_connection,
+                                      lab::Fault::hang_transaction};
+
 /// Those after which nobody releases a lock, but whoever waits evicts its holder.
 constexpr lab::Faults liveness_faults{lab::Fault::suspend, lab::Fault::orphaned_lock};
 
@@ -80,6 +84,7 @@ struct LockCast {
     bool evicts = false;  // whether requests evict a holder that does not answer
     bool sweeps = false;  // whether a tab removes the rows of unused locks meanwhile
     bool fence_optional = false;
+    int commits = 1;           // of each grant
     LockEnds* ends = nullptr;  // where each run adds how it ended
 };
 
@@ -99,7 +104,8 @@ class LockWorkload final : public lab::Workload {
                     members_[i].requests.push_back(
                         page.count({.max_hold_ms = max_hold_ms,
                                     .evict_unresponsive = cast_.evicts,
-                                    .fence_optional = cast_.fence_optional}));
+                                    .fence_optional = cast_.fence_optional},
+                                   cast_.commits));
                 });
             }
         }
@@ -351,6 +357,14 @@ TEST_CASE(
     locks({.limited = false, .evicts = true}).sample(explored_seeds);
 }
 
+TEST_CASE(
+    "lock: every request ends, and no commit is lost or doubled, when a connection is closed, dies "
+    "or does not answer at any moment") {
+    const LockCast cast{.tabs = 2, .requests = 1, .limited = false, .commits = 2};
+    locks(cast, database_faults).exhaust({.preemptions = 0});
+    locks({.limited = false, .commits = 2}, database_faults).sample(explored_seeds);
+}
+
 TEST_CASE("lock: every request ends, and no commit is lost, when the wall clock jumps by a day") {
     locks({.limited = false}, {lab::Fault::clock_jump}).sample(explored_seeds);
 }
@@ -372,6 +386,11 @@ TEST_CASE("leader: terms rise and calls end when a tab is killed, frozen or cach
     leaders({}, lock_faults).sample(explored_seeds);
 }
 
+TEST_CASE("leader: terms rise and calls end when a connection dies or does not answer") {
+    leaders({.tabs = 1, .requests = 1}, database_faults).exhaust({.preemptions = 0});
+    leaders({}, database_faults).sample(explored_seeds);
+}
+
 TEST_CASE("leader: terms rise and calls end when the lock is stolen at any moment") {
     leaders({.tabs = 1, .requests = 1, .stolen = true}).exhaust({.preemptions = 0});
     leaders({.stolen = true}, lock_faults).sample(explored_seeds);
@@ -381,6 +400,8 @@ TEST_CASE("leader: no schedule within bounds that take long fails", "[.][long]")
     leaders({.tabs = 2, .requests = 1}).exhaust({.preemptions = 1});
     leaders({.tabs = 2, .requests = 1}, lock_faults).exhaust({.preemptions = 0});
     leaders({.tabs = 1, .requests = 1}, lock_faults).exhaust({.preemptions = 1});
+    leaders({.tabs = 2, .requests = 1}, database_faults).exhaust({.preemptions = 0});
+    leaders({}, database_faults).sample(long_samples);
     leaders({.tabs = 1, .requests = 1, .stolen = true}).exhaust({.preemptions = 1});
     leaders({.stolen = true}, lock_faults).sample(long_samples);
 }
@@ -389,6 +410,8 @@ TEST_CASE("lock: no schedule within bounds that take long fails", "[.][long]") {
     locks({}).exhaust({.preemptions = 1});
     locks({}, lock_faults).exhaust({.preemptions = 0});
     locks({.tabs = 2}, lock_faults).exhaust({.preemptions = 1});
+    locks({.tabs = 2}, database_faults).exhaust({.preemptions = 1});
+    locks({.limited = false, .commits = 2}, database_faults).sample(long_samples);
     locks({.stolen = true}).exhaust({.preemptions = 0});
     locks({.tabs = 2, .requests = 1, .stolen = true}).exhaust({.preemptions = 1});
 }
