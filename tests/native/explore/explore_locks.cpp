@@ -22,7 +22,8 @@ namespace {
 /// The faults of which one may happen in a run, at any moment.
 constexpr lab::Faults lock_faults{lab::Fault::kill, lab::Fault::freeze, lab::Fault::bfcache};
 
-/// Those of the database. A holder whose commit was cut off has an unknown outcome, or finds it out.
+/// The faults of one tab's connection to the database. A commit that was cut off is found out, or
+/// its outcome is unknown.
 constexpr lab::Faults database_faults{lab::Fault::close_connection, lab::Fault::dead_connection,
                                       lab::Fault::hang_transaction};
 

@@ -264,4 +264,16 @@ void LabTab::LabDatabase::answer_again() {
     recorder.trace(tab_.id_, Object::faults, [] { return std::string("is answered again"); });
 }
 
+// --- The faults of an origin ------------------------------------------------------------------
+
+void Origin::kill_connection(LabTab& tab) { tab.database_->kill_connection(); }
+
+void Origin::hang(LabTab& tab) { tab.database_->hang(); }
+
+void Origin::answer_again(LabTab& tab) { tab.database_->answer_again(); }
+
+bool Origin::hung(const LabTab& tab) const { return tab.database_->hung(); }
+
+bool Origin::gave_up(const LabTab& tab) const { return tab.database_->gave_up(); }
+
 }  // namespace tabacus::lab

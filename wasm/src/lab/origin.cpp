@@ -321,16 +321,6 @@ void Origin::close_connection(LabTab& tab, bool commits_happen) {
     tab.database_->drop_connection([commits_happen] { return commits_happen; });
 }
 
-void Origin::kill_connection(LabTab& tab) { tab.database_->kill_connection(); }
-
-void Origin::hang(LabTab& tab) { tab.database_->hang(); }
-
-void Origin::answer_again(LabTab& tab) { tab.database_->answer_again(); }
-
-bool Origin::hung(const LabTab& tab) const { return tab.database_->hung(); }
-
-bool Origin::gave_up(const LabTab& tab) const { return tab.database_->gave_up(); }
-
 template <typename Happens>
 void Origin::lose_connections(Happens happens) {
     for (const auto& tab : tabs_) {

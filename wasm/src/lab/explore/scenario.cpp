@@ -8,12 +8,6 @@
 namespace tabacus::lab {
 namespace {
 
-constexpr std::array<std::string_view, fault_count> names = {
-    "kill",          "freeze",           "throttle",        "bfcache",
-    "lose-database", "close-connection", "quota",           "clear-storage",
-    "corrupt",       "browser-crash",    "suspend",         "orphaned-lock",
-    "clock-jump",    "dead-connection",  "hang-transaction"};
-
 /// The actions of faults and of their ends. Their numbers follow those of Source::Kind, so that
 /// keys of both differ.
 enum class ScenarioAction : std::uint8_t {
@@ -466,15 +460,6 @@ void OriginRun::corrupt(std::uint64_t number) {
 }
 
 }  // namespace
-
-std::string_view fault_name(Fault fault) { return names.at(static_cast<std::size_t>(fault)); }
-
-std::optional<Fault> fault_named(std::string_view name) {
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        if (names.at(i) == name) return static_cast<Fault>(i);
-    }
-    return std::nullopt;
-}
 
 Program program_of(Scenario scenario) {
     return [scenario = std::make_shared<Scenario>(std::move(scenario))](
