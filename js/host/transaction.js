@@ -72,7 +72,8 @@ const endedBefore = [
  *   waiting    another connection is open           running; after a commit: proving
  *   proving    the proof is found                   ended: committed
  *              there is no proof                    running
- *   running    complete, abort, other reads         ended
+ *   running    complete, abort                      ended
+ *              other reads than before              ended: failed, or unknown after a commit without its proof
  */
 export class TransactionHost {
     #owner;
@@ -213,7 +214,8 @@ export class TransactionHost {
             if (this.#transaction !== transaction) return;
             this.#silent = 0;
             if (request.result === value) return this.#end(null);
-            this.#uncertain = false;
+            // Another tab's proof may have replaced it. If this repetition then reads anything else than before, or is
+            // not completed, the outcome is unknown.
             this.#repeat();
         };
     }

@@ -14,6 +14,8 @@ export const faults = Object.freeze(
         'suspend',
         'orphaned-lock',
         'clock-jump',
+        'dead-connection',
+        'hang-transaction',
     ]),
 );
 
@@ -26,9 +28,7 @@ export const emulatedFaults = Object.freeze(
         'deny-query',
         'refuse-locks',
         'replace-lock-manager',
-        'dead-connection',
         'hang-open',
-        'hang-transaction',
         'missing-chunk',
     ]),
 );

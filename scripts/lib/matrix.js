@@ -34,7 +34,7 @@ import { toolchain } from './toolchain.js';
  * @property {MatrixPart[]} parts
  */
 
-/** The faults, in the order of `enum class Fault` in wasm/include/tabacus/common/guarantee.hpp. */
+/** The faults, in the order of the columns of wasm/src/lab/report/matrix.cpp. */
 const FAULTS = [
     'none',
     'kill',
@@ -42,11 +42,16 @@ const FAULTS = [
     'throttle',
     'bfcache',
     'close-connection',
+    'dead-connection',
+    'hang-transaction',
     'lose-database',
     'clear-storage',
     'quota',
     'corrupt',
     'browser-crash',
+    'suspend',
+    'orphaned-lock',
+    'clock-jump',
 ];
 
 export const MODELS = /** @type {const} */ (['mutexed', 'interleaved', 'cached']);

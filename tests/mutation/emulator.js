@@ -376,7 +376,7 @@ export const PLANTED = [
     ),
     of('global/clock', 'trace')(
         'a throttled timer loses its delay in the trace',
-        'now_ms, 0), timer.set_ms);',
-        'now_ms, 0), 0);',
+        'now_ms, 0), timer.set_ms, timer.nested);',
+        'now_ms, 0), 0, timer.nested);',
     ),
 ];

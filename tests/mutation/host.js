@@ -22,6 +22,11 @@ export const PLANTED = [
         'if (!this.#requests) this.#prove();',
     ),
     of('transaction', 'dead-connection')(
+        'a commit whose proof was overwritten counts as one that was not made',
+        'if (request.result === value) return this.#end(null);',
+        'if (request.result === value) return this.#end(null);\n            this.#uncertain = false;',
+    ),
+    of('transaction', 'dead-connection')(
         'a dead transaction is not repeated',
         'const over = ++this.#repetitions > repetitionsMax',
         'const over = ++this.#repetitions > 0',

@@ -1141,6 +1141,16 @@ const LOCKS = [
         test: 'lock names: two queues of one tab never number a position alike',
     },
     {
+        ...of('lock/fenced_transaction.cpp'),
+        name: 'one-proof-of-a-grant',
+        fault: 'FencedTransaction: all commits of a grant write the same proof',
+        find: 'format_decimal(++grant_->proofs)',
+        replace: 'format_decimal(grant_->proofs)',
+        test:
+            'lock: every request ends, and no commit is lost or doubled, when a connection is closed, dies ' +
+            'or does not answer at any moment',
+    },
+    {
         ...of('lock/queue/request_queue.cpp'),
         name: 'last-come-first-served',
         fault: 'RequestQueue: a request joins its tab’s queue at the front, which breaks the promise of serial()',
@@ -1497,6 +1507,7 @@ const LOCKS = [
 
 /** What tabs of an emulated origin may rely on. */
 const EMULATED = { file: 'wasm/src/lab/emulator/emulated_origin.cpp' };
+const REPETITION = { file: 'wasm/src/lab/lab_repetition.cpp' };
 const EMULATED_SCHEDULE = { file: 'wasm/src/lab/emulator/emulated_origin_schedule.cpp' };
 
 /** @type {Mutant[]} */
@@ -1577,6 +1588,30 @@ const EMULATOR = [
 
 /** @type {Mutant[]} */
 const QUEUES = [
+    {
+        ...REPETITION,
+        name: 'repeat-without-proof',
+        fault: 'a repetition does not look whether the former attempt was committed',
+        find: 'if (!client->uncertain) return make_requests_again(client);',
+        replace: 'if (client->id != 0) return make_requests_again(client);',
+        test: 'queue: no schedule of two or three tabs loses, doubles or disorders a job',
+    },
+    {
+        ...REPETITION,
+        name: 'overwritten-proof',
+        fault: 'a commit whose proof another tab has overwritten counts as one that was not made',
+        find: "    // Another tab's proof may have replaced it:",
+        replace: "    client->uncertain = false;\n    // Another tab's proof may have replaced it:",
+        test: 'queue: no schedule of two or three tabs loses, doubles or disorders a job',
+    },
+    {
+        ...of('queue/rows.cpp'),
+        name: 'one-proof-for-all',
+        fault: 'QueueRows: all commits write the same proof',
+        find: 'identifier_of(context.world.random().bits()));\n}\n\nvoid QueueRows::stamp_events',
+        replace: 'identifier_of(1));\n}\n\nvoid QueueRows::stamp_events',
+        test: 'queue: no schedule of two or three tabs loses, doubles or disorders a job',
+    },
     {
         ...of('queue/rows.cpp'),
         name: 'begin-once-more',

@@ -31,9 +31,10 @@ async function openPage(replaced) {
  * @param {number} how.times
  * @param {boolean} how.committed whether the writes are kept, although the page learns nothing of it
  * @param {string} [how.scope] a store that the transactions use
+ * @param {() => Promise<unknown>} [how.meanwhile] what happens before the page learns that its connection is dead
  * @returns {() => number} how many of them have died. Only those that write a proof die
  */
-function killWrites(origin, page, { times, committed, scope = 'jobs' }) {
+function killWrites(origin, page, { times, committed, scope = 'jobs', meanwhile }) {
     let left = times;
     origin.onWrite = (transaction) => {
         if (!transaction.objectStoreNames.contains(scope)) return;
@@ -53,8 +54,9 @@ function killWrites(origin, page, { times, committed, scope = 'jobs' }) {
                 completed = handler;
             },
         });
-        transaction.addEventListener('complete', (/** @type {Event} */ event) => {
+        transaction.addEventListener('complete', async (/** @type {Event} */ event) => {
             if (!dies() || left-- <= 0) return completed(event);
+            await meanwhile?.();
             Object.defineProperty(transaction, 'error', { value: dead() });
             transaction.onabort();
         });
@@ -122,6 +124,22 @@ test('an enqueue whose connection dies is repeated, and the job is there once, c
         );
         await tab.close();
     }
+});
+
+test('an enqueue whose proof another tab has overwritten is not repeated, and its outcome is unknown', async () => {
+    const { origin, page, tab } = await openPage();
+    const other = await open({ window: origin.window() });
+    await tab.queue('q').enqueue('first');
+    const meanwhile = () => other.queue('q').enqueue('third');
+    const killed = killWrites(origin, page, { times: 1, committed: true, meanwhile });
+    await assert.rejects(tab.queue('q').enqueue('second'), { code: 'unknown-commit' });
+    assert.equal(killed(), 1);
+    const jobs = await other.queue('q').jobs();
+    assert.deepEqual(
+        jobs.map(({ payload }) => payload),
+        ['first', 'second', 'third'],
+    );
+    await Promise.all([tab.close(), other.close()]);
 });
 
 test('a fenced commit whose connection dies is repeated, its function runs once, and it is applied once', async () => {

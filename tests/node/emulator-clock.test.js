@@ -4,6 +4,25 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createOrigin } from 'tabacus/emulator';
 
+/**
+ * Returns when timers of 1 ms fire, in seconds, each of which sets the next one.
+ *
+ * @param {any} window
+ * @param {number} count
+ * @returns {Promise<number[]>}
+ */
+const chained = (window, count) =>
+    new Promise((resolve) => {
+        /** @type {number[]} */
+        const at_s = [];
+        const next = () => {
+            at_s.push(window.Date.now() / 1_000);
+            if (at_s.length < count) window.setTimeout(next, 1);
+            else resolve(at_s);
+        };
+        window.setTimeout(next, 1);
+    });
+
 describe('the clock', () => {
     it('on the virtual clock hours pass at once, and timers fire in their order (HTML §8.6)', async () => {
         const origin = await createOrigin();
@@ -30,7 +49,7 @@ describe('the clock', () => {
         origin.close();
     });
 
-    it('nested timers are clamped to 4 ms and those of a throttled tab to a minute, and a busy loop sees the time pass', async () => {
+    it('nested timers are clamped to 4 ms, and to whole minutes in a throttled tab, whose others fire at whole seconds, and a busy loop sees the time pass', async () => {
         const origin = await createOrigin();
         const { window } = origin.openTab();
         const nested = () =>
@@ -45,7 +64,14 @@ describe('the clock', () => {
         tab.throttle();
         assert.equal(tab.window.document.visibilityState, 'hidden');
         await new Promise((resolve) => tab.window.setTimeout(resolve, 1));
-        assert.equal(tab.window.Date.now() % 60_000, 0);
+        assert.equal(tab.window.Date.now() % 1_000, 0);
+        const at_s = await chained(tab.window, 7); // the first of them is the second of the chain
+        const first_s = at_s[0] ?? 0;
+        const minute_s = Math.ceil((first_s + 3.001) / 60) * 60;
+        assert.deepEqual(at_s, [
+            ...[0, 1, 2, 3].map((later_s) => first_s + later_s),
+            ...[0, 60, 120].map((later_s) => minute_s + later_s),
+        ]);
         const until = window.Date.now() + 50;
         while (window.Date.now() < until);
         origin.close();
@@ -62,7 +88,7 @@ describe('the clock', () => {
         window.clearTimeout(cleared);
         const before = window.Date.now();
         await early;
-        assert.equal(window.Date.now() % 60_000, 0);
+        assert.equal(window.Date.now() % 1_000, 0);
         assert.ok(window.Date.now() > before + 100);
         const begin = window.performance.now();
         const every = window.setInterval(() => {}, 250);

@@ -15,8 +15,18 @@ const delayMsMax = 2 ** 31 - 1;
 /** How many times a program may read the clock in one turn; one that reads it more often waits for time to pass. */
 const readsMax = 10_000;
 
-/** The interval of the timers of a hidden page under the intensive throttling of Chromium. */
+/**
+ * The moments at which timers of a throttled tab are due, as in Chromium in a page that has been hidden for five
+ * minutes ("Intensive throttling of JavaScript timer wake ups", chromestatus.com/feature/4718288976216064): a timer
+ * with a delay waits for the next whole second, and one that is nested too deeply, because timers have set timers,
+ * for the next whole minute. Chromium lets the first of the latter run earlier if none has run for a minute; the
+ * emulator does not.
+ */
+const second_ms = 1_000;
 const minute_ms = 60_000;
+
+/** Returns the next multiple of the interval. @param {number} at_ms @param {number} interval_ms */
+const aligned = (at_ms, interval_ms) => Math.ceil(at_ms / interval_ms) * interval_ms;
 
 /** The story has no line for a timer that is set: it has one when the timer is due. */
 const leftOut = { story: '' };
@@ -68,9 +78,9 @@ export class OriginClock {
 export class Timers {
     /**
      * The timers by id: the number in the rules, or what cancels the host's timer; when it is due; the delay with
-     * which it was set; what it calls.
+     * which it was set; whether timers that set timers have set it; what it calls.
      *
-     * @type {Map<number, { handle: any, at_ms: number, set_ms: number, due: () => void }>}
+     * @type {Map<number, { handle: any, at_ms: number, set_ms: number, nested: boolean, due: () => void }>}
      */
     #timers = new Map();
     /** @type {Map<number, number>} */
@@ -132,7 +142,8 @@ export class Timers {
      * @param {number} nesting
      */
     #start(id, given_ms, call, repeats, nesting) {
-        const delay_ms = nesting > nestingMax ? Math.max(given_ms, nestedMsMin) : given_ms;
+        const nested = nesting > nestingMax;
+        const delay_ms = nested ? Math.max(given_ms, nestedMsMin) : given_ms;
         const due = () => {
             if (!repeats) this.#timers.delete(id);
             this.#nesting = nesting;
@@ -143,9 +154,10 @@ export class Timers {
             }
         };
         this.#timers.set(id, {
-            handle: this.#begin(id, delay_ms, given_ms),
+            handle: this.#begin(id, delay_ms, given_ms, nested),
             at_ms: this.#context.origin.clock.read() + delay_ms,
             set_ms: given_ms,
+            nested,
             due,
         });
     }
@@ -155,23 +167,28 @@ export class Timers {
         const now_ms = this.#context.origin.clock.read();
         for (const [id, timer] of this.#timers) {
             this.#end(timer);
-            timer.handle = this.#begin(id, Math.max(timer.at_ms - now_ms, 0), timer.set_ms);
+            timer.handle = this.#begin(id, Math.max(timer.at_ms - now_ms, 0), timer.set_ms, timer.nested);
         }
     }
 
-    /** @param {number} id @param {number} delay_ms @param {number} set_ms */
-    #begin(id, delay_ms, set_ms) {
-        const { rules, origin, tab } = this.#context;
+    /** Returns how long a timer waits. @param {number} delay_ms @param {boolean} nested */
+    #throttled(delay_ms, nested) {
+        const { origin, tab } = this.#context;
+        if (!tab.throttled || delay_ms === 0) return delay_ms;
+        const now_ms = origin.clock.read();
+        return aligned(now_ms + delay_ms, nested ? minute_ms : second_ms) - now_ms;
+    }
+
+    /** @param {number} id @param {number} delay_ms @param {number} set_ms @param {boolean} nested */
+    #begin(id, delay_ms, set_ms, nested) {
+        const { rules, origin } = this.#context;
+        const wait_ms = this.#throttled(delay_ms, nested);
         if (origin.clock.virtual) {
-            const number = rules.calls.startTimer(this.#context.id, delay_ms, tab.throttled, set_ms);
+            const number = rules.calls.startTimer(this.#context.id, wait_ms, set_ms);
             this.#idOf.set(number, id);
             origin.wake();
             return number;
         }
-        const until_ms = tab.throttled
-            ? Math.ceil((origin.clock.now() + delay_ms) / minute_ms) * minute_ms
-            : 0;
-        const wait_ms = tab.throttled ? until_ms - origin.clock.now() : delay_ms;
         return hostTimeout(() => this.#context.queueTask(() => this.#run(id), 'timer'), wait_ms);
     }
 

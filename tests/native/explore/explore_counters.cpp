@@ -73,6 +73,19 @@ TEST_CASE("replicated counts exactly where an idle replica releases its slot") {
     check({Fault::bfcache}, 0);
 }
 
+TEST_CASE("replicated counts exactly when a connection dies, or does not answer, at any moment") {
+    for (const auto fault : {Fault::dead_connection, Fault::hang_transaction}) {
+        CAPTURE(fault_name(fault));
+        const auto result = judged({.strategy = "replicated",
+                                    .model = StorageModel::cached,
+                                    .counting = {.adds = 2, .flush_each = true},
+                                    .faults = {fault},
+                                    .bound = {.preemptions = 1}});
+        CHECK(result.failure.empty());
+        CHECK(result.proved);
+    }
+}
+
 namespace {
 
 /// A workload that records how each of its runs ends, and fails none.

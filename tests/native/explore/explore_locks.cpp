@@ -22,6 +22,11 @@ namespace {
 /// The faults of which one may happen in a run, at any moment.
 constexpr lab::Faults lock_faults{lab::Fault::kill, lab::Fault::freeze, lab::Fault::bfcache};
 
+/// The faults of one tab's connection to the database. A commit that was cut off is found out, or
+/// its outcome is unknown.
+constexpr lab::Faults database_faults{lab::Fault::close_connection, lab::Fault::dead_connection,
+                                      lab::Fault::hang_transaction};
+
 /// Those after which nobody releases a lock, but whoever waits evicts its holder.
 constexpr lab::Faults liveness_faults{lab::Fault::suspend, lab::Fault::orphaned_lock};
 
@@ -82,6 +87,7 @@ struct LockCast {
     bool fence_optional = false;
     int others =
         0;  // how many other names each request uses first, so that unused ones are removed
+    int commits = 1;           // of each grant
     LockEnds* ends = nullptr;  // where each run adds how it ended
 };
 
@@ -102,7 +108,8 @@ class LockWorkload final : public lab::Workload {
                     members_[i].requests.push_back(
                         page.count({.max_hold_ms = max_hold_ms,
                                     .evict_unresponsive = cast_.evicts,
-                                    .fence_optional = cast_.fence_optional}));
+                                    .fence_optional = cast_.fence_optional},
+                                   cast_.commits));
                 });
             }
         }
@@ -370,6 +377,14 @@ TEST_CASE(
     locks({.limited = false, .evicts = true}).sample(explored_seeds);
 }
 
+TEST_CASE(
+    "lock: every request ends, and no commit is lost or doubled, when a connection is closed, dies "
+    "or does not answer at any moment") {
+    const LockCast cast{.tabs = 2, .requests = 1, .limited = false, .commits = 2};
+    locks(cast, database_faults).exhaust({.preemptions = 0});
+    locks({.limited = false, .commits = 2}, database_faults).sample(explored_seeds);
+}
+
 TEST_CASE("lock: every request ends, and no commit is lost, when the wall clock jumps by a day") {
     locks({.limited = false}, {lab::Fault::clock_jump}).sample(explored_seeds);
 }
@@ -391,6 +406,11 @@ TEST_CASE("leader: terms rise and calls end when a tab is killed, frozen or cach
     leaders({}, lock_faults).sample(explored_seeds);
 }
 
+TEST_CASE("leader: terms rise and calls end when a connection dies or does not answer") {
+    leaders({.tabs = 1, .requests = 1}, database_faults).exhaust({.preemptions = 0});
+    leaders({}, database_faults).sample(explored_seeds);
+}
+
 TEST_CASE("leader: terms rise and calls end when the lock is stolen at any moment") {
     leaders({.tabs = 1, .requests = 1, .stolen = true}).exhaust({.preemptions = 0});
     leaders({.stolen = true}, lock_faults).sample(explored_seeds);
@@ -400,6 +420,8 @@ TEST_CASE("leader: no schedule within bounds that take long fails", "[.][long]")
     leaders({.tabs = 2, .requests = 1}).exhaust({.preemptions = 1});
     leaders({.tabs = 2, .requests = 1}, lock_faults).exhaust({.preemptions = 0});
     leaders({.tabs = 1, .requests = 1}, lock_faults).exhaust({.preemptions = 1});
+    leaders({.tabs = 2, .requests = 1}, database_faults).exhaust({.preemptions = 0});
+    leaders({}, database_faults).sample(long_samples);
     leaders({.tabs = 1, .requests = 1, .stolen = true}).exhaust({.preemptions = 1});
     leaders({.stolen = true}, lock_faults).sample(long_samples);
 }
@@ -408,6 +430,8 @@ TEST_CASE("lock: no schedule within bounds that take long fails", "[.][long]") {
     locks({}).exhaust({.preemptions = 1});
     locks({}, lock_faults).exhaust({.preemptions = 0});
     locks({.tabs = 2}, lock_faults).exhaust({.preemptions = 1});
+    locks({.tabs = 2}, database_faults).exhaust({.preemptions = 1});
+    locks({.limited = false, .commits = 2}, database_faults).sample(long_samples);
     locks({.stolen = true}).exhaust({.preemptions = 0});
     locks({.tabs = 2, .requests = 1, .stolen = true}).exhaust({.preemptions = 1});
 }

@@ -29,12 +29,12 @@ CellReport computed(const MatrixCell& cell) {
 
 TEST_CASE("matrix: it has a cell for each strategy, model and fault") {
     const auto cells = matrix_cells();
-    CHECK(cells.size() == counting_strategies().size() * 3 * fault_class_count);
-    CHECK(cells.size() == 330);
+    CHECK(cells.size() == counting_strategies().size() * 3 * (fault_count + 1));
+    CHECK(cells.size() == 480);
 }
 
 TEST_CASE("matrix: a strategy that declares no loss is proved") {
-    const auto report = computed({"naive", StorageModel::mutexed, FaultClass::none});
+    const auto report = computed({"naive", StorageModel::mutexed});
     CHECK(report.verdict() == Verdict::proved);
     CHECK(report.parts.size() == 2);
     CHECK_FALSE(report.contradicts());
@@ -42,7 +42,7 @@ TEST_CASE("matrix: a strategy that declares no loss is proved") {
 }
 
 TEST_CASE("matrix: a declared loss is found, and contradicts nothing") {
-    const auto report = computed({"locked", StorageModel::cached, FaultClass::none});
+    const auto report = computed({"locked", StorageModel::cached});
     CHECK(report.verdict() == Verdict::broken);
     CHECK(report.found(Finding::lost));
     CHECK_FALSE(report.found(Finding::exceeded));
@@ -51,7 +51,7 @@ TEST_CASE("matrix: a declared loss is found, and contradicts nothing") {
 
 TEST_CASE(
     "matrix: a declared loss that is not found is reported, and an undeclared one contradicts") {
-    auto report = computed({"locked", StorageModel::cached, FaultClass::none});
+    auto report = computed({"locked", StorageModel::cached});
     report.may_lose = false;
     CHECK(report.contradicts());
     report.may_lose = report.may_exceed = true;
@@ -64,15 +64,14 @@ TEST_CASE(
 // A tab that is destroyed in the middle of a transaction aborts it, and writes that to the trace.
 // AddressSanitizer checks that the trace still exists then.
 TEST_CASE("matrix: a failing run is traced until its last tab is gone") {
-    const auto report = computed({"replicated", StorageModel::mutexed, FaultClass::corrupt_record});
+    const auto report = computed({"replicated", StorageModel::mutexed, Fault::corrupt});
     REQUIRE(report.parts.size() > 1);
     CHECK(std::ranges::any_of(report.parts,
                               [](const MatrixPart& part) { return !part.report.trace.empty(); }));
 }
 
 TEST_CASE("matrix: a crash of the browser costs what is declared") {
-    const auto report =
-        computed({"transactional", StorageModel::cached, FaultClass::browser_crash});
+    const auto report = computed({"transactional", StorageModel::cached, Fault::browser_crash});
     CHECK(report.explored);
     CHECK(report.found(Finding::lost));
     CHECK(report.parts.front().report.trace.find("the browser dies") != std::string::npos);
@@ -80,8 +79,8 @@ TEST_CASE("matrix: a crash of the browser costs what is declared") {
 }
 
 TEST_CASE("matrix: schedules exhausted without faults are not explored again with one") {
-    const auto faultless = computed({"naive", StorageModel::mutexed, FaultClass::none});
-    const MatrixCell cell{"naive", StorageModel::mutexed, FaultClass::connection_closed};
+    const auto faultless = computed({"naive", StorageModel::mutexed});
+    const MatrixCell cell{"naive", StorageModel::mutexed, Fault::close_connection};
     CellExploration again(cell, small, &faultless);
     while (again.explore(1'000)) {
     }
@@ -102,8 +101,7 @@ TEST_CASE("matrix: a fault planted in a strategy that declares never to lose con
         auto bound = small;
         bound.make = tabacus::test::planted_hosts(fault);
         // `transactional` declares that nothing is lost when a tab dies.
-        CellExploration exploration({"transactional", StorageModel::cached, FaultClass::kill},
-                                    bound);
+        CellExploration exploration({"transactional", StorageModel::cached, Fault::kill}, bound);
         while (exploration.explore(1'000)) {
         }
         return exploration.report();

@@ -29,10 +29,16 @@ using lab::Fault;
 using lab::Faults;
 
 constexpr std::array explored_faults = {
-    Fault::kill,  Fault::freeze,       Fault::throttle, Fault::bfcache, Fault::close_connection,
-    Fault::quota, Fault::lose_database};
-constexpr Faults sparing_faults = {Fault::kill, Fault::freeze, Fault::throttle, Fault::bfcache,
-                                   Fault::close_connection};
+    Fault::kill,          Fault::freeze,          Fault::throttle,
+    Fault::bfcache,       Fault::quota,           Fault::close_connection,
+    Fault::lose_database, Fault::dead_connection, Fault::hang_transaction};
+constexpr Faults sparing_faults = {Fault::kill,
+                                   Fault::freeze,
+                                   Fault::throttle,
+                                   Fault::bfcache,
+                                   Fault::close_connection,
+                                   Fault::dead_connection,
+                                   Fault::hang_transaction};
 constexpr std::uint32_t sampled_faults = 3;
 constexpr std::uint64_t stolen_seeds = 10'000;
 

@@ -161,6 +161,7 @@ class LockPage {
         const auto token = *held.token();
         write.late = row && std::stoll(row->substr(row->find('/') + 1)) > token;
         transaction.put("counts", "n", std::to_string(count) + "/" + std::to_string(token));
+        transaction.prove();
         write.begun = true;
         co_await transaction.commit();
     }

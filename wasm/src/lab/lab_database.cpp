@@ -6,7 +6,6 @@
 #include "protocol/common/version_guard.hpp"
 
 namespace tabacus::lab {
-namespace {
 
 std::uint64_t digest_of(TransactionId id, const Operation::Reply& reply) {
     Digest all(id);
@@ -18,6 +17,8 @@ std::uint64_t digest_of(TransactionId id, const Operation::Reply& reply) {
     }
     return all.value();
 }
+
+namespace {
 
 Error failure(ErrorCode code) {
     return Error(code, std::string("IndexedDB: ") + std::string(code_name(code)));
@@ -41,6 +42,7 @@ Async<std::unique_ptr<Transaction>> LabTab::LabDatabase::begin(Stores scope, Acc
     using Result = Async<std::unique_ptr<Transaction>>;
     if (!tab_.alive_) return never<std::unique_ptr<Transaction>>();
     if (!available()) return Result::failed(failure(ErrorCode::unavailable));
+    if (dead_) found_dead();
     TransactionGroup::Member member(group);
     if (open_) return Result(make(scope, access, durability, std::move(member)));
     waiting_.push_back({scope, access, durability, std::move(member), {}});
@@ -59,18 +61,25 @@ void LabTab::LabDatabase::opened() {
     if (database.refusing()) {
         const auto refused = std::make_exception_ptr(failure(ErrorCode::store_failed));
         for (const auto& opening : openings) opening.fail(refused);
-        for (const auto& request : waiting) request.completer.fail(refused);
+        for (const auto& request : waiting) {
+            request.completer.fail(refused);
+            if (request.repeated) end(*request.repeated, ErrorCode::store_failed);
+        }
         return;
     }
     open_ = true;
-    lost_ = false;
+    lost_ = dead_ = false;
     ++connection_;
     if (auto data_loss = database.create_if_missing()) {
         events_.call({DatabaseEvent::Kind::created, std::move(*data_loss)});
     }
     for (const auto& opening : openings) opening.complete({});
-    for (auto& [scope, access, durability, member, completer] : waiting) {
-        completer.complete(make(scope, access, durability, std::move(member)));
+    for (auto& [scope, access, durability, member, completer, repeated] : waiting) {
+        if (repeated) {
+            restart(repeated);
+        } else {
+            completer.complete(make(scope, access, durability, std::move(member)));
+        }
     }
 }
 
@@ -82,10 +91,12 @@ std::unique_ptr<Transaction> LabTab::LabDatabase::make(Stores scope, Access acce
     database.begin(id, scope, access, durability);
     if (lost_) database.abort(id, ErrorCode::store_failed);
     std::erase_if(clients_, [&](const auto& client) {
-        return client->awaited == 0 && !database.live(client->id);
+        return client->awaited == 0 && !client->waiting && !database.live(client->id);
     });
     auto client = std::make_shared<Client>(Client{id, connection_, scope, access});
+    client->durability = durability;
     clients_.push_back(client);
+    watch();
     return std::make_unique<LabTransaction>(tab_, std::move(client), std::move(member));
 }
 
@@ -108,7 +119,7 @@ bool LabTab::LabDatabase::commits_under_way() const {
 
 void LabTab::LabDatabase::check_end_of_turn() const {
     for (const auto& client : clients_) {
-        if (client->awaited > 0 || client->commit_called) continue;
+        if (client->awaited > 0 || client->commit_called || client->uncompared > 0) continue;
         if (!tab_.origin_.database_.live(client->id)) continue;
         throw std::logic_error("a transaction was left with nothing to do at the end of a turn");
     }
@@ -116,7 +127,10 @@ void LabTab::LabDatabase::check_end_of_turn() const {
 
 // --- Transactions -------------------------------------------------------------------------------
 
-LabTab::LabTransaction::~LabTransaction() { tab_.origin_.database_.drop(client_->id); }
+LabTab::LabTransaction::~LabTransaction() {
+    if (!client_->commit_called) client_->cancelled = true;
+    tab_.origin_.database_.drop(client_->id);
+}
 
 /// Throws std::logic_error for a call that would throw in a browser (NotFoundError, ReadOnlyError,
 /// TransactionInactiveError), which is a defect of the program.
@@ -136,12 +150,12 @@ Async<T> LabTab::LabTransaction::ask(Operation operation, Convert convert) {
     Completer<T> completer;
     ++client_->awaited;
     const auto by = operation.kind == Operation::Kind::list ? ReadBy::list : ReadBy::get;
-    const auto deliver = [client = client_, completer, convert, by,
-                          store = operation.store](const Operation::Reply& reply) {
-        --client->awaited;
+    auto answered = [completer, convert, by, store = operation.store](
+                        LabDatabase::Client& client, const Operation::Reply& reply) {
+        --client.awaited;
         auto error = reply.error;
-        if (client->unreported) error = ErrorCode::store_failed;
-        if (client->commit_called && (client->connection_lost || client->unreported)) {
+        if (client.unreported) error = ErrorCode::store_failed;
+        if (client.commit_called && (client.connection_lost || client.unreported)) {
             error = ErrorCode::unknown_commit;
         }
         const auto barred = std::ranges::find_if(reply.rows, [&](const Row& row) {
@@ -155,21 +169,28 @@ Async<T> LabTab::LabTransaction::ask(Operation operation, Convert convert) {
             completer.complete(convert(reply));
         }
     };
-    // While an earlier connection of the tab is closing, its events and those of the next
-    // connection may arrive in any order.
-    operation.reply = [tab = &tab_, connection = client_->connection, id = client_->id,
-                       deliver](const Operation::Reply& reply) {
-        tab->in_tab(
-            Source::Kind::database, [deliver, reply] { deliver(reply); }, digest_of(id, reply),
-            connection);
-    };
     auto async = completer.async();
-    tab_.origin_.database_.enqueue(client_->id, std::move(operation));
+    tab_.database_->issue(client_, std::move(operation), std::move(answered));
     return async;
 }
 
+/// While an earlier connection of the tab is closing, its events and those of the next connection
+/// may arrive in any order.
+void LabTab::LabDatabase::send(const ClientPointer& client, Operation operation,
+                               const Answered& answered) {
+    if (answered) {
+        operation.reply = [tab = &tab_, connection = client->connection, client,
+                           answered](const Operation::Reply& reply) {
+            tab->in_tab(
+                Source::Kind::database, [client, answered, reply] { answered(*client, reply); },
+                digest_of(client->id, reply), connection);
+        };
+    }
+    tab_.origin_.database_.enqueue(client->id, std::move(operation));
+}
+
 void LabTab::LabTransaction::write(Operation operation) {
-    if (tab_.alive_) tab_.origin_.database_.enqueue(client_->id, std::move(operation));
+    if (tab_.alive_) tab_.database_->issue(client_, std::move(operation), nullptr);
 }
 
 Async<std::optional<Row>> LabTab::LabTransaction::get(Store store, std::string_view key) {
@@ -234,6 +255,7 @@ Async<Unit> LabTab::LabTransaction::commit() {
 
 void LabTab::LabTransaction::abort() {
     if (client_->commit_called) return;
+    client_->cancelled = true;
     tab_.origin_.recorder_.note(Object::transaction, client_->id, AccessKind::write);
     tab_.origin_.database_.abort(client_->id, ErrorCode::store_failed);
 }

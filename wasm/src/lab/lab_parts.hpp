@@ -17,6 +17,9 @@ Async<T> never() {
     return Completer<T>().async();
 }
 
+/// Returns a hash of a reply to a transaction.
+std::uint64_t digest_of(TransactionId id, const Operation::Reply& reply);
+
 class LabTab::LabStorage final : public Storage {
   public:
     explicit LabStorage(LabTab& tab) : tab_(tab) {}
@@ -63,7 +66,7 @@ class LabTab::LabDatabase final : public Database {
     /// decides whether it happens.
     template <typename Happens>
     void drop_connection(Happens happens);
-    [[nodiscard]] bool connected() const { return open_ && !lost_; }
+    [[nodiscard]] bool connected() const { return open_ && !lost_ && !dead_; }
     /// Whether a connection of the tab was ever closed, by the tab or by the browser.
     [[nodiscard]] bool was_closed() const { return was_closed_; }
     /// Aborts each transaction with no call of commit(), because the tab stops: it dies, or enters
@@ -80,8 +83,33 @@ class LabTab::LabDatabase final : public Database {
     /// browser would commit it by itself (§2.7.1 "Transaction lifecycle").
     void check_end_of_turn() const;
 
+    /// Lets the connection die without an event. Its transactions abort, and the replies on their
+    /// way are lost. Requires Origin::Options::connections_die.
+    void kill_connection();
+    /// Lets the present connection answer no transaction. Requires as kill_connection().
+    void hang();
+    /// Lets the transactions go on that hang, if there are any.
+    void answer_again();
+    /// Whether the fault hang() may end: the tab has given the connection up.
+    [[nodiscard]] bool gave_up() const { return hung_ && hung_last_ != UINT32_MAX; }
+    [[nodiscard]] bool hung() const { return hung_; }
+    /// Whether the transaction of this number is not answered.
+    [[nodiscard]] bool hangs(std::uint64_t number) const { return hung_ && number <= hung_last_; }
+    [[nodiscard]] std::uint64_t digest() const {
+        return hung_ ? lab::digest(tab_.id_, hung_last_) : 0;
+    }
+
   private:
     friend class LabTransaction;
+    struct Client;
+    /// Passes the reply of an operation to the coroutine that awaits it.
+    using Answered = std::function<void(Client&, const Operation::Reply&)>;
+    /// An operation of a transaction that may be repeated.
+    struct Request {
+        Operation operation;                    // without `reply`
+        Answered answered;                      // until there is an answer
+        std::optional<std::vector<Row>> known;  // the answer of a read
+    };
     /// The tab's view of one transaction. While the transaction commits, it may outlive the
     /// LabTransaction.
     struct Client {
@@ -93,16 +121,48 @@ class LabTab::LabDatabase final : public Database {
         bool commit_called = false;
         bool connection_lost = false;
         bool unreported = false;  // whether its results never reach the tab
+        Durability durability = Durability::relaxed;
+        // These are used if transactions are repeated (lab_repetition.cpp).
+        std::vector<Request> requests = {};
+        bool waiting = false;    // whether its connection is dead, and no other one is open yet
+        bool lost = false;       // whether the tab does not know that yet
+        bool uncertain = false;  // whether a former attempt may have been committed
+        bool cancelled = false;  // whether the tab has aborted it, or does not use it any more
+        int repetitions = 0;
+        std::size_t uncompared = 0;  // reads that were made again, and whose answers are awaited
+        std::optional<ErrorCode> ended = std::nullopt;  // the failure with which it ended early
     };
+    using ClientPointer = std::shared_ptr<Client>;
     struct Waiting {
         Stores scope;
         Access access;
         Durability durability;
         TransactionGroup::Member member;
         Completer<std::unique_ptr<Transaction>> completer;
+        ClientPointer repeated = nullptr;  // the transaction that is repeated; null for a new one
     };
     std::unique_ptr<Transaction> make(Stores scope, Access access, Durability durability,
                                       TransactionGroup::Member member);
+    /// Issues an operation of a transaction. `answered` is null for a write.
+    void issue(const ClientPointer& client, Operation operation, Answered answered);
+    void send(const ClientPointer& client, Operation operation, const Answered& answered);
+    void send_again(const ClientPointer& client, std::size_t index);
+    void answer(const ClientPointer& client, TransactionId id, std::size_t index,
+                const Operation::Reply& reply);
+    void compare(const ClientPointer& client, const std::vector<Row>& known,
+                 const Operation::Reply& reply);
+    [[nodiscard]] bool in_progress(const Client& client) const;
+    [[nodiscard]] bool used() const;
+    bool lose_attempts();
+    void found_dead();
+    void repeat(const ClientPointer& client);
+    void restart(const ClientPointer& client);
+    void proved(const ClientPointer& client, TransactionId id, bool found);
+    void make_requests_again(const ClientPointer& client);
+    [[nodiscard]] static ErrorCode failure_of(const Client& client);
+    static void end(Client& client, std::optional<ErrorCode> error);
+    void watch();
+    void give_up();
     void request_opening();
     void opened();
 
@@ -113,8 +173,12 @@ class LabTab::LabDatabase final : public Database {
     bool lost_ = false;             // whether the browser closed it without the tab knowing yet
     std::vector<Waiting> waiting_;
     std::vector<Completer<Unit>> openings_;
-    std::vector<std::shared_ptr<Client>> clients_;
+    std::vector<ClientPointer> clients_;
     Callbacks<const DatabaseEvent&> events_;
+    bool dead_ = false;      // whether the connection has died, and the tab has not found out
+    bool hung_ = false;      // whether the transactions with numbers up to `hung_last_` hang
+    bool watching_ = false;  // whether a timer of watch() runs
+    std::uint32_t hung_last_ = UINT32_MAX;
 };
 
 template <typename Happens>
@@ -135,7 +199,7 @@ void LabTab::LabDatabase::drop_connection(Happens happens) {
         return std::string("loses its connection to the database");
     });
     lost_ = was_closed_ = true;
-    for (const auto& client : clients_) client->connection_lost = true;
+    for (const auto& client : clients_) client->connection_lost = !client->waiting;
     decide_commits(happens);
     abort_uncommitted();
     auto closed = [this, connection = connection_] {

@@ -39,7 +39,8 @@ std::uint64_t LabTab::digest() const {
     if (!alive_) return lab::digest(id_);
     const auto flags = (frozen_ ? 1U : 0U) | (cached_ ? 2U : 0U) | (hidden_ ? 4U : 0U) |
                        (drops_messages_ ? 8U : 0U) | (platform_.prerendered ? 16U : 0U);
-    return lab::digest(id_, flags + 1U, history_, std::bit_cast<std::uint64_t>(wall_offset_ms_));
+    return lab::digest(id_, flags + 1U, history_, std::bit_cast<std::uint64_t>(wall_offset_ms_)) +
+           database_->digest();
 }
 
 bool LabTab::mid_turn() const { return origin_.scheduler_.has({Source::Kind::inside, id_, 0}); }

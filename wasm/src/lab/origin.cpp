@@ -36,7 +36,8 @@ Origin::Origin(Options options, std::unique_ptr<Chooser> chooser)
           },
           recorder_),
       channels_(recorder_),
-      storage_events_(options.storage_events) {
+      storage_events_(options.storage_events),
+      connections_die_(options.connections_die) {
     add_lock_manager();
 }
 
@@ -54,6 +55,9 @@ LabTab& Origin::open_tab(Platform platform) {
 // --- The schedule -------------------------------------------------------------------------------
 
 bool Origin::may_run(const Source& source) {
+    if (source.kind == Source::Kind::transaction) {
+        return !tab(source.tab).database_->hangs(source.peer);
+    }
     if (!runs_in_tab(source.kind)) return true;
     const auto& owner = tab(source.tab);
     if (!owner.active()) return false;
@@ -219,6 +223,7 @@ void Origin::kill(LabTab& tab, std::size_t writes_kept, bool commits_kept) {
     recorder_.trace(tab.id_, Object::faults, [] { return std::string("dies"); });
     if (!commits_kept) tab.database_->decide_commits([] { return false; });
     tab.die();
+    tab.database_->answer_again();
     // A commit that was called may still happen. All other transactions abort.
     tab.database_->abort_uncommitted();
     scheduler_.drop(tab.id_);

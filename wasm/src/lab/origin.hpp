@@ -80,6 +80,9 @@ class Origin : private LockListener {
         StorageModel storage = StorageModel::cached;
         EqualWrites equal_writes = EqualWrites::sent;
         StorageEvents storage_events = StorageEvents::to_others;
+        /// Whether transactions keep their operations, so that they can be repeated on another
+        /// connection: kill_connection() and hang() need that.
+        bool connections_die = false;
     };
     /// `chooser` chooses the events; a SeededChooser of the origin if it is null.
     explicit Origin(Options options, std::unique_ptr<Chooser> chooser = nullptr);
@@ -157,6 +160,16 @@ class Origin : private LockListener {
     void close_connection(LabTab& tab);
     void close_connection(LabTab& tab, bool commits_happen);
     [[nodiscard]] bool connected(const LabTab& tab) const;
+    /// Lets the tab's connection to the database die without an event. The tab repeats its
+    /// transactions on another connection. Replies that were on their way are lost.
+    void kill_connection(LabTab& tab);
+    /// Lets the tab's transactions wait for ever, until the tab gives its connection up and repeats
+    /// them on another one. What was being committed may then still happen, after answer_again().
+    void hang(LabTab& tab);
+    void answer_again(LabTab& tab);
+    [[nodiscard]] bool hung(const LabTab& tab) const;
+    /// Whether the tab has given up a connection that hung, and it still hangs.
+    [[nodiscard]] bool gave_up(const LabTab& tab) const;
     /// Deletes the database while tabs use it.
     void lose_database();
     void lose_database(bool commits_happen);
@@ -230,6 +243,7 @@ class Origin : private LockListener {
     MemoryDatabase database_;
     ChannelHub channels_;
     StorageEvents storage_events_;
+    bool connections_die_;
     double wall_ahead_ms_ = 0;  // of the wall clock, before the clock
     std::vector<std::unique_ptr<LabTab>> tabs_;
     std::vector<Source> choices_;

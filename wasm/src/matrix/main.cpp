@@ -25,7 +25,7 @@ struct Options {
     MatrixBound bound = usual_bound();
     std::string_view strategy;          // all if empty
     std::optional<StorageModel> model;  // all if nothing
-    std::vector<FaultClass> faults;     // all if empty
+    std::vector<Fault> faults;          // all if empty
     unsigned threads = std::max(std::thread::hardware_concurrency(), 1U);
 };
 
@@ -45,7 +45,7 @@ std::optional<Options> parse_options(std::span<char*> arguments) {
             options.model = model_named(arguments[++i]);
             if (!options.model) return {};
         } else if (option == "--fault" && i + 1 < arguments.size()) {
-            const auto fault = fault_class_named(arguments[++i]);
+            const auto fault = fault_named(arguments[++i]);
             if (!fault) return {};
             options.faults.push_back(*fault);
         } else if (option == "--threads" && i + 1 < arguments.size()) {
@@ -66,7 +66,7 @@ std::vector<MatrixCell> cells_to_compute(const Options& options, bool faulty) {
     auto cells = matrix_cells();
     std::erase_if(cells, [&](const MatrixCell& cell) {
         const auto& faults = options.faults;
-        return (cell.fault != FaultClass::none) != faulty ||
+        return cell.fault.has_value() != faulty ||
                (!options.strategy.empty() && cell.strategy != options.strategy) ||
                cell.model != options.model.value_or(cell.model) ||
                (cell.model != StorageModel::cached && !depends_on_model(cell.strategy)) ||

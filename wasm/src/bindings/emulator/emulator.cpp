@@ -414,11 +414,9 @@ EMSCRIPTEN_BINDINGS(tabacus_emulator) {
                 return origin.post(context, static_cast<ChannelHub::EndpointId>(endpoint), message);
             })
         .function(
-            "startTimer(context, delay_ms, throttled, set_ms)",
-            +[](EmulatedOrigin& origin, ContextId context, double delay_ms, bool throttled,
-                double set_ms) {
-                return static_cast<double>(
-                    origin.start_timer(context, {delay_ms, throttled, set_ms}));
+            "startTimer(context, delay_ms, set_ms)",
+            +[](EmulatedOrigin& origin, ContextId context, double delay_ms, double set_ms) {
+                return static_cast<double>(origin.start_timer(context, {delay_ms, set_ms}));
             })
         .function(
             "cancelTimer(timer)",

@@ -86,7 +86,7 @@ class ExploredCell {
     bool explore(std::uint32_t schedules) {
         if (exploration_.explore(schedules)) return true;
         const auto& report = exploration_.report();
-        if (report.cell.fault == FaultClass::none) *faultless_ = report;
+        if (!report.cell.fault) *faultless_ = report;
         return false;
     }
     [[nodiscard]] std::string report() const { return json_of(exploration_.report()); }
@@ -96,7 +96,7 @@ class ExploredCell {
         const auto& last = *faultless_;
         const bool same =
             last && last->cell.strategy == cell.strategy && last->cell.model == cell.model;
-        return same && cell.fault != FaultClass::none ? &*last : nullptr;
+        return same && cell.fault ? &*last : nullptr;
     }
 
     Faultless faultless_;

@@ -392,8 +392,7 @@ std::uint64_t EmulatedOrigin::start_timer(ContextId context, const Timer& timer)
         to_context(Source::Kind::timer, context, OriginEvent::Kind::timer,
                    static_cast<double>(*number));
     };
-    *number = timer.throttled ? clock_.start_throttled(tab, timer.delay_ms, std::move(due))
-                              : clock_.start(tab, timer.delay_ms, std::move(due));
+    *number = clock_.start(tab, timer.delay_ms, std::move(due));
     return *number;
 }
 

@@ -149,7 +149,6 @@ class EmulatedOrigin final : private LockListener {
 
     struct Timer {
         double delay_ms = 0;
-        bool throttled = false;
         /// The delay with which a script has set it, for traces.
         double set_ms = delay_ms;
     };

@@ -8,11 +8,6 @@
 namespace tabacus::lab {
 namespace {
 
-constexpr std::array<std::string_view, fault_count> names = {
-    "kill",      "freeze",        "throttle", "bfcache",       "lose-database", "close-connection",
-    "quota",     "clear-storage", "corrupt",  "browser-crash", "suspend",       "orphaned-lock",
-    "clock-jump"};
-
 /// The actions of faults and of their ends. Their numbers follow those of Source::Kind, so that
 /// keys of both differ.
 enum class ScenarioAction : std::uint8_t {
@@ -34,7 +29,16 @@ enum class ScenarioAction : std::uint8_t {
     orphaned_lock,
     clock_jump,  // its peer is 1 if it jumps forward, 0 if back
     wake,
+    dead_connection,
+    hang_transaction,
+    answer,
 };
+
+/// Whether an action is the end of a fault.
+bool ends_fault(ScenarioAction action) {
+    return (action >= ScenarioAction::thaw && action < ScenarioAction::browser_crash) ||
+           action == ScenarioAction::wake || action == ScenarioAction::answer;
+}
 
 std::uint64_t key_of_action(ScenarioAction action, TabId tab, std::uint64_t peer = 0) {
     return key_of({static_cast<Source::Kind>(action), tab, peer});
@@ -66,6 +70,10 @@ Fault fault_of(ScenarioAction action) {
             return Fault::orphaned_lock;
         case ScenarioAction::clock_jump:
             return Fault::clock_jump;
+        case ScenarioAction::dead_connection:
+            return Fault::dead_connection;
+        case ScenarioAction::hang_transaction:
+            return Fault::hang_transaction;
         default:
             return Fault::corrupt;
     }
@@ -99,12 +107,19 @@ void for_each_record(Origin& origin, Use use) {
     }
 }
 
+Origin::Options options_of(const Scenario& scenario) {
+    auto options = scenario.origin;
+    options.connections_die = scenario.faults.contains(Fault::dead_connection) ||
+                              scenario.faults.contains(Fault::hang_transaction);
+    return options;
+}
+
 /// A run over a simulated origin. The order of choices is: the tab that went last, the other tabs
 /// in turn, faults that end, the clock, faults.
 class OriginRun final : public Run {
   public:
     OriginRun(const Scenario& scenario, Tracing tracing)
-        : scenario_(scenario), workload_(scenario.workload()), origin_(scenario.origin) {
+        : scenario_(scenario), workload_(scenario.workload()), origin_(options_of(scenario)) {
         if (tracing == Tracing::on) origin_.recorder().trace_into(&lines_);
         if (workload_->state()) origin_.recorder().record_observations();
         workload_->begin(origin_);
@@ -247,6 +262,8 @@ void OriginRun::add_ends() {
         if (state.hidden) add(key_of_action(ScenarioAction::show, id), id);
         if (state.suspended) add(key_of_action(ScenarioAction::wake, id), id);
         if (state.cached) add(key_of_action(ScenarioAction::page_show, id), id);
+        // The browser answers, so the tab does not get the turn.
+        if (origin_.gave_up(origin_.tab(id))) add(key_of_action(ScenarioAction::answer, id), 0);
     }
     if (quota_) add(key_of_action(ScenarioAction::quota_lifted, 0), 0);
 }
@@ -276,6 +293,12 @@ void OriginRun::add_faults_of(TabId id) {
     if (offers(Fault::orphaned_lock)) add_fault(ScenarioAction::orphaned_lock, id);
     if (offers(Fault::close_connection) && origin_.connected(tab)) {
         add_fault(ScenarioAction::close_connection, id);
+    }
+    if (offers(Fault::dead_connection) && origin_.connected(tab)) {
+        add_fault(ScenarioAction::dead_connection, id);
+    }
+    if (offers(Fault::hang_transaction) && origin_.connected(tab) && !origin_.hung(tab)) {
+        add_fault(ScenarioAction::hang_transaction, id);
     }
 }
 
@@ -329,8 +352,7 @@ void OriginRun::apply(const Source& what) {
     const auto action = static_cast<ScenarioAction>(what.kind);
     auto& recorder = origin_.recorder();
     recorder.note(Object::faults, 0, AccessKind::write);
-    const bool ends = action >= ScenarioAction::thaw && action < ScenarioAction::browser_crash;
-    if (!ends && action != ScenarioAction::wake) {
+    if (!ends_fault(action)) {
         ++faults_;
         ++fault_counts_.at(static_cast<std::size_t>(fault_of(action)));
     }
@@ -365,6 +387,12 @@ void OriginRun::apply_to(LabTab& tab, ScenarioAction action, std::uint64_t peer)
             return origin_.orphan_locks(tab);
         case ScenarioAction::close_connection:
             return origin_.close_connection(tab, commits_happen);
+        case ScenarioAction::dead_connection:
+            return origin_.kill_connection(tab);
+        case ScenarioAction::hang_transaction:
+            return origin_.hang(tab);
+        case ScenarioAction::answer:
+            return origin_.answer_again(tab);
         case ScenarioAction::thaw:
             state.frozen = false;
             return origin_.thaw(tab);
@@ -433,15 +461,6 @@ void OriginRun::corrupt(std::uint64_t number) {
 
 }  // namespace
 
-std::string_view fault_name(Fault fault) { return names.at(static_cast<std::size_t>(fault)); }
-
-std::optional<Fault> fault_named(std::string_view name) {
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        if (names.at(i) == name) return static_cast<Fault>(i);
-    }
-    return std::nullopt;
-}
-
 Program program_of(Scenario scenario) {
     return [scenario = std::make_shared<Scenario>(std::move(scenario))](
                Tracing tracing) -> std::unique_ptr<Run> {
@@ -450,7 +469,7 @@ Program program_of(Scenario scenario) {
 }
 
 std::string describe_process(std::uint64_t process) {
-    constexpr std::array<std::string_view, 18> actions = {"dies",
+    constexpr std::array<std::string_view, 21> actions = {"dies",
                                                           "freezes",
                                                           "is hidden",
                                                           "goes into the back/forward cache",
@@ -467,7 +486,10 @@ std::string describe_process(std::uint64_t process) {
                                                           "is suspended",
                                                           "dies, and its locks stay",
                                                           "the wall clock jumps",
-                                                          "runs again"};
+                                                          "runs again",
+                                                          "has a dead connection",
+                                                          "has a connection that does not answer",
+                                                          "is answered again"};
     const auto source = source_of(process);
     const auto kind = static_cast<std::size_t>(source.kind);
     if (kind < static_cast<std::size_t>(ScenarioAction::kill)) return describe(source);

@@ -30,8 +30,10 @@ enum class Fault : std::uint8_t {
     suspend,           // the tab runs nothing, and receives no event; it ends when the tab wakes
     orphaned_lock,     // the tab's process dies, and its locks stay held by nobody
     clock_jump,        // the wall clock jumps by a day, forward or back
+    dead_connection,   // one tab's connection dies without an event; what it did is repeated
+    hang_transaction,  // one tab's connection stops answering; it ends after the tab gave it up
 };
-constexpr std::size_t fault_count = 13;
+constexpr std::size_t fault_count = 15;
 
 std::string_view fault_name(Fault fault);
 /// Returns the fault of that name; nothing if there is none.

@@ -10,33 +10,61 @@ namespace {
 constexpr std::array<std::string_view, storage_model_count> models = {"mutexed", "interleaved",
                                                                       "cached"};
 
-/// Returns the explorer's fault for a class of faults; nothing if there is none.
-std::optional<Fault> explored_as(FaultClass fault) {
-    switch (fault) {
-        case FaultClass::kill:
-            return Fault::kill;
-        case FaultClass::freeze:
-            return Fault::freeze;
-        case FaultClass::throttle:
-            return Fault::throttle;
-        case FaultClass::bfcache:
-            return Fault::bfcache;
-        case FaultClass::connection_closed:
-            return Fault::close_connection;
-        case FaultClass::database_lost:
-            return Fault::lose_database;
-        case FaultClass::storage_cleared:
-            return Fault::clear_storage;
-        case FaultClass::quota:
-            return Fault::quota;
-        case FaultClass::corrupt_record:
-            return Fault::corrupt;
-        case FaultClass::browser_crash:
-            return Fault::browser_crash;
-        case FaultClass::none:
+/// The faults, in the order of the columns.
+constexpr std::array<Fault, fault_count> columns = {Fault::kill,
+                                                    Fault::freeze,
+                                                    Fault::throttle,
+                                                    Fault::bfcache,
+                                                    Fault::close_connection,
+                                                    Fault::dead_connection,
+                                                    Fault::hang_transaction,
+                                                    Fault::lose_database,
+                                                    Fault::clear_storage,
+                                                    Fault::quota,
+                                                    Fault::corrupt,
+                                                    Fault::browser_crash,
+                                                    Fault::suspend,
+                                                    Fault::orphaned_lock,
+                                                    Fault::clock_jump};
+
+/// Returns the class of faults in which a guarantee counts a fault.
+FaultClass declared_as(std::optional<Fault> fault) {
+    if (!fault) return FaultClass::none;
+    switch (*fault) {
+        case Fault::kill:
+        case Fault::orphaned_lock:
+            return FaultClass::kill;
+        case Fault::freeze:
+        case Fault::suspend:
+            return FaultClass::freeze;
+        case Fault::throttle:
+            return FaultClass::throttle;
+        case Fault::bfcache:
+            return FaultClass::bfcache;
+        case Fault::close_connection:
+        case Fault::dead_connection:
+        case Fault::hang_transaction:
+            return FaultClass::connection_closed;
+        case Fault::lose_database:
+            return FaultClass::database_lost;
+        case Fault::clear_storage:
+            return FaultClass::storage_cleared;
+        case Fault::quota:
+            return FaultClass::quota;
+        case Fault::corrupt:
+            return FaultClass::corrupt_record;
+        case Fault::browser_crash:
+            return FaultClass::browser_crash;
+        case Fault::clock_jump:
             break;
     }
-    return std::nullopt;
+    return FaultClass::none;
+}
+
+/// Whether a strategy does something about a fault. A strategy that waits for a lock waits for ever
+/// if nobody holds it.
+bool explores(const MatrixCell& cell) {
+    return cell.fault != Fault::orphaned_lock || cell.strategy == counting_strategies().front();
 }
 
 Finding finding_of(const ExploreReport& report) {
@@ -52,9 +80,9 @@ std::vector<MatrixCell> matrix_cells() {
     std::vector<MatrixCell> cells;
     for (const auto strategy : counting_strategies()) {
         for (std::size_t model = 0; model < storage_model_count; ++model) {
-            for (std::size_t fault = 0; fault < fault_class_count; ++fault) {
-                cells.push_back(
-                    {strategy, static_cast<StorageModel>(model), static_cast<FaultClass>(fault)});
+            cells.push_back({strategy, static_cast<StorageModel>(model)});
+            for (const auto fault : columns) {
+                cells.push_back({strategy, static_cast<StorageModel>(model), fault});
             }
         }
     }
@@ -72,17 +100,8 @@ std::optional<StorageModel> model_named(std::string_view name) {
     return std::nullopt;
 }
 
-std::string_view fault_class_name(FaultClass fault) {
-    const auto explored = explored_as(fault);
-    return explored ? fault_name(*explored) : "none";
-}
-
-std::optional<FaultClass> fault_class_named(std::string_view name) {
-    for (std::size_t i = 0; i < fault_class_count; ++i) {
-        const auto fault = static_cast<FaultClass>(i);
-        if (fault_class_name(fault) == name) return fault;
-    }
-    return std::nullopt;
+std::string_view fault_name_of(const MatrixCell& cell) {
+    return cell.fault ? fault_name(*cell.fault) : "none";
 }
 
 bool depends_on_model(std::string_view strategy) {
@@ -120,9 +139,9 @@ struct CellExploration::State {
         : bound(std::move(asked)), faultless(without) {
         const auto losses = guarantee_of(cell.strategy).losses;
         report.cell = cell;
-        report.may_lose = losses.may_lose(cell.model, cell.fault);
-        report.may_exceed = losses.may_exceed(cell.model, cell.fault);
-        report.explored = cell.fault == FaultClass::none || explored_as(cell.fault).has_value();
+        report.may_lose = losses.may_lose(cell.model, declared_as(cell.fault));
+        report.may_exceed = losses.may_exceed(cell.model, declared_as(cell.fault));
+        report.explored = explores(cell);
         if (!report.explored) return;
         plan(false);
         if (report.may_lose) plan(true);
@@ -136,8 +155,8 @@ struct CellExploration::State {
                                 .counting = {.tabs = tabs, .adds = adds, .may_lose = may_lose},
                                 .faults = {},
                                 .faults_max = 0};
-            if (const auto fault = explored_as(report.cell.fault)) {
-                setup.faults = {*fault};
+            if (report.cell.fault) {
+                setup.faults = {*report.cell.fault};
                 setup.faults_max = 1;
             }
             setups.push_back(std::move(setup));

@@ -1,9 +1,9 @@
-// Matrix: the cells strategy × storage model × class of faults. Each cell is proved up to a bound,
+// Matrix: the cells strategy × storage model × fault. Each cell is proved up to a bound,
 // or broken with a seed, and compared with what the strategy declares
 // (tabacus/common/guarantee.hpp).
 //
 // A cell is explored with two tabs of three increments and with three tabs of two, and with at most
-// one fault of its class in a run. If the strategy declares that it may lose increments, the search
+// one fault of its kind in a run. If the strategy declares that it may lose increments, the search
 // for a loss is followed by a search for a value that is too large.
 #pragma once
 
@@ -18,25 +18,21 @@
 
 namespace tabacus::lab {
 
-using tabacus::FaultClass;
-
 struct MatrixCell {
     std::string_view strategy;
     StorageModel model = StorageModel::mutexed;
-    FaultClass fault = FaultClass::none;
+    std::optional<Fault> fault = std::nullopt;  // nothing if tabs only compete
 };
 
-/// Returns all cells: for each strategy of counting_strategies() the models, and for each model the
-/// classes of faults, in the order of their enumerations.
+/// Returns all cells: for each strategy of counting_strategies() the models, and for each model no
+/// fault, then the faults in the order of the columns.
 std::vector<MatrixCell> matrix_cells();
 
 std::string_view model_name(StorageModel model);
 /// Returns the model of that name; nothing if there is none.
 std::optional<StorageModel> model_named(std::string_view name);
-/// Returns "none", or the fault_name() of the class's fault.
-std::string_view fault_class_name(FaultClass fault);
-/// Returns the class of faults of that name; nothing if there is none.
-std::optional<FaultClass> fault_class_named(std::string_view name);
+/// Returns "none", or the fault_name() of the cell's fault.
+std::string_view fault_name_of(const MatrixCell& cell);
 
 /// Whether runs of the strategy depend on the storage model. A strategy that keeps everything in
 /// the database does not.
@@ -86,7 +82,7 @@ struct MatrixPart {
 
 struct CellReport {
     MatrixCell cell;
-    bool explored = true;  // false if the laboratory has no such fault
+    bool explored = true;  // false if the strategy does nothing about the fault
     bool may_lose = false;
     bool may_exceed = false;
     std::vector<MatrixPart> parts;

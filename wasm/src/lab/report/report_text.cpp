@@ -110,7 +110,7 @@ std::string json_of(const CellReport& report) {
     return Json()
         .text("strategy", report.cell.strategy)
         .text("model", model_name(report.cell.model))
-        .text("fault", fault_class_name(report.cell.fault))
+        .text("fault", fault_name_of(report.cell))
         .flag("explored", report.explored)
         .text("declared", declared(report))
         .text("verdict", report.explored ? verdict_name(report.verdict()) : "not explored")
