@@ -700,6 +700,14 @@ const PROTOCOLS = [
     },
     {
         ...of('lock/once/once.cpp'),
+        name: 'forget-later-callers',
+        fault: 'Once: a call that begins after forget() fails if its tab does not know yet that its lock was stolen',
+        find: 'const bool lost = is_lost(missed.error().code());',
+        replace: 'const bool lost = false;',
+        test: 'forget: at any moment, even with a fault, no later call gets an earlier value',
+    },
+    {
+        ...of('lock/once/once.cpp'),
         name: 'forget-no-record',
         fault: 'Once: forget() leaves the record of the last run',
         find: 'rows.remove(Store::locks, note_key(lock_key));',

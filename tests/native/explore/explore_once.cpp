@@ -43,10 +43,12 @@ class OnceWorkload final : public lab::Workload {
         members_[tab]->post([this, &forgetter, tab] {
             forgetting_ = forgetter.forget();
             runs_before_ = runs_;
-            // The next call begins in the turn in which the promise of forget() resolves.
+            // The next call begins in the turn in which the promise of forget() resolves, and one of
+            // another tab as soon as that tab has a turn, before it can have received a message.
             forgetting_->then = [this, &forgetter, tab] {
-                call(forgetter, tab);
-                calls_.back().later = !forgetting_->error;
+                const bool later = !forgetting_->error;
+                call(forgetter, tab, later);
+                members_[0]->post([this, later] { call(*first_, 0, later); });
             };
         });
     }
@@ -77,20 +79,23 @@ class OnceWorkload final : public lab::Workload {
         Keeper::CallPtr call;
         bool later = false;  // whether it began after forget() had succeeded
     };
-    void call(Keeper& keeper, std::size_t tab) {
+    void call(Keeper& keeper, std::size_t tab, bool later = false) {
         calls_.push_back(
-            {tab, keeper.call({.ttl_ms = cast_.ttl_ms, .memory = cast_.memory}), false});
+            {tab, keeper.call({.ttl_ms = cast_.ttl_ms, .memory = cast_.memory}), later});
     }
     Keeper& open(Origin& origin) {
         auto& tab = origin.open_tab();
         members_.push_back(&tab);
-        return tab.run<Keeper>(tab, runs_);
+        auto& keeper = tab.run<Keeper>(tab, runs_);
+        if (first_ == nullptr) first_ = &keeper;
+        return keeper;
     }
 
     OnceCast cast_;
     Origin* origin_ = nullptr;
     int runs_ = 0;
-    int runs_before_ = 0;  // runs that had begun when the key was forgotten
+    int runs_before_ = 0;      // runs that had begun when the key was forgotten
+    Keeper* first_ = nullptr;  // that of the first tab
     Keeper::CallPtr forgetting_;
     std::vector<Call> calls_;
     std::vector<LabTab*> members_;

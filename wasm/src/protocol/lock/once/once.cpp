@@ -29,9 +29,10 @@ Task<std::string> forgotten_row(Transaction& transaction, std::string key) {
 
 Failing fail_forgotten() { return fail(ErrorCode::aborted, "the key was forgotten"); }
 
+bool is_lost(ErrorCode code) { return code == ErrorCode::lock_lost || code == ErrorCode::fenced; }
+
 bool may_pass(ErrorCode code) {
-    return code == ErrorCode::lock_lost || code == ErrorCode::fenced ||
-           code == ErrorCode::store_failed || code == ErrorCode::unknown_commit;
+    return is_lost(code) || code == ErrorCode::store_failed || code == ErrorCode::unknown_commit;
 }
 
 }  // namespace
@@ -87,22 +88,30 @@ Task<OnceTurn> Once::enter(std::string key, LockOptions options, OnceAge age) {
 
 Task<OnceTurn> Once::enter_again(std::string key, LockOptions options, OnceAge age) {
     const auto began_ms = world_.clock().monotonic_ms();
-    return read_again(world_, [=, this] {
+    return read_again(world_, [=, this, forgotten = std::optional<std::string>()]() mutable {
         auto left = options;
         left.spend(world_.clock().monotonic_ms() - began_ms);
-        return enter_once(key, std::move(left), age);
+        return enter_once(key, std::move(left), age, forgotten);
     });
 }
 
-Task<OnceTurn> Once::enter_once(std::string key, LockOptions options, OnceAge age) {
+/// Fails with store_failed, so that the call tries again, if the tab finds that it had lost the lock:
+/// forget() may have taken it before the call began. `forgotten` has the row that the call read first.
+Task<OnceTurn> Once::enter_once(std::string key, LockOptions options, OnceAge age,
+                                std::optional<std::string>& forgotten) {
     auto before = co_await read_outcome(key, age);
+    if (!forgotten) forgotten = before.forgotten;
+    if (before.forgotten != *forgotten) co_await fail_forgotten();
     if (before.accepted && !before.outcome && age.memory) {
         before.outcome = co_await values().find(key, before.finished->flight);
     }
     if (before.outcome) co_return OnceTurn{std::move(before.outcome), Held()};
     auto held = co_await table_.acquire(lock_name(key), std::move(options));
     auto missed = co_await attempt(read_missed(key, held, before, age));
-    if (!missed) co_await fail_lost(std::move(key), held, missed.error());
+    if (!missed) {
+        const bool lost = is_lost(missed.error().code());
+        co_await fail(lost ? Error(ErrorCode::store_failed, "the lock was lost") : missed.error());
+    }
     if (missed.value()) co_return OnceTurn{std::move(missed.value()), Held()};
     co_return OnceTurn{std::nullopt, std::move(held)};
 }
@@ -136,7 +145,7 @@ Task<void> Once::settle(std::string key, Held held, OnceOutcome outcome, OnceAge
 
 /// Fails with `error`, or with aborted if the lock was lost because the key was forgotten.
 Task<void> Once::fail_lost(std::string key, Held& held, Error error) {
-    if (error.code() == ErrorCode::lock_lost || error.code() == ErrorCode::fenced) {
+    if (is_lost(error.code())) {
         const auto token = held.token().value_or(0);
         auto forgotten = co_await attempt(was_forgotten(std::move(key), token));
         if (forgotten && forgotten.value()) co_await fail_forgotten();
