@@ -34,6 +34,7 @@ enum class LimitKind : std::uint8_t { sequence, budget, rate };
 struct LimitPlan {
     LimitKind what = LimitKind::sequence;
     std::vector<int> asks;  // how often each tab asks, each time in a turn of its own
+    bool watched = false;   // whether tabs notice the loss of the database by themselves
 };
 
 /// The tabs together ask for one more than the limit allows; a sequence gives numbers in blocks of
@@ -80,7 +81,7 @@ class LimitWorkload final : public lab::Workload {
     };
     LimitPage& open(Origin& origin) {
         auto& tab = origin.open_tab();
-        auto& page = tab.run<LimitPage>(tab, judge_);
+        auto& page = tab.run<LimitPage>(tab, judge_, plan_.watched);
         members_.push_back({&tab, &page});
         return page;
     }
@@ -118,12 +119,12 @@ void exhaust_limit(const LimitPlan& plan, Faults faults, lab::Bound bound) {
     CHECK(search.exhausted());
 }
 
-void sample_limits(std::uint64_t first, std::uint64_t count) {
+void sample_limits(std::uint64_t first, std::uint64_t count, bool watched = false) {
     Faults faults;
     for (const auto fault : limit_faults) faults.insert(fault);
     int failed = 0;
     for (auto seed = first; seed < first + count; ++seed) {
-        const LimitPlan plan{static_cast<LimitKind>(seed % 3), {3, 2, 3}};
+        const LimitPlan plan{static_cast<LimitKind>(seed % 3), {3, 2, 3}, watched};
         const auto program = program_of_limit(plan, faults, limit_faults_max);
         const auto outcome =
             lab::sample(program, seed, {.faults_max = limit_faults_max, .length = 200});
@@ -167,6 +168,15 @@ TEST_CASE("limits: no schedule of two tabs, with or without a fault, repeats an 
         for (const auto fault : limit_faults)
             exhaust_limit({what, {2, 1}}, {fault}, {.preemptions = 0});
     }
+}
+
+TEST_CASE("limits: tabs that notice a lost database repeat no id and overspend nothing") {
+    for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
+        exhaust_limit({what, {2, 1}, true}, {Fault::lose_database}, {.preemptions = 0});
+        exhaust_limit({what, {1, 1}, true}, {Fault::lose_database},
+                      {.preemptions = 1, .ordered = true});
+    }
+    sample_limits(5'000, 300, true);
 }
 
 TEST_CASE("limits: no seeded schedule of three tabs with three faults fails") {
@@ -222,6 +232,11 @@ TEST_CASE("limits: none of a million seeds with three faults each fails", "[.][d
 
 TEST_CASE("limits: none of 50,000 seeds with three faults each fails", "[.][long]") {
     sample_limits(1'000, 50'000);
+}
+
+TEST_CASE("limits: no schedule of tabs that notice a lost database fails", "[.][long]") {
+    for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate})
+        exhaust_limit({what, {2, 1}, true}, {Fault::lose_database}, {.preemptions = 1});
 }
 
 }  // namespace tabacus::test

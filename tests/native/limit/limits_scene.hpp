@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "lock/lock_scene.hpp"
+#include "protocol/common/store_loss_detector.hpp"
 #include "tabacus/limit/limits.hpp"
 
 namespace tabacus::test {
@@ -58,12 +59,15 @@ struct LimitJudge {
     }
 };
 
-class LimitPage {
+class LimitPage final : private StoreUser {
   public:
-    LimitPage(LabTab& world, LimitJudge& judge)
+    /// `watched`: whether the page notices the loss of its database by itself, as a tab does.
+    LimitPage(LabTab& world, LimitJudge& judge, bool watched = false)
         : world_(world),
           judge_(judge),
-          limits_(world, "test", [this](const Notice& notice) { notices.push_back(notice); }) {}
+          limits_(world, "test", [this](const Notice& notice) { notices.push_back(notice); }) {
+        if (watched) loss_detector_.start();
+    }
 
     void number(SequenceOptions options, std::int64_t count = 1) {
         ++running;
@@ -129,10 +133,18 @@ class LimitPage {
     int running = 0;
 
   private:
+    void store_vanished() override { limits_.store_vanished(); }
+    void store_settled(bool shared) override {
+        if (shared) return;
+        limits_.store_vanished();
+        limits_.cut_off();
+    }
+
     LabTab& world_;
     LimitJudge& judge_;
     std::int64_t last_id_ = 0;
     Limits limits_;
+    StoreLossDetector loss_detector_{world_, Names("test"), [](const Notice&) {}, this};
     Scope scope_;  // declared last: its coroutines use all members above
 };
 

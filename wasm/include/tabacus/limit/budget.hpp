@@ -102,8 +102,9 @@ class Budget {
     /// Gives up what this tab holds, without waiting for a read, because the page is frozen or
     /// left.
     void suspend();
-    /// Forgets the rights that this tab holds, because the database has vanished.
-    void drop() { holding_.drop(); }
+    /// Forgets the rights that this tab holds, because the database has vanished, and records in the
+    /// new one that all are used.
+    void drop();
     /// Puts back what this tab holds unspent, because the page is back.
     void resume();
 
@@ -127,6 +128,7 @@ class Budget {
     Task<void> commit(Transaction& transaction, std::int64_t used, Holding::Change change);
     Task<void> put_back();
     Task<Unit> put_back_once();
+    Task<void> restore();
     Task<void> close_window();
     void schedule_close();
     void hand_back();

@@ -16,7 +16,8 @@
 // the largest number that this tab has seen, and the microseconds since 1970, which pass faster
 // than tabs reserve numbers. A tab knows from the mark that the database vanished. Because a mark
 // takes a while to reach other processes, a tab also knows it from the locks of live tabs that have
-// used the sequence (LimitStore).
+// used the sequence (LimitStore). After site data was cleared, a new tab may see neither: so every
+// tab that notices the loss records it in the new database at once.
 #pragma once
 
 #include <cstdint>
@@ -57,18 +58,16 @@ class Sequence {
     /// value_max. Fails with out_of_range if fewer numbers are left, with closed, and as
     /// Transaction::commit() does.
     Task<SequenceRange> reserve(std::int64_t count);
-    /// Drops the reserved numbers, because the database that recorded them has vanished.
-    void drop() {
-        next_ = last_ + 1;
-        unknown_.reset();
-        ++drops_;
-    }
+    /// Drops the reserved numbers, because the database that recorded them has vanished, and records
+    /// in the new one which numbers are used.
+    void drop();
 
   private:
     struct Waiter {
         std::int64_t count = 0;
         Completer<SequenceRange> done;
     };
+    void add(Waiter waiter);
     Task<void> serve();
     void give();
     Task<SequenceRange> fetch(std::int64_t count);

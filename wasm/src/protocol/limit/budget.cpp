@@ -286,6 +286,13 @@ Task<void> Budget::refresh() {
     }
 }
 
+void Budget::drop() {
+    holding_.drop();
+    scope_.spawn(restore());
+}
+
+Task<void> Budget::restore() { (void)co_await attempt(refresh()); }
+
 // --- The page's lifecycle -----------------------------------------------------------------------
 
 /// Records in this tab's row that its rights are given up, and forgets them, so that any tab may

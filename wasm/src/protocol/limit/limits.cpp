@@ -200,13 +200,10 @@ RateLimit& Limits::rate_limit(std::string_view name, std::int64_t limit, std::in
 void Limits::store_vanished() {
     for (const auto& [key, sequence] : parts_->sequences) sequence->drop();
     for (const auto& [key, budget] : parts_->budgets) budget->drop();
-    for (const auto& [key, rate] : parts_->rates) rate->suspend();
+    for (const auto& [key, rate] : parts_->rates) rate->asked();
 }
 
-void Limits::cut_off() {
-    store_vanished();
-    parts_->store.cut_off();
-}
+void Limits::cut_off() { parts_->store.cut_off(); }
 
 Task<void> Limits::close() {
     for (const auto& [key, budget] : parts_->budgets) {

@@ -12,9 +12,13 @@ namespace tabacus {
 Task<SequenceRange> Sequence::reserve(std::int64_t count) {
     Waiter waiter{count, {}};
     const auto done = waiter.done;
+    add(std::move(waiter));
+    co_return co_await done.async();
+}
+
+void Sequence::add(Waiter waiter) {
     waiters_.push_back(std::move(waiter));
     if (!std::exchange(serving_, true)) scope_.spawn(serve());
-    co_return co_await done.async();
 }
 
 /// Serves the calls in their order.
@@ -23,7 +27,7 @@ Task<void> Sequence::serve() {
         give();
         if (waiters_.empty()) break;
         std::int64_t count = waiters_.front().count;
-        if (!options_.gapless) {
+        if (!options_.gapless && count > 0) {
             count = 0;
             for (const auto& waiter : waiters_) {
                 if (waiter.count > value_max - count) break;
@@ -69,6 +73,14 @@ void Sequence::give() {
     }
 }
 
+void Sequence::drop() {
+    next_ = last_ + 2;  // from here on, even a call for no numbers needs the new database
+    unknown_.reset();
+    ++drops_;
+    // Such a call makes the row anew, above all numbers that were given.
+    if (seen_ > 0) add({0, {}});
+}
+
 Task<SequenceRange> Sequence::fetch(std::int64_t count) {
     return store_.persist<SequenceRange>(key_, [this, count] { return fetch_once(count); }, true);
 }
@@ -76,7 +88,8 @@ Task<SequenceRange> Sequence::fetch(std::int64_t count) {
 Task<SequenceRange> Sequence::fetch_once(std::int64_t count) {
     const auto transaction = co_await store_.begin(Access::write);
     const auto found = co_await store_.load(*transaction, key_, parse_sequence);
-    auto base = found.row ? found.row->last : 0;
+    // A tab that had seen no number may have made the row anew meanwhile.
+    auto base = std::max(found.row ? found.row->last : 0, seen_);
     if (found.vanished) base = co_await floor();
     if (const auto unknown = std::exchange(unknown_, std::nullopt)) {
         // The unknown commit happened, and no other commit followed.
