@@ -701,9 +701,10 @@ const PROTOCOLS = [
     {
         ...of('lock/once/once.cpp'),
         name: 'forget-later-callers',
-        fault: 'Once: a call that begins after forget() fails if its tab does not know yet that its lock was stolen',
+        fault: 'Once: a call that begins after forget() is cancelled if its tab does not know yet that its lock was stolen',
         find: 'const bool lost = is_lost(missed.error().code());',
-        replace: 'const bool lost = false;',
+        replace:
+            'const bool lost = false;\n        if (is_lost(missed.error().code())) co_await fail_forgotten();',
         test: 'forget: at any moment, even with a fault, no later call gets an earlier value',
     },
     {
