@@ -750,9 +750,10 @@ const PROTOCOLS = [
     {
         ...of('lock/once/once.cpp'),
         name: 'forget-later-callers',
-        fault: 'Once: a call that begins after forget() fails if its tab does not know yet that its lock was stolen',
-        find: 'if (is_lost(error.code())) co_return std::nullopt;',
-        replace: '',
+        fault: 'Once: a call that begins after forget() is cancelled if its tab does not know yet that its lock was stolen',
+        find: 'const bool lost = is_lost(missed.error().code());',
+        replace:
+            'const bool lost = false;\n        if (is_lost(missed.error().code())) co_await fail_forgotten();',
         test: 'forget: at any moment, even with a fault, no later call gets an earlier value',
     },
     {
@@ -1017,7 +1018,7 @@ const LIMITS = [
         ...of('limit/sequence.cpp'),
         name: 'sequence-leaves-no-trace',
         fault: 'Sequence: a tab that notices the loss of the database does not record that numbers were given',
-        find: 'if (seen_ > 0) scope_.spawn(restore());',
+        find: 'if (seen_ > 0) add({0, {}});',
         replace: '',
         test: 'cleared: no number and no right is given again, and cut off tabs get no others',
     },

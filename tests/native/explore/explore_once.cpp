@@ -22,6 +22,7 @@ struct OnceCast {
     bool memory = true;
     double ttl_ms = 0;
     bool forgets = false;  // whether a further tab forgets the key meanwhile, and then calls
+    bool faulty = false;   // whether a tab may be killed, frozen or cached
 };
 
 class OnceWorkload final : public lab::Workload {
@@ -63,6 +64,7 @@ class OnceWorkload final : public lab::Workload {
             // A page that is frozen or left loses the lock under which it runs.
             if (later && call->error && *call->error == ErrorCode::aborted)
                 return "a call after forget() is aborted";
+            if (later && call->error && !cast_.faulty) return "a call after forget() fails";
             if (later && !call->error && std::stoi(call->value.substr(6)) <= runs_before_)
                 return "a call that began after forget() got an earlier value";
             if (call->error && !cast_.forgets && *call->error == ErrorCode::aborted)
@@ -102,6 +104,7 @@ class OnceWorkload final : public lab::Workload {
 };
 
 lab::Program program(OnceCast cast, lab::Faults faults = {}) {
+    cast.faulty = !faults.empty();
     return lab::program_of({.origin = {},
                             .faults = faults,
                             .faults_max = faults.empty() ? 0U : 1U,

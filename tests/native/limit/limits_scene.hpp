@@ -135,7 +135,9 @@ class LimitPage final : private StoreUser {
   private:
     void store_vanished() override { limits_.store_vanished(); }
     void store_settled(bool shared) override {
-        if (!shared) limits_.cut_off();
+        if (shared) return;
+        limits_.store_vanished();
+        limits_.cut_off();
     }
 
     LabTab& world_;

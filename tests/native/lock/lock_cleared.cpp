@@ -43,7 +43,9 @@ class WatchedPage final : private StoreUser {
     void store_settled(bool shared) override {
         cut_off |= !shared;
         locks.table().store_settled(shared);
-        if (!shared) limits.cut_off();
+        if (shared) return;
+        limits.store_vanished();
+        limits.cut_off();
     }
 };
 

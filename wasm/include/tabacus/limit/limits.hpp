@@ -42,7 +42,8 @@ class Limits {
     /// Drops the numbers and the rights that are reserved, because the database has vanished, and
     /// records in the new one that they were given.
     void store_vanished();
-    /// Makes all calls fail with unavailable, because other tabs cannot be excluded any more.
+    /// Makes all calls fail with unavailable, because other tabs cannot be excluded any more. Requires
+    /// a call of store_vanished() before.
     void cut_off();
     /// Puts back the rights that are held unspent, and releases all locks. Calls that wait fail
     /// with closed.

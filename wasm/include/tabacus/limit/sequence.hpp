@@ -67,8 +67,8 @@ class Sequence {
         std::int64_t count = 0;
         Completer<SequenceRange> done;
     };
+    void add(Waiter waiter);
     Task<void> serve();
-    Task<void> restore();
     void give();
     Task<SequenceRange> fetch(std::int64_t count);
     Task<SequenceRange> fetch_once(std::int64_t count);

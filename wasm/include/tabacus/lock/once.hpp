@@ -76,8 +76,8 @@ class Once {
     };
     Task<Seen> read_outcome(std::string key, OnceAge age);
     Task<OnceTurn> enter_again(std::string key, LockOptions options, OnceAge age);
-    Task<std::optional<OnceTurn>> enter_once(std::string key, LockOptions options, OnceAge age,
-                                             std::optional<std::string>& forgotten);
+    Task<OnceTurn> enter_once(std::string key, LockOptions options, OnceAge age,
+                              std::optional<std::string>& forgotten);
     Task<std::optional<OnceOutcome>> read_missed(std::string key, Held& held, const Seen& before,
                                                  OnceAge age);
     Task<void> fail_lost(std::string key, Held& held, Error error);

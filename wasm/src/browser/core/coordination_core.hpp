@@ -37,6 +37,7 @@ class CoordinationCore final : private StoreUser {
         if (!limits_) {
             loss_detector_.start();
             limits_.emplace(world_, name_space_);
+            lose_limits_ = [](Limits& limits) { limits.store_vanished(); };
             if (cut_off_) limits_->limits().cut_off();
         }
         return *limits_;
@@ -69,13 +70,16 @@ class CoordinationCore final : private StoreUser {
     void store_vanished() override {
         unsettled_ = true;
         if (table_) table_->store_vanished();
-        if (limits_) limits_->limits().store_vanished();
+        if (limits_) lose_limits_(limits_->limits());
     }
     void store_settled(bool shared) override {
         unsettled_ = false;
         cut_off_ |= !shared;
         if (table_) table_->store_settled(!cut_off_);
-        if (limits_ && cut_off_) limits_->limits().cut_off();
+        if (limits_ && cut_off_) {
+            lose_limits_(limits_->limits());  // for what was given before this tab noticed the loss
+            limits_->limits().cut_off();
+        }
     }
 
     std::string name_space_;
@@ -88,6 +92,9 @@ class CoordinationCore final : private StoreUser {
     std::optional<CatalogueCore> catalogue_;
     std::optional<LocksCore> locks_;
     std::optional<LimitsCore> limits_;
+    /// What a loss does to the limits. It is called by pointer, so that the pieces of other cores need
+    /// none of the limits' code.
+    void (*lose_limits_)(Limits&) = nullptr;
     std::optional<QueuesCore> queues_;
     Scope scope_;  // last, because its task uses some of the above
 };

@@ -203,10 +203,7 @@ void Limits::store_vanished() {
     for (const auto& [key, rate] : parts_->rates) rate->asked();
 }
 
-void Limits::cut_off() {
-    store_vanished();
-    parts_->store.cut_off();
-}
+void Limits::cut_off() { parts_->store.cut_off(); }
 
 Task<void> Limits::close() {
     for (const auto& [key, budget] : parts_->budgets) {

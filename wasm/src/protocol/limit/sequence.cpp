@@ -12,9 +12,13 @@ namespace tabacus {
 Task<SequenceRange> Sequence::reserve(std::int64_t count) {
     Waiter waiter{count, {}};
     const auto done = waiter.done;
+    add(std::move(waiter));
+    co_return co_await done.async();
+}
+
+void Sequence::add(Waiter waiter) {
     waiters_.push_back(std::move(waiter));
     if (!std::exchange(serving_, true)) scope_.spawn(serve());
-    co_return co_await done.async();
 }
 
 /// Serves the calls in their order.
@@ -23,7 +27,7 @@ Task<void> Sequence::serve() {
         give();
         if (waiters_.empty()) break;
         std::int64_t count = waiters_.front().count;
-        if (!options_.gapless) {
+        if (!options_.gapless && count > 0) {
             count = 0;
             for (const auto& waiter : waiters_) {
                 if (waiter.count > value_max - count) break;
@@ -70,14 +74,12 @@ void Sequence::give() {
 }
 
 void Sequence::drop() {
-    next_ = last_ + 1;
+    next_ = last_ + 2;  // from here on, even a call for no numbers needs the new database
     unknown_.reset();
     ++drops_;
-    if (seen_ > 0) scope_.spawn(restore());
+    // Such a call makes the row anew, above all numbers that were given.
+    if (seen_ > 0) add({0, {}});
 }
-
-/// Makes the row anew, above all numbers that were given. If it fails, the next call does so.
-Task<void> Sequence::restore() { (void)co_await attempt(fetch(0)); }
 
 Task<SequenceRange> Sequence::fetch(std::int64_t count) {
     return store_.persist<SequenceRange>(key_, [this, count] { return fetch_once(count); }, true);

@@ -88,21 +88,17 @@ Task<OnceTurn> Once::enter(std::string key, LockOptions options, OnceAge age) {
 
 Task<OnceTurn> Once::enter_again(std::string key, LockOptions options, OnceAge age) {
     const auto began_ms = world_.clock().monotonic_ms();
-    std::optional<std::string> forgotten;
-    for (;;) {
-        auto turn = co_await read_again(world_, [&] {
-            auto left = options;
-            left.spend(world_.clock().monotonic_ms() - began_ms);
-            return enter_once(key, std::move(left), age, forgotten);
-        });
-        if (turn) co_return std::move(*turn);
-    }
+    return read_again(world_, [=, this, forgotten = std::optional<std::string>()]() mutable {
+        auto left = options;
+        left.spend(world_.clock().monotonic_ms() - began_ms);
+        return enter_once(key, std::move(left), age, forgotten);
+    });
 }
 
-/// Returns nothing if the tab finds that it had lost the lock. If forget() took it before the call
-/// began, the call tries again: `forgotten` has the row that it read first.
-Task<std::optional<OnceTurn>> Once::enter_once(std::string key, LockOptions options, OnceAge age,
-                                               std::optional<std::string>& forgotten) {
+/// Fails with store_failed, so that the call tries again, if the tab finds that it had lost the lock:
+/// forget() may have taken it before the call began. `forgotten` has the row that the call read first.
+Task<OnceTurn> Once::enter_once(std::string key, LockOptions options, OnceAge age,
+                                std::optional<std::string>& forgotten) {
     auto before = co_await read_outcome(key, age);
     if (!forgotten) forgotten = before.forgotten;
     if (before.forgotten != *forgotten) co_await fail_forgotten();
@@ -113,9 +109,8 @@ Task<std::optional<OnceTurn>> Once::enter_once(std::string key, LockOptions opti
     auto held = co_await table_.acquire(lock_name(key), std::move(options));
     auto missed = co_await attempt(read_missed(key, held, before, age));
     if (!missed) {
-        const Error error = missed.error();
-        if (is_lost(error.code())) co_return std::nullopt;
-        co_await fail(error);
+        const bool lost = is_lost(missed.error().code());
+        co_await fail(lost ? Error(ErrorCode::store_failed, "the lock was lost") : missed.error());
     }
     if (missed.value()) co_return OnceTurn{std::move(missed.value()), Held()};
     co_return OnceTurn{std::nullopt, std::move(held)};
