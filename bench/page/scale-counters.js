@@ -63,6 +63,7 @@ export function countersOf(tab) {
      * @param {number} count @returns {Promise<number>} milliseconds
      */
     const flushCounters = async (count) => {
+        /** @type {import('tabacus').ReplicatedCounter[]} */
         const counters = [];
         for (let at = 0; at < count; at++) {
             counters.push(tab.counter(`c/${at}`));
