@@ -1117,12 +1117,11 @@ const LOCKS = [
         test: 'lock names: 2,000 names that were let go leave the queues of a few',
     },
     {
-        ...of('lock/lock_queue.hpp'),
-        name: 'remove-a-held-lock',
-        fault: 'LockQueue: a queue counts as unused while its lock is watched',
-        compiles: ['tests/native/lock/lock_names.cpp', `${PROTOCOL}/lock/lock_context.cpp`],
-        find: '&& !holds_.any() && !listeners_.any();',
-        replace: '&& !holds_.any();',
+        ...of('lock/lock_context.cpp'),
+        name: 'remove-a-watched-lock',
+        fault: 'LockContext: the queue of a name that is watched is removed',
+        find: 'queue.use_count() == 1 && queue->unused();',
+        replace: 'queue.use_count() == 1 && queue->idle();',
         test: 'lock names: the queue of a name that is held, awaited or watched stays',
     },
     {

@@ -29,7 +29,7 @@ async function openTab(/** @type {import('tabacus/emulator').Origin} */ origin) 
         constructor(name) {
             super(name);
             if (!name.endsWith('/news')) return;
-            this.addEventListener('message', ({ data }) => {
+            this.addEventListener('message', (/** @type {MessageEvent} */ { data }) => {
                 received.push(window.performance.now());
                 texts.push(data);
             });
