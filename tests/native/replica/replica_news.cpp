@@ -76,15 +76,15 @@ TEST_CASE("news: many rows are announced in messages of bounded size, each row o
 
 TEST_CASE("news: a counter that version 0.1.0 has counted is announced in a message of its own") {
     ReplicaSlot slot;
-    slot.begin_epoch({"g", "0", epochs_in_adoption});
+    slot.begin_epoch({"g", "0", epochs_per_adoption});
     CounterSet counters;
     add_to(counters, 4);
     counters.find("1")->row_cache.merge_announced("g/7", {3, {1, 0}});
     counters.find("2")->row_cache.merge_committed("g/7", {3, {1, 0}});
-    counters.find("3")->row_cache.merge_committed("g/7", {epochs_in_adoption, {1, 0}});
+    counters.find("3")->row_cache.merge_committed("g/7", {epochs_per_adoption, {1, 0}});
     const auto line = [&](const char* counter) {
         return format_message(
-            {Message::Kind::totals, counter, "g/0", {epochs_in_adoption, {1, 0}}});
+            {Message::Kind::totals, counter, "g/0", {epochs_per_adoption, {1, 0}}});
     };
     CHECK(take_announcements(counters, slot, false) ==
           std::list<std::string>{line("1"), line("2"), line("0") + "\n" + line("3")});

@@ -44,7 +44,7 @@ Task<std::int64_t> next_epoch(ReplicaSlot& slot, ReplicaNotices& notices, Replic
             if (record) epoch = std::max(epoch, record->epoch);
         }
     }
-    if (epoch > 0 && epoch < epochs_in_adoption) news.expect_older_version();
+    if (epoch > 0 && epoch < epochs_per_adoption) news.expect_older_version();
     const auto next = epoch_after(epoch, random);
     if (!next) {
         // No replica reaches the last epoch by counting: another script wrote it. What the slot's

@@ -98,7 +98,7 @@ std::int64_t RowCache::committed_sum() const {
 
 bool RowCache::has_older_version() const {
     return std::any_of(rows_.begin(), rows_.end(), [](const CachedRow& row) {
-        return std::max(row.committed.epoch, row.announced.epoch) < epochs_in_adoption;
+        return std::max(row.committed.epoch, row.announced.epoch) < epochs_per_adoption;
     });
 }
 
