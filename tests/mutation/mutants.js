@@ -1594,7 +1594,9 @@ const QUEUES = [
         fault: 'a repetition does not look whether the former attempt was committed',
         find: 'if (!client->uncertain) return make_requests_again(client);',
         replace: 'if (client->id != 0) return make_requests_again(client);',
-        test: 'queue: no schedule of two or three tabs loses, doubles or disorders a job',
+        test:
+            'lock: every request ends, and no commit is lost or doubled, when a connection is closed, dies ' +
+            'or does not answer at any moment',
     },
     {
         ...REPETITION,

@@ -88,6 +88,7 @@ struct LockCast {
     int others =
         0;  // how many other names each request uses first, so that unused ones are removed
     int commits = 1;           // of each grant
+    bool known = false;        // whether the outcome of each commit must be known
     LockEnds* ends = nullptr;  // where each run adds how it ended
 };
 
@@ -142,6 +143,7 @@ class LockWorkload final : public lab::Workload {
         if (cast_.ends != nullptr) {
             cast_.ends->emplace(judge_.order, judge_.committed, judge_.unknown);
         }
+        if (cast_.known && judge_.unknown > 0) return "the outcome of a commit is unknown";
         int unreported = 0;
         for (const auto& member : members_) {
             if (!member.tab->alive()) ++unreported;
@@ -383,6 +385,10 @@ TEST_CASE(
     const LockCast cast{.tabs = 2, .requests = 1, .limited = false, .commits = 2};
     locks(cast, database_faults).exhaust({.preemptions = 0});
     locks({.limited = false, .commits = 2}, database_faults).sample(explored_seeds);
+    // The proof of a commit tells its outcome, if no other commit has followed it.
+    const LockCast alone{.tabs = 1, .limited = false, .known = true};
+    locks(alone, {lab::Fault::dead_connection, lab::Fault::hang_transaction})
+        .exhaust({.preemptions = 1});
 }
 
 TEST_CASE("lock: every request ends, and no commit is lost, when the wall clock jumps by a day") {

@@ -123,6 +123,7 @@ class LabTab::LabDatabase final : public Database {
         bool unreported = false;  // whether its results never reach the tab
         Durability durability = Durability::relaxed;
         // These are used if transactions are repeated (lab_repetition.cpp).
+        // NOLINTNEXTLINE(readability-redundant-member-init): so that it may be left out
         std::vector<Request> requests = {};
         bool waiting = false;    // whether its connection is dead, and no other one is open yet
         bool lost = false;       // whether the tab does not know that yet

@@ -57,7 +57,7 @@ void LabTab::LabDatabase::issue(const ClientPointer& client, Operation operation
     if (!tab_.origin_.connections_die_) return send(client, std::move(operation), answered);
     if (client->ended) {
         if (!answered) return;
-        const auto report = [client, answered] { answered(*client, {*client->ended, {}}); };
+        const auto report = [client, answered] { answered(*client, {client->ended, {}}); };
         return tab_.in_tab(Source::Kind::database, report, 3, connection_);
     }
     client->requests.push_back({std::move(operation), std::move(answered), std::nullopt});
