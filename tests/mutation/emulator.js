@@ -198,7 +198,7 @@ export const PLANTED = [
     channel('a closed channel receives', 'context.channels.delete(this.#endpoint);', ''),
     channel('a closed channel posts', 'if (this.#closed) throw', 'if (false) throw'),
     clock('cleared timers run', 'this.#timers.delete(id);\n        this.#end(timer);', 'this.#end(timer);'),
-    clock('nested timers are not clamped', 'nesting > nestingMax ?', 'false ?'),
+    clock('nested timers are not clamped', 'nested = nesting > nestingMax', 'nested = false'),
     clock('an interval runs once', 'if (repeats && this.#timers.has(id))', 'if (false)'),
     clock(
         'a loop that waits for the clock never ends',

@@ -1146,9 +1146,7 @@ const LOCKS = [
         fault: 'FencedTransaction: all commits of a grant write the same proof',
         find: 'format_decimal(++grant_->proofs)',
         replace: 'format_decimal(grant_->proofs)',
-        test:
-            'lock: every request ends, and no commit is lost or doubled, when a connection is closed, dies ' +
-            'or does not answer at any moment',
+        test: 'lock: no commit is lost or doubled when a connection is closed, dies or never answers',
     },
     {
         ...of('lock/queue/request_queue.cpp'),
@@ -1594,9 +1592,7 @@ const QUEUES = [
         fault: 'a repetition does not look whether the former attempt was committed',
         find: 'if (!client->uncertain) return make_requests_again(client);',
         replace: 'if (client->id != 0) return make_requests_again(client);',
-        test:
-            'lock: every request ends, and no commit is lost or doubled, when a connection is closed, dies ' +
-            'or does not answer at any moment',
+        test: 'lock: no commit is lost or doubled when a connection is closed, dies or never answers',
     },
     {
         ...REPETITION,
@@ -1897,7 +1893,7 @@ const QUEUES = [
         fault: 'OutcomeCollector: a tab that waits for many outcomes fetches each of them in a transaction of its own',
         find: 'constexpr double interval_ms = 50;',
         replace: 'constexpr double interval_ms = 0;',
-        test: 'queue news: a tab that waits for many outcomes fetches them at intervals, and the last at once',
+        test: 'queue news: a tab fetches many outcomes at intervals, and the last ones at once',
     },
     {
         ...of('queue/outcomes/outcome_collector.cpp'),
@@ -1905,7 +1901,7 @@ const QUEUES = [
         fault: 'OutcomeCollector: a tab that waits for few outcomes fetches them at intervals',
         find: 'constexpr std::size_t prompt_max = 64;',
         replace: 'constexpr std::size_t prompt_max = 1;',
-        test: 'queue news: a tab that waits for many outcomes fetches them at intervals, and the last at once',
+        test: 'queue news: a tab fetches many outcomes at intervals, and the last ones at once',
     },
     {
         ...of('queue/outcomes/outcome_collector.cpp'),
@@ -1977,7 +1973,7 @@ const QUEUES = [
         fault: 'QueueRows: the key of a job that is done is removed after a following job has taken it',
         find: '    forget(job, false);\n    report_outcome(job, outcome);\n    changes.add(QueueEvent::Kind::done',
         replace:
-            '    free_key(job), forget(job, false);\n    report_outcome(job, outcome);\n    changes.add(QueueEvent::Kind::done',
+            '    free_key(*this, job), forget(job, false);\n    report_outcome(job, outcome);\n    changes.add(QueueEvent::Kind::done',
         test: 'queue settlement: a following job has its key, though a job of that key is done with it',
     },
     {

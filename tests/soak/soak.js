@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { DIST } from '../browser/harness/site.js';
 import { delay, until } from '../browser/harness/waiting.js';
 import { createServer } from '../../web/server.js';
-import { EventLog } from './event-log.js';
 import { memoryOf } from './memory.js';
 import { schedule } from './schedule.js';
 import { call, POSSIBLE, Tabs } from './tabs.js';
 
 /** @typedef {import('../browser/harness/engines.js').Engine} Engine */
+/** @typedef {import('./event-log.js').EventLog} EventLog */
 
 /**
  * @typedef {object} SoakOptions

@@ -379,9 +379,7 @@ TEST_CASE(
     locks({.limited = false, .evicts = true}).sample(explored_seeds);
 }
 
-TEST_CASE(
-    "lock: every request ends, and no commit is lost or doubled, when a connection is closed, dies "
-    "or does not answer at any moment") {
+TEST_CASE("lock: no commit is lost or doubled when a connection is closed, dies or never answers") {
     const LockCast cast{.tabs = 2, .requests = 1, .limited = false, .commits = 2};
     locks(cast, database_faults).exhaust({.preemptions = 0});
     locks({.limited = false, .commits = 2}, database_faults).sample(explored_seeds);

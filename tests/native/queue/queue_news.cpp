@@ -62,9 +62,7 @@ std::uint64_t transactions_beside(bool waiter) {
 
 }  // namespace
 
-TEST_CASE(
-    "queue news: a tab that waits for many outcomes fetches them at intervals, and the last at "
-    "once") {
+TEST_CASE("queue news: a tab fetches many outcomes at intervals, and the last ones at once") {
     constexpr std::size_t count = 160;
     constexpr std::size_t at_intervals = count - 64;
     const auto times = times_of_outcomes(count, false);

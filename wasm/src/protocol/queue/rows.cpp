@@ -23,6 +23,10 @@ std::string lost_error() {
     return R"({"name":"TabacusError","message":"the worker of the job was lost","code":"lost-worker"})";
 }
 
+void free_key(const QueueRows& rows, const Job& job) {
+    if (!job.key.empty()) rows.transaction.remove(Store::jobs, rows.index_key(job.key));
+}
+
 }  // namespace
 
 void QueueChanges::add(QueueEvent::Kind kind, std::initializer_list<std::string_view> fields) {
@@ -210,10 +214,6 @@ void QueueRows::move(const Job& from, const Job& to) {
     put(to);
 }
 
-void QueueRows::free_key(const Job& job) {
-    if (!job.key.empty()) transaction.remove(Store::jobs, index_key(job.key));
-}
-
 /// Removes what belongs to the job beside its row and that of its key, and no longer counts the job.
 void QueueRows::forget(const Job& job, bool keep_payload) {
     if (job.payload.by_value && !keep_payload) {
@@ -248,7 +248,7 @@ void QueueRows::done(const Job& job, const JobOutcome& outcome) {
 }
 
 void QueueRows::make_dead_letter(Job job, std::string_view error) {
-    free_key(job);
+    free_key(*this, job);
     forget(job, true);
     job.due_ms = now_ms();
     job.error = error;
@@ -261,7 +261,7 @@ void QueueRows::make_dead_letter(Job job, std::string_view error) {
 void QueueRows::failed(Job job, const JobOutcome& outcome) {
     const auto& error = outcome.value.text;
     if (job.optional) {
-        free_key(job);
+        free_key(*this, job);
         forget(job, false);
         report_outcome(job, outcome);
         changes.add(QueueEvent::Kind::failed, {job.id, job.key, job.kind, error, "dropped"});
@@ -314,7 +314,7 @@ void QueueRows::give_back(std::vector<Job> batch, bool unchanged) {
 }
 
 void QueueRows::cancel(const Job& job) {
-    free_key(job);
+    free_key(*this, job);
     forget(job, false);
     ++head.edits;
     report_outcome(job, {JobOutcome::Kind::cancelled, {}, {}});

@@ -119,7 +119,6 @@ struct QueueRows {
   private:
     Task<void> make_head(const Row* unreadable);
     void quarantine(const Row& row);
-    void free_key(const Job& job);
     void forget(const Job& job, bool keep_payload);
     void report_outcome(const Job& job, const JobOutcome& outcome);
 };
