@@ -12,13 +12,14 @@ import { build } from './cmake.js';
 import { catchCounts, NOTHING, sum } from './counts.js';
 import { Failure } from './failure.js';
 import { checkLengths } from './file-lengths.js';
+import { buildLaterVersion } from './later-version.js';
 import { clangFormat, clangTidy, eslint, prettier, tsc } from './lint.js';
 import { PLANTED, tryPlanted } from './plant-faults.js';
 import { checkLinks } from './links.js';
 import { tryMutants } from './mutation.js';
 import { computeMatrix, contradictions, deniedByMatrix } from './matrix.js';
 import { nodeModules } from './node-modules.js';
-import { nodeTests } from './node-tests.js';
+import { nodeTestFiles, nodeTests } from './node-tests.js';
 import { pack } from './pack.js';
 import { buildFolder, logFolder } from './paths.js';
 import { checkProse } from './prose.js';
@@ -83,6 +84,17 @@ const matrix = async (/** @type {Report} */ report) => {
 const buildPackage = async () => {
     await pack();
     await types();
+};
+
+/** The tests of tabs of a later version beside tabs of this one. */
+const LATER_TESTS = ['node/versions-newer', 'node/versions-together', 'browser/versions'].map(
+    (name) => `tests/${name}.test.js`,
+);
+
+/** The stage that builds a package of a later version, and runs its tabs in these tests. */
+const laterVersion = async (/** @type {Report} */ report) => {
+    const env = { TABACUS_LATER: await buildLaterVersion(), TABACUS_PROOF: '1' };
+    await nodeTestFiles({ name: 'later-version', files: LATER_TESTS, concurrency: 1, env }, report);
 };
 
 /** A stage that plants faults; each must be killed. @param {() => Promise<import('./counts.js').Counts>} plant */
@@ -291,6 +303,14 @@ export const STAGES = [
         needs: PACKAGE,
         cores: 1,
         run: killing(() => tryPlanted(PLANTED)),
+        checks: true,
+        proof: true,
+    },
+    {
+        name: 'later-version',
+        needs: [...PACKAGE, 'browsers'],
+        cores: 2,
+        run: laterVersion,
         checks: true,
         proof: true,
     },

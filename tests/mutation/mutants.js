@@ -615,7 +615,7 @@ const PROTOCOLS = [
         name: 'ignore-a-readable-message',
         fault: 'OnceValues: once() in memory ignores a message that a later version sent in a format of this one',
         find: 'if (version_of(text) != RecordVersion::readable) return false;',
-        replace: 'if (!text.starts_with(version)) return false;',
+        replace: 'if (!text.starts_with(record_start)) return false;',
         test: 'once in memory: a message of a later version counts if this one can read its format',
     },
     {

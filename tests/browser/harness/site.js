@@ -12,6 +12,9 @@ const here = (path) => new URL(path, import.meta.url);
 /** The package under test. A mutation test sets TABACUS_DIST to a broken one. */
 export const DIST = process.env.TABACUS_DIST ?? fileURLToPath(here('../../../dist'));
 
+/** The package of a later version, which `npm run proof` builds and serves at `/later`. */
+const LATER = process.env.TABACUS_LATER;
+
 /** Answers as an application does when its user signs out. @type {import('../../../web/server.js').Handler} */
 const clearSiteData = async (_, response) => {
     response.setHeader('Clear-Site-Data', '"storage"');
@@ -31,6 +34,7 @@ export async function serveSite({ isolated = true, port = 0, earlier = '' } = {}
             '/': here('../page'),
             '/dist': DIST,
             '/programs': here('../../programs'),
+            ...(LATER && { '/later': LATER }),
             ...(earlier && { '/earlier': unpackVersion(here(`../../versions/${earlier}`)) }),
         },
         handlers: { '/clear-site-data': clearSiteData },

@@ -52,7 +52,7 @@ class Fields {
 
 /// Takes the number of a format off the front of a text. Returns 0 if there is none. A number has
 /// at most four digits, so that no identifier and no token is taken for one.
-unsigned take_format(std::string_view& text) {
+constexpr unsigned take_format(std::string_view& text) {
     constexpr std::size_t digits_max = 4;
     unsigned number = 0;
     std::size_t digits = 0;
@@ -63,6 +63,12 @@ unsigned take_format(std::string_view& text) {
     text.remove_prefix(digits);
     return number;
 }
+
+/// The format of this program.
+constexpr unsigned own_format = [] {
+    auto text = record_version;
+    return take_format(text);
+}();
 
 std::string joined(std::initializer_list<std::string_view> parts) {
     std::string text(record_version);
@@ -84,7 +90,6 @@ std::optional<TotalsRecord> next_totals(Fields& fields) {
 }  // namespace
 
 RecordVersion version_of(std::string_view text) {
-    constexpr unsigned own_format = 1;
     const auto writer = take_format(text);
     auto format = writer;
     if (text.starts_with('.')) {

@@ -31,10 +31,12 @@ namespace tabacus {
 /// before it is reached, and the sum of two totals cannot overflow.
 constexpr std::int64_t total_max = (std::int64_t{1} << 62) - 1;
 
-/// The first field of every record that this program writes.
-constexpr std::string_view record_version = "1";
 /// The character between the fields of a record.
 constexpr char record_separator = ';';
+/// The beginning of every record that this program writes: its format, and the separator.
+constexpr std::string_view record_start = "1;";
+/// The first field of every record that this program writes.
+constexpr std::string_view record_version = record_start.substr(0, record_start.size() - 1);
 
 /// What this program can do with a record, by its version field.
 enum class RecordVersion : std::uint8_t {

@@ -12,7 +12,6 @@
 namespace tabacus {
 namespace {
 
-constexpr std::string_view version = "1;";
 constexpr char value_kind = 'v';   // "1;v;key;flight;s or f;until", and the value
 constexpr char ask_kind = 'a';     // "1;a;key;flight"
 constexpr char forget_kind = 'f';  // "1;f;key"
@@ -74,7 +73,7 @@ Task<std::optional<OnceOutcome>> OnceValues::find(std::string key, std::int64_t 
     if (!open()) co_return std::nullopt;
     const Completer<Unit> answered;
     asking_.push_back({key, flight, answered});
-    channel_->post(concat({version, "a;", escaped(key), ";", format_decimal(flight)}), {});
+    channel_->post(concat({record_start, "a;", escaped(key), ";", format_decimal(flight)}), {});
     scope_.spawn(complete_after(world_.clock(), ask_within_ms, answered));
     co_await answered.async();
     asking_.remove_if([&](const Ask& ask) { return ask.key == key && ask.flight == flight; });
@@ -146,7 +145,7 @@ void OnceValues::drop_expired() {
 void OnceValues::forget(const std::string& key) {
     if (!open()) return;
     if (const auto found = entries_.find(key); found != entries_.end()) drop(found);
-    channel_->post(concat({version, "f;", escaped(key)}), {});
+    channel_->post(concat({record_start, "f;", escaped(key)}), {});
 }
 
 /// Takes the lock that shows that this tab has the outcome.
@@ -162,7 +161,7 @@ Task<void> OnceValues::hold(std::string key, std::int64_t flight) {
 // --- Messages -----------------------------------------------------------------------------------
 
 void OnceValues::post(const std::string& key, const Entry& entry) {
-    channel_->post(concat({version, "v;", escaped(key), ";", format_decimal(entry.flight),
+    channel_->post(concat({record_start, "v;", escaped(key), ";", format_decimal(entry.flight),
                            entry.succeeded ? ";s;" : ";f;", format_decimal(entry.until_ms)}),
                    entry.value);
 }
