@@ -95,6 +95,17 @@ Task<void> commit_adoption(Replica& replica, Transaction& transaction, const Hol
     co_await fail(outcome.error());
 }
 
+/// Reports the loss of the database, if there was one, and what this tab has put back into it.
+/// `made`: whether this tab has made the generation.
+void report_changes(Replica& replica, const Notice& loss, bool made) {
+    const bool lost = loss.kind == Notice::Kind::store_lost;
+    if (lost) replica.notices.report(loss);
+    if (loss.recovered > 0) {
+        post(replica, {format_message({Message::Kind::recovered, "", "", {}})});
+    }
+    if (replica.active() && (made || lost || loss.recovered > 0)) reload_all(replica);
+}
+
 Task<void> adopt(Replica& replica) {
     auto& slot = replica.slot;
     // The rows of the former epoch can only be settled once every commit under it has an outcome.
@@ -141,11 +152,7 @@ Task<void> adopt(Replica& replica) {
     (void)co_await attempt(replica.backup.set_generation(generation));
     replica.committer.committed(rows);
     co_await back_up(replica.backup, replica.notices, slot, rows);
-    if (other) replica.notices.report(loss);
-    if (loss.recovered > 0) {
-        post(replica, {format_message({Message::Kind::recovered, "", "", {}})});
-    }
-    if (replica.active() && (made || other || loss.recovered > 0)) reload_all(replica);
+    report_changes(replica, loss, made);
     if (lost) co_await fail_slot_lost();
 }
 
