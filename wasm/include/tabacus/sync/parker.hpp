@@ -49,6 +49,14 @@ struct PlatformCells {
     static constexpr std::uint32_t spin_pause_first = 4096;
     static constexpr std::uint32_t spin_pause_max = 16384;
 
+    // A thread that waits for a reader-writer lock or a semaphore enters no queue at first, because
+    // what is released goes to the queue, and a queued thread that sleeps cannot use it for tens of
+    // microseconds. It looks so many times, spin_pause_max apart, and then sleeps for so long at
+    // most. It enters the queue after such a sleep, or once it has been woken in vain in all rounds.
+    static constexpr std::uint32_t watch_looks = 4;
+    static constexpr std::uint32_t watch_rounds = 8;
+    static constexpr std::int64_t watch_max_ns = 1'000'000;
+
     // A thread to which something is handed over looks at once, and then after pauses that double up
     // to spin_pause_max.
     static constexpr std::uint32_t grant_pause_first = 32;
