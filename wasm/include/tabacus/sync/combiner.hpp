@@ -168,7 +168,8 @@ class Combiner {
     /// it publishes a request, because a published request is handed what it waits for: until its
     /// owner runs, which takes long if it sleeps, nobody else can enter. `grantable` only reads.
     template <class NowNs, class Grantable>
-    [[gnu::noinline, clang::minsize]] void watch(std::int64_t deadline_ns, NowNs& now_ns, Grantable grantable) {
+    [[gnu::noinline, clang::minsize]] void watch(std::int64_t deadline_ns, NowNs& now_ns,
+                                                 Grantable grantable) {
         for (std::uint32_t round = 0; round < Parks::watch_rounds; ++round) {
             for (std::uint32_t look = 0; look < Parks::watch_looks; ++look) {
                 if (grantable()) return;

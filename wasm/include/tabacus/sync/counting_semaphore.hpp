@@ -133,7 +133,10 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
         const std::uint32_t total = permits();
         std::uint32_t held = 0;
         bool queue = false;
-        this->each([&](Record<Parks>&, std::uint32_t state) { held += state / permit; queue |= (state & wants) != 0; });
+        this->each([&](Record<Parks>&, std::uint32_t state) {
+            held += state / permit;
+            queue |= (state & wants) != 0;
+        });
         return held < total && !queue;
     }
 

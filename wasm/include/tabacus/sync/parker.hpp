@@ -75,7 +75,10 @@ struct PlatformCells {
 // This parker uses WebAssembly's instructions directly. Emscripten's futex would link its runtime
 // into modules that must have none, and libc++'s std::atomic::wait polls with back-off.
 struct PlatformParker : PlatformCells {
-    static Parked park(Word& word, std::uint32_t expected, std::int64_t timeout_ns) {
+    // A function of its own: where V8 11.3 (Node.js 20) has not optimised a function yet, the
+    // instruction may lose a local variable of it, for example the saved stack pointer.
+    [[gnu::noinline]] static Parked park(Word& word, std::uint32_t expected,
+                                         std::int64_t timeout_ns) {
         return static_cast<Parked>(__builtin_wasm_memory_atomic_wait32(
             reinterpret_cast<int*>(&word), static_cast<int>(expected), timeout_ns));
     }
