@@ -31,6 +31,12 @@
 //   0       1       impossible: the combiner stores 0
 //   dead    any     the combiner is dead                       owner_died(): takes its place
 //
+// The word on which threads sleep that have not entered the queue (`bell_`):
+//
+//   0   no thread sleeps on it                       a thread of watch(): 1, looks again, sleeps
+//   1   threads may sleep on it                      who sees that they could enter, or reports a
+//                                                    death: 0, wakes one; that one: 1, looks again
+//
 // The owner of a record:
 //
 //   owner   gone   meaning                                     transitions

@@ -8,9 +8,8 @@
 //
 // Promises: permits are granted in the order of the requests. A thread that blocks publishes its
 // request after it has watched the semaphore for a bounded time, in which others may overtake it
-// (Combiner::watch()). Each permit is accounted to the
-// thread that acquired it, so that all permits of a thread that dies can be acquired again, and
-// none twice. A death at any instruction loses no permit and invents none, because no number of
+// (Combiner::watch()). Each permit is accounted to the thread that acquired it, so that all permits
+// of a thread that dies can be acquired again, and none twice. A death at any instruction loses no permit and invents none, because no number of
 // free permits is stored: it is what the semaphore has, minus what the accounts have. Each
 // acquisition and each release changes one word.
 // A release takes a permit from the account of the caller, or if that has none, from another one,
@@ -31,6 +30,12 @@
 // request, because several tasks of one thread may wait at the same time.
 //
 // A state with `wants` may have `sleeps` as well, and its owner then has to be woken.
+//
+// Whether a release lets a combiner look (`queue_`), which only a combiner changes:
+//
+//   empty     no request waits                       combiner: `waiting`, if it leaves a request
+//                                                    undecided, and then it grants once more
+//   waiting   a request may wait                     combiner: `empty`, if it leaves none
 
 namespace tabacus::sync {
 
