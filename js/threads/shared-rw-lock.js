@@ -2,7 +2,7 @@
 import { show, TabacusError } from '../common/errors.js';
 import { acquired, recordBits, recordFields, rwModes, unlocks } from './arena-layout.js';
 import { holds, settled, tooMany, waitBlocking } from './record-wait.js';
-import { asyncLimits, blockingDeadline } from './wait-limits.js';
+import { asyncLimits, blockingDeadline, blocksUntil } from './wait-limits.js';
 
 /** @typedef {'shared' | 'exclusive'} RwMode */
 
@@ -197,12 +197,12 @@ export class SharedRwLock {
      * Publishes a request.
      *
      * @param {RwMode} mode
-     * @param {boolean} blocks
+     * @param {number} [blocks] 1 or 2 if the thread blocks, as of blocksUntil()
      * @returns {import('./record-wait.js').Request}
      */
-    #request(mode, blocks) {
+    #request(mode, blocks = 0) {
         const { ops, id } = this.#core;
-        const record = ops.rw_request(this.#at, id, rwModes[mode], blocks ? 1 : 0);
+        const record = ops.rw_request(this.#at, id, rwModes[mode], blocks);
         if (record === 0) throw tooMany(this.name);
         if (record === wouldDeadlock) {
             throw new TabacusError(
@@ -220,7 +220,7 @@ export class SharedRwLock {
     /** @param {RwMode} mode @param {{ timeout?: number } | undefined} options */
     #lock(mode, options) {
         const deadline_ms = blockingDeadline(this.#core, options, `lock${names[mode]}Async`);
-        const { record, settle } = this.#request(mode, true);
+        const { record, settle } = this.#request(mode, blocksUntil(deadline_ms));
         waitBlocking(this.#core, record, deadline_ms);
         const result = this.#check(settle(1));
         this.#held[mode].push(record);
@@ -230,7 +230,7 @@ export class SharedRwLock {
     /** @param {RwMode} mode */
     #tryLock(mode) {
         this.#core.assertOpen();
-        const { record, settle } = this.#request(mode, false);
+        const { record, settle } = this.#request(mode);
         const result = settle(giveUpSoon);
         if (result === acquired.timedOut) return false;
         this.#check(result);
@@ -241,7 +241,7 @@ export class SharedRwLock {
     /** @param {RwMode} mode @param {{ signal?: AbortSignal, timeout?: number }} [options] */
     async #lockAsync(mode, options = {}) {
         const limits = asyncLimits(this.#core, options);
-        const request = this.#request(mode, false);
+        const request = this.#request(mode);
         this.#check(await settled(this.#core, request, limits));
         return new RwGrant(this, mode, request.record);
     }

@@ -1,7 +1,7 @@
 import { invalid, show, TabacusRangeError } from '../common/errors.js';
 import { acquired, permitsMax } from './arena-layout.js';
 import { settled, tooMany, waitBlocking } from './record-wait.js';
-import { asyncLimits, blockingDeadline } from './wait-limits.js';
+import { asyncLimits, blockingDeadline, blocksUntil } from './wait-limits.js';
 
 /**
  * A counting semaphore in shared memory. All threads that open the same name get the same semaphore. Blocking and
@@ -49,7 +49,7 @@ export class SharedSemaphore {
      */
     acquire(options) {
         const deadline_ms = blockingDeadline(this.#core, options, 'acquireAsync');
-        const { record, settle } = this.#request();
+        const { record, settle } = this.#request(blocksUntil(deadline_ms));
         waitBlocking(this.#core, record, deadline_ms);
         this.#check(settle(1));
     }
@@ -105,10 +105,15 @@ export class SharedSemaphore {
         return this.#core.ops.semaphore_begin(this.#at, permits);
     }
 
-    /** @returns {import('./record-wait.js').Request} */
-    #request() {
+    /**
+     * Publishes a request.
+     *
+     * @param {number} [blocks] 1 or 2 if the thread blocks, as of blocksUntil()
+     * @returns {import('./record-wait.js').Request}
+     */
+    #request(blocks = 0) {
         const { ops, id } = this.#core;
-        const record = ops.semaphore_request(this.#at, id);
+        const record = ops.semaphore_request(this.#at, id, blocks);
         if (record === 0) throw tooMany(this.name);
         return {
             record,

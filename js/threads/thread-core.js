@@ -31,7 +31,7 @@ import { maySleep } from './waiting.js';
  * @property {(lock: number, self: number, record: number) => number} rw_release
  * @property {(lock: number, self: number) => number} rw_mark_consistent
  * @property {(semaphore: number, permits: number) => number} semaphore_begin
- * @property {(semaphore: number, self: number) => number} semaphore_request
+ * @property {(semaphore: number, self: number, blocks: number) => number} semaphore_request
  * @property {(semaphore: number, self: number, record: number, giveUp: number) => number} semaphore_settle
  * @property {(semaphore: number, self: number, n: number) => number} semaphore_release
  * @property {(semaphore: number) => number} semaphore_available

@@ -9,6 +9,17 @@ import { checkSignal, checkTimeout } from '../common/check-waits.js';
 /** The longest single sleep, the same as PlatformCells::sleep_max_ns of C++. */
 export const sleepMax_ms = 100;
 
+/** More than a thread may sleep before it enters the queue of a lock (PlatformCells::watch_max_ns of C++). */
+const watchMax_ms = 10;
+
+/**
+ * Returns how a request of a thread that blocks is made: the parameter `blocks` of rw_request and semaphore_request.
+ * A thread with little time enters the queue at once.
+ *
+ * @param {number} deadline_ms
+ */
+export const blocksUntil = (deadline_ms) => (deadline_ms - performance.now() > watchMax_ms ? 2 : 1);
+
 /**
  * Checks the options of a blocking wait, and that this thread may block.
  *

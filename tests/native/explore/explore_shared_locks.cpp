@@ -23,6 +23,13 @@ struct OneSleepClock {
 };
 constexpr std::int64_t one_sleep_ns = 10;
 
+/// A parker with which a thread that finds a lock in use sleeps before it enters the queue, and for
+/// ever, so that a missing wake-up shows.
+struct WatchingParker : ModelParker {
+    static constexpr std::uint32_t watch_looks = 1;
+    static constexpr std::uint32_t watch_rounds = 1;
+};
+
 /// What a thread does with a reader-writer lock.
 enum class LockWay : char {
     reads = 'r',
@@ -34,6 +41,7 @@ enum class LockWay : char {
 
 /// Each thread locks `rounds` times, in the way of its letter. A writer increments a plain cell,
 /// and a reader reads it twice. Thread 0 may die.
+template <class Parks>
 class Locking final : public MortalLocks {
   public:
     Locking(const std::string& ways, std::uint32_t rounds, Deaths deaths)
@@ -63,15 +71,20 @@ class Locking final : public MortalLocks {
 
   private:
     /// The lock, with a view of its records that is no operation of a thread.
-    class Watched : public sync::BasicRwLock<ModelParker, lock_records> {
+    class Watched : public sync::BasicRwLock<Parks, lock_records> {
       public:
+        using Base = sync::BasicRwLock<Parks, lock_records>;
+        using Base::exclusive;
+        using Base::holds;
+        using Base::wants;
+
         /// Returns a failure if a waiter was overtaken more often than `most` times. A hold that a
         /// reader takes while the gate is open overtakes nobody, because no writer waits then.
         std::string unfair(std::uint32_t most) {
             most_ = most;
             std::string failure;
             std::uint32_t index = 0;
-            each([&](sync::Record<ModelParker>&, std::uint32_t state) {
+            this->each([&](sync::Record<Parks>&, std::uint32_t state) {
                 observe(index++, state, failure);
             });
             return failure;
@@ -155,9 +168,10 @@ class Locking final : public MortalLocks {
     const char* failure_ = nullptr;
 };
 
+template <class Parks = ModelParker>
 Program locking(const std::string& ways, std::uint32_t rounds, Deaths deaths = Deaths::none) {
     return threads_program(static_cast<std::uint32_t>(ways.size()), [ways, rounds, deaths] {
-        return std::make_unique<Locking>(ways, rounds, deaths);
+        return std::make_unique<Locking<Parks>>(ways, rounds, deaths);
     });
 }
 
@@ -165,6 +179,7 @@ Program locking(const std::string& ways, std::uint32_t rounds, Deaths deaths = D
 /// more threads are inside than there are permits, and all permits are there in the end. Thread 0
 /// may die. In the way 'c', it reports its own end instead of a release, as a thread that closes its
 /// attachment does, and may die while it does so.
+template <class Parks>
 class Acquiring final : public MortalLocks {
   public:
     Acquiring(const std::string& ways, std::uint32_t permits, std::uint32_t rounds, Deaths deaths)
@@ -206,16 +221,17 @@ class Acquiring final : public MortalLocks {
     const std::string ways_;
     const std::uint32_t permits_;
     const std::uint32_t rounds_;
-    sync::BasicSemaphore<ModelParker, lock_records> semaphore_;
+    sync::BasicSemaphore<Parks, lock_records> semaphore_;
     ModelAtomic<std::uint32_t> inside_{0};
     bool dead_inside_ = false;
     const char* failure_ = nullptr;
 };
 
+template <class Parks = ModelParker>
 Program acquiring(const std::string& ways, std::uint32_t permits, std::uint32_t rounds,
                   Deaths deaths = Deaths::none) {
     return threads_program(static_cast<std::uint32_t>(ways.size()), [=] {
-        return std::make_unique<Acquiring>(ways, permits, rounds, deaths);
+        return std::make_unique<Acquiring<Parks>>(ways, permits, rounds, deaths);
     });
 }
 
@@ -342,6 +358,15 @@ TEST_CASE("shared locks: a semaphore admits as many threads as it has permits", 
     check_lock_proved(producing(2), {.preemptions = 3});
 }
 
+TEST_CASE("shared locks: a thread that sleeps before it enters the queue is woken", "[threads]") {
+    for (const char* ways : {"rw", "wW"}) check_lock_proved(locking<WatchingParker>(ways, 1), all);
+    check_lock_proved(acquiring<WatchingParker>("aa", 1, 1), all);
+    check_lock_proved(locking<WatchingParker>("rww", 1), {.preemptions = 1});
+    check_lock_proved(acquiring<WatchingParker>("aaa", 2, 1), {.preemptions = 1});
+    check_lock_proved(locking<WatchingParker>("rw", 1, Deaths::one), all);
+    check_lock_proved(acquiring<WatchingParker>("aa", 1, 1, Deaths::one), all);
+}
+
 TEST_CASE("shared locks: permits come back from a thread that dies at any step", "[threads]") {
     for (const std::uint32_t permits : {1U, 2U})
         check_lock_proved(acquiring("aa", permits, 1, Deaths::one), all);
@@ -391,6 +416,20 @@ TEST_CASE("shared locks: three threads with three preemptions, four with two",
     check_lock_proved(acquiring("aaaa", 2, 1), {.preemptions = 2});
     for (const char* ways : {"mmm", "tmm"}) check_lock_proved(meeting(ways, 1), {.preemptions = 3});
     check_lock_proved(meeting("mmmm", 1), {.preemptions = 2});
+}
+
+TEST_CASE("shared locks: two and three threads that sleep before they queue are woken",
+          "[.][long][threads]") {
+    for (const char* ways : {"rw", "ww", "rW"})
+        check_lock_proved(locking<WatchingParker>(ways, 2), all);
+    for (const char* ways : {"aa", "at"})
+        check_lock_proved(acquiring<WatchingParker>(ways, 1, 2), all);
+    for (const char* ways : {"rrw", "rww", "wwR"})
+        check_lock_proved(locking<WatchingParker>(ways, 1), {.preemptions = 3});
+    check_lock_proved(acquiring<WatchingParker>("aaa", 2, 1), {.preemptions = 3});
+    for (const char* ways : {"www", "rww"})
+        check_lock_proved(locking<WatchingParker>(ways, 1, Deaths::one), {.preemptions = 2});
+    check_lock_proved(acquiring<WatchingParker>("aaa", 1, 1, Deaths::one), {.preemptions = 2});
 }
 
 TEST_CASE("shared locks: a thread of two dies at any step of two operations",

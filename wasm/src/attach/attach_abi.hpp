@@ -111,12 +111,21 @@ TABACUS_EXPORT(void, mutex_leave_async)(tabacus::sync::Mutex* mutex) { mutex->le
 // sleeps on its state until it is decided, and then settles it. A function that makes a request
 // returns 0 if there is no record.
 
-// Returns 1 if the caller would block, and holds the lock.
+// The clock of a wait that has no deadline.
+struct NoClock {
+    std::int64_t operator()() const { return 0; }
+};
+
+// Returns 1 if the caller would block, and holds the lock. `blocks` is 2 if it may also sleep in this
+// call, for some milliseconds.
 TABACUS_EXPORT(std::uintptr_t, rw_request)
 (tabacus::sync::RwLock* lock, tabacus::sync::Owner self, tabacus::sync::RwMode mode,
  std::uint32_t blocks) {
     if (blocks != 0 && lock->holding(self)) return 1;
-    return reinterpret_cast<std::uintptr_t>(lock->request(self, mode));
+    NoClock no_clock;
+    return reinterpret_cast<std::uintptr_t>(
+        blocks > 1 ? lock->watch_and_request(self, mode, tabacus::sync::forever_ns, no_clock)
+                   : lock->request(self, mode));
 }
 
 TABACUS_EXPORT(tabacus::sync::Acquired, rw_settle)
@@ -139,8 +148,10 @@ TABACUS_EXPORT(std::uint32_t, semaphore_begin)
 (tabacus::sync::Semaphore* semaphore, std::uint32_t permits) { return semaphore->begin(permits); }
 
 TABACUS_EXPORT(tabacus::sync::SharedRecord*, semaphore_request)
-(tabacus::sync::Semaphore* semaphore, tabacus::sync::Owner self) {
-    return semaphore->request(self);
+(tabacus::sync::Semaphore* semaphore, tabacus::sync::Owner self, std::uint32_t blocks) {
+    NoClock no_clock;
+    return blocks > 1 ? semaphore->watch_and_request(self, tabacus::sync::forever_ns, no_clock)
+                      : semaphore->request(self);
 }
 
 TABACUS_EXPORT(tabacus::sync::Acquired, semaphore_settle)

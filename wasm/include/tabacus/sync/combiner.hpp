@@ -31,6 +31,12 @@
 //   0       1       impossible: the combiner stores 0
 //   dead    any     the combiner is dead                       owner_died(): takes its place
 //
+// The word on which threads sleep that have not entered the queue (`bell_`):
+//
+//   0   no thread sleeps on it                       a thread of watch(): 1, looks again, sleeps
+//   1   threads may sleep on it                      who sees that they could enter, or reports a
+//                                                    death: 0, wakes one; that one: 1, looks again
+//
 // The owner of a record:
 //
 //   owner   gone   meaning                                     transitions
@@ -107,12 +113,15 @@ class Combiner {
             owner.compare_exchange_strong(still, dead | gone);
         }
         std::uint32_t word = word_.load();
-        while (word >> 1 == dead) {
-            if (!word_.compare_exchange_weak(word, self << 1)) continue;
-            wake_all();
-            return combine_until_quiet(self);
+        while (word >> 1 == dead && !word_.compare_exchange_weak(word, self << 1)) {
         }
-        serve(self);
+        if (word >> 1 == dead) {
+            wake_all();
+            combine_until_quiet(self);
+        } else {
+            serve(self);
+        }
+        ring();  // it may have died with a wake-up
     }
 
     /// Withdraws a request. Returns false, and changes nothing, if it is decided already.
@@ -127,6 +136,7 @@ class Combiner {
         while ((state & wants) != 0) {
             if (!record.state.compare_exchange_weak(state, state & ~request)) continue;
             serve(self);  // others may have waited behind this request
+            if (watched()) ring();
             return true;
         }
         return false;
@@ -160,6 +170,38 @@ class Combiner {
         return nullptr;
     }
 
+    /// Waits for a bounded time until `grantable()` returns true. A thread that blocks does so before
+    /// it publishes a request, because a published request is handed what it waits for: until its
+    /// owner runs, which takes long if it sleeps, nobody else can enter. `grantable` only reads.
+    template <class NowNs, class Grantable>
+    [[gnu::noinline, clang::minsize]] void watch(std::int64_t deadline_ns, NowNs& now_ns,
+                                                 Grantable grantable) {
+        for (std::uint32_t round = 0; round < Parks::watch_rounds; ++round) {
+            for (std::uint32_t look = 0; look < Parks::watch_looks; ++look) {
+                if (grantable()) return;
+                pause_for(Parks::spin_pause_max);
+            }
+            std::int64_t rest_ns = Parks::watch_max_ns;
+            if (deadline_ns != forever_ns) {
+                const std::int64_t left_ns = deadline_ns - now_ns();
+                if (left_ns <= 0) return;
+                if (rest_ns == forever_ns || left_ns < rest_ns) rest_ns = left_ns;
+            }
+            bell_.store(1);
+            if (grantable() || Parks::park(bell_, 1, rest_ns) == Parked::timed_out) return;
+            bell_.store(1);  // others may still sleep
+        }
+    }
+
+    /// Whether a thread may sleep in watch().
+    bool watched() { return bell_.load() != 0; }
+
+    /// Wakes a thread that sleeps in watch().
+    [[gnu::noinline, clang::minsize]] void ring() {
+        bell_.store(0);
+        Parks::unpark_one(bell_);
+    }
+
     /// Publishes a request in the caller's record, and lets a combiner decide it.
     [[gnu::noinline, clang::minsize]] void publish(Owner self, Record<Parks>& record,
                                                    std::uint32_t bits) {
@@ -176,8 +218,7 @@ class Combiner {
         // to decide it.
         for (std::uint32_t pause = Parks::grant_pause_first; pause <= Parks::spin_pause_max;
              pause *= 2) {
-            for (std::uint32_t i = 0; i < pause; ++i)
-                std::atomic_signal_fence(std::memory_order_seq_cst);
+            pause_for(pause);
             if ((record.state.load() & wants) == 0) return true;
         }
         for (;;) {
@@ -189,6 +230,11 @@ class Combiner {
             }
             if (!sleep(record.state, state | sleeps, deadline_ns, now_ns)) return false;
         }
+    }
+
+    static void pause_for(std::uint32_t rounds) {
+        for (std::uint32_t i = 0; i < rounds; ++i)
+            std::atomic_signal_fence(std::memory_order_seq_cst);
     }
 
     /// Sleeps while `word` is `value`, for at most sleep_max_ns. Returns false, and does not sleep,
@@ -217,6 +263,16 @@ class Combiner {
             word = 0;
         }
         combine_until_quiet(self);
+    }
+
+    /// Calls `act()` as a combiner, unless another thread combines. Returns whether it has called.
+    template <class Act>
+    bool try_combining(Owner self, Act act) {
+        std::uint32_t word = 0;
+        if (!word_.compare_exchange_strong(word, self << 1)) return false;
+        act();
+        if (!end_combining(self)) combine_until_quiet(self);
+        return true;
     }
 
     /// Gives the record of a dead thread back. Only a combiner calls it.
@@ -314,13 +370,17 @@ class Combiner {
         }
     }
 
-    void combine_until_quiet(Owner self) {
-        for (;;) {
-            object().combine();
-            std::uint32_t word = self << 1;
-            if (word_.compare_exchange_strong(word, 0)) return;
-            word_.store(self << 1);  // only `again` can have been set
-        }
+    [[gnu::noinline, clang::minsize]] void combine_until_quiet(Owner self) {
+        do object().combine();
+        while (!end_combining(self));
+    }
+
+    /// Ends combining, or returns false if the combiner has to look again.
+    [[gnu::noinline, clang::minsize]] bool end_combining(Owner self) {
+        std::uint32_t word = self << 1;
+        if (word_.compare_exchange_strong(word, 0)) return true;
+        word_.store(self << 1);  // only `again` can have been set
+        return false;
     }
 
     /// Wakes all waiters, because a dead combiner may have granted requests without a wake-up.
@@ -332,6 +392,7 @@ class Combiner {
     Cell word_{0};
     Cell used_{0};      // the combiners look at the first `used_` records
     Cell ticket_{0};    // the next request's
+    Cell bell_{0};      // whether a thread may sleep in watch(), on this word
     Cell any_gone_{0};  // whether an owner was ever marked as gone
     std::array<Record<Parks>, Records> record_;
     // The owners are apart from the states, because every thread reads all owners to find its own

@@ -6,9 +6,10 @@
 
 // A counting semaphore whose permits come back from dead threads.
 //
-// Promises: permits are granted in the order of the requests. Each permit is accounted to the
-// thread that acquired it, so that all permits of a thread that dies can be acquired again, and
-// none twice. A death at any instruction loses no permit and invents none, because no number of
+// Promises: permits are granted in the order of the requests. A thread that blocks publishes its
+// request after it has watched the semaphore for a bounded time, in which others may overtake it
+// (Combiner::watch()). Each permit is accounted to the thread that acquired it, so that all permits
+// of a thread that dies can be acquired again, and none twice. A death at any instruction loses no permit and invents none, because no number of
 // free permits is stored: it is what the semaphore has, minus what the accounts have. Each
 // acquisition and each release changes one word.
 // A release takes a permit from the account of the caller, or if that has none, from another one,
@@ -29,6 +30,12 @@
 // request, because several tasks of one thread may wait at the same time.
 //
 // A state with `wants` may have `sleeps` as well, and its owner then has to be woken.
+//
+// Whether a release lets a combiner look (`queue_`), which only a combiner changes:
+//
+//   empty     no request waits                       combiner: `waiting`, if it leaves a request
+//                                                    undecided, and then it grants once more
+//   waiting   a request may wait                     combiner: `empty`, if it leaves none
 
 namespace tabacus::sync {
 
@@ -65,7 +72,7 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
     /// Acquires as acquire() does, but returns `timed_out` once `now_ns()` has reached the deadline.
     template <class NowNs>
     Acquired acquire_until(Owner self, std::int64_t deadline_ns, NowNs now_ns) {
-        Record<Parks>* record = request(self);
+        Record<Parks>* record = watch_and_request(self, deadline_ns, now_ns);
         if (record == nullptr) return Acquired::full;
         this->await(*record, deadline_ns, now_ns);
         return settle(self, *record, GiveUp::at_once);
@@ -85,16 +92,28 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
         std::uint32_t left = take_from_accounts(self, true, n);
         if (left != 0) left = take_from_accounts(self, false, left);
         const auto result = left == 0 ? ReleaseResult::released : add_permits(left);
-        this->serve(self);
+        if (queue_.load() != empty) this->serve(self);
+        ring_if_grantable();
         return result;
     }
 
     /// Publishes a request. The caller sleeps on the record's state while it `wants`, and then
     /// calls settle(). Returns nullptr if there is no record.
     [[gnu::noinline, clang::minsize]] Record<Parks>* request(Owner self) {
-        Record<Parks>* record = this->claim(self, wants | unsettled | died);
-        if (record != nullptr) this->publish(self, *record, wants | unsettled);
+        Record<Parks>* record = claim_record(self);
+        if (record != nullptr && !take(self, *record))
+            this->publish(self, *record, wants | unsettled);
         return record;
+    }
+
+    /// Publishes a request, but first waits for a bounded time until it would be granted at once. For
+    /// a caller that may sleep, and then does as after request().
+    template <class NowNs>
+    Record<Parks>* watch_and_request(Owner self, std::int64_t deadline_ns, NowNs& now_ns) {
+        Record<Parks>* record = claim_record(self);
+        if (record == nullptr || take(self, *record)) return record;
+        this->watch(deadline_ns, now_ns, [&] { return grantable(); });
+        return request(self);
     }
 
     /// Returns the outcome of a request. Withdraws it, and returns `timed_out`, if it is not decided.
@@ -102,6 +121,7 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
     Acquired settle(Owner self, Record<Parks>& record, GiveUp give_up) {
         if (this->withdraw(self, record, give_up)) return Acquired::timed_out;
         record.state.fetch_sub(unsettled);
+        ring_if_grantable();
         return Acquired::acquired;
     }
 
@@ -113,8 +133,40 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
         return total > held ? total - held : 0;
     }
 
+    /// Whether a request would be granted at once, as far as this thread sees.
+    [[gnu::noinline, clang::minsize]] bool grantable() {
+        const std::uint32_t total = permits();
+        std::uint32_t held = 0;
+        bool queue = false;
+        this->each([&](Record<Parks>&, std::uint32_t state) {
+            held += state / permit;
+            queue |= (state & wants) != 0;
+        });
+        return held < total && !queue;
+    }
+
   private:
+    /// Whether requests wait, so that a release lets a combiner look. Only a combiner writes it.
+    enum Queue : std::uint32_t { empty = 0, waiting = 1 };
+
     void wake_others() {}
+
+    Record<Parks>* claim_record(Owner self) { return this->claim(self, wants | unsettled | died); }
+
+    /// Grants the caller's request, if there is a permit for which nobody waits. A combiner does so:
+    /// meanwhile nobody else grants.
+    [[gnu::noinline, clang::minsize]] bool take(Owner self, Record<Parks>& record) {
+        bool taken = false;
+        this->try_combining(self, [&] {
+            taken = grantable();
+            if (taken) record.state.fetch_add(permit | unsettled);
+        });
+        return taken;
+    }
+
+    [[gnu::noinline, clang::minsize]] void ring_if_grantable() {
+        if (this->watched() && grantable()) this->ring();
+    }
 
     std::uint32_t permits() { return initial_.load() - 1 + added_.load(); }
 
@@ -144,19 +196,29 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
         return ReleaseResult::released;
     }
 
-    /// Grants permits to the oldest requests. While it looks, an account can only lose permits, and
-    /// the semaphore can only get more; so it never sees more free permits than there are.
     [[gnu::noinline, clang::minsize]] void combine() {
+        const Queue queue = grant() ? waiting : empty;
+        if (queue_.load() == queue) return;
+        queue_.store(queue);
+        if (queue == waiting) grant();  // a release may have read the old value meanwhile
+    }
+
+    /// Grants permits to the oldest requests, and returns whether others may wait. While it looks,
+    /// an account can only lose permits, and the semaphore can only get more; so it never sees more
+    /// free permits than there are.
+    [[gnu::noinline, clang::minsize]] bool grant() {
         const std::uint32_t total = permits();
         std::uint32_t held = 0;
+        std::uint32_t left = 0;
         this->each([&](Record<Parks>& record, std::uint32_t state) {
             if ((state & died) != 0) {
                 this->free(record);
             } else {
                 held += state / permit;
+                left += state & wants;
             }
         });
-        while (held < total) {
+        for (; left != 0 && held < total; --left) {
             Record<Parks>* oldest = nullptr;
             std::uint32_t oldest_state = 0;
             this->each([&](Record<Parks>& record, std::uint32_t state) {
@@ -164,13 +226,14 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
                 oldest = &record;
                 oldest_state = state;
             });
-            if (oldest == nullptr) return;
-            if (this->decide(*oldest, oldest_state, wants, permit)) ++held;
+            if (oldest != nullptr && this->decide(*oldest, oldest_state, wants, permit)) ++held;
         }
+        return left != 0;
     }
 
     Cell initial_{0};  // 0 until begin(), then one more than the permits at the beginning
     Cell added_{0};    // permits that releases have added
+    Cell queue_{empty};
 };
 
 using Semaphore = BasicSemaphore<>;

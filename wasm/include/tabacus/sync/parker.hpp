@@ -49,6 +49,14 @@ struct PlatformCells {
     static constexpr std::uint32_t spin_pause_first = 4096;
     static constexpr std::uint32_t spin_pause_max = 16384;
 
+    // A thread that waits for a reader-writer lock or a semaphore enters no queue at first, because
+    // what is released goes to the queue, and a queued thread that sleeps cannot use it for tens of
+    // microseconds. It looks so many times, spin_pause_max apart, and then sleeps for so long at
+    // most. It enters the queue after such a sleep, or once it has been woken in vain in all rounds.
+    static constexpr std::uint32_t watch_looks = 4;
+    static constexpr std::uint32_t watch_rounds = 8;
+    static constexpr std::int64_t watch_max_ns = 1'000'000;
+
     // A thread to which something is handed over looks at once, and then after pauses that double up
     // to spin_pause_max.
     static constexpr std::uint32_t grant_pause_first = 32;
@@ -67,7 +75,10 @@ struct PlatformCells {
 // This parker uses WebAssembly's instructions directly. Emscripten's futex would link its runtime
 // into modules that must have none, and libc++'s std::atomic::wait polls with back-off.
 struct PlatformParker : PlatformCells {
-    static Parked park(Word& word, std::uint32_t expected, std::int64_t timeout_ns) {
+    // A function of its own: where V8 11.3 (Node.js 20) has not optimised a function yet, the
+    // instruction may lose a local variable of it, for example the saved stack pointer.
+    [[gnu::noinline]] static Parked park(Word& word, std::uint32_t expected,
+                                         std::int64_t timeout_ns) {
         return static_cast<Parked>(__builtin_wasm_memory_atomic_wait32(
             reinterpret_cast<int*>(&word), static_cast<int>(expected), timeout_ns));
     }

@@ -7,14 +7,15 @@
 // A reader-writer lock that is phase-fair (Brandenburg and Anderson 2010): phases of readers and of
 // writers alternate while both wait.
 //
-// Promises: a writer holds the lock alone. A reader that waits is overtaken by one writer at most:
-// when a writer unlocks, all readers that wait are granted together. Readers that come while a
-// writer waits wait behind it, and writers are granted in the order of their requests. So nobody
-// starves, neither readers nor writers, as either would under the two solutions of Courtois,
-// Heymans and Parnas (1971). A thread that dies between the end of a phase and the grants of the
-// next one may let one more writer, or the same readers once more, overtake a waiter. The owners of
-// the lock are in records of their own, as the readers of Linux's percpu_rw_semaphore, so that a
-// dead owner is known whatever it was doing (combiner.hpp).
+// Promises: a writer holds the lock alone. A thread that blocks first watches the lock for a bounded
+// time, in which others may overtake it (Combiner::watch()), and then waits as follows. A reader that
+// waits is overtaken by one writer at most: when a writer unlocks, all readers that wait are granted
+// together. Readers that come while a writer waits wait behind it, and writers are granted in the
+// order of their requests. So nobody starves, neither readers nor writers, as either would under the
+// two solutions of Courtois, Heymans and Parnas (1971). A thread that dies between the end of a phase
+// and the grants of the next one may let one more writer, or the same readers once more, overtake a
+// waiter. The owners of the lock are in records of their own, as the readers of Linux's
+// percpu_rw_semaphore, so that a dead owner is known whatever it was doing (combiner.hpp).
 // While the gate is open, which means that no writer holds the lock or waits and no writer has died,
 // a reader needs no combiner: it stores its hold in its record and reads the gate. Only a combiner
 // writes the gate, in each of its passes, so that a combiner that dies leaves nothing to repair. A
@@ -68,7 +69,7 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
     template <class NowNs>
     Acquired lock_until(Owner self, RwMode mode, std::int64_t deadline_ns, NowNs now_ns) {
         if (holding(self)) return Acquired::would_deadlock;
-        Record<Parks>* record = request(self, mode);
+        Record<Parks>* record = watch_and_request(self, mode, deadline_ns, now_ns);
         if (record == nullptr) return Acquired::full;
         this->await(*record, deadline_ns, now_ns);
         return settle(self, *record, GiveUp::at_once);
@@ -110,6 +111,15 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
         return record;
     }
 
+    /// Publishes a request, but first waits for a bounded time until it would be granted at once. For
+    /// a caller that may sleep, and then does as after request().
+    template <class NowNs>
+    Record<Parks>* watch_and_request(Owner self, RwMode mode, std::int64_t deadline_ns,
+                                     NowNs& now_ns) {
+        this->watch(deadline_ns, now_ns, [&] { return grantable(mode); });
+        return request(self, mode);
+    }
+
     /// Returns the outcome of a request. Withdraws it, and returns `timed_out`, if it is not decided.
     Acquired settle(Owner self, Record<Parks>& record, GiveUp give_up) {
         if (this->withdraw(self, record, give_up)) return Acquired::timed_out;
@@ -125,7 +135,18 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
             health_.store(not_recoverable);
         record.state.store(0);
         if ((state & exclusive) != 0 || gate_.load() != open) this->serve(self);
+        ring_if_grantable(RwMode::exclusive);
         return UnlockResult::released;
+    }
+
+    /// Whether a request would be granted at once, as far as this thread sees.
+    [[gnu::noinline, clang::minsize]] bool grantable(RwMode mode) {
+        if (mode == RwMode::shared && gate_.load() == open) return true;
+        std::uint32_t states = 0;
+        this->each([&](Record<Parks>&, std::uint32_t state) {
+            if (mode == RwMode::exclusive || (state & exclusive) != 0) states |= state;
+        });
+        return (states & (holds | wants)) == 0;
     }
 
   private:
@@ -143,8 +164,9 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
         return false;
     }
 
-    static Acquired outcome(Record<Parks>& record) {
+    Acquired outcome(Record<Parks>& record) {
         const std::uint32_t state = record.state.load();
+        ring_if_grantable(RwMode::shared);
         if ((state & refused) == 0)
             return (state & after_death) != 0 ? Acquired::owner_died : Acquired::acquired;
         record.state.store(0);
@@ -152,6 +174,10 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
     }
 
     void wake_others() {}
+
+    [[gnu::noinline, clang::minsize]] void ring_if_grantable(RwMode mode) {
+        if (this->watched() && grantable(mode)) this->ring();
+    }
 
     Record<Parks>* find(Owner self, RwMode mode) {
         return Base::find(self, holds | exclusive, holds | static_cast<std::uint32_t>(mode));

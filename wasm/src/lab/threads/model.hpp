@@ -161,6 +161,11 @@ struct ModelParker {
     static constexpr std::uint32_t grant_pause_first = 1;
     static constexpr std::uint32_t spin_pause_max = 0;
     static constexpr std::uint32_t spin_rounds_max = 2;
+    // A thread that has not entered a queue yet does what a thread does that begins later. What it
+    // does if it sleeps meanwhile is explored with another parker (explore_shared_locks.cpp).
+    static constexpr std::uint32_t watch_looks = 0;
+    static constexpr std::uint32_t watch_rounds = 0;
+    static constexpr std::int64_t watch_max_ns = sync::forever_ns;
     // No thread is terminated in the model, and a sleep that ends would hide a missing wake-up.
     static constexpr std::int64_t sleep_max_ns = sync::forever_ns;
 
