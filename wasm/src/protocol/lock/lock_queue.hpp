@@ -15,8 +15,7 @@
 //
 // The queue consists of these parts, each of which refers only to parts before it:
 //
-//   NamedLock        the name, the native lock, and the tab's LockContext
-//   AutoResetEvent   wakes the driver
+//   NamedLock        the name, the native lock, what wakes the driver, and the LockContext
 //   LockListeners    callbacks of this tab that watch the lock
 //   RequestQueue     this tab's requests, in order
 //   Contenders       other tabs' requests, and between which of this tab's requests they came
@@ -90,7 +89,7 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void suspend(std::string_view reason);
     void resume();
     void became_hidden() {
-        wake_.set();
+        lock_.wake.set();
         check_.became_hidden();
     }
     void became_visible() { check_.became_visible(); }
@@ -105,7 +104,6 @@ class LockQueue : public std::enable_shared_from_this<LockQueue> {
     void on_busy(const std::vector<std::string>& detail);
 
     NamedLock lock_;
-    AutoResetEvent wake_;  // wakes the driver
     LockListeners listeners_;
     RequestQueue requests_;
     Contenders contenders_;

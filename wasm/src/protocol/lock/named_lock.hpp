@@ -8,6 +8,7 @@
 
 #include "lock_context.hpp"
 #include "native_lock.hpp"
+#include "queue/auto_reset_event.hpp"
 
 namespace tabacus {
 
@@ -20,6 +21,7 @@ struct NamedLock {
     std::string key;  // the escaped name
     std::string name;
     std::unique_ptr<NativeLock> native = nullptr;
+    AutoResetEvent wake;  // wakes the queue's driver
 
     [[nodiscard]] Clock& clock() const { return context.world.clock(); }
     /// Whether Web Locks exclude other tabs.
