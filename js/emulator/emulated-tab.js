@@ -38,7 +38,7 @@ export class Tab {
     suspended = false;
     /** Whether it is in the back/forward cache. */
     cached = false;
-    /** Whether it has been hidden for so long that its timers run once a minute. */
+    /** Whether it has been hidden for so long that its timers wait for whole seconds, and chains of them for minutes. */
     throttled = false;
     /** Whether `navigator.locks.query()` is forbidden. @internal */
     _deniesQuery = false;
@@ -260,7 +260,10 @@ export class Tab {
         this.#fireAtDocuments('visibilitychange', true);
     }
 
-    /** Hides the tab, and makes its timers run once a minute, including those that wait. */
+    /**
+     * Hides the tab, and makes its timers wait for whole seconds, or for whole minutes if a chain of timers set them. This
+     * includes those that wait already.
+     */
     throttle() {
         this.hide();
         this.#setThrottled(true);

@@ -159,7 +159,7 @@ export class TransactionHost {
             if (error?.name === 'QuotaExceededError' && this.#committing !== 'at once')
                 allowWrites(transaction);
             const why = abortionOf(error) ?? this.#refusal;
-            if (why) this.#end(why);
+            if (why) this.end(why);
             else this.#died(error ? `${error.name}: ${error.message}` : 'aborted by the browser', false);
         };
         if (this.#uncertain) this.#prove();
@@ -168,7 +168,7 @@ export class TransactionHost {
 
     #completed() {
         this.#owner.succeeded();
-        if (this.#missed) this.#end(endedBefore);
+        if (this.#missed) this.end(endedBefore);
         else
             this.#end(
                 this.#refusal ? ['unknown-commit', `a part of it was refused: ${this.#refusal[1]}`] : null,

@@ -41,6 +41,17 @@ function reachOf(lines, at) {
 }
 
 /**
+ * The last line of an instruction. Its operands, which stand between its first line and this one, come before it.
+ *
+ * @param {string[]} lines of a function
+ * @param {number} at the first line of the instruction
+ */
+function endOf(lines, at) {
+    const indent = indentOf(lines[at] ?? '');
+    return lines.findIndex((line, i) => i > at && indentOf(line) <= indent);
+}
+
+/**
  * The lines in which each variable is read, and those in which it is set.
  *
  * @param {string[]} lines
@@ -111,7 +122,8 @@ class Addresses {
         const [at, ...more] = this.sets.get(name) ?? [];
         if (at === undefined || this.params.has(name)) return at === undefined && this.params.has(name);
         const reach = reachOf(this.lines, at);
-        return more.length === 0 && reads.every((read) => read > at && read < reach);
+        const end = endOf(this.lines, at);
+        return more.length === 0 && reads.every((read) => read > end && read < reach);
     }
 
     /**
@@ -138,7 +150,7 @@ class Addresses {
  * Computes addresses where they are used, instead of keeping them in variables. Such an address is the sum of a variable
  * that does not change and a number.
  *
- * @param {string[]} lines of a function, as wasm-dis writes them
+ * @param {string[]} lines of a function, as Binaryen prints them
  * @returns {string[]}
  */
 export function addressesWhereUsed(lines) {

@@ -534,7 +534,7 @@ const PROTOCOLS = [
         ...of('replica/adoption.cpp'),
         name: 'read-after-each-adoption',
         fault: 'Adoption: it is always followed by another read of all counters',
-        find: 'if (replica.active() && (made || other || loss.recovered > 0)) reload_all(replica);',
+        find: 'if (replica.active() && (made || lost || loss.recovered > 0)) reload_all(replica);',
         replace: 'if (replica.active()) reload_all(replica);',
         test: 'replicated: opening, one add and its flush take two transactions',
     },

@@ -142,6 +142,25 @@ test('an enqueue whose proof another tab has overwritten is not repeated, and it
     await Promise.all([tab.close(), other.close()]);
 });
 
+test('an enqueue that may have been committed has an unknown outcome if its repetition is aborted', async () => {
+    const { origin, page, tab } = await openPage();
+    const other = await open({ window: origin.window() });
+    await tab.queue('q').enqueue('first');
+    const meanwhile = async () => {
+        await other.queue('q').enqueue('third');
+        origin.onWrite = (transaction) => {
+            Object.defineProperty(transaction, 'error', {
+                value: new DOMException('', 'QuotaExceededError'),
+            });
+            queueMicrotask(() => transaction.abort());
+        };
+    };
+    killWrites(origin, page, { times: 1, committed: true, meanwhile });
+    await assert.rejects(tab.queue('q').enqueue('second'), { code: 'unknown-commit' });
+    origin.onWrite = () => {};
+    await Promise.all([tab.close(), other.close()]);
+});
+
 test('a fenced commit whose connection dies is repeated, its function runs once, and it is applied once', async () => {
     for (const committed of [false, true]) {
         const { origin, page, tab } = await openPage();

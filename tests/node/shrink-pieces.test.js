@@ -120,6 +120,17 @@ test('a variable stays if it may be read before it is assigned, or if what it is
   (local.set $0
    (i32.const 0)
   )${use}`,
+        'before its variable is assigned, by an operand of that': `${head}
+  (local.set $2
+   (call $g
+    (local.tee $1
+     (i32.add
+      (local.get $2)
+      (i32.const 1)
+     )
+    )
+   )
+  )${use}`,
         'from a variable that is not assigned': `${head}${assigned('  ', '$1', '$2')}${use}`,
     };
     for (const [why, text] of Object.entries(kept))
