@@ -100,7 +100,7 @@ describeIn([ENGINES.chromium], "The laboratory's page", (engine) => {
         const cells = await tab.evaluate(
             () => document.querySelectorAll('#matrix-body tr:first-child td').length,
         );
-        assert.equal(cells, 12);
+        assert.equal(cells, 17);
     });
 
     it('the page logs nothing on the console', () => assert.deepEqual(lines, []));
