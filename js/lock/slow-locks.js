@@ -17,7 +17,10 @@ const answer_ms = 1_000;
  * @property {number} since_ms since when it waits
  */
 
-/** Warns once of each request that waits for longer than the option `timeouts.slowLock` of open(). */
+/**
+ * Knows the requests that wait, and warns once of each that waits for a lock for longer than the option
+ * `timeouts.slowLock` of open().
+ */
 export class SlowLocks {
     #locks;
     #owner;

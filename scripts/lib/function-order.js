@@ -1,5 +1,5 @@
 /**
- * Orders the functions of a WebAssembly program, in the text that wasm-dis writes. brotli finds a repetition better if
+ * Orders the functions of a WebAssembly program, in the text that Binaryen prints. brotli finds a repetition better if
  * it is near. So a program in which similar functions are neighbours is 3 to 4 % shorter when compressed.
  */
 
@@ -95,7 +95,7 @@ function chained(funcs) {
 
 /**
  * The names of the functions, with similar ones beside each other.
- * @param {Map<string, string[]>} functions their lines, in the format of wasm-dis
+ * @param {Map<string, string[]>} functions their lines, as Binaryen prints them
  */
 export const orderFunctions = (functions) =>
     chained([...functions].map(([name, lines]) => ({ name, instructions: instructionsOf(lines) }))).map(

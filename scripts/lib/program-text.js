@@ -1,4 +1,4 @@
-/** Reads WebAssembly's text format as wasm-dis of Binaryen prints it, one declaration after another. */
+/** Reads WebAssembly's text format as Binaryen prints it, one declaration after another. */
 
 /**
  * @typedef {object} Text

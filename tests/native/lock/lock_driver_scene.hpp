@@ -96,7 +96,7 @@ struct LockDriverScene : LockPartsScene {
     LockEvictor evictor{parts.lock, parts.requests, *parts.holds};
     HolderCheck check{parts.lock, parts.requests, *parts.holds, evictor};
     LockDriver driver{parts.lock,   parts.requests,  parts.contenders, *parts.holds, parts.order,
-                      availability, parts.hand_over, evictor,          check,        parts.wake};
+                      availability, parts.hand_over, evictor,          check};
 };
 
 }  // namespace tabacus::test

@@ -142,7 +142,7 @@ TEST_CASE("lock names: two queues of one tab never number a position alike") {
     auto& parts = scene.parts;
     const auto request = parts.ask();
     const auto first = parts.order.pop_position(*request).number;
-    FairOrder again(parts.lock, parts.requests, parts.contenders, *parts.holds, parts.wake);
+    FairOrder again(parts.lock, parts.requests, parts.contenders, *parts.holds);
     CHECK(again.pop_position(*request).number > first);
 }
 

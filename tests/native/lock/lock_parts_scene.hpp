@@ -75,9 +75,9 @@ struct LockParts {
     explicit LockParts(World& world)
         : context(world, "test", [this](const Notice& notice) { notices.push_back(notice.code); }),
           lock(context, context.scope, "l", "l"),
-          holds(std::make_shared<NativeHolds>(lock, listeners, contenders, wake)),
-          order(lock, requests, contenders, *holds, wake),
-          hand_over(lock, requests, contenders, order, wake) {
+          holds(std::make_shared<NativeHolds>(lock, listeners, contenders)),
+          order(lock, requests, contenders, *holds),
+          hand_over(lock, requests, contenders, order) {
         holds->set_self(holds);
         auto scripted = std::make_unique<ScriptedLock>();
         native = scripted.get();
@@ -126,7 +126,6 @@ struct LockParts {
     LockContext context;
     NamedLock lock;
     ScriptedLock* native = nullptr;
-    AutoResetEvent wake;
     LockListeners listeners;
     RequestQueue requests;
     Contenders contenders;

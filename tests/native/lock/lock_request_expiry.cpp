@@ -15,8 +15,7 @@ struct ExpiryScene : LockDriverScene {
         expiry.start_timeout(request);
         return request;
     }
-    RequestExpiry expiry{parts.lock,   parts.requests, *parts.holds,
-                         availability, driver,         parts.wake};
+    RequestExpiry expiry{parts.lock, parts.requests, *parts.holds, availability, driver};
 };
 
 }  // namespace

@@ -43,7 +43,7 @@ class Limits {
     /// records in the new one that they were given.
     void store_vanished();
     /// Makes all calls fail with unavailable, because other tabs cannot be excluded any more. Requires
-    /// a call of store_vanished() before.
+    /// a call of store_vanished() before, unless nothing was given yet.
     void cut_off();
     /// Puts back the rights that are held unspent, and releases all locks. Calls that wait fail
     /// with closed.

@@ -9,9 +9,9 @@
 // Promises: permits are granted in the order of the requests. A thread that blocks publishes its
 // request after it has watched the semaphore for a bounded time, in which others may overtake it
 // (Combiner::watch()). Each permit is accounted to the thread that acquired it, so that all permits
-// of a thread that dies can be acquired again, and none twice. A death at any instruction loses no permit and invents none, because no number of
-// free permits is stored: it is what the semaphore has, minus what the accounts have. Each
-// acquisition and each release changes one word.
+// of a thread that dies can be acquired again, and none twice. A death at any instruction loses no
+// permit and invents none, because no number of free permits is stored: it is what the semaphore
+// has, minus what the accounts have. Each acquisition and each release changes one word.
 // A release takes a permit from the account of the caller, or if that has none, from another one,
 // or if none has any, it adds a permit to the semaphore. So a producer may release what a consumer
 // acquires, as with std::counting_semaphore.

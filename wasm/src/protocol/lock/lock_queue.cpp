@@ -46,15 +46,15 @@ struct LockQueue::Withdrawal {
 
 LockQueue::LockQueue(LockContext& context, std::string key, std::string name)
     : lock_(context, scope_, std::move(key), std::move(name)),
-      holds_(lock_, listeners_, contenders_, lock_.wake),
-      order_(lock_, requests_, contenders_, holds_, lock_.wake),
+      holds_(lock_, listeners_, contenders_),
+      order_(lock_, requests_, contenders_, holds_),
       availability_(lock_),
-      hand_over_(lock_, requests_, contenders_, order_, lock_.wake),
+      hand_over_(lock_, requests_, contenders_, order_),
       evictor_(lock_, requests_, holds_),
       check_(lock_, requests_, holds_, evictor_),
       driver_(lock_, requests_, contenders_, holds_, order_, availability_, hand_over_, evictor_,
-              check_, lock_.wake),
-      expiry_(lock_, requests_, holds_, availability_, driver_, lock_.wake),
+              check_),
+      expiry_(lock_, requests_, holds_, availability_, driver_),
       probe_(lock_, requests_, holds_, driver_),
       observer_(lock_, listeners_, requests_, holds_, availability_) {
     lock_.native = make_native_lock(context, scope_, lock_.key);

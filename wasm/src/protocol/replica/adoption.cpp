@@ -98,12 +98,12 @@ Task<void> commit_adoption(Replica& replica, Transaction& transaction, const Hol
 /// Reports the loss of the database, if there was one, and what this tab has put back into it.
 /// `made`: whether this tab has made the generation.
 void report_changes(Replica& replica, const Notice& loss, bool made) {
-    const bool lost = loss.kind == Notice::Kind::store_lost;
-    if (lost) replica.notices.report(loss);
+    const bool store_lost = loss.kind == Notice::Kind::store_lost;
+    if (store_lost) replica.notices.report(loss);
     if (loss.recovered > 0) {
         post(replica, {format_message({Message::Kind::recovered, "", "", {}})});
     }
-    if (replica.active() && (made || lost || loss.recovered > 0)) reload_all(replica);
+    if (replica.active() && (made || store_lost || loss.recovered > 0)) reload_all(replica);
 }
 
 Task<void> adopt(Replica& replica) {
@@ -122,11 +122,11 @@ Task<void> adopt(Replica& replica) {
     const auto generation = co_await replica.generation.settle(
         *transaction, replica.backup, replica.notices, replica.world.random(), loss, made);
     co_await settle_unknown_commits(replica, *transaction, generation);
-    const bool other = loss.kind == Notice::Kind::store_lost;
+    const bool store_lost = loss.kind == Notice::Kind::store_lost;
     const bool first_or_new = generation != replica.generation.id();
     if (first_or_new)
         loss.recovered = co_await recover(*transaction, generation, replica.backup,
-                                          replica.counters, slot, made || other);
+                                          replica.counters, slot, made || store_lost);
 
     HolderRecord holder{generation, slot.name(),
                         co_await next_epoch(slot, replica.notices, replica.news,

@@ -61,7 +61,7 @@ Task<void> FairOrder::take(AcquireRequestPtr request) {
             lock_.post_near(LockMessage::Kind::request,
                             {format_since(since_ms), format_decimal(no_answer), next_in_line});
         }
-        wake_.set();
+        lock_.wake.set();
     });
     if (!entry) co_return;
     last_ = lock_.context.stamps.next_id();

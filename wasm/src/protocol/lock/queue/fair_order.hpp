@@ -29,7 +29,6 @@
 #include <optional>
 #include <vector>
 
-#include "auto_reset_event.hpp"
 #include "contenders.hpp"
 #include "native_holds.hpp"
 #include "request_queue.hpp"
@@ -49,8 +48,8 @@ class FairOrder {
     };
 
     FairOrder(NamedLock& lock, RequestQueue& requests, Contenders& contenders,
-              const NativeHolds& holds, AutoResetEvent& wake)
-        : lock_(lock), requests_(requests), contenders_(contenders), holds_(holds), wake_(wake) {}
+              const NativeHolds& holds)
+        : lock_(lock), requests_(requests), contenders_(contenders), holds_(holds) {}
 
     /// Whether a new request needs a position of its own. It does if it asks for another mode than
     /// the one before it in this tab: a tab holds or requests the native lock in one mode, and
@@ -117,7 +116,6 @@ class FairOrder {
     RequestQueue& requests_;
     Contenders& contenders_;
     const NativeHolds& holds_;
-    AutoResetEvent& wake_;
     std::uint64_t last_ = 0;  // the number of the newest position
     std::uint64_t current_ = 0;
     double last_since_ms_ = 0;  // of the request for which the newest position was taken

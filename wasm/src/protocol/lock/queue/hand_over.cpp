@@ -68,7 +68,7 @@ Task<bool> HandOver::may_go_on(std::shared_ptr<NativeHold> hold) {
         const auto steps_left = barging_steps_left_ = std::make_shared<int>(barging_steps);
         lock_.spawn(end_barging_window(steps_left));
         while (*steps_left > 0 && !requests_.front() && !over() && in_barging_window(*hold))
-            co_await wake_.wait();
+            co_await lock_.wake.wait();
         barging_steps_left_.reset();
         co_return !over() && admissible(*hold) != nullptr;
     }
@@ -91,7 +91,7 @@ Task<void> HandOver::end_barging_window(std::shared_ptr<int> steps_left) {
         co_await lock_.clock().after_microtasks(microtasks_per_step);
         if (barging_steps_left_ != steps_left) co_return;
         --*steps_left;
-        wake_.set();
+        lock_.wake.set();
     }
 }
 
@@ -121,7 +121,7 @@ Task<void> HandOver::run_grace_timer(std::shared_ptr<NativeHold> hold) {
         if (!hold->active.empty()) break;
         if (hold->uses != uses) continue;
         hold->expired = true;
-        wake_.set();
+        lock_.wake.set();
         break;
     }
     hold->timing = false;
@@ -134,7 +134,7 @@ void HandOver::start_slice_timer() {
 Task<void> HandOver::wake_after_slice() {
     co_await lock_.clock().sleep(slice_ms);
     slice_timing_ = false;
-    wake_.set();
+    lock_.wake.set();
 }
 
 }  // namespace tabacus

@@ -18,7 +18,6 @@
 #include <cstdint>
 #include <memory>
 
-#include "auto_reset_event.hpp"
 #include "contenders.hpp"
 #include "fair_order.hpp"
 #include "request_queue.hpp"
@@ -35,9 +34,8 @@ constexpr std::uint64_t barging_grants_max = 32;
 
 class HandOver {
   public:
-    HandOver(NamedLock& lock, RequestQueue& requests, Contenders& contenders, FairOrder& order,
-             AutoResetEvent& wake)
-        : lock_(lock), requests_(requests), contenders_(contenders), order_(order), wake_(wake) {}
+    HandOver(NamedLock& lock, RequestQueue& requests, Contenders& contenders, FairOrder& order)
+        : lock_(lock), requests_(requests), contenders_(contenders), order_(order) {}
 
     /// Returns the next request that may be granted under this hold at this moment, or nothing.
     [[nodiscard]] AcquireRequestPtr admissible(const NativeHold& hold);
@@ -66,7 +64,6 @@ class HandOver {
     RequestQueue& requests_;
     Contenders& contenders_;
     FairOrder& order_;
-    AutoResetEvent& wake_;
     std::shared_ptr<int> barging_steps_left_;  // of may_go_on(), until a caller has asked again
     bool slice_timing_ = false;                // wake_after_slice() runs
 };

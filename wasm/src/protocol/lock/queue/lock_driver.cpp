@@ -42,7 +42,7 @@ void LockDriver::refuse(const AcquireRequestPtr& request, const Error& error) {
     request->failure = error;
     order_.release_position(*request);
     if (takes && !takes_over()) lock_.native->cancel();
-    wake_.set();
+    lock_.wake.set();
     request->decided.complete({});
 }
 
@@ -73,7 +73,7 @@ void LockDriver::refuse_unavailable() {
 
 void LockDriver::start() {
     if (running_) {
-        wake_.set();
+        lock_.wake.set();
     } else if (!lock_.context.state.stopped()) {
         lock_.spawn(run());
     }
@@ -204,7 +204,7 @@ Task<void> LockDriver::serve(std::shared_ptr<NativeHold> hold) {
             refuse_unavailable();
             if (hand_over_.waits_to_share(*hold)) hand_over_.start_slice_timer();
         }
-        co_await wake_.wait();
+        co_await lock_.wake.wait();
     }
     holds_.end(hold);
 }

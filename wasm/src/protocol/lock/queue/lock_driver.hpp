@@ -29,7 +29,7 @@ class LockDriver {
   public:
     LockDriver(NamedLock& lock, RequestQueue& requests, Contenders& contenders, NativeHolds& holds,
                FairOrder& order, Availability& availability, HandOver& hand_over,
-               LockEvictor& evictor, HolderCheck& check, AutoResetEvent& wake)
+               LockEvictor& evictor, HolderCheck& check)
         : lock_(lock),
           requests_(requests),
           contenders_(contenders),
@@ -38,8 +38,7 @@ class LockDriver {
           availability_(availability),
           hand_over_(hand_over),
           evictor_(evictor),
-          check_(check),
-          wake_(wake) {}
+          check_(check) {}
 
     /// Starts the coroutine, or wakes it, because a request has joined the queue.
     void start();
@@ -76,7 +75,6 @@ class LockDriver {
     HandOver& hand_over_;
     LockEvictor& evictor_;
     HolderCheck& check_;
-    AutoResetEvent& wake_;
     bool running_ = false;
     bool is_next_ = false;
     LockMode acquiring_mode_ = LockMode::exclusive;

@@ -106,7 +106,7 @@ void NativeHolds::commit_ended(Grant& grant) {
     const auto hold = std::exchange(grant.hold, nullptr);
     std::erase_if(hold->active, [&](const auto& other) { return other.get() == &grant; });
     if (hold == current_) {
-        wake_.set();
+        lock_.wake.set();
     } else if (hold->active.empty() && !hold->lost) {
         release_hold(hold);
     }
@@ -153,7 +153,7 @@ void NativeHolds::lose(const HoldPtr& hold, std::string_view reason) {
     lock_.native->release(hold);
     std::erase(stolen_, hold);
     if (reason == "max-hold" || reason == "fenced") lock_.spawn(post_released());
-    wake_.set();
+    lock_.wake.set();
     listeners_.changed();
 }
 

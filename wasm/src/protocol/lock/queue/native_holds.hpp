@@ -19,7 +19,6 @@
 #include <string_view>
 #include <vector>
 
-#include "auto_reset_event.hpp"
 #include "contenders.hpp"
 #include "lock_listeners.hpp"
 #include "protocol/lock/named_lock.hpp"
@@ -30,9 +29,8 @@ class NativeHolds {
   public:
     using HoldPtr = std::shared_ptr<NativeHold>;
 
-    NativeHolds(NamedLock& lock, const LockListeners& listeners, const Contenders& contenders,
-                AutoResetEvent& wake)
-        : lock_(lock), listeners_(listeners), contenders_(contenders), wake_(wake) {}
+    NativeHolds(NamedLock& lock, const LockListeners& listeners, const Contenders& contenders)
+        : lock_(lock), listeners_(listeners), contenders_(contenders) {}
     /// Sets the pointer by which grants refer to this. Locking it keeps the whole LockQueue alive.
     void set_self(std::weak_ptr<NativeHolds> self) { self_ = std::move(self); }
 
@@ -89,7 +87,6 @@ class NativeHolds {
     NamedLock& lock_;
     const LockListeners& listeners_;
     const Contenders& contenders_;
-    AutoResetEvent& wake_;
     std::weak_ptr<NativeHolds> self_;
     bool acquiring_ = false;
     HoldPtr current_;

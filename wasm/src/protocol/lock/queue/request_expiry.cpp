@@ -22,7 +22,7 @@ Task<void> RequestExpiry::expire(AcquireRequestPtr request) {
         if (!std::exchange(request->options.if_available, true)) {
             request->expired = true;
             requests_.add_try();
-            wake_.set();
+            lock_.wake.set();
         }
         co_await await_first_answer(request);
     }

@@ -20,13 +20,12 @@ namespace tabacus {
 class RequestExpiry {
   public:
     RequestExpiry(NamedLock& lock, RequestQueue& requests, const NativeHolds& holds,
-                  const Availability& availability, LockDriver& driver, AutoResetEvent& wake)
+                  const Availability& availability, LockDriver& driver)
         : lock_(lock),
           requests_(requests),
           holds_(holds),
           availability_(availability),
-          driver_(driver),
-          wake_(wake) {}
+          driver_(driver) {}
 
     /// Refuses the request when its timeout is over. Requires that it has one.
     void start_timeout(const AcquireRequestPtr& request) { lock_.spawn(expire(request)); }
@@ -45,7 +44,6 @@ class RequestExpiry {
     const NativeHolds& holds_;
     const Availability& availability_;
     LockDriver& driver_;
-    AutoResetEvent& wake_;
 };
 
 }  // namespace tabacus

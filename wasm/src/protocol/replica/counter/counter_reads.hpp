@@ -15,8 +15,8 @@
 //   unreadable   whether any read ever met a row that cannot be read
 //
 // A read that ends in an epoch of the slot knows what the own row is based on in that epoch, unless
-// this read or any other one has met a row that cannot be read. A row that cannot be read must be set aside before it is
-// overwritten, so that the commit reads it again.
+// this read or any other one has met a row that cannot be read. A row that cannot be read must be
+// set aside before it is overwritten, so that the commit reads it again.
 #pragma once
 
 #include <cstdint>
