@@ -9,13 +9,14 @@
  *   the opening goes on.
  */
 
-import { attempt, isOpaque, storeFailure } from './failure.js';
+import { DatabaseFactories } from './database-factories.js';
+import { storeFailure } from './failure.js';
 import { createStores, isComplete } from './schema.js';
 
 /**
  * How long to wait before a connection that died is replaced, by the number of failures in a row. If the storage
  * process of a browser has crashed, the browser starts another one within some 100 ms. If the last attempt fails, too,
- * only a new document helps: in WebKitGTK (2.50, measured) IndexedDB stays dead for the page and its workers.
+ * only a new document helps: a page makes a hidden frame, and a Worker has to be started again.
  */
 const backOff_ms = [0, 0, 100, 400];
 
@@ -32,7 +33,8 @@ export const foreignDatabase = 'a foreign database has the name';
 
 /** Opens the connection, keeps it, and reports when it is lost. */
 export class DatabaseConnection {
-    #factory;
+    /** @protected */
+    _factories;
     #name;
     #host;
     #report;
@@ -58,7 +60,8 @@ export class DatabaseConnection {
     /** Whether close() was called meanwhile. */
     #closeLater = false;
 
-    #disposed = false;
+    /** @protected */
+    _disposed = false;
 
     /** Whether a connection was open before. */
     #wasOpen = false;
@@ -109,8 +112,8 @@ export class DatabaseConnection {
      * @param {import('./host.js').HostEvents} report
      */
     constructor(platform, namespace, host, report) {
-        this.#factory = isOpaque(platform) ? undefined : attempt(() => platform.indexedDB);
-        this.available = this.#factory !== undefined;
+        this._factories = new DatabaseFactories(platform);
+        this.available = this._factories.current !== undefined;
         this.#name = `tabacus/${encodeURIComponent(namespace)}`;
         this.#host = host;
         this.#report = report;
@@ -146,6 +149,7 @@ export class DatabaseConnection {
      * @param {Opened} opened called before this returns if the connection is open
      */
     use(opened) {
+        if (this._connection && this._factories.removed) this.#lost(this._connection);
         if (this._connection) {
             opened(this._connection, ['store-failed', '']);
         } else if (this.#openingFailure || this._resting) {
@@ -167,7 +171,7 @@ export class DatabaseConnection {
 
     /** Whether connections have died so often that operations are not repeated. @protected */
     get _exhausted() {
-        return this.#disposed || this.#failures >= backOff_ms.length;
+        return this._disposed || this.#failures >= backOff_ms.length;
     }
 
     /**
@@ -187,12 +191,16 @@ export class DatabaseConnection {
 
     /** Counts failures in a row. @param {string} cause @param {boolean} hung */
     #fail(cause, hung) {
-        if (this.#disposed) return;
+        if (this._disposed) return;
         this.#cause = cause;
         this.#hung = hung;
         const before = this._exhausted;
         this.#failures += hung ? 2 : 1;
         if (!this._exhausted) return;
+        if (!hung && this._factories.alternate() && !before) {
+            this.#failures = backOff_ms.length - 1; // one attempt more
+            return;
+        }
         this.#restUntil_ms = this.#host.clock.monotonic() + rest_ms;
         if (before) return;
         this.#host.warn('database-unusable', this.#unusable, cause);
@@ -214,6 +222,7 @@ export class DatabaseConnection {
     /** Notes that a transaction was completed. @protected */
     _succeeded() {
         this.#failures = 0;
+        this._factories.worked();
         this.#setUsable(true);
     }
 
@@ -270,7 +279,7 @@ export class DatabaseConnection {
 
     /** Closes the connection, and every connection that opens after this. */
     dispose() {
-        this.#disposed = true;
+        this._disposed = true;
         this.close();
     }
 
@@ -288,6 +297,12 @@ export class DatabaseConnection {
      */
     _disconnected(connection) {
         void connection;
+    }
+
+    /** The browser has closed a connection. @param {IDBDatabase} connection */
+    #lost(connection) {
+        this._disconnected(connection);
+        this._drop(connection);
     }
 
     /** Forgets a connection that is closed. @param {IDBDatabase} connection @protected */
@@ -336,7 +351,7 @@ export class DatabaseConnection {
         };
         this.#openAnew = () => openAnew(full);
         try {
-            const request = /** @type {IDBFactory} */ (this.#factory).open(this.#name, version);
+            const request = /** @type {IDBFactory} */ (this._factories.current).open(this.#name, version);
             request.onupgradeneeded = (event) => {
                 upgrading = true;
                 this.#upgrade(request, event, full);
@@ -426,7 +441,7 @@ export class DatabaseConnection {
             [connection, why] = [undefined, ['store-failed', foreignDatabase]];
         }
         this.refused = !connection && why[1].startsWith('SecurityError');
-        if (connection && this.#disposed) {
+        if (connection && this._disposed) {
             connection.close();
             connection = undefined;
         }
@@ -478,9 +493,6 @@ export class DatabaseConnection {
             connection.close();
             this._drop(connection);
         };
-        connection.onclose = () => {
-            this._disconnected(connection);
-            this._drop(connection);
-        };
+        connection.onclose = () => this.#lost(connection);
     }
 }

@@ -172,6 +172,7 @@ export class DatabaseHost extends DatabaseConnection {
         if (this.#unfinished.size > 0) return;
         this.#stopChecking?.();
         this.#stopChecking = undefined;
+        if (this._disposed) this._factories.usePage();
         for (const start of this.#waitingForProbe.splice(0)) start();
     }
 
@@ -219,6 +220,7 @@ export class DatabaseHost extends DatabaseConnection {
     dispose() {
         for (const transaction of [...this.#unfinished.keys()]) transaction.abort();
         super.dispose();
+        if (this.#unfinished.size === 0) this._factories.usePage();
     }
 
     /** @override @protected */

@@ -4,6 +4,8 @@
  * the new database. Firefox 153 and WebKitGTK 2.50 keep one.
  */
 
+import { hiddenFrame } from './hidden-frame.js';
+
 /** How long a new frame may take to answer. */
 const within_ms = 2_000;
 
@@ -51,18 +53,15 @@ export async function isCutOff(host) {
  * @returns {Promise<boolean | undefined>} whether the frame is granted it; undefined if that is not known in time
  */
 async function frameIsGrantedOurs({ clock, locks, platform }) {
-    const page = /** @type {Partial<Document>} */ (platform.document ?? {});
-    const frame = page.createElement?.('iframe');
     const { manager } = locks;
-    if (!frame || !manager) return false;
+    const frame = manager && hiddenFrame(platform);
+    if (!frame) return false;
     const name = `tabacus/probe/${clock.random32()}`;
     let stop = () => {};
     /** @type {Promise<undefined>} */
     const late = new Promise((resolve) => {
         stop = clock.after(within_ms, () => resolve(undefined));
     });
-    frame.hidden = true;
-    page.documentElement?.append(frame);
     try {
         const answer = manager.request(name, () => {
             const { locks: theirs } = /** @type {Window} */ (frame.contentWindow).navigator;

@@ -12,7 +12,7 @@
  *     localStorage is full
  *   - `connection-replaced`: the connection to IndexedDB died, and another one was opened; what was under way was repeated
  *   - `database-unusable`: counters count in memory, and all else fails with `store-failed`. If IndexedDB of this page
- *     fails, only a reload helps. If it does not answer, another tab that is stopped may hold it up; this tab goes on by
+ *     and of a new frame fail, only a reload helps. If it does not answer, another tab that is stopped may hold it up; this tab goes on by
  *     itself when it answers again. The message says which
  *   - `store-opening`: IndexedDB has not opened within `timeouts.open`, or another connection holds it up
  *   - `not-persisted`: the browser has refused `open({ persist: true })`, and may discard the data of the origin

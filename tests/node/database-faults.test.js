@@ -177,6 +177,7 @@ test('a connection that dies is replaced, with and without an event, and for goo
     }
     assert.equal(await counter.read(), 4);
     assert.equal((await queue.jobs()).length, 4);
+    Object.assign(document.window.document, { createElement: undefined }); // it can make no frame
     origin.breakDatabase(document, 'dead-connection', { forGood: true });
     await assert.rejects(queue.enqueue(3), { code: 'store-failed', message: /reload the page/ });
     assert.equal(counter.add(1), 5);

@@ -23,6 +23,16 @@ async function openPage(replaced) {
 }
 
 /**
+ * Makes a page as unable to make frames as a Worker is.
+ * @param {import('tabacus/emulator').Tab} page
+ */
+const withoutFrames = ({ window }) => Object.assign(window.document, { createElement: undefined });
+
+/** The frames of a page. @param {import('tabacus/emulator').Tab} page */
+const framesOf = ({ window }) =>
+    /** @type {HTMLIFrameElement[]} */ ([...window.document.querySelectorAll('iframe')]);
+
+/**
  * Lets the next transactions of one kind die, either before they write anything or when they have been committed.
  *
  * @param {TestOrigin} origin
@@ -219,6 +229,7 @@ test('calls that wait together for another connection all end when that one is d
     }));
     await tab.queue('q').enqueue(1);
     broken = true;
+    withoutFrames(page);
     breakConnections(origin, page);
     const calls = [tab.queue('q').enqueue(2), tab.once('o', () => 1), tab.queue('q').jobs()];
     await Promise.all(calls.map((call) => assert.rejects(call, { code: 'store-failed' })));
@@ -274,8 +285,9 @@ test('reads and flushes of every kind go on after a connection has died without 
     await tab.close();
 });
 
-test('after a page has lost IndexedDB for good, counters count, all else rejects, and a reload has what was flushed', async () => {
+test('after a page has lost IndexedDB for good and can make no frame, counters count, all else rejects, and a reload has what was flushed', async () => {
     const { origin, page, tab } = await openPage();
+    withoutFrames(page);
     const warnings = details(tab, 'warning');
     const counter = tab.counter('c');
     counter.add(5);
@@ -305,6 +317,39 @@ test('after a page has lost IndexedDB for good, counters count, all else rejects
     page.kill();
     const reloaded = await open({ window: origin.window() });
     assert.equal(await reloaded.counter('c').read(), 5);
+    assert.equal((await reloaded.queue('q').jobs()).length, 1);
+    await reloaded.close();
+});
+
+test('after a page has lost IndexedDB for good, it goes on through a hidden frame, which it removes when it closes', async () => {
+    const { origin, page, tab } = await openPage();
+    const warnings = details(tab, 'warning');
+    const counter = tab.counter('c');
+    const store = { rows: [new Date(0), new Uint8Array([1, 2])] };
+    await tab.queue('q').enqueue(store);
+    origin.emulated.breakDatabase(page, 'dead-connection', { forGood: true });
+    counter.add(5);
+    await counter.flush();
+    await tab.lock('l').run((held) => held.commit('s', (tx) => tx.put('s', 'k', 1)));
+    const [job] = await tab.queue('q').jobs();
+    assert.deepEqual(job?.payload, store);
+    assert.deepEqual(
+        warnings.map(({ code }) => code),
+        ['connection-replaced'],
+    );
+    assert.equal(framesOf(page).length, 1);
+    assert.equal(tab.capabilities.store, 'indexeddb');
+
+    for (const frame of framesOf(page)) frame.remove();
+    counter.add(1);
+    await counter.flush();
+    assert.equal(framesOf(page).length, 1);
+    await tab.close();
+    await origin.emulated.settled();
+    assert.equal(framesOf(page).length, 0);
+    page.kill();
+    const reloaded = await open({ window: origin.window() });
+    assert.equal(await reloaded.counter('c').read(), 6);
     assert.equal((await reloaded.queue('q').jobs()).length, 1);
     await reloaded.close();
 });
