@@ -24,6 +24,7 @@ import {
     ownerOf,
     parsed,
     snake,
+    withoutLinks,
 } from './bridge-types.js';
 import { Failure } from './failure.js';
 
@@ -72,9 +73,6 @@ export function enumModule(name) {
         `export const ${namesOf(name)} = ${open}\n${byNumber.join('')}${close};\n`
     );
 }
-
-/** Names the documents to which a text links, since JSDoc has no links to them. @param {string} text */
-const withoutLinks = (text) => text.replace(/\[(.+?)\]\((.+?)\)/g, '$1: docs/$2');
 
 /** Writes js/common/generated/error-codes.js. */
 export function errorCodesModule() {
@@ -194,9 +192,7 @@ const enumsIn = (types) => [...new Set(types.flatMap(namedIn))].filter((name) =>
 /** The parameters of tabacus_call() that carry each argument. */
 const SLOTS = [
     'a',
-    'b',
-    'c',
-    'd',
+    ...['b', 'c', 'd'],
     'number',
     'bridge.text(first, firstSize)',
     'bridge.text(second, secondSize)',
@@ -244,9 +240,7 @@ function callCase(call) {
 const callParams = [
     'call the number of the call',
     'a the first of up to four integers',
-    'b',
-    'c',
-    'd',
+    ...['b', 'c', 'd'],
     'number a number that need not be an integer',
     'first the address of the first text, or of a packed value',
     'firstSize its bytes',

@@ -16,6 +16,9 @@ export const snake = (name) => name.replace(/(?<!^)[A-Z]/g, (letter) => `_${lett
 /** The name in JavaScript of the table of an enumeration's names. @param {string} name */
 export const namesOf = (name) => `${name[0]?.toLowerCase()}${name.slice(1)}Names`;
 
+/** Names the documents to which a text links, since JSDoc has no links to them. @param {string} text */
+export const withoutLinks = (text) => text.replace(/\[(.+?)\]\((.+?)\)/g, '$1: docs/$2');
+
 /** The container and the element of a type: 'list' and 'text' for `list<text>`. @param {string} type */
 export function parsed(type) {
     const [, of = type, inner = ''] = /^(list|set|bits)<(.+)>$/.exec(type) ?? [];

@@ -47,8 +47,9 @@ class JobIntake {
     QueueRows& rows_;
     /// Jobs that are accepted, and not written yet. Jobs that are enqueued together share a row.
     std::vector<Job> fresh_;
-    /// The claimed jobs by their ids, once they have been read. If a job is claimed alone, it runs,
-    /// and its value is its position; otherwise its value is an empty text.
+    /// The ids of the claimed jobs, once they have been read. A job that is claimed alone runs;
+    /// with its id there is its position. With the ids of other claimed jobs there is an empty
+    /// text.
     std::optional<std::map<std::string, std::string>> claimed_;
 };
 
