@@ -47,9 +47,8 @@ class JobIntake {
     QueueRows& rows_;
     /// Jobs that are accepted, and not written yet. Jobs that are enqueued together share a row.
     std::vector<Job> fresh_;
-    /// The ids of the claimed jobs, once they have been read. A job that is claimed alone runs;
-    /// with its id there is its position. With the ids of other claimed jobs there is an empty
-    /// text.
+    /// The claimed jobs by their ids, once they have been read. The text is the position of a job
+    /// that is claimed alone, which therefore runs. It is empty for all other claimed jobs.
     std::optional<std::map<std::string, std::string>> claimed_;
 };
 
