@@ -14,7 +14,7 @@
  *   first _
  * @property {boolean} [property] whether it is a property, which is read and not called
  * @property {string} [returns] `bool` or `number`
- * @property {string} [settles] the answer that settles `operation` later, or before the call returns
+ * @property {string} [settles] what the event `settled` answers for `operation`, later or before the call returns
  * @property {Record<string, string | Record<string, string>>} [params] the types of the parameters; an inner record is
  *   passed as one object in JavaScript. A `packed` value is one that the receiver unpacks itself
  */
@@ -72,7 +72,7 @@ export const hostCalls = [
         },
         {
             name: 'database_begin',
-            doc: 'Begins a transaction, which the number of this operation names.',
+            doc: 'Begins a transaction. Further calls name it by the number `operation`.',
             settles: 'nothing',
             params: { options: { scope: 'set<Store>', access: 'Access', durability: 'Durability' } },
         },
@@ -88,7 +88,8 @@ export const hostCalls = [
         {
             name: 'transaction_get',
             doc: 'Reads a row.',
-            settles: 'its key and its value, which is null if it is no string; nothing if there is no row',
+            settles:
+                'its key and its value, or null for a value that is not a string; nothing if there is no row',
             params: { transaction: 'int', store: 'Store', key: 'text' },
         },
         {
@@ -139,7 +140,7 @@ export const hostCalls = [
         { name: 'locks_available', doc: 'Whether there are Web Locks.', property: true, returns: 'bool' },
         {
             name: 'locks_request',
-            doc: 'Requests a lock, which the number of this operation names.',
+            doc: 'Requests a lock. Further calls name the request by the number `operation`.',
             settles:
                 'nothing if it is granted; a text if the request is `if_available` and the lock is not free',
             params: { name: 'text', options: { mode: 'LockMode', if_available: 'bool', steal: 'bool' } },
@@ -150,7 +151,7 @@ export const hostCalls = [
     ...of('host.channels', 'ChannelsHost', 'js/host/broadcast-channels.js', [
         {
             name: 'channel_open',
-            doc: 'Opens a BroadcastChannel. False if there are none.',
+            doc: 'Opens a BroadcastChannel. Returns false if this context has none.',
             returns: 'bool',
             params: { channel: 'int', name: 'text' },
         },
@@ -183,13 +184,13 @@ export const hostCalls = [
         { name: 'lifecycle_hidden', doc: 'Whether the page is hidden.', property: true, returns: 'bool' },
         {
             name: 'lifecycle_prerendering',
-            doc: 'Whether the page is prerendered, and was not shown yet.',
+            doc: 'Whether the page is being prerendered, so that it has not been shown yet.',
             property: true,
             returns: 'bool',
         },
         {
             name: 'lifecycle_locks_bar_cache',
-            doc: 'Whether a page that holds a lock does not enter the back/forward cache.',
+            doc: 'Whether this browser keeps a page that holds a lock out of the back/forward cache.',
             property: true,
             returns: 'bool',
         },
@@ -225,7 +226,7 @@ export const callbacks = [
         {
             name: 'notice',
             method: 'notice',
-            doc: 'Reports a failure that is not that of a call.',
+            doc: 'Reports a problem that no call of the application caused.',
             params: { notice: 'Notice' },
         },
     ]),
@@ -236,39 +237,44 @@ export const coordinationCallbacks = [
     ...of('bridge.lockSnapshots', 'LockSnapshots', 'js/host/lock-snapshots.js', [
         {
             name: 'locks_query',
-            doc: 'Takes a snapshot of all locks of the origin, or probes some where the browser refuses that.',
+            doc: 'Takes a snapshot of all locks of the origin. If the browser refuses that, requests each lock in `probed` to see whether it is held.',
             settles:
-                'one text if it is complete, else null; and four for each request: one if it is held, else null; its name; one if it is exclusive, else null; its client',
+                'a text if the snapshot is complete, or null; then four values for each request: a text if it is held, or null; its name; a text if it is exclusive, or null; its client',
             params: { probed: 'list<text>' },
         },
         {
             name: 'locks_probe',
-            doc: 'Finds out whether new documents of the origin have the lock manager of this one.',
-            settles: 'nothing if they have; else it fails with `unavailable`',
+            doc: 'Finds out whether new documents of the origin share the lock manager of this one. Fails with `unavailable` if they do not.',
+            settles: 'nothing',
         },
     ]),
     ...of('bridge.valueChannels', 'ValueChannels', 'js/host/value-channels.js', [
         {
             name: 'value_channel_open',
             method: 'open',
-            doc: 'Opens a BroadcastChannel for values. False if there are none.',
+            doc: 'Opens a BroadcastChannel for values. Returns false if this context has none.',
             returns: 'bool',
             params: { channel: 'int', name: 'text' },
         },
         {
             name: 'value_channel_post',
             method: 'post',
-            doc: 'Posts a message with a value, unless the text of the value is empty.',
+            doc: 'Posts a message, and with it the value of the number `value`, unless that text is empty.',
             params: { channel: 'int', message: 'text', value: 'text' },
         },
         {
             name: 'value_copy',
             method: 'copy',
-            doc: 'Returns the number of a clone of the value.',
+            doc: 'Clones the value of a number, and returns the number of the clone.',
             returns: 'number',
             params: { value: 'text' },
         },
-        { name: 'value_drop', method: 'drop', doc: 'Releases a value.', params: { value: 'text' } },
+        {
+            name: 'value_drop',
+            method: 'drop',
+            doc: 'Forgets the value of a number.',
+            params: { value: 'text' },
+        },
     ]),
     ...of('bridge.listeners', 'CoordinationListeners', 'js/core/coordination-listeners.js', [
         {
@@ -315,7 +321,7 @@ export const gatherCallbacks = [
     ...of('cells', 'PageCells', 'js/threads/tab-counter/page-cells.js', [
         {
             name: 'cells_gather',
-            doc: 'Begins a gather. Returns what threads have added and was not taken yet.',
+            doc: 'Begins a gather. Returns the sum that threads have added and cells_take() has not taken yet.',
             returns: 'number',
             params: { cells: 'int' },
         },

@@ -60,7 +60,7 @@ export const enums = {
         values: { read: 'readonly', write: 'readwrite' },
     },
     Durability: {
-        doc: 'What a commit has reached.',
+        doc: 'How far a commit must get before it is reported.',
         header: 'tabacus/common/world.hpp',
         values: { relaxed: 'relaxed', strict: 'strict' },
     },
@@ -92,7 +92,7 @@ export const enums = {
         },
     },
     FaultClass: {
-        doc: 'What may make a strategy count wrongly, in the words of the public API.',
+        doc: 'The conditions under which a strategy may count wrongly, by their public names.',
         header: 'tabacus/common/guarantee.hpp',
         values: {
             none: 'concurrent updates',
@@ -168,7 +168,7 @@ export const enums = {
 /** @type {Record<string, Struct>} */
 export const records = {
     Notice: {
-        doc: 'A failure that is not that of a call.',
+        doc: 'A problem that no call of the application caused.',
         header: 'tabacus/common/counter.hpp',
         to: 'js',
         fields: {
@@ -182,7 +182,7 @@ export const records = {
         },
     },
     Capabilities: {
-        doc: 'What this context has, in the words of the public API.',
+        doc: 'What this context has, by the public names.',
         header: 'tabacus/replica/tab.hpp',
         to: 'js',
         fields: {
@@ -193,7 +193,7 @@ export const records = {
         },
     },
     Guarantee: {
-        doc: 'What a counter promises. The sets of faults are of the storage models mutexed, interleaved and cached.',
+        doc: 'What a counter promises. `losses` and `excesses` have three sets of FaultClass each, as bits: for the storage models mutexed, interleaved and cached.',
         header: 'tabacus/common/guarantee.hpp',
         to: 'js',
         fields: {
@@ -210,7 +210,7 @@ export const records = {
         },
     },
     StrategyTimes: {
-        doc: 'The times of strategies in milliseconds. Each belongs to some strategies; an absent one is their default.',
+        doc: 'The times of strategies in milliseconds. Each time belongs to some strategies. If it is absent, their default applies.',
         header: 'tabacus/strategy/catalogue.hpp',
         to: 'cpp',
         fields: {
@@ -255,19 +255,19 @@ export const records = {
         fields: { held: 'bool', mode: 'LockMode', label: 'text', since_ms: 'number', tab: 'text' },
     },
     OnceAge: {
-        doc: 'Which finished runs of a single flight have an outcome that a call may use.',
+        doc: 'Which finished runs of a single flight have an outcome that a call may use: `once.hpp` explains the fields.',
         header: 'tabacus/lock/once.hpp',
         to: 'cpp',
         fields: { ttl_ms: 'number', called_ms: 'number', memory: 'bool' },
     },
     OnceOutcome: {
-        doc: 'How a run of a single flight ended. The text is a number of js/host/values.js.',
+        doc: 'How a run of a single flight ended. The text is the number of a value that js/host/values.js keeps.',
         header: 'tabacus/lock/once.hpp',
         to: 'both',
         fields: { succeeded: 'bool', text: 'text' },
     },
     OnceEntry: {
-        doc: 'An outcome to use, or the number of the held lock under which to run.',
+        doc: 'The outcome that the call uses, or, without one, the number of the held lock under which it runs.',
         to: 'js',
         fields: { outcome: 'OnceOutcome?', held: 'int' },
     },
@@ -278,19 +278,19 @@ export const records = {
         fields: { key: 'text?', timeout_ms: 'number?' },
     },
     LeaderCall: {
-        doc: 'A call that the leader receives. The request is a number of js/host/values.js.',
+        doc: 'A call that the leader receives. The request is the number of a value that js/host/values.js keeps.',
         header: 'tabacus/lock/leader.hpp',
         to: 'js',
         fields: { id: 'text', request: 'text' },
     },
     LeaderAnswer: {
-        doc: 'The answer of a leader. The text is a number of js/host/values.js.',
+        doc: 'The answer of a leader. The text is the number of a value that js/host/values.js keeps.',
         header: 'tabacus/lock/leader.hpp',
         to: 'both',
         fields: { succeeded: 'bool', text: 'text' },
     },
     StoredValue: {
-        doc: 'A value that an application keeps under a key. The value is a number of js/host/values.js.',
+        doc: 'A value that an application keeps under a key. `value` is the number under which js/host/values.js keeps it.',
         cpp: 'Row',
         header: 'tabacus/common/world.hpp',
         to: 'js',
@@ -316,7 +316,7 @@ export const records = {
         },
     },
     QueueValue: {
-        doc: 'A payload or a result: a text, or, `by_value`, a number of js/host/values.js.',
+        doc: 'A payload or a result: a text, or, if it is passed by value, the number under which js/host/values.js keeps it.',
         header: 'tabacus/queue/queue.hpp',
         to: 'both',
         fields: { text: 'text', by_value: 'bool' },
@@ -336,13 +336,13 @@ export const records = {
         },
     },
     JobReceipt: {
-        doc: 'A job that was enqueued, and the number of jobs in the queue.',
+        doc: 'A job that was enqueued, or that the queue had under the same key (`joined`), and the number of jobs in the queue.',
         header: 'tabacus/queue/queue.hpp',
         to: 'js',
         fields: { id: 'text', joined: 'bool', count: 'int64' },
     },
     JobRange: {
-        doc: 'Which jobs of a list are returned: those after the job of that id, if one is named, and at most `limit`, unless it is 0.',
+        doc: 'The part of a list of jobs that is returned: the jobs after the one with the id `after`, or all if it is empty, and at most `limit` of them, unless that is 0.',
         header: 'tabacus/queue/queue.hpp',
         to: 'cpp',
         fields: { after: 'text', limit: 'int64' },
@@ -380,7 +380,7 @@ export const records = {
         },
     },
     ObservedJob: {
-        doc: 'A job, in any tab, as far as events tell. An attempt of 0 is unknown, and a negative fraction is none.',
+        doc: 'A job in any tab, as far as events report it. If the attempt is unknown, it is 0. If the job has reported no progress, the fraction is negative.',
         header: 'protocol/queue/claim_tracker.hpp',
         to: 'js',
         fields: {
@@ -394,7 +394,7 @@ export const records = {
         },
     },
     QueueState: {
-        doc: 'A queue as this tab knows it. `done` and `failed` count what this tab has learnt of.',
+        doc: 'A queue as this tab knows it. `done` and `failed` count the jobs whose end this tab has learnt of.',
         header: 'protocol/queue/claim_tracker.hpp',
         to: 'js',
         fields: {
@@ -406,7 +406,7 @@ export const records = {
         },
     },
     QueueReport: {
-        doc: 'What has happened to a job, or, without an id, to the whole queue; and the state after it.',
+        doc: 'What has happened to a job, or to the whole queue if `job` has no id, and the state after it.',
         header: 'protocol/queue/claim_tracker.hpp',
         to: 'js',
         fields: {
@@ -418,7 +418,7 @@ export const records = {
         },
     },
     QueueNotification: {
-        doc: 'What a queue reports to JavaScript: the jobs in the queue; the numbers in js/host/values.js of values that no job needs any longer; and what has happened, while the queue reports that.',
+        doc: 'What a queue reports to JavaScript: the number of jobs in it; the numbers of the values in js/host/values.js that no job needs any longer; and, while reporting is on, what has happened.',
         to: 'js',
         fields: { size: 'int64', unneeded: 'list<text>', reports: 'list<QueueReport>' },
     },

@@ -1,5 +1,6 @@
 /**
- * node scripts/plant.js [word…]: tries the faults planted in JavaScript (tests/mutation/emulator.js and shared.js).
+ * node scripts/plant.js [word…]: tries the faults planted in JavaScript (tests/mutation/emulator.js, host.js and
+ * shared.js).
  * With words, it tries only the faults that have one of them in their file name or their description.
  */
 

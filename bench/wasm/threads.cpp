@@ -109,7 +109,7 @@ class PosixSemaphore {
 /// The permits of the semaphores that are measured.
 constexpr std::uint32_t permits = 1;
 
-/// One operation in so many on a reader-writer lock writes.
+/// One of this many operations on a reader-writer lock writes.
 constexpr std::uint32_t operations_per_write = 16;
 
 /// Two threads that take turns: each waits for a condition until it is its turn, and notifies the

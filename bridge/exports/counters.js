@@ -15,7 +15,7 @@ export const core = [
     },
     {
         name: 'tab_new',
-        doc: 'Makes the core of the program; its namespace is packed.',
+        doc: 'Makes the core of the program. Requires that the name of its namespace is packed.',
         target: 'core',
         returns: 'int',
         raw: true,

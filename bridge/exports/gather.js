@@ -6,7 +6,7 @@
 export const gather = [
     {
         name: 'gather_new',
-        doc: 'Makes the gatherer of a counter. `cells` is the number by which it names the cells of threads.',
+        doc: 'Makes the gatherer of a counter. The gatherer passes the number `cells` to cells_gather() and the other calls.',
         target: 'make_gatherer',
         params: { counter: 'ReplicatedCore&', cells: 'int' },
         returns: 'GathererCore*',

@@ -6,14 +6,14 @@
 export const leader = [
     {
         name: 'semaphore_acquire',
-        doc: 'Acquires one permit. Answers the number of the held lock, or nothing.',
+        doc: 'Acquires one permit. Answers a list with the number of the held lock, or an empty list if the request is `ifAvailable` and no permit is free.',
         target: 'coordination.locks().acquire_permit',
         params: { name: 'text', permits: 'int', options: 'LockOptions', within: 'int', request: 'int' },
         answers: 'list<int>',
     },
     {
         name: 'once_enter',
-        doc: 'Enters a single flight. Answers an outcome, or the number of the held lock under which to run.',
+        doc: 'Enters a single flight. Answers the outcome of a run, or the number of the held lock under which the caller runs.',
         target: 'coordination.locks().enter',
         params: { key: 'text', options: 'LockOptions', age: 'OnceAge', request: 'int' },
         answers: 'OnceEntry',
@@ -27,14 +27,14 @@ export const leader = [
     },
     {
         name: 'once_forget',
-        doc: 'Removes what single flights of the key keep, and ends a run in progress.',
+        doc: 'Removes the outcome that is kept for the key, and ends a run in progress.',
         target: 'coordination.locks().forget_once',
         params: { key: 'text' },
         answers: 'nothing',
     },
     {
         name: 'leader_call',
-        doc: 'Calls the leader. The request is a number of js/host/values.js.',
+        doc: 'Calls the leader. `call` is the number of the request in js/host/values.js; `request` is the number by which lock_abort() aborts it.',
         target: 'coordination.leader().call',
         params: { name: 'text', call: 'text', options: 'LeaderCallOptions', request: 'int' },
         answers: 'LeaderAnswer',

@@ -6,7 +6,7 @@
 export const limits = [
     {
         name: 'limits_close',
-        doc: 'Returns the unspent rights that this tab holds.',
+        doc: 'Gives the unspent rights of this tab back to their budgets.',
         target: 'coordination.limits().close',
         answers: 'nothing',
         always: true,
@@ -63,7 +63,7 @@ export const limits = [
     },
     {
         name: 'budget_give',
-        doc: 'Returns n to the budget.',
+        doc: 'Gives n back to the budget.',
         target: 'coordination.limits().give',
         params: { budget: 'Budget&', n: 'int64' },
         answers: 'nothing',

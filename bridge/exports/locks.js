@@ -12,7 +12,7 @@ export const locks = [
     },
     {
         name: 'lock_acquire',
-        doc: 'Acquires the locks of all names, or none of them. Answers the number of each held lock.',
+        doc: 'Acquires the locks of all names, or none of them. Answers the number of each held lock, or an empty list if the request is `ifAvailable` and one of them is not free.',
         target: 'coordination.locks().acquire',
         params: { names: 'list<text>', options: 'LockOptions', within: 'int', request: 'int' },
         answers: 'list<int>',
@@ -32,7 +32,7 @@ export const locks = [
     },
     {
         name: 'lock_check',
-        doc: 'Loses a held lock if its maxHold is over.',
+        doc: 'Reports a held lock as lost if its maxHold has passed.',
         target: 'coordination.locks().check_max_hold',
         params: { held: 'int' },
     },
@@ -64,7 +64,7 @@ export const locks = [
     },
     {
         name: 'lock_watch',
-        doc: 'Begins to call lock_changed with this number.',
+        doc: 'Begins to call lock_changed(watch) whenever a tab acquires or releases the lock.',
         target: 'coordination.locks().watch',
         params: { name: 'text', watch: 'int' },
     },
@@ -83,7 +83,7 @@ export const locks = [
     },
     {
         name: 'fenced_get',
-        doc: 'Reads a value. Answers a number of js/host/values.js, or null if there is no value.',
+        doc: 'Reads a value. Answers the number under which js/host/values.js keeps it, or null if there is no value.',
         target: 'coordination.transactions().get',
         params: { transaction: 'int', store: 'text', key: 'text' },
         answers: 'text?',
@@ -97,7 +97,7 @@ export const locks = [
     },
     {
         name: 'fenced_commit',
-        doc: 'Writes, and commits.',
+        doc: 'Makes the writes, and commits the transaction.',
         target: 'coordination.transactions().commit',
         params: { transaction: 'int', writes: 'list<FencedWrite>' },
         answers: 'nothing',

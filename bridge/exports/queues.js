@@ -91,20 +91,20 @@ export const queues = [
     },
     {
         name: 'queue_state',
-        doc: 'Reads the state of a queue. If `returned`, events were lost, and a job that ran and does not run has ended.',
+        doc: 'Reads the state of a queue. If `returned`, events may have been lost, so a job that ran before and does not run now counts as ended.',
         target: 'coordination.queues().state',
         params: { queue: 'int', returned: 'bool' },
         answers: 'QueueState',
     },
     {
         name: 'queue_set_reporting',
-        doc: 'Starts to report what happens in a queue, or ends it.',
+        doc: 'Starts or stops reporting what happens in a queue.',
         target: 'coordination.queues().set_reporting',
         params: { queue: 'int', reporting: 'bool' },
     },
     {
         name: 'queue_clear',
-        doc: 'Cancels all jobs. Answers how many they were.',
+        doc: 'Cancels all jobs. Answers their number.',
         target: 'coordination.queues().clear',
         params: { queue: 'int' },
         answers: 'number',

@@ -57,7 +57,7 @@ const causeOf = (details) => ('cause' in details ? { cause: details.cause } : un
 /** An error raised by tabacus; see {@link TabacusErrorCode} for the values of `code`. */
 export class TabacusError extends Error {
     /**
-     * True for every error that tabacus raises, including `TabacusRangeError` and the errors of other copies
+     * Returns true for every error that tabacus raises, including `TabacusRangeError` and the errors of other copies
      * of the package.
      *
      * @param {unknown} candidate
@@ -101,7 +101,7 @@ export class DeadlockError extends TabacusError {
     name = 'DeadlockError';
 
     /**
-     * True also for a DeadlockError of another copy of the package.
+     * Returns true also for a DeadlockError of another copy of the package.
      *
      * @param {unknown} candidate
      */
@@ -123,7 +123,7 @@ export class TabacusRangeError extends RangeError {
     name = 'TabacusRangeError';
 
     /**
-     * True also for a TabacusRangeError of another copy of the package.
+     * Returns true also for a TabacusRangeError of another copy of the package.
      *
      * @param {unknown} candidate
      */

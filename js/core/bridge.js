@@ -14,7 +14,7 @@ import { version } from '../common/version.js';
 
 /** @typedef {import('./generated/host-calls.js').Notice} Notice */
 
-/** What the program reports the changes of a counter to. @typedef {{ _changed(): void }} ChangeListener */
+/** An object that is notified of the changes of a counter. @typedef {{ _changed(): void }} ChangeListener */
 
 /**
  * Receives reports that concern the program as a whole.
@@ -49,7 +49,7 @@ export class Bridge {
 
     promises = new Promises();
 
-    /** The objects of each counter, by its address. @type {Map<number, WeakRef<ChangeListener>[]>} */
+    /** The objects that stand for each counter, by its address. @type {Map<number, WeakRef<ChangeListener>[]>} */
     #counterListeners = new Map();
 
     /**

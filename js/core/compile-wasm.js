@@ -85,6 +85,8 @@ export async function compileWasm(address, what, { platform = globalThis, argume
 }
 
 /**
+ * Does what compileWasm() does, but without a bound of time.
+ *
  * @param {Origin} origin
  * @param {LoadPlatform} platform
  */

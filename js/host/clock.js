@@ -1,6 +1,9 @@
 import { attempt } from './failure.js';
 
-/** The largest difference at which the two clocks are taken to agree: only the wall clock is adjusted. */
+/**
+ * The largest difference at which the two clocks are taken to agree. A system may set its wall clock, but not its
+ * monotonic clock.
+ */
 const agreement_ms = 5;
 
 /** Clocks, timers and random numbers of the platform. */
@@ -62,10 +65,11 @@ export class ClockHost {
     }
 
     /**
-     * Calls `callback` after a delay, unless the function that it returns was called before.
+     * Calls `callback` after a delay.
      *
      * @param {number} delay_ms
      * @param {() => void} callback
+     * @returns {() => void} cancels the call; does nothing once it was made
      */
     after(delay_ms, callback) {
         const timer = this.#platform.setTimeout?.(() => {

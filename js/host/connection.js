@@ -66,7 +66,7 @@ export class DatabaseConnection {
     /** Whether a connection was open before. */
     #wasOpen = false;
 
-    /** How often in a row a connection has died or could not be replaced. */
+    /** How often in a row a connection has died or could not be replaced. One that did not answer counts twice. */
     #failures = 0;
 
     /** Whether the last connection was dropped because it did not answer. */
@@ -189,7 +189,13 @@ export class DatabaseConnection {
         connection.close();
     }
 
-    /** Counts failures in a row. @param {string} cause @param {boolean} hung */
+    /**
+     * Counts a connection that has died or could not be replaced. If that was the last attempt, the database is
+     * unusable.
+     *
+     * @param {string} cause
+     * @param {boolean} hung
+     */
     #fail(cause, hung) {
         if (this._disposed) return;
         this.#cause = cause;
@@ -227,7 +233,7 @@ export class DatabaseConnection {
     }
 
     /**
-     * Returns the failure for a caller after the last attempt. Its message advises what to do.
+     * Returns a failure for a caller. After the last attempt, its message also advises what to do.
      *
      * @param {import('./failure.js').Failure} failure
      * @returns {import('./failure.js').Failure}
@@ -471,8 +477,8 @@ export class DatabaseConnection {
      */
     #answer(connection, why) {
         const waiting = this.#waiting ?? [];
-        // This precedes the callbacks, since one that gets a failure may call use() again, and waits for a
-        // new opening.
+        // The list is emptied before the callbacks run, since a callback that gets a failure may call use() again,
+        // and then waits for a new opening.
         this.#waiting = undefined;
         for (const opened of waiting) opened(connection, why);
     }

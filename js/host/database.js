@@ -56,14 +56,14 @@ export class DatabaseHost extends DatabaseConnection {
         super(platform, namespace, host, report);
         this.#host = host;
         this.#report = report;
-        const careless = isFirefox(platform);
-        const alone = isWebKit(platform) && !platform.document;
+        const firefox = isFirefox(platform);
+        const webKitWorker = isWebKit(platform) && !platform.document;
         this.#owner = {
             keyRange: /** @type {typeof IDBKeyRange} */ (attempt(() => platform.IDBKeyRange)),
             values: host.values,
             report,
             committing: () =>
-                host.lifecycle.going ? 'with care' : careless || alone ? 'by itself' : 'at once',
+                host.lifecycle.going ? 'with care' : firefox || webKitWorker ? 'by itself' : 'at once',
             succeeded: () => this._succeeded(),
             ended: (transaction) => this.#ended(transaction),
             repeat: (...died) => this.#repeat(...died),
@@ -166,7 +166,12 @@ export class DatabaseHost extends DatabaseConnection {
         });
     }
 
-    /** @param {TransactionHost} transaction */
+    /**
+     * Forgets a transaction that has an outcome. If it was the last unfinished one, starts those that waited for the
+     * probe.
+     *
+     * @param {TransactionHost} transaction
+     */
     #ended(transaction) {
         this.#unfinished.delete(transaction);
         if (this.#unfinished.size > 0) return;

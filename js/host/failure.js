@@ -25,7 +25,7 @@ export function reportTo(platform, error) {
     try {
         platform.reportError(error);
     } catch {
-        // A handler of error events that throws has run all the same.
+        // A handler of error events has thrown. Nothing is left to do: the error was reported to it.
     }
 }
 

@@ -60,7 +60,7 @@ export class Host {
     #warning;
 
     /** Reports that what `capabilities` is made of has changed. @type {() => void} */
-    #openingChange;
+    #capabilitiesChange;
 
     /**
      * Reports that were made before the program was started.
@@ -78,7 +78,7 @@ export class Host {
         /** How long calls wait for a browser that does not answer, in milliseconds. */
         this.timeouts = { ...defaultTimeouts, ...timeouts };
         this.#warning = (...warning) => this.#early.push(() => this.#warning(...warning));
-        this.#openingChange = () => {};
+        this.#capabilitiesChange = () => {};
         const report = this.#events();
         this.report = report;
         this.clock = new ClockHost(platform, report);
@@ -99,11 +99,11 @@ export class Host {
      * Registers the callbacks for warnings and for changes of what `capabilities` is made of.
      *
      * @param {(code: string, message: string, subject: string) => void} warning
-     * @param {() => void} openingChange
+     * @param {() => void} capabilitiesChange
      */
-    listen(warning, openingChange) {
+    listen(warning, capabilitiesChange) {
         this.#warning = warning;
-        this.#openingChange = openingChange;
+        this.#capabilitiesChange = capabilitiesChange;
     }
 
     /**
@@ -119,7 +119,7 @@ export class Host {
 
     /** Reports that `database.opening`, `database.usable` or `persistence` has changed. */
     capabilitiesChanged() {
-        this.#openingChange();
+        this.#capabilitiesChange();
     }
 
     /**
@@ -135,8 +135,8 @@ export class Host {
     }
 
     /**
-     * Finds out whether the browser refuses Web Locks, although it has them, which it may do if the database does
-     * not open. Where it refuses both, the user blocks site data.
+     * Finds out whether the browser has Web Locks, but refuses every request. It may do so where the database does not
+     * open. If it refuses both, the user blocks site data.
      *
      * @returns {Promise<void>} resolves when that is known
      */

@@ -22,7 +22,10 @@ const bounded = (value) => {
  * hints.
  */
 export class StorageHost {
-    /** Undefined before its first use. @type {import('./storage-like.js').StorageLike | null | undefined} */
+    /**
+     * The storage, or null; undefined before its first use.
+     * @type {import('./storage-like.js').StorageLike | null | undefined}
+     */
     #asked;
 
     #platform;

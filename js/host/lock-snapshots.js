@@ -38,8 +38,8 @@ export class LockSnapshots {
     }
 
     /**
-     * Finds out whether new documents of the origin have the lock manager of this one, if site data may have been
-     * cleared. Settles the operation if they have.
+     * Finds out whether new documents of the origin share the lock manager of this one, if site data may have been
+     * cleared. Settles the operation if they do; otherwise it fails with `unavailable`.
      *
      * @param {number} operation
      */

@@ -2,7 +2,7 @@
 
 import { isDeath, storeFailure } from './failure.js';
 
-/** @param {IDBTransaction} transaction @returns {boolean} whether it was not over */
+/** Aborts a transaction. Returns false if it had ended. @param {IDBTransaction} transaction @returns {boolean} */
 export function abortIfPossible(transaction) {
     try {
         transaction.abort();

@@ -68,18 +68,22 @@ const endedBefore = [
  * looked for first; without a proof the outcome is unknown.
  *
  *   state      what ends it                         next state
- *   running    the connection dies                  waiting, or ended after `repetitionsMax` or without a proof
+ *   running    the connection dies                  waiting; ended after `repetitionsMax` repetitions, or if a commit
+ *                                                   was requested and no proof was written
  *   waiting    another connection is open           running; after a commit: proving
  *   proving    the proof is found                   ended: committed
  *              there is no proof                    running
  *   running    complete, abort                      ended
- *              other reads than before              ended: failed, or unknown after a commit without its proof
+ *              a read differs from before           ended: failed, or unknown if it may have been committed before
  */
 export class TransactionHost {
     #owner;
     #committing;
 
-    /** Undefined while another connection is waited for. @type {IDBTransaction | undefined} */
+    /**
+     * The present transaction of IndexedDB; undefined while this waits for a connection.
+     * @type {IDBTransaction | undefined}
+     */
     #transaction;
 
     /** All requests so far; each makes itself on the present transaction. @type {(() => void)[]} */
@@ -175,14 +179,14 @@ export class TransactionHost {
             );
     }
 
-    /** Whether the operation has no outcome yet. */
+    /** Whether the transaction has no outcome yet. */
     get unfinished() {
         return this.#outcome === undefined;
     }
 
     /**
-     * Counts that a quarter of `timeouts.transaction` has passed. If that happens for the fifth time since something
-     * was answered, the connection is dead: so at least the whole time has passed while the timers of this page ran.
+     * Called each time a quarter of `timeouts.transaction` has passed. At the fifth call without an answer, at least
+     * the whole time has passed while the timers of this page ran, so the connection counts as dead.
      */
     tick() {
         if (!this.#transaction || (this.#reads.size === 0 && this.#commit === undefined)) return;
@@ -190,7 +194,12 @@ export class TransactionHost {
         this.#died('a transaction was not answered', true);
     }
 
-    /** The connection has died, perhaps without an event. @param {string} cause @param {boolean} hung */
+    /**
+     * Has the transaction repeated or ended after its connection has died, perhaps without an event.
+     *
+     * @param {string} cause
+     * @param {boolean} hung whether the connection did not answer
+     */
     #died(cause, hung) {
         const transaction = this.#transaction;
         if (!transaction || this.#outcome !== undefined) return;
@@ -393,7 +402,7 @@ export class TransactionHost {
     }
 
     /**
-     * Repeats or ends the transaction without an event of it, since its connection was closed by the browser.
+     * Repeats or ends the transaction after the browser has closed its connection, since its events may never come.
      * @param {IDBDatabase | undefined} connection undefined for any
      */
     connectionLost(connection) {

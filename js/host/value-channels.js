@@ -1,12 +1,13 @@
 import { messageUnitsMax } from './broadcast-channels.js';
 import { attempt } from './failure.js';
 
-/** The longest text that is accepted, in UTF-16 units, so that the message with the number of its value is, too. */
+/** The longest text that is accepted, in UTF-16 units. It leaves room in the message for the number of a value. */
 const textUnitsMax = messageUnitsMax - 64;
 
 /**
  * BroadcastChannels whose messages carry a value of the application, by structured clone. The core numbers
- * them together with its other channels, and closes them as those. A value has a number of js/host/values.js.
+ * them together with its other channels, and closes them like those. It names a value by its number in
+ * js/host/values.js.
  */
 export class ValueChannels {
     #host;
@@ -45,7 +46,7 @@ export class ValueChannels {
         channels.post(id, value === '' ? [message] : [message, values.get(value)]);
     }
 
-    /** Returns the number of a clone. @param {string} value */
+    /** Clones a value, and returns the number of the clone. @param {string} value */
     copy(value) {
         const { values } = this.#host;
         // A value that was cloned before can be cloned again.

@@ -21,7 +21,7 @@ export const faults = Object.freeze(
 
 /** @typedef {typeof faults[number]} Fault */
 
-/** The faults that may happen in an emulated origin: those, and failures of parts of the platform. */
+/** The faults that may happen in an emulated origin: those above, and failures of parts of the platform. */
 export const emulatedFaults = Object.freeze(
     /** @type {const} */ ([
         ...faults,

@@ -9,7 +9,7 @@
  */
 const mark = '\uffff';
 
-/** What the core's names do not have, and surrogates of any kind. */
+/** Every unit that may have to be escaped. A surrogate must be only if it is alone. */
 const perhapsEscaped = /[\0\ud800-\udfff\uffff]/;
 
 /**

@@ -474,7 +474,7 @@ export class TabLocks {
     _wait({ signals, timeout, unwanted = () => {}, watched }, start, answered) {
         const request = this._bridge.listeners.take();
         const withdraw = () => this._access._ended || lockAbort(this._bridge, request);
-        // Most waits are endless, and over at once: what can end one would be a large part of their cost.
+        // Most waits have no end and are answered at once. For them, a WaitEnd would be a large part of the cost.
         const endless = timeout === undefined && !signals.some((signal) => signal);
         const end = endless ? undefined : new WaitEnd(this._clock, signals, timeout, withdraw);
         const ended = () => {

@@ -39,7 +39,7 @@ export function capabilitiesOf(found, { locks, storage, database: { opening, usa
         ...(usable ? {} : /** @type {const} */ ({ store: 'memory', durability: 'memory' })),
         ...(locks.cutOff && { exclusion: /** @type {const} */ ('none') }),
         opening,
-        // The first use of localStorage blocks, so open() does without it.
+        // The first use of localStorage blocks. So open() does not look for it, and this looks for it.
         mirror: usable && found.store === 'indexeddb' && storage.available,
         ...persistence,
     });

@@ -22,7 +22,7 @@ const checkAmount = (n) => {
 };
 
 /** The error of an increment that would leave the exact integers. @param {number} n */
-const leaves = (n) =>
+const leavesRange = (n) =>
     new TabacusRangeError('the counter would leave ±(2^53 − 1); nothing was added', {
         argument: 'n',
         value: n,
@@ -122,8 +122,8 @@ class TabCounter {
      * increments only.
      *
      * A tab receives the announcements for a counter from its first `value`, `subscribe()` or `read()` on, so
-     * that a tab that only adds need not work through them. If that first use is a later one than the turn in
-     * which the counter was made, it begins another read of the store: the value is current when that ends.
+     * that a tab that only adds need not work through them. If that first use comes in a later turn than the
+     * one in which the counter was made, it begins another read of the store: the value is current when that ends.
      *
      * @returns {number} an integer within ±(2^53 − 1)
      * @throws {TabacusRangeError} if the sum is beyond ±(2^53 − 1)
@@ -333,7 +333,7 @@ export class ReplicatedCounter extends TabCounter {
     add(n = 1) {
         checkAmount(n);
         const value = this._core.count_increment(this._address, n);
-        if (value !== value) throw leaves(n);
+        if (value !== value) throw leavesRange(n);
         return value;
     }
 
@@ -409,7 +409,7 @@ export class StoredCounter extends TabCounter {
         checkAmount(n);
         return this.#run(() => this._promises.make((id) => this._core.count_add(this._address, n, id))).catch(
             (error) => {
-                throw error.code === 'out-of-range' ? leaves(n) : error;
+                throw error.code === 'out-of-range' ? leavesRange(n) : error;
             },
         );
     }

@@ -31,7 +31,7 @@ function cloned(value) {
     }
 }
 
-/** Returns an option that ends the wait of a call. @param {any} options */
+/** Returns one of the options that end the wait of a call, if there is any. @param {any} options */
 const endOf = (options) => options?.signal ?? options?.releaseSignal ?? options?.timeout;
 
 /** Calls a method. @param {any} object @param {string} method @param {any[]} args */
@@ -73,7 +73,7 @@ async function askWithin(tab, part, options, begin) {
     const { signal, releaseSignal, timeout } = options;
     const end_ms = tab._clock.monotonic() + timeout;
     let over = false;
-    // Nothing is between the part and the call, so that the calls keep their order.
+    // This waits for the same promise as ask() does, and for no other, so that the calls keep their order.
     const call = part.get().then((loaded) => {
         if (over) return undefined;
         if (timeout > 0) options.timeout = Math.max(0, end_ms - tab._clock.monotonic());
@@ -92,7 +92,8 @@ async function askWithin(tab, part, options, begin) {
 const answerMsMin = 1_000;
 
 /**
- * Waits for work as long as options allow. It loads nothing, since a load may take longer than the options allow.
+ * Waits for work as long as options allow. It needs no module that is loaded later, since that load may take longer
+ * than the options allow.
  *
  * @template T
  * @param {import('./tab.js').Tab} tab

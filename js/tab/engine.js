@@ -82,6 +82,8 @@ export class Engine {
 
     #options;
     #program;
+
+    /** The pieces that are being compiled ahead of their use. */
     #ahead;
 
     /** The pieces of the program beside the first. @type {Map<PieceName, Lazy<void>>} */
@@ -386,11 +388,11 @@ export class Engine {
      * @param {import('../core/bridge.js').Notice} notice
      */
     #notice(notice) {
+        // The warning `database-unusable` has announced the failures of all commits that follow.
+        if (notice.code === 'store-failed' && !this.host.database.usable) return;
         // The handles are notified once of each cause, although the loss of a store is reported by both the
         // counters and the store loss detector, and although every record of a newer version that is read,
-        // and every message of a tab of another version, makes a notice. The warning `database-unusable` has
-        // reported it for all commits that follow.
-        if (notice.code === 'store-failed' && !this.host.database.usable) return;
+        // and every message of a tab of another version, makes a notice.
         const once = notice.lost ? notice.subject : /version/.test(notice.code) && notice.code;
         if (once) {
             if (this.#reported.has(once)) return;

@@ -94,7 +94,7 @@ export class TabEventTarget extends EventTarget {
             if (this.#undelivered.length < keptEventsMax) this.#undelivered.push(event);
             return;
         }
-        // The core may be running here, and a listener may call it: so it is called in a later microtask.
+        // The core may be running here, and a listener may call the core: so listeners run in a later microtask.
         void Promise.resolve().then(() => this.dispatchEvent(event));
     }
 }

@@ -44,7 +44,7 @@ export class Tab extends TabEventTarget {
     #leave;
     #found;
 
-    /** Undefined before their first use. @type {Readonly<Capabilities> | undefined} */
+    /** The capabilities; undefined before their first use. @type {Readonly<Capabilities> | undefined} */
     #capabilities;
 
     #counters;
@@ -469,7 +469,7 @@ export class Tab extends TabEventTarget {
             ? this.#engine.withinClose(Promise.all([flushed, asked])).finally(done)
             : this.#engine.close(asked, done);
         for (const counter of counters) if (counter instanceof ReplicatedCounter) counter._close();
-        asked.catch(() => {}); // a bound of the wait for it rejects first
+        asked.catch(() => {}); // withinClose() may reject first
         await closing;
     }
 

@@ -6,7 +6,7 @@
  *   - `corrupt-record`: a record that cannot be read was moved to quarantine; all other records still count
  *   - `version-mismatch`: a tab of a newer version has stored or sent what this one cannot read; emitted once. Close or
  *     reload this tab: what that version stores is left alone, and calls that need it fail with `version-mismatch`
- *   - `older-version`: a tab of an earlier version is open; emitted once. Both work together
+ *   - `older-version`: a tab of an earlier version is open; emitted once. The two versions work together
  *   - `degraded`: the tab uses a weaker store than the browser has
  *   - `backup-incomplete`: the backup in localStorage does not hold all counters, since it may have 2 MB, or since
  *     localStorage is full

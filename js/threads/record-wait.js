@@ -68,7 +68,7 @@ export async function waitDecided(core, record, deadline_ms, signal) {
 }
 
 /**
- * Sleeps on a word. If the sleep ends early, its promise is not kept waiting.
+ * Sleeps on a word. If this ends early, it notifies the word, so that the promise of the sleep settles.
  *
  * @param {ThreadCore} core
  * @param {number} index
@@ -112,7 +112,7 @@ export async function settled(core, { record, settle, giveBack }, { deadline_ms,
         if (!core.closed && holds(settle(1))) giveBack();
         throw error;
     }
-    core.assertOpen(); // close() has given the record back, and this thread's stack
+    core.assertOpen(); // close() has given back the record and this thread's stack
     return settle(1);
 }
 

@@ -4,8 +4,8 @@ import { sleepOn, tooMany, waitBlocking, waitDecided } from './record-wait.js';
 import { asyncLimits, blockingDeadline, sleepMax_ms } from './wait-limits.js';
 
 /**
- * A barrier in shared memory. All threads that open the same name get the same barrier. It lets as many parties
- * pass together as it has, phase after phase. `shared.barrier(name, parties)` returns it.
+ * A barrier in shared memory. All threads that open the same name get the same barrier. In each phase, the parties
+ * that arrive wait until all have arrived, and then pass together. `shared.barrier(name, parties)` returns it.
  *
  * A thread is a party from its first arrival, or from `join()`. If a party dies (its thread is terminated, or closes
  * its attachment), it is removed from the parties, as by `arriveAndDrop()`, so that no thread waits for it. `attach()`

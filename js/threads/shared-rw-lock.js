@@ -197,7 +197,7 @@ export class SharedRwLock {
      * Publishes a request.
      *
      * @param {RwMode} mode
-     * @param {number} [blocks] 1 or 2 if the thread blocks, as of blocksUntil()
+     * @param {number} [blocks] what blocksUntil() returns if the thread blocks; otherwise 0
      * @returns {import('./record-wait.js').Request}
      */
     #request(mode, blocks = 0) {
@@ -267,7 +267,7 @@ export class SharedRwLock {
     }
 }
 
-/** The result of rw_request if the caller would block, and holds the lock. */
+/** The result of rw_request for a caller that would block, and that holds the lock already. */
 const wouldDeadlock = 1;
 
 /** The parameter of settle() of a caller that gives up, but waits for a thread that grants just now. */

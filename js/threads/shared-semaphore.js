@@ -108,7 +108,7 @@ export class SharedSemaphore {
     /**
      * Publishes a request.
      *
-     * @param {number} [blocks] 1 or 2 if the thread blocks, as of blocksUntil()
+     * @param {number} [blocks] what blocksUntil() returns if the thread blocks; otherwise 0
      * @returns {import('./record-wait.js').Request}
      */
     #request(blocks = 0) {

@@ -9,12 +9,12 @@ import { checkSignal, checkTimeout } from '../common/check-waits.js';
 /** The longest single sleep, the same as PlatformCells::sleep_max_ns of C++. */
 export const sleepMax_ms = 100;
 
-/** More than a thread may sleep before it enters the queue of a lock (PlatformCells::watch_max_ns of C++). */
+/** A bound of the time for which a thread watches a lock before it queues (PlatformCells::watch_max_ns of C++). */
 const watchMax_ms = 10;
 
 /**
- * Returns how a request of a thread that blocks is made: the parameter `blocks` of rw_request and semaphore_request.
- * A thread with little time enters the queue at once.
+ * Returns the parameter `blocks` of rw_request and semaphore_request for a thread that blocks: 2 if it may sleep while
+ * it watches the lock before it queues; 1 if it has too little time for that, and enters the queue at once.
  *
  * @param {number} deadline_ms
  */

@@ -25,12 +25,12 @@ import {
 const head =
     '// Written by scripts/lib/bridge-cpp.js from what bridge/ describes: change it there.\n#pragma once\n';
 
-/** Checks of clang-tidy that generated code need not pass. */
+/** The checks of clang-tidy that generated code need not pass. */
 const quiet = ['performance-move-const-arg', 'readability-redundant-member-init'].join();
 const quietFrom = `// The generator writes the same code for all types; for some it is redundant.\n// NOLINTBEGIN(${quiet})\n\n`;
 const quietTo = `// NOLINTEND(${quiet})\n`;
 
-/** @param {string} text @returns {string} the doc comment of a declaration */
+/** The doc comment of a declaration; generateBridge() wraps it. @param {string} text */
 const comment = (text) => `/// ${text}\n`;
 
 /** @param {string} type @returns {string} the C++ type of a parameter, or of a value that is unpacked */
@@ -51,7 +51,7 @@ function cppType(type) {
 
 // --- Values that are packed
 
-/** The expression that reads a value. @param {string} type @returns {string} */
+/** The expression that reads a value from the unpacker `from`. @param {string} type @returns {string} */
 export function unpack(type) {
     const { of, inner } = parsed(type);
     if (of === 'list') {
@@ -67,7 +67,7 @@ export function unpack(type) {
     return `unpack_${snake(type)}(from)`;
 }
 
-/** @param {string} name */
+/** The function and the assertions that compare an enumeration with its description. @param {string} name */
 function enumChecks(name) {
     const { cpp = name } = enumOf(name) ?? {};
     const cases = numbered(name).map(
@@ -104,7 +104,7 @@ export function errorCodeHeader() {
     ].join('');
 }
 
-/** @param {string} name */
+/** The declaration of an enumeration that no other header declares. @param {string} name */
 function enumeration(name) {
     const { doc = '' } = enums[name] ?? {};
     return `${comment(doc)}enum class ${name} : int { ${numbered(name)
@@ -112,14 +112,14 @@ function enumeration(name) {
         .join(', ')} };\n\n`;
 }
 
-/** @param {string} name */
+/** The declaration of a record that no other header declares. @param {string} name */
 function struct(name) {
     const { doc = '' } = records[name] ?? {};
     const fields = fieldsOf(name).map(({ cpp, type }) => `    ${cppType(type)} ${cpp}{};\n`);
     return `${comment(doc)}struct ${name} {\n${fields.join('')}};\n\n`;
 }
 
-/** @param {string} name */
+/** The functions that pack and unpack a record, as far as a side needs them. @param {string} name */
 function recordFunctions(name) {
     const { cpp = name, to } = recordOf(name) ?? {};
     const fields = fieldsOf(name);
@@ -198,7 +198,7 @@ function cppParam(type) {
     return isNumber(type) ? cppType(type) : `const ${cppType(type)}&`;
 }
 
-/** @param {HostCall} call */
+/** The function of the namespace `host` that makes a call. @param {HostCall} call */
 function callFunction(call) {
     const slots = ['0', '0', '0', '0', '0', 'nullptr, 0', 'nullptr, 0'];
     let before = '';
@@ -231,8 +231,9 @@ function callFunction(call) {
     );
 }
 
+/** The enumeration of the events, and the function that passes each event to the method of its name. */
 function eventFunctions() {
-    const values = hostEvents.map(({ name, doc }) => `    ${name},  // ${doc}\n`);
+    const values = hostEvents.map(({ name, doc }) => `    /// ${doc}\n    ${name},\n`);
     const cases = hostEvents.map(({ name, params }) => {
         const [first, ...rest] = Object.entries(params);
         const isFirst = first !== undefined && isNumber(first[1]);
@@ -260,6 +261,9 @@ export function hostHeader() {
         '\nnamespace tabacus::browser {\n\n',
         quietFrom,
         eventFunctions(),
+        comment(
+            'Calls of the host. A call with an `operation` returns at once: the event `settled` of that number brings its answer, or `failed` its error.',
+        ),
         'namespace host {\n\n',
         ...numberedCalls.map(callFunction),
         '}  // namespace host\n\n',
@@ -290,7 +294,7 @@ const argument = (name, type) =>
             ? name
             : `std::move(${name})`;
 
-/** @param {ExportedCall} call */
+/** The function of an export, which reads the packed parameters and calls the target. @param {ExportedCall} call */
 function shim({ name, doc, target, params = {}, answers, now, returns }) {
     const entries = Object.entries(params);
     const isPacked = (/** @type {string} */ type) => !isNumber(type) && !/[&*]$/.test(type);
@@ -317,8 +321,8 @@ function shim({ name, doc, target, params = {}, answers, now, returns }) {
 }
 
 /**
- * Writes the exports of one file: wasm/src/bindings/generated/<file>.hpp. Whatever includes it includes their classes
- * first.
+ * Writes the exports of one file: wasm/src/bindings/generated/<file>.hpp. A file that includes it must first include
+ * the classes on which the exports are called.
  * @param {ExportedCall[]} calls
  */
 export const exportsHeader = (calls) =>

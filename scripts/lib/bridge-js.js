@@ -24,6 +24,7 @@ import {
     ownerOf,
     parsed,
     snake,
+    withoutLinks,
 } from './bridge-types.js';
 import { Failure } from './failure.js';
 
@@ -66,9 +67,9 @@ export function enumModule(name) {
     const table = letters ? `Record<number, ${name}Name>` : `${name}Name[]`;
     return (
         `${head}/** @typedef {${type}} ${name}Name */\n\n` +
-        comment([`${doc} The number of each name.`]) +
+        comment([doc, '', 'This table has the number of each name.']) +
         `export const ${name} = /** @type {const} */ ({\n${byName.join('')}});\n\n` +
-        comment([`The name of each number.`, `@type {${table}}`]) +
+        comment([`The name of each number.`, '', `@type {${table}}`]) +
         `export const ${namesOf(name)} = ${open}\n${byNumber.join('')}${close};\n`
     );
 }
@@ -76,7 +77,7 @@ export function enumModule(name) {
 /** Writes js/common/generated/error-codes.js. */
 export function errorCodesModule() {
     const list = Object.entries(errors).map(
-        ([code, { when, action }]) => `- \`${code}\`: ${when} What to do: ${action}`,
+        ([code, { when, action }]) => `- \`${code}\`: ${when} What to do: ${withoutLinks(action)}`,
     );
     const type = Object.keys(errors)
         .map((code) => `'${code}'`)
@@ -191,9 +192,7 @@ const enumsIn = (types) => [...new Set(types.flatMap(namedIn))].filter((name) =>
 /** The parameters of tabacus_call() that carry each argument. */
 const SLOTS = [
     'a',
-    'b',
-    'c',
-    'd',
+    ...['b', 'c', 'd'],
     'number',
     'bridge.text(first, firstSize)',
     'bridge.text(second, secondSize)',
@@ -239,16 +238,14 @@ function callCase(call) {
 }
 
 const callParams = [
-    'call what is called',
-    'a the first number of 32 bits',
-    'b',
-    'c',
-    'd',
-    'number',
-    'first address of the first text',
-    'firstSize',
-    'second address of the second text',
-    'secondSize',
+    'call the number of the call',
+    'a the first of up to four integers',
+    ...['b', 'c', 'd'],
+    'number a number that need not be an integer',
+    'first the address of the first text, or of a packed value',
+    'firstSize its bytes',
+    'second the address of the second text',
+    'secondSize its bytes',
 ].map((param) => `@param {number} ${param}`);
 
 /**
@@ -287,7 +284,7 @@ export function hostCallsModule() {
     const code = withRecords(
         typesOf(calls),
         dispatcher(
-            'Calls the part of the host, or of the bridge, that C++ calls.',
+            'Makes one call of C++: a method of a part of the host, or of the bridge.',
             'callHost',
             [
                 ['host', "import('../../host/host.js').Host"],
@@ -304,7 +301,7 @@ export function coordinationCallsModule() {
     const code = withRecords(
         typesOf(coordinationCallbacks),
         dispatcher(
-            'Calls the parts of the bridge that only locks, queues and limits use.',
+            'Makes one call of C++ that only locks, queues and limits make.',
             'callCoordination',
             [['bridge', bridgeType]],
             coordinationCallbacks,
@@ -317,7 +314,7 @@ export function coordinationCallsModule() {
 export const cellsCallsModule = () =>
     head +
     dispatcher(
-        'Calls the cells of threads.',
+        'Makes one call of C++ that only the gatherers of what threads add make.',
         'callCells',
         [['cells', "import('../../threads/tab-counter/page-cells.js').PageCells"]],
         gatherCallbacks,
@@ -350,7 +347,7 @@ export function hostEventsModule() {
     });
     const code =
         comment([
-            'The events that the host reports. A method may throw `out-of-memory`; the host reports that.',
+            'Reports the events of the host to C++. A method may throw `out-of-memory`, which the host reports as a failure.',
             '',
             '@typedef {object} HostEvents',
             ...types,
@@ -388,7 +385,7 @@ const paramsOf = ({ params = {} }) =>
         .filter(([name]) => name !== 'core')
         .map(([name, type]) => [camel(name), type]);
 
-/** The argument that converts what C++ answers to a value; empty if nothing is converted. @param {string} type */
+/** The argument that converts the answer of C++ to a value; empty if nothing is converted. @param {string} type */
 function reader(type) {
     if (type === 'nothing' || type === 'number' || type === 'int') return '';
     if (type === 'bool') return ', (answer) => answer > 0';

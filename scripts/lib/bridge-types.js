@@ -13,8 +13,11 @@ export const camel = (name) =>
 /** The name in snake case. @param {string} name in camel case */
 export const snake = (name) => name.replace(/(?<!^)[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
 
-/** What the table of an enumeration's names is called in JavaScript. @param {string} name */
+/** The name in JavaScript of the table of an enumeration's names. @param {string} name */
 export const namesOf = (name) => `${name[0]?.toLowerCase()}${name.slice(1)}Names`;
+
+/** Names the documents to which a text links, since JSDoc has no links to them. @param {string} text */
+export const withoutLinks = (text) => text.replace(/\[(.+?)\]\((.+?)\)/g, '$1: docs/$2');
 
 /** The container and the element of a type: 'list' and 'text' for `list<text>`. @param {string} type */
 export function parsed(type) {
@@ -22,13 +25,13 @@ export function parsed(type) {
     return { of, inner };
 }
 
-/** @param {string} name */
+/** The enumeration of a name, with its name in C++; nothing if there is none. @param {string} name */
 export function enumOf(name) {
     const found = enums[name];
     return found && { cpp: name, ...found };
 }
 
-/** @param {string} name */
+/** The record of a name, with its name in C++; nothing if there is none. @param {string} name */
 export function recordOf(name) {
     const found = records[name];
     return found && { cpp: name, ...found };
@@ -96,7 +99,7 @@ export function jsType(type) {
 }
 
 /**
- * The object of the program that an export is called on, if that is not a parameter: a list of one name, or empty.
+ * The name of the object in the program on which an export is called, as a list: empty if that is a parameter.
  *
  * @param {string} target
  */
@@ -105,7 +108,11 @@ export const ownerOf = (target) => ['core', 'coordination'].filter((owner) => ta
 /** The classes of the objects that exports are called on. @type {Record<string, string>} */
 export const owners = { core: 'TabCore', coordination: 'CoordinationCore' };
 
-/** The method of the host that a call ends in. @param {import('../../bridge/host.js').HostCall} call */
+/**
+ * The name of the method or the property of the host that a call uses.
+ *
+ * @param {import('../../bridge/host.js').HostCall} call
+ */
 export const hostMethod = ({ name, method }) => camel(method ?? name.replace(/^[^_]*_/, ''));
 
 /**

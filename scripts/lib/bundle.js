@@ -81,7 +81,7 @@ const FAMILIES = [
     },
 ];
 
-/** The modules of a family that another family loads at their first call, with the file that contains each. */
+/** The modules that another family loads when it first calls them, with the file that contains each. */
 const OTHERS = new Map([
     ['threads', './tabacus-threads.js'],
     ['worker', './tabacus-worker.js'],

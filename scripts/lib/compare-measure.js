@@ -13,7 +13,7 @@ import { summarise } from './compare-statistics.js';
 /** Longer than the page itself waits for an add() that began before the end. */
 const GRACE_MS = 30_000;
 
-/** The tabs agree once they have read the same value so often in a row. */
+/** The tabs agree once they have read the same value this many times in a row. */
 const AGREEING_LOOKS = 3;
 const LOOK_MS = 100;
 const SETTLE_MAX_MS = 6000;

@@ -102,7 +102,7 @@ const olderVite = (version) => ({
     ],
 });
 
-/** A module imported for its effect alone, which a bundler may not drop, and a text that only the code of it has. */
+/** A file that imports a module for its effect alone. A bundler must keep that module, and with it the text below. */
 const BARE_IMPORT = { 'bare.js': "import 'tabacus/service-worker';\n" };
 const survives = { file: 'dist/bare.js', text: 'coordination' };
 

@@ -13,8 +13,8 @@ import { buildFolder } from './paths.js';
 
 /**
  * The variables by which the glue distinguishes platforms, with the values that are written into it. terser then drops
- * the code for other platforms. It has to: webpack, esbuild and Vite refuse a file that imports modules of Node, even
- * if it does so only in Node. Glue that fetches nothing and starts no Worker is the same `anywhere`.
+ * the code for other platforms. It must: webpack, esbuild and Vite refuse a file that imports modules of Node, even if
+ * it does so only in Node. Glue that fetches nothing and starts no Worker is the same `anywhere`.
  * @type {Record<Platform | 'anywhere', Record<string, boolean>>}
  */
 const FACTS = {

@@ -132,10 +132,11 @@ export async function generateGuarantees() {
     const text =
         '/* Written by scripts/lib/guarantees.js from what the program declares. */\n\n' +
         "/** @typedef {import('../../core/generated/coordination.js').Guarantee} Guarantee */\n\n" +
-        '/** The guarantee in which each field has the value of most strategies. */\n' +
+        '/**\n * The guarantee in which each field has the value of most strategies. `losses` and `excesses` are bits: bit n\n' +
+        ' * stands for the FaultClass of the number n (js/core/generated/enums/fault-class.js).\n */\n' +
         `export const common = ${JSON.stringify({ ...common, strategy: undefined })};\n\n` +
-        '/**\n * The fields in which the guarantee of each strategy differs from `common`, and in `strict` those in which it differs\n' +
-        ' * from that if the durability is `strict`. The default strategy is listed by the store that a tab has.\n *\n' +
+        '/**\n * For each strategy, the fields of its guarantee that differ from `common`. With the durability `strict`, the fields\n' +
+        ' * in `strict` differ further. The default strategy has an entry for each store that a tab may have.\n *\n' +
         ` * @type {Record<${asked.map(([name]) => `'${name}'`).join(' | ')},\n *   Partial<Guarantee> & { strict?: Partial<Guarantee> }>}\n */\n` +
         `export const guarantees = {\n${entries.join('')}};\n`;
     if (existsSync(FILE) && readFileSync(FILE, 'utf8') === text) return;

@@ -1,8 +1,8 @@
 /**
  * Computes addresses where they are used. The compiler computes the addresses of all objects in a coroutine's frame when
  * the coroutine is resumed, and keeps each in a local variable. Where such an address is used, "frame + 40" compresses
- * better than the number of a variable, which is another one in each function. So a program is 2.4 % shorter,
- * compressed.
+ * better than the number of a variable, which differs from function to function. So a program is 2.4 % shorter
+ * when compressed.
  */
 
 /**
@@ -19,8 +19,8 @@ const access = /\(local\.(get|set|tee) \$([^\s()]+)/;
 const indentOf = (line) => line.length - line.trimStart().length;
 
 /**
- * The end of the lines that are only reached through a line: through the rest of what contains it, and of what contains
- * that, up to an arm of an `if`, or a block that is left before the line.
+ * The end of the lines that are only reached through a line. It is the end of the smallest arm of an `if` that contains
+ * the line, or of the smallest block that a branch before the line may leave; else the end of the function.
  *
  * @param {string[]} lines of a function
  * @param {number} at

@@ -5,7 +5,7 @@ import { decoded, encoded, withSection } from './leb128.js';
 /** The module that the functions are imported from, as WebAssembly writes its name. */
 const imported = '\x09functions';
 
-/** The same module in the file: it is named once for each function, and js/core/program.js provides it. */
+/** Its name in the finished file, which repeats it for each function. js/core/program.js provides the module. */
 const shortModule = 'f';
 
 const importSection = 2;

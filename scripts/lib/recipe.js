@@ -11,7 +11,7 @@ export const EMSCRIPTEN_MIN = 6;
 /** The name of a release of Debian. A name is used since it keeps its Emscripten, whereas "testing" moves on. */
 export const SUITE = 'forky';
 
-/** The script of debootstrap. That of Debian 12 has none named forky; later ones link forky to sid. */
+/** The script that debootstrap runs. Debian 12 has none named forky; in later releases, forky is a link to sid. */
 export const DEBOOTSTRAP_SCRIPT = 'sid';
 
 export const PACKAGES = [

@@ -1,5 +1,5 @@
 /**
- * Removes the results of constructors and destructors. Those of C++ for WebAssembly return the object that they are
+ * Removes the results of constructors and destructors. In C++ for WebAssembly they return the object that they are
  * called for, and the compiler uses the result in place of the object's address. Five of six calls drop the result, and
  * the others compress better with the address.
  */
@@ -68,7 +68,7 @@ function givesFirst(node, known) {
 }
 
 /**
- * Whether a function, or an instruction in it, returns or assigns as the first parameter nothing but that itself.
+ * Whether a function, or an instruction in it, returns nothing but the first parameter, and assigns nothing else to it.
  *
  * @param {Node} node
  * @param {Set<string>} known functions that return their first parameter
@@ -107,7 +107,7 @@ const dropped = (inner) => ({ text: '(drop', inner });
 
 /** Rewrites the calls of one function. */
 class Rewriting {
-    /** What takes the place of calls whose result may be used: a call, and the object's address. @type {Set<Node>} */
+    /** The blocks that replace calls: each contains the call, and then the object's address. @type {Set<Node>} */
     #blocks = new Set();
 
     /** @type {Node[]} */

@@ -54,7 +54,7 @@ const features = ['bulk-memory', 'sign-ext', 'mutable-globals', 'nontrapping-flo
 /**
  * The options that make a piece small. The blocks and branches of each function are made anew, since those of the
  * coroutines are roundabout, and then equal ends of branches are joined. No static data is below the address 1024. The
- * hints of alignment differ between equal instructions, and compilers to machine code of this day ignore them.
+ * hints of alignment differ between equal instructions, and today's compilers to machine code ignore them.
  */
 const shrinking = [
     ...['--flatten', '--rereloop', '-Oz', '-Oz', '--code-folding', '-Oz'],

@@ -794,7 +794,7 @@ const PROTOCOLS = [
         fault: 'Once: a tab that died in forget() explains every later loss of the lock',
         find: 'co_return began_ms.has_value() && age_ms >= 0 && age_ms < steal_within_ms;',
         replace: 'co_return began_ms.has_value() && age_ms >= 0;',
-        test: 'forget: a tab that died meanwhile explains no loss of the lock later',
+        test: 'forget: a call that died with its tab does not explain a later loss of the lock',
     },
     {
         ...of('lock/once/once.cpp'),
@@ -1162,7 +1162,7 @@ const LOCKS = [
         fault: 'FairOrder: the positions of a name that is used again have the numbers of former ones',
         find: 'current_ = last_ = lock_.context.stamps.next_id();',
         replace: 'current_ = ++last_;',
-        test: 'lock names: two queues of one tab never number a position alike',
+        test: 'lock names: two queues of one tab never give two positions one number',
     },
     {
         ...of('lock/fenced_transaction.cpp'),
@@ -1259,7 +1259,7 @@ const LOCKS = [
         fault: 'OlderTabs: a tab that looks at the same time is taken for one of version 0.1.0',
         find: '.mode = LockMode::shared,',
         replace: '.mode = LockMode::exclusive,',
-        test: 'older tabs: tabs that look at once beside a dead tab take none of each other for it',
+        test: 'older tabs: tabs that look at once beside a dead tab cause each other no warning',
     },
     {
         ...of('common/older_tabs.cpp'),

@@ -29,7 +29,7 @@ const seen = {
     paused: false,
 };
 
-test('a state counts as queued what does not run, and has no progress, note or key where there is none', () => {
+test('in a state, jobs that do not run are queued, and a job without progress, note or key has undefined there', () => {
     assert.deepEqual(stateFrom(state), { ...seen, type: 'state' });
     const other = { ...running, key: '', fraction: 0, note: 'a note' };
     const { running: jobs, queued } = stateFrom({ ...state, size: 0, running: [other] });

@@ -69,7 +69,7 @@ describe('contended locks', () => {
         ['holders that wait for a timer', { rounds: 3, hold_ms: 5 }],
         ['holders that pause before they ask again', { rounds: 3, hold_ms: 1, pause_ms: 1 }],
     ])) {
-        it(`a hand-over is received by as many tabs, however many wait: ${name}`, async () => {
+        it(`the number of tabs that wait does not change how many receive a hand-over: ${name}`, async () => {
             const few = await contend(5, work);
             for (const tabsCount of [20, 60]) {
                 const many = await contend(tabsCount, work);

@@ -274,7 +274,7 @@ test('an arrival is taken back when its timeout is over', async () => {
     await barrier.arriveAndWaitAsync();
 });
 
-test('an arrival that is taken back leaves the arrivals of other tasks', async () => {
+test('an arrival that is taken back does not take back those of other tasks', async () => {
     const barrier = shared.barrier('tasks meet', 2);
     const abort = new AbortController();
     const first = barrier.arriveAndWaitAsync({ signal: abort.signal });

@@ -29,7 +29,7 @@ const SharedLock = /* @__PURE__ */ lockInterface();
 
 /**
  * Returns the longest sleep on the word of a request. Without `Atomics.waitAsync` no sleep is notified, and
- * the word of a freed request may never change: so it is limited there.
+ * the word of a freed request may never change: so sleeps are limited there.
  */
 const sleepMax_ms = () => ('waitAsync' in Atomics ? Infinity : 1000);
 

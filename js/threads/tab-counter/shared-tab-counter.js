@@ -14,9 +14,9 @@ const timeoutDefault_ms = 30_000;
  * `tab.counter(name)`. `shared.tabCounter(name)` returns it.
  *
  * An add goes to shared memory, and never waits for the page. The page gathers what threads have added, about
- * once in a frame, and commits it as its own increments. If a Worker is terminated, what its `add()` returned
- * from is counted. If the page dies, what it had not committed is lost; nothing that was flushed is, and
- * nothing is counted twice. A page that is busy or hidden gathers late, and always before its last commit.
+ * once in a frame, and commits it as its own increments. If a Worker is terminated, each of its adds
+ * that had returned is counted. If the page dies, what it had not committed is lost. Nothing that was flushed is
+ * lost, and nothing is counted twice. A page that is busy or hidden gathers late, and always before its last commit.
  *
  * @example
  * const visits = shared.tabCounter('visits');
@@ -102,8 +102,8 @@ export class SharedTabCounter {
      * @throws {TabacusError} `would-block` on any main thread, and on the thread that made the memory; the
      *   code with which `flush()` of the tab's counter fails, such as `store-failed`; `closed` if the tab or the
      *   memory is closed; `unavailable` if the page could not load the code
-     * @throws {TabacusRangeError} if the counter would leave ±(2^53−1): adds that cancel each other out in time
-     *   are counted later
+     * @throws {TabacusRangeError} if the counter would leave ±(2^53−1): the adds stay in memory, and are
+     *   counted once further adds have brought the counter back into its range
      * @throws {DOMException} `TimeoutError` if the page has not answered in time. What was added is not lost by
      *   that
      */

@@ -5,8 +5,8 @@
  */
 
 /**
- * The offsets of a request's fields, in bytes. Below: its states, the page's states of it, and the page's
- * tasks.
+ * The offsets of a request's fields, in bytes. The tables that follow have the states of a request, the page's states
+ * of it, and the page's tasks.
  */
 export const requestFields = Object.freeze({
     state: 0,

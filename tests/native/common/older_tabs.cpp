@@ -104,7 +104,7 @@ TEST_CASE("older tabs: a slot of a dead tab, or of a tab of this version, causes
     CHECK(beside_present.codes.empty());
 }
 
-TEST_CASE("older tabs: tabs that look at once beside a dead tab take none of each other for it") {
+TEST_CASE("older tabs: tabs that look at once beside a dead tab cause each other no warning") {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         CAPTURE(seed);
         Claimed dead(7, seed);

@@ -79,7 +79,7 @@ template <class Workload>
 bool survives(std::uint32_t threads, const Bound& bound = {}) {
     return failure_of(program<Workload>(threads, Deaths::one), bound).empty();
 }
-/// The same without deaths.
+/// Whether no run fails in which no thread dies.
 template <class Workload>
 bool lives(std::uint32_t threads, const Bound& bound = {}) {
     return failure_of(program<Workload>(threads, Deaths::none), bound).empty();
@@ -90,7 +90,7 @@ bool fails_with_deaths(std::uint32_t threads, const Bound& bound = {}) {
     const auto failure = failure_of(program<Workload>(threads, Deaths::one), bound);
     return !failure.empty() && failure != unexplored;
 }
-/// The same without deaths.
+/// Whether the explorer finds a fault in runs without deaths.
 template <class Workload>
 bool fails(std::uint32_t threads, const Bound& bound = {}) {
     const auto failure = failure_of(program<Workload>(threads, Deaths::none), bound);

@@ -27,7 +27,7 @@ constexpr lab::Faults lock_faults{lab::Fault::kill, lab::Fault::freeze, lab::Fau
 constexpr lab::Faults database_faults{lab::Fault::close_connection, lab::Fault::dead_connection,
                                       lab::Fault::hang_transaction};
 
-/// Those after which nobody releases a lock, but whoever waits evicts its holder.
+/// The faults after which nobody releases a lock, so that a tab that waits evicts its holder.
 constexpr lab::Faults liveness_faults{lab::Fault::suspend, lab::Fault::orphaned_lock};
 
 struct Exploring {

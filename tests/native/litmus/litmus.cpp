@@ -90,7 +90,7 @@ TEST_CASE("litmus: reduced and unreduced search find the same outcomes") {
     }
 }
 
-TEST_CASE("litmus: the model writes tests/litmus/allowed.json", "[.write-litmus]") {
+TEST_CASE("litmus: tests/litmus/allowed.json is written from the model", "[.write-litmus]") {
     std::ofstream(litmus_file("allowed.json")) << allowed_by_the_model();
     for (const auto& program : programs()) {
         const auto result = explore_litmus(program, EqualWrites::sent);

@@ -10,7 +10,7 @@ namespace {
 
 using Failures = std::vector<std::string>;
 
-/// A holder that stops is succeeded within so long, if a tab that waits is visible.
+/// A holder that stops is succeeded within this time, if a tab that waits is visible.
 constexpr double visible_bound_ms = 10'000;
 
 std::unique_ptr<lab::Chooser> timely(std::uint64_t seed) {

@@ -137,7 +137,7 @@ TEST_CASE("lock names: the queue of a lease stays, whose heartbeats must not beg
     CHECK_FALSE(before.expired());
 }
 
-TEST_CASE("lock names: two queues of one tab never number a position alike") {
+TEST_CASE("lock names: two queues of one tab never give two positions one number") {
     LockPartsScene scene;
     auto& parts = scene.parts;
     const auto request = parts.ask();

@@ -228,7 +228,7 @@ TEST_CASE("forget: it ends a run in progress, and all its callers in all tabs ge
     }
 }
 
-TEST_CASE("forget: a tab that died meanwhile explains no loss of the lock later") {
+TEST_CASE("forget: a call that died with its tab does not explain a later loss of the lock") {
     KeeperScene scene(1, true);
     const auto forgetter = scene.open();
     forgetter.keeper->forget();

@@ -363,7 +363,7 @@ TEST_CASE("queue: idle() ends after the outcomes of the tab's own jobs were deli
     }
 }
 
-TEST_CASE("queue: it is not idle in a tab that still runs a cancelled job") {
+TEST_CASE("queue: a tab that still runs a cancelled job is not idle") {
     QueueScene scene(1, {}, {}, std::make_unique<TimeLastChooser>(1));
     auto& page = *scene.open().page;
     page.enqueue({.payload = {"slow", false}, .key = "slow"});

@@ -22,7 +22,7 @@ TEST_CASE(
     CHECK(commit.compatible_with(TotalsRecord{6, {10, 2}}));
 }
 
-TEST_CASE("unknown commit: it adopts its slot if it names the increments that it adds") {
+TEST_CASE("unknown commit: only a commit that names its increments adopts its slot") {
     CHECK(UnknownCommit{"g/0", {5, {10, 2}}, 1, {3, 0}}.adopts());
     CHECK(UnknownCommit{"g/0", {5, {10, 2}}, 1, {0, 3}}.adopts());
     CHECK_FALSE(UnknownCommit{"g/0", {5, {10, 2}}, 1, {}}.adopts());

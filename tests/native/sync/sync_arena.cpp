@@ -90,7 +90,7 @@ TEST_CASE("threads that open the same names at once get the same objects", "[syn
     }
 }
 
-TEST_CASE("a full arena reports it, keeps what it has, and takes what still fits", "[sync]") {
+TEST_CASE("an arena that is full says so, keeps what it has, and takes what still fits", "[sync]") {
     TestArena test(16 * 1024);
     Agent& agent = *test.arena.enter(true);
     OpenResult last{};

@@ -116,8 +116,9 @@ struct NoClock {
     std::int64_t operator()() const { return 0; }
 };
 
-// Returns 1 if the caller would block, and holds the lock. `blocks` is 2 if it may also sleep in this
-// call, for some milliseconds.
+// `blocks` is 0 if the caller does not block until the request is decided, 1 if it does, and 2 if
+// it may also sleep in this call, for some milliseconds. Returns 1 if the caller blocks, but holds
+// the lock already.
 TABACUS_EXPORT(std::uintptr_t, rw_request)
 (tabacus::sync::RwLock* lock, tabacus::sync::Owner self, tabacus::sync::RwMode mode,
  std::uint32_t blocks) {

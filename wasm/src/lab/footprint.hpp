@@ -85,10 +85,10 @@ constexpr bool conflicting(AccessKind a, AccessKind b) {
     return a != b;  // one is a bump, the other a read
 }
 
-/// False for an object that only orders steps: two steps that conflict on such objects alone could
-/// not have happened in the other order. A tab begins no turn while another one has not ended. A
-/// transaction runs only once the earlier transactions of its stores have ended; only their
-/// beginnings race.
+/// Returns false for an object that only orders steps: two steps that conflict on such objects
+/// alone could not have happened in the other order. A tab begins no turn while another one has not
+/// ended. A transaction runs only once the earlier transactions of its stores have ended; only
+/// their beginnings race.
 constexpr bool exchangeable(ObjectId object) {
     const auto kind = static_cast<Object>(object >> 56U);
     return kind != Object::turn && kind != Object::settled;

@@ -16,7 +16,7 @@ void sort_by_name(LockSnapshot& snapshot) {
     }
 }
 
-/// Leaves what probes find out.
+/// Reduces a snapshot to what probes of these names find out.
 void keep_probed(LockSnapshot& snapshot, const std::vector<std::string>& probed) {
     snapshot.complete = false;
     snapshot.pending.clear();

@@ -86,11 +86,11 @@ class LabTab::LabDatabase final : public Database {
     /// Lets the connection die without an event. Its transactions abort, and the replies on their
     /// way are lost. Requires Origin::Options::connections_die.
     void kill_connection();
-    /// Lets the present connection answer no transaction. Requires as kill_connection().
+    /// Lets the present connection answer no transaction. Requires what kill_connection() does.
     void hang();
-    /// Lets the transactions go on that hang, if there are any.
+    /// Lets the transactions that hang go on, if there are any.
     void answer_again();
-    /// Whether the fault hang() may end: the tab has given the connection up.
+    /// Whether the tab has given up the connection that hangs, so that the fault may end.
     [[nodiscard]] bool gave_up() const { return hung_ && hung_last_ != UINT32_MAX; }
     [[nodiscard]] bool hung() const { return hung_; }
     /// Whether the transaction of this number is not answered.
@@ -126,7 +126,7 @@ class LabTab::LabDatabase final : public Database {
         // NOLINTNEXTLINE(readability-redundant-member-init): so that it may be left out
         std::vector<Request> requests = {};
         bool waiting = false;    // whether its connection is dead, and no other one is open yet
-        bool lost = false;       // whether the tab does not know that yet
+        bool lost = false;       // whether it is waiting, and the tab does not know that yet
         bool uncertain = false;  // whether a former attempt may have been committed
         bool cancelled = false;  // whether the tab has aborted it, or does not use it any more
         int repetitions = 0;

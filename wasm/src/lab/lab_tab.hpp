@@ -108,7 +108,7 @@ class LabTab final : public World {
     Origin& origin_;
     TabId id_;
     Platform platform_;
-    std::size_t lock_manager_;  // of those of the origin
+    std::size_t lock_manager_;  // the index of its lock manager in Origin::locks_
     bool alive_ = true;
     bool frozen_ = false;
     bool cached_ = false;

@@ -4,7 +4,7 @@
 // (scheduler.hpp). step() performs one event, which a Chooser chooses. The same seed and the same
 // scenario therefore make the same run. Faults are calls between two steps.
 //
-// It does not model documents that navigate, more than one database, and versionchange.
+// It models neither documents that navigate, nor more than one database, nor versionchange.
 #pragma once
 
 #include <cstdint>
@@ -244,7 +244,7 @@ class Origin : private LockListener {
     ChannelHub channels_;
     StorageEvents storage_events_;
     bool connections_die_;
-    double wall_ahead_ms_ = 0;  // of the wall clock, before the clock
+    double wall_ahead_ms_ = 0;  // by how much the wall clock is ahead of `clock_`
     std::vector<std::unique_ptr<LabTab>> tabs_;
     std::vector<Source> choices_;
     std::uint64_t steps_ = 0;

@@ -102,8 +102,8 @@ class Budget {
     /// Gives up what this tab holds, without waiting for a read, because the page is frozen or
     /// left.
     void suspend();
-    /// Forgets the rights that this tab holds, because the database has vanished, and records in the
-    /// new one that all are used.
+    /// Forgets the rights that this tab holds, because the database has vanished, and records in
+    /// the new one that all are used.
     void drop();
     /// Puts back what this tab holds unspent, because the page is back.
     void resume();
@@ -140,7 +140,7 @@ class Budget {
     /// Whether this tab has not used the budget yet. Its first use removes the rows that tabs have
     /// left behind.
     bool fresh_ = true;
-    std::optional<std::set<std::string>> live_tabs_;  // with the first use, if they are known
+    std::optional<std::set<std::string>> live_tabs_;  // at the first use, if they are known
     Holding holding_;
     Burst burst_;
     Recall recall_;

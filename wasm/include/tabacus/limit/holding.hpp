@@ -90,7 +90,7 @@ class Holding {
     /// since. Rights belong to this tab only if its own row proves it.
     void resolve(const std::optional<Row>& stored);
 
-    // The page is frozen or left.
+    // The following are for a page that is frozen or left.
 
     /// Forgets all rights and returns their number, for give().
     std::int64_t surrender();

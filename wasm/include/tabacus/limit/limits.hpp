@@ -28,8 +28,8 @@ class Limits {
     /// lost with the page.
     [[nodiscard]] bool durable() const;
 
-    // These functions return the same object for the same name, and a sequence also for the same
-    // options. It lives as long as this object. A later call changes the numbers of a budget or a
+    // These functions return the same object for the same name (and, of a sequence, for the same
+    // options). It lives as long as this object. A later call changes the numbers of a budget or a
     // rate limit for all users in this tab.
 
     /// `options.block` is from 1.
@@ -42,8 +42,8 @@ class Limits {
     /// Drops the numbers and the rights that are reserved, because the database has vanished, and
     /// records in the new one that they were given.
     void store_vanished();
-    /// Makes all calls fail with unavailable, because other tabs cannot be excluded any more. Requires
-    /// a call of store_vanished() before, unless nothing was given yet.
+    /// Makes all calls fail with unavailable, because other tabs cannot be excluded any more.
+    /// Requires a call of store_vanished() before, unless nothing was given yet.
     void cut_off();
     /// Puts back the rights that are held unspent, and releases all locks. Calls that wait fail
     /// with closed.

@@ -31,8 +31,8 @@ class RateClock {
 
     /// Begins the time: it is exactly `at`.
     void begin(std::int64_t at);
-    /// A row that was written after the monotonic time `asked_ms`, and is read at this moment, says
-    /// that the time of its writing was from `at` to `at` + `ahead`.
+    /// Learns the time from a row that was written after the monotonic time `asked_ms`, and is read
+    /// at this moment. When the row was written, the time was from `at` to `at` + `ahead`.
     void join(std::int64_t at, std::int64_t ahead, double asked_ms);
     void forget() {
         ++resets_;

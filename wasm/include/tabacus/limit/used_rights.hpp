@@ -23,8 +23,8 @@ class UsedRights {
     void set_limit(std::int64_t limit) { limit_ = limit; }
     [[nodiscard]] bool vanished() const { return vanished_; }
 
-    /// Returns how many rights are used by what a transaction has read. The count as last known
-    /// stays until update().
+    /// Returns how many rights are used according to what a transaction has read. The count as last
+    /// known stays until update().
     /// @param stored    The count in the row, if it was read.
     /// @param vanished  Whether there was a row, and it is lost.
     std::int64_t read(std::optional<std::int64_t> stored, bool vanished) {

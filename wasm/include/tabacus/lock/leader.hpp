@@ -26,7 +26,7 @@
 
 namespace tabacus {
 
-/// The lock that a leader holds.
+/// Returns the name of the lock that a leader holds.
 std::string leader_lock(std::string_view name);
 
 struct LeaderCallOptions {

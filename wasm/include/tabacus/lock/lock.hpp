@@ -49,8 +49,8 @@ struct LockOptions {
     /// Evicts a holder that does not answer within some seconds while this request waits: its tab
     /// is suspended or hung, or no tab has the Web Lock any more.
     bool evict_unresponsive = false;
-    /// An exclusive grant gets no token, which saves the transaction that stores the token. For a
-    /// caller that fences its writes by other means. Held::begin() fails with unavailable then.
+    /// An exclusive grant gets no token, which saves the transaction that stores the token. This is
+    /// for a caller that fences its writes by other means: Held::begin() fails with unavailable.
     bool unfenced = false;
     /// If the database fails where Web Locks exclude other tabs, the request becomes an unfenced
     /// one, and a notice reports it. Requests that steal ignore it.
@@ -198,8 +198,8 @@ class LockTable {
     /// Returns the requests of all tabs: those that hold the lock first, then those that wait, in
     /// the order in which they were made. The waiting requests of a frozen tab are missing.
     Task<std::vector<LockRequestInfo>> query(std::string name);
-    /// Returns the names of all locks of the namespace that a tab holds or waits for: as the
-    /// browser reports them where it has Web Locks, else by the leases.
+    /// Returns the names of all locks of the namespace that a tab holds or waits for: those that
+    /// the browser reports where it has Web Locks, and otherwise those of the leases.
     Task<std::vector<std::string>> names();
     /// Begins a transaction that no lock fences. It is aborted when the page is being frozen. For
     /// users of locks in C++.

@@ -6,8 +6,9 @@
 //  - First come, first served over all tabs: only the holder of the entry lock waits for the
 //    permits. It waits for all of them at once, and takes the first that becomes free. An
 //    `ifAvailable` request takes a free permit only if no other request waits for one.
-//  - What a permit's holder writes through Held::begin() is written only while it is that permit's
-//    newest. A permit of a tab that crashes, freezes or exceeds max_hold_ms is lost as a lock is.
+//  - What a permit's holder writes through Held::begin() is written only while its grant is the
+//    newest of that permit. A permit of a tab that crashes, freezes or exceeds max_hold_ms is lost
+//    as a lock is.
 //
 // The entry lock only puts requests in order, and protects nothing: a request that loses it goes on
 // waiting. A tab that hangs while it holds the entry lock delays the requests behind it until the

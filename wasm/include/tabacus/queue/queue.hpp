@@ -66,7 +66,7 @@ struct JobSpec {
     std::string kind = {};
     // NOLINTEND(readability-redundant-member-init)
     int priority = 0;
-    bool optional = false;  // it is not attempted again, and leaves no dead letter
+    bool optional = false;  // if it fails, it is not attempted again, and is no dead letter
     bool at_most_once = false;
     double delay_ms = 0;
 };
@@ -120,7 +120,7 @@ struct QueueEvent {
         done = 'd',       // id, key, kind of each
         failed = 'f',     // id, key, kind, error, "dead" or "again" or "dropped" of each
         returned = 'b',   // id, key, kind of each: the slot has given them back
-        cancelled = 'x',  // id, key, kind of each; none: all
+        cancelled = 'x',  // id, key, kind of each; without fields: all jobs
         paused = 'z',     // "user" or "failure"
         resumed = 'c',
         changed = 'm',  // anything else
@@ -143,6 +143,7 @@ struct QueueCallbacks {
     Function<void(int run, std::string_view reason)> lost;
     /// Jobs that were enqueued here, or joined, are settled.
     Function<void(const JobOutcomes& outcomes)> settled;
+    /// Something has happened in the queue, in any tab.
     Function<void(const QueueEvent& event)> event;
 };
 

@@ -51,10 +51,10 @@ class CounterTransfer {
     /// Returns the committed values of all counters whose names begin with `prefix`, in the order
     /// of their rows' keys. Rows that cannot be read do not count. Fails as state() does.
     Task<std::list<CounterValue>> values(std::string prefix);
-    /// Joins `rows` with those of the store. invalid_argument: one of them is no row, or they are not
-    /// sorted by their nodes; out_of_range: with them the counter would leave ±(2^53 − 1). Otherwise it
-    /// fails as Transaction::commit() does. If it fails, nothing is merged, unless the failure is
-    /// unknown_commit.
+    /// Joins `rows` with those of the store. Fails with invalid_argument if one of them is no row,
+    /// or if they are not sorted by their nodes; with out_of_range if the counter would leave
+    /// ±(2^53 − 1) with them; and as Transaction::commit() does. If it fails, nothing is merged,
+    /// unless the failure is unknown_commit.
     Task<void> merge(std::string counter, std::vector<TransferredRow> rows);
 
   private:

@@ -48,7 +48,7 @@ class Tab {
     /// Returns the counter of that name: the same object for the same arguments.
     ReplicatedCounter& replicated(std::string_view name, Durability durability);
 
-    /// True while no work of the tab is under way.
+    /// Returns true while no work of the tab is under way.
     [[nodiscard]] bool idle();
 
   private:

@@ -138,7 +138,7 @@ class alignas(line_bytes) Arena {
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
 
-    /// Returns a new owner id, or 0 if all 2^31 − 1 are used up.
+    /// Returns a new owner id, or 0 if all ids up to owner_max are used up.
     Owner take_id() {
         Owner id = last_id_.load();
         do {
@@ -166,7 +166,7 @@ class alignas(line_bytes) Arena {
 
     /// Notes that the thread with that id has died, or that it leaves the arena, and frees its block.
     /// The next acquirer of what it holds is notified of that (mutex.hpp). `self` is the caller; a
-    /// thread that leaves is both. Any thread may call it, also again, and also while another thread
+    /// thread that leaves is both. Any thread may call it, also repeatedly and while another thread
     /// does. Requires that the dead thread does nothing else any more, not even a report of its own
     /// end. Does nothing for 0, which is no thread.
     void report_death(Owner dead, Owner self) {
@@ -344,8 +344,8 @@ class alignas(line_bytes) Arena {
         insert_list_.store(offset(&list));
     }
 
-    /// Frees what a thread has allocated that died before its insert took effect. Requires that the
-    /// caller holds the mutex.
+    /// If a thread has died before its insert took effect, frees what it had allocated. Requires
+    /// that the caller holds the mutex.
     void repair_if(bool owner_died) {
         if (!owner_died || insert_list_.load() == 0) return;
         const Offset begin = insert_begin_.load();

@@ -33,9 +33,11 @@
 //
 // The word on which threads sleep that have not entered the queue (`bell_`):
 //
-//   0   no thread sleeps on it                       a thread of watch(): 1, looks again, sleeps
-//   1   threads may sleep on it                      who sees that they could enter, or reports a
-//                                                    death: 0, wakes one; that one: 1, looks again
+//   0   no thread sleeps on it                       watch(): stores 1, looks again, sleeps
+//   1   threads may sleep on it                      ring(): stores 0, wakes one; the thread that
+//                                                    wakes up: stores 1, looks again
+//
+// A thread calls ring() if it sees that another one could enter, and when it reports a death.
 //
 // The owner of a record:
 //
@@ -90,16 +92,16 @@ class Combiner {
 
     // Bits of a record's state that all objects share.
     static constexpr std::uint32_t wants = 1;    // the request is not decided yet
-    static constexpr std::uint32_t own = 2;      // the object's; withdraw() clears it
+    static constexpr std::uint32_t own = 2;      // each object defines it; withdraw() clears it
     static constexpr std::uint32_t died = 8;     // the owner is dead: each() sets it from `gone`
     static constexpr std::uint32_t sleeps = 64;  // the owner sleeps, or is about to
 
     Combiner(const Combiner&) = delete;
     Combiner& operator=(const Combiner&) = delete;
 
-    /// Returns what a dead thread held, and withdraws what it waited for. `self` is the caller. A
-    /// thread that ends calls it for itself, with `self` equal to `dead`. Any thread may call it,
-    /// also again, and also while another thread does. Requires that `dead` does nothing else any
+    /// Gives back what a dead thread held, and withdraws what it waited for. `self` is the caller.
+    /// A thread that ends calls it for itself, with `self` equal to `dead`. Any thread may call it,
+    /// also repeatedly and while another thread does. Requires that `dead` does nothing else any
     /// more, not even a report of its own end.
     /// The caller combines in its own name. So if it dies in this call, the report of its death
     /// takes the combiner's place over.
@@ -332,7 +334,7 @@ class Combiner {
     /// Returns the state of a record, with `died` if `any_gone` is not 0 and the owner is dead.
     [[gnu::noinline, clang::minsize]] std::uint32_t state_of(const Record<Parks>& record,
                                                              std::uint32_t any_gone) {
-        // The owner first: what is read after `gone` is the last state of the dead.
+        // Reads the owner first: a state that is read after `gone` is the dead thread's last one.
         const bool dead = any_gone != 0 && (owner_of(record).load() & gone) != 0;
         return record.state.load() | (dead ? died : 0);
     }
@@ -351,7 +353,7 @@ class Combiner {
     static constexpr std::uint32_t stride = 17;
     static_assert(Records % stride != 0);
 
-    /// As large as a record, so that both have the same distance at every index.
+    /// As large as a record, so that a record and its owner are equally far apart at every index.
     struct OwnerOfRecord {
         Cell word{0};
         Cell unused{0};

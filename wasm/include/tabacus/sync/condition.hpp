@@ -9,8 +9,8 @@
 // mutex.hpp.
 //
 // Promises: to release the mutex and to begin to wait is one step. A notification that is sent
-// after the mutex was released reaches the waiter. notify_one() wakes the thread that waits for
-// longest, if any thread waits. If a thread dies, owner_died() wakes all waiters, because the
+// after the mutex was released reaches the waiter. notify_one() wakes the thread that has waited
+// for longest, if any waits. If a thread dies, owner_died() wakes all waiters, because the
 // thread may have died with a wake-up that another waiter needs, or before a notification that
 // others wait for. Where nobody calls owner_died(), another waiter wakes up within sleep_max_ns
 // after such a notification.

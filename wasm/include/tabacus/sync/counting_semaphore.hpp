@@ -106,8 +106,8 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
         return record;
     }
 
-    /// Publishes a request, but first waits for a bounded time until it would be granted at once. For
-    /// a caller that may sleep, and then does as after request().
+    /// Publishes a request, but first waits for a bounded time until it would be granted at once.
+    /// Requires that the caller may sleep. The caller then does as after request().
     template <class NowNs>
     Record<Parks>* watch_and_request(Owner self, std::int64_t deadline_ns, NowNs& now_ns) {
         Record<Parks>* record = claim_record(self);

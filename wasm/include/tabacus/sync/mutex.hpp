@@ -10,9 +10,10 @@
 //
 // Promises: mutual exclusion. An unlock notifies only if a thread may be waiting. An unlock by a
 // thread that is not the owner changes nothing. A thread that gives up waiting consumes no wake-up
-// that another thread needs. A thread that is terminated while it waits delays another thread until
-// its death is reported, by at most one sleep of sleep_max_ns. If a thread dies while it holds the
-// mutex, then owner_died() makes exactly one later acquirer get `owner_died` with the mutex.
+// that another thread needs. If a thread is terminated while it waits, another one may be delayed
+// until that death is reported, and by at most one sleep of sleep_max_ns. If a thread dies while it
+// holds the mutex, then owner_died() makes exactly one later acquirer get `owner_died` with the
+// mutex.
 // Does not provide: fairness (a running thread may overtake a sleeping one), recursion (it is
 // reported as would_deadlock), and detection of a death: somebody must call owner_died().
 //

@@ -51,8 +51,9 @@ struct PlatformCells {
 
     // A thread that waits for a reader-writer lock or a semaphore enters no queue at first, because
     // what is released goes to the queue, and a queued thread that sleeps cannot use it for tens of
-    // microseconds. It looks so many times, spin_pause_max apart, and then sleeps for so long at
-    // most. It enters the queue after such a sleep, or once it has been woken in vain in all rounds.
+    // microseconds. In a round it looks watch_looks times, spin_pause_max apart, and then sleeps
+    // for at most watch_max_ns. It enters the queue when it has slept for that long, or after
+    // watch_rounds rounds, in each of which it was woken in vain.
     static constexpr std::uint32_t watch_looks = 4;
     static constexpr std::uint32_t watch_rounds = 8;
     static constexpr std::int64_t watch_max_ns = 1'000'000;
@@ -75,8 +76,8 @@ struct PlatformCells {
 // This parker uses WebAssembly's instructions directly. Emscripten's futex would link its runtime
 // into modules that must have none, and libc++'s std::atomic::wait polls with back-off.
 struct PlatformParker : PlatformCells {
-    // A function of its own: where V8 11.3 (Node.js 20) has not optimised a function yet, the
-    // instruction may lose a local variable of it, for example the saved stack pointer.
+    // It is a function of its own, because in V8 11.3 (Node.js 20) the instruction may lose a local
+    // variable of a function that is not optimised yet, for example the saved stack pointer.
     [[gnu::noinline]] static Parked park(Word& word, std::uint32_t expected,
                                          std::int64_t timeout_ns) {
         return static_cast<Parked>(__builtin_wasm_memory_atomic_wait32(

@@ -20,9 +20,10 @@
 // a reader needs no combiner: it stores its hold in its record and reads the gate. Only a combiner
 // writes the gate, in each of its passes, so that a combiner that dies leaves nothing to repair. A
 // writer counts as waiting once a pass of a combiner has seen its request.
-// Robust as a mutex of POSIX is: if a writer dies, what it guarded may be inconsistent. Every
-// grant from then on is `owner_died`, until a writer calls mark_consistent(). If a writer with such a
-// grant unlocks without that call, nobody can acquire the lock any more. A dead reader is removed.
+// It is robust, as a mutex of POSIX is: if a writer dies, what it guarded may be inconsistent.
+// Every grant from then on is `owner_died`, until a writer calls mark_consistent(). If a writer
+// with such a grant unlocks without that call, nobody can acquire the lock any more. A dead reader
+// is removed.
 // Does not provide: recursion. A thread that holds the lock and would block gets would_deadlock.
 //
 // The state of a record:
@@ -111,8 +112,8 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
         return record;
     }
 
-    /// Publishes a request, but first waits for a bounded time until it would be granted at once. For
-    /// a caller that may sleep, and then does as after request().
+    /// Publishes a request, but first waits for a bounded time until it would be granted at once.
+    /// Requires that the caller may sleep. The caller then does as after request().
     template <class NowNs>
     Record<Parks>* watch_and_request(Owner self, RwMode mode, std::int64_t deadline_ns,
                                      NowNs& now_ns) {

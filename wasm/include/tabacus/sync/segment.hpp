@@ -318,12 +318,12 @@ class Segment {
     }
 
     Mutex mutex_;
-    Word turns_{0};
+    Word turns_{0};  // rises whenever a thread enters
     std::uint32_t slices_max_ = slices;
     Ref marks_;  // the blocks behind the table with a bit for each block, for a repair
-    Ref begin_;
-    Ref fresh_;
-    Ref end_;
+    Ref begin_;  // the first block for texts and for the table's items
+    Ref fresh_;  // all blocks from this one on have never been used
+    Ref end_;    // the number of blocks
     Ref free_ = 0;
     std::uint32_t free_count_ = 0;
 };

@@ -151,6 +151,6 @@ class BasicTabCells {
 };
 
 using TabCells = BasicTabCells<>;
-static_assert(std::is_standard_layout_v<TabCells>, "as js/threads/tab-lock assumes");
+static_assert(std::is_standard_layout_v<TabCells>, "as js/threads/tab-counter assumes");
 
 }  // namespace tabacus::sync

@@ -66,10 +66,10 @@ class QueuesCore {
         int number = 0;
         Queue* queue = nullptr;
         ClaimTracker claims;
-        bool missed = false;  // events of other tabs named no jobs
+        bool missed = false;  // events of other tabs may have named no jobs
 
-        /// Other tabs' events need not name jobs while this queue reports nothing, unless a value
-        /// waits for the news that its job is settled.
+        /// Decides whether events of other tabs must name their jobs: they must while this queue
+        /// reports what happens, or keeps a value until its job is settled.
         void follow_jobs() {
             const bool follows = claims.reporting() || claims.keeps_values();
             missed = missed || !follows;

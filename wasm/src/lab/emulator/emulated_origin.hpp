@@ -231,7 +231,7 @@ class EmulatedOrigin final : private LockListener {
     struct Context {
         TabId agent = 0;
         AreaId session = 0;
-        std::size_t lock_manager = 0;  // of locks_
+        std::size_t lock_manager = 0;  // the index of its lock manager in locks_
         bool alive = true;
     };
     struct Possible {

@@ -50,8 +50,8 @@ void SearchedRun::set_beside(bool beside) {
     note_everything();
 }
 
-/// Returns the number, from 1, of the step that was under way at the value `cause` of the origin's
-/// number of steps; 0 if none was.
+/// Returns the number, from 1, of the search's step that was under way when the origin had counted
+/// `cause` steps; 0 if none was.
 std::uint32_t SearchedRun::step_of(std::uint32_t cause) const {
     const auto after = std::upper_bound(begun_.begin(), begun_.end(), cause);
     return static_cast<std::uint32_t>(after - begun_.begin());

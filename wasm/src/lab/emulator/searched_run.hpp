@@ -28,8 +28,8 @@ class SearchedRun {
 
     /// Ends the last step, and returns the choice of the next one; nothing if the run is given up.
     [[nodiscard]] std::optional<std::size_t> choose(const std::vector<Choice>& choices);
-    /// Begins a step that was posted at the value `cause` of the origin's number of steps, which is
-    /// `number` now.
+    /// Begins a step. The origin has counted `number` steps now, and had counted `cause` steps when
+    /// the event of the step was posted.
     void begin_step(std::uint32_t number, std::uint32_t cause);
     /// Begins a step without a cause, which may touch anything.
     void begin_fault(std::uint32_t number);

@@ -25,7 +25,7 @@ class StepTimes {
     }
     /// Returns the time of a step. Requires restart().
     [[nodiscard]] double at(std::uint32_t step) const {
-        // No exchange of messages without a timer is as long; a tab that polls makes longer ones.
+        // An exchange of messages without a timer is shorter. A tab that polls makes longer chains.
         constexpr std::uint32_t chained_max = 100;
         const auto& found = find(step);
         return found.now_ms + (std::max(found.chained, chained_max) - chained_max);
@@ -35,7 +35,7 @@ class StepTimes {
     struct Step {
         std::uint32_t number;
         double now_ms;
-        std::uint32_t chained;  // how many events of this time led to it, one by one
+        std::uint32_t chained;  // the length of the chain of events at this time that led to it
     };
     /// Returns the latest noted step that is not after this one.
     [[nodiscard]] const Step& find(std::uint32_t number) const {

@@ -1,6 +1,6 @@
 // WritesUnderWay: the writes to localStorage of a traced run that have not reached every process.
 //
-// A trace explains with it that a tab reads an old value.
+// With it, a trace explains why a tab reads an old value.
 #pragma once
 
 #include <algorithm>

@@ -1,10 +1,9 @@
 // Rewinder: begins the runs of a search, each as far along the search's path as possible.
 //
-// If the program's runs can copy themselves (Run::save()), or if there are arenas (run_arena.hpp) and
-// the runs may live in one, there is only one run, which is put back to a checkpoint. Otherwise each
-// run is a new one, from the beginning
-// (Godefroid, "Model Checking for Programming Languages using VeriSoft", 1997). The two differ only
-// in the time that they take.
+// If the program's runs can copy themselves (Run::save()), or if they may live in an arena
+// (run_arena.hpp) and there are arenas, there is only one run, which is put back to a checkpoint.
+// Otherwise each run is a new one, from the beginning (Godefroid, "Model Checking for Programming
+// Languages using VeriSoft", 1997). The two ways differ only in the time that they take.
 #pragma once
 
 #include <cstddef>

@@ -18,20 +18,20 @@ namespace tabacus::lab {
 /// The faults of tabs and of the parts that they share. A fault that ends may do so at any time.
 enum class Fault : std::uint8_t {
     kill,              // the tab's process dies
-    freeze,            // the tab is frozen; it ends when the tab thaws
-    throttle,          // the tab is hidden, so that timers run once a minute; it ends when shown
-    bfcache,           // the tab enters the back/forward cache; it ends when the tab comes back
+    freeze,            // the tab is frozen, until it thaws
+    throttle,          // the tab is hidden, so that timers run once a minute, until it is shown
+    bfcache,           // the tab is in the back/forward cache, until it comes back
     lose_database,     // the database is deleted while tabs use it
     close_connection,  // the browser drops one tab's connection to the database
-    quota,             // the quota is used up for all tabs; it ends when the quota is lifted
+    quota,             // the quota is used up for all tabs, until it is lifted
     clear_storage,     // localStorage and the database are cleared
     corrupt,           // one record becomes unreadable
     browser_crash,     // the browser dies with all tabs; what was not on the disk is lost
-    suspend,           // the tab runs nothing, and receives no event; it ends when the tab wakes
+    suspend,           // the tab runs nothing and receives no event, until it wakes
     orphaned_lock,     // the tab's process dies, and its locks stay held by nobody
     clock_jump,        // the wall clock jumps by a day, forward or back
-    dead_connection,   // one tab's connection dies without an event; what it did is repeated
-    hang_transaction,  // one tab's connection stops answering; it ends after the tab gave it up
+    dead_connection,   // one tab's connection dies without an event; its transactions are repeated
+    hang_transaction,  // one tab's connection does not answer, until the tab has given it up
 };
 constexpr std::size_t fault_count = 15;
 

@@ -241,8 +241,9 @@ void Search::find_races(std::size_t depth) {
     auto& frame = *path_[depth];
     frame.past = frame.enabled_by;
     std::vector<std::size_t> races;
-    Steps covered;  // steps before a race that was found: exploring that race reverses them. They
-                    // are in the past already
+    // The steps before the races that were found. Exploring a race the other way also reverses the
+    // races with the steps before it. These steps are in `frame.past` already.
+    Steps covered;
     for (std::size_t step = depth; step-- > 0;) {
         const auto& earlier = *path_[step];
         if (frame.enabled_by.contains(step) || covered.contains(step)) continue;

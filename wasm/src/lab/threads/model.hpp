@@ -65,13 +65,16 @@ namespace model {
 /// Waits until it is this thread's turn. A cell calls it before each of its operations. Does
 /// nothing outside a modelled thread.
 void point();
-/// Records the operation that a cell has just done. `number` is the cell's.
+/// Records the operation that the cell with that number has just done.
 void record_access(std::uint32_t number, AccessKind access, const char* what, std::int64_t value);
 /// Returns the index of the thread that runs. Requires that a modelled thread runs.
 std::uint32_t current_thread();
 /// Returns a number for a new cell, which is the same in every run of a program.
 std::uint32_t next_cell();
+/// Parks this thread at the cell with that number if `unchanged()`, as sync::Parked describes. If
+/// `times_out`, the sleep may end at any time.
 sync::Parked park(std::uint32_t number, const std::function<bool()>& unchanged, bool times_out);
+/// Wakes the thread that has slept longest at the cell, or all of them.
 void unpark(std::uint32_t number, bool all);
 
 }  // namespace model
@@ -161,8 +164,9 @@ struct ModelParker {
     static constexpr std::uint32_t grant_pause_first = 1;
     static constexpr std::uint32_t spin_pause_max = 0;
     static constexpr std::uint32_t spin_rounds_max = 2;
-    // A thread that has not entered a queue yet does what a thread does that begins later. What it
-    // does if it sleeps meanwhile is explored with another parker (explore_shared_locks.cpp).
+    // A thread that only watches a lock acts like one that begins later, so the model's threads do
+    // not watch. A thread that sleeps while it watches is explored with another parker
+    // (explore_shared_locks.cpp).
     static constexpr std::uint32_t watch_looks = 0;
     static constexpr std::uint32_t watch_rounds = 0;
     static constexpr std::int64_t watch_max_ns = sync::forever_ns;

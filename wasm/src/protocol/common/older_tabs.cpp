@@ -8,9 +8,9 @@
 namespace tabacus {
 namespace {
 
-/// A tab of this version that takes over the slot of a dead tab of version 0.1.0 acquires the slot's
-/// lock before it replaces the claim. Until it has done so, which takes milliseconds, it looks like an
-/// open tab of version 0.1.0.
+/// A tab of this version that takes over the slot of a dead tab of version 0.1.0 acquires the
+/// slot's lock before it replaces the claim. Until it has done so, which takes milliseconds, it
+/// looks like an open tab of version 0.1.0.
 constexpr double look_again_ms = 1'000;
 
 Task<void> look(World& world, const Names& names, NoticeHandler on_notice) {
@@ -21,6 +21,8 @@ Task<void> look(World& world, const Names& names, NoticeHandler on_notice) {
     for (const auto& claim : claims) {
         const auto holder = parse_holder(claim.key);
         if (!holder || holder->epoch >= epochs_per_adoption) continue;
+        // This looks at the lock of the slot twice (`again`: the second time), look_again_ms apart.
+        // If the lock is free at either look, no tab holds the slot, and the next claim follows.
         for (bool again = false;; again = true) {
             // The request is shared, so that several tabs may look at once.
             const auto free = co_await world.locks().request({.name = names.slot_lock(holder->slot),
@@ -31,6 +33,8 @@ Task<void> look(World& world, const Names& names, NoticeHandler on_notice) {
                 co_await world.clock().sleep(look_again_ms);
                 continue;
             }
+            // The lock was held at both looks. If the slot still has this claim, the holder is of
+            // version 0.1.0. Otherwise a tab of this version has replaced the claim meanwhile.
             transaction = co_await world.database().begin(scope, Access::read, Durability::relaxed);
             if (co_await transaction->holder(subject_of_slot(holder->slot)) == claim.key) {
                 on_notice(

@@ -114,7 +114,7 @@ class LimitStore {
     AbortableTransactions transactions_;
     std::map<std::string, std::string> memory_;                // the rows, without IndexedDB
     std::set<std::string> seen_;                               // the keys of rows that existed
-    std::map<std::string, std::unique_ptr<HeldLock>> sights_;  // Names::limit_seen(), by row key
+    std::map<std::string, std::unique_ptr<HeldLock>> sights_;  // locks limit_seen(), by row key
     std::vector<std::weak_ptr<Birth>> births_;
     std::set<std::string> warned_;
     std::map<std::string, std::string> marks_;  // the marks of this tab, by key

@@ -29,8 +29,9 @@ class Departures {
     Task<bool> read(std::string key, std::vector<std::string>& rows);
     /// Stores a departure of the lock `key`.
     Task<void> store(std::string key, std::string id);
+    /// Removes the departures that are stored under these keys.
     Task<void> remove(std::vector<std::string> rows);
-    /// Removes the departures of all locks that are older than the longest lease, because no tab
+    /// Removes all departures, of any lock, that are older than the longest lease, because no tab
     /// needs them any more. Does so at the first call only.
     Task<void> sweep();
 

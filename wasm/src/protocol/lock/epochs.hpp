@@ -90,8 +90,8 @@ class LockEpochs {
     Task<std::optional<LockRow>> read(const std::string& key);
     /// Whether the lock's line (lease.hpp) lists a tab that waits or reads.
     Task<bool> lined_up(const std::string& key);
-    /// The names of the locks with a lease that has not been returned, or that tabs wait for; a
-    /// dead holder's lock is among them.
+    /// Returns the names of the locks with a lease that has not been returned, or that tabs wait
+    /// for. A dead holder's lock is among them.
     Task<std::vector<std::string>> leased();
     /// Makes the hold's epoch the newest one (scope: locks). Fails with fenced if a newer one
     /// exists.
@@ -126,6 +126,7 @@ class LockEpochs {
     LockSweeper sweeper_;
     SharedTransactions reads_;   // of read()
     SharedTransactions tokens_;  // of raise(), reserve() and record(), for all locks
+    /// The largest token that this tab has seen of each lock.
     std::map<std::string, std::int64_t> seen_;
     std::int64_t forgotten_ = 0;  // the largest that forget() has forgotten
 };

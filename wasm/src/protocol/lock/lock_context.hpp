@@ -1,7 +1,7 @@
 // LockContext: the private state of a LockTable, which its lock queues share.
 //
 // A queue lives until it is not used any more, or as long as the context. What runs in `scope` ends
-// before them.
+// before the queues do.
 #pragma once
 
 #include <cstdint>
@@ -49,8 +49,8 @@ struct LockContext {
     std::map<std::string, std::shared_ptr<LockQueue>, std::less<>> queues;  // by escaped name
     Scope scope;  // last: what runs in it uses all of the above
 
-    /// Returns the queue of a lock's name. If there is none, makes one, and first removes those that
-    /// are not used any more if there are many.
+    /// Returns the queue of a lock's name. If there is none, makes one, and first removes those
+    /// that are not used any more if there are many.
     std::shared_ptr<LockQueue> queue(std::string_view name);
     /// Whether no coroutine runs.
     [[nodiscard]] bool idle();

@@ -21,7 +21,7 @@
 //   Contenders       other tabs' requests, and between which of this tab's requests they came
 //   NativeHolds      what this tab has of the native lock, and the grants under it
 //   FairOrder        this tab's positions among other tabs
-//   Availability     whether other tabs say that the lock is in use
+//   Availability     whether other tabs report that the lock is in use
 //   HandOver         how long a hold goes on granting
 //   LockEvictor      takes the lock from a hung holder
 //   HolderCheck      asks the holder whether it lives, and has it evicted if it does not answer

@@ -40,7 +40,7 @@ struct NativeHold {
     std::shared_ptr<HeldLock> liveness;    // this tab's liveness lock, once the hold was reported
     std::string reader;                    // the id of a shared lease's entry in the waiting line
     std::vector<std::shared_ptr<Grant>> active;
-    std::uint64_t uses = 0;
+    std::uint64_t uses = 0;  // the number of grants under it so far
     double taken_ms = 0;
     double announced_ms = 0;  // when it was taken or announced, by Clock::monotonic_ms()
     bool lost = false;

@@ -47,8 +47,8 @@ class JobIntake {
     QueueRows& rows_;
     /// Jobs that are accepted, and not written yet. Jobs that are enqueued together share a row.
     std::vector<Job> fresh_;
-    /// The claimed jobs by their ids, once they have been read. If a job is claimed alone, it runs,
-    /// and its value is its position; otherwise its value is an empty text.
+    /// The claimed jobs by their ids, once they have been read. The text is the position of a job
+    /// that is claimed alone, which therefore runs. It is empty for all other claimed jobs.
     std::optional<std::map<std::string, std::string>> claimed_;
 };
 

@@ -97,7 +97,7 @@ Task<std::vector<ListedJob>> JobLists::Reading::next_queued(std::string place) {
         reads.push_back(rows.transaction.list(Store::jobs, prefix, listed_rows, from));
     }
     std::vector<ListedJob> listed;
-    std::string horizon;  // if not empty, rows of a kind that lie behind it may not be read yet
+    std::string horizon;  // if not empty: behind it, a kind may have rows that were not read yet
     for (auto& read : reads) {
         const auto found = co_await std::move(read);
         for (const auto& row : found) {

@@ -3,9 +3,9 @@
 // Reads of localStorage may be stale, and writes may be lost (docs/decisions/0001). Because each
 // row has one writer and only grows, the backup then becomes older, but never wrong. A row of the
 // backup is used in two cases: when the row of the database cannot be read, and after the database
-// was lost. The larger totals win. In all other cases the backup is ignored, because another script
-// may have written it. If a write of the backup fails, the backup is incomplete, and nothing else
-// happens.
+// was lost; then the larger totals of the two win. In all other cases the backup is ignored,
+// because another script may have written it. If a write of the backup fails, the backup is
+// incomplete, and nothing else happens.
 //
 // The backup of a namespace may have backup_max bytes, since the origin's other scripts need the
 // rest of localStorage. A tab measures it when it adopts its first slot, and adds rows while there
@@ -54,7 +54,7 @@ class Backup {
     Task<std::list<BackupRow>> rows_of_others(std::string_view generation);
     /// Takes the room that a further row needs. Returns false if there is not enough.
     bool take_room(const std::string& row);
-    /// True for the first caller, which warns that the backup is incomplete.
+    /// Returns true to the first caller, which warns that the backup is incomplete.
     bool take_warning() { return !std::exchange(incomplete_, true); }
 
     // Texts of the backup as they are stored. The caller attempts these operations, and parses the
@@ -62,7 +62,7 @@ class Backup {
     using Text = std::optional<std::string>;
     Async<Text> get(std::string_view row);
     Async<Unit> put(std::string_view row, TotalsRecord record);
-    /// The generation of the database as last seen by any tab.
+    /// Reads the generation of the database that any tab has seen last.
     Async<Text> generation();
     Async<Unit> set_generation(std::string_view generation);
     /// Leaves the stored generation as it is from here on: a newer version has written it.

@@ -31,8 +31,8 @@ constexpr double retry_last_ms = 30'000;
 
 class CommitRetries {
   public:
-    /// True if another adoption may remove the cause of a failed commit. It cannot if the store is
-    /// full.
+    /// Returns true if another adoption may remove the cause of a failed commit. It cannot if the
+    /// store is full.
     static bool mended_by_adoption(ErrorCode code) {
         return code == ErrorCode::fenced || code == ErrorCode::unknown_commit ||
                code == ErrorCode::store_failed;

@@ -45,7 +45,7 @@ class Generation {
     }
     /// Notes that the browser has made the database, and reports `data_loss`.
     void on_created(const std::string& data_loss) { data_loss_ = data_loss; }
-    /// True if the browser reported a total loss that no adoption has dealt with yet.
+    /// Returns true if the browser reported a total loss that no adoption has dealt with yet.
     [[nodiscard]] bool loss_reported() const { return data_loss_ == "total"; }
 
     /// Returns the id of this database. If the database has none, makes one and sets `made`. Fills
@@ -55,7 +55,7 @@ class Generation {
     /// Fills `loss` if the database `id` is not the one that this tab, the backup (`previous`) or
     /// the browser remembers.
     void compare(const std::string& id, const std::string& previous, Notice& loss) const;
-    /// True if `row`, of the key "generation", holds an id.
+    /// Returns true if `row`, of the key "generation", holds an id.
     static bool readable(const std::optional<Row>& row);
 
   private:
@@ -63,9 +63,10 @@ class Generation {
     std::string data_loss_;
 };
 
-/// Puts back every row of other generations that this tab's memory, or the backup if a database was
-/// `lost`, knows better than the database does. A row that only a newer version's backup has is put
-/// back as it is; such a backup never replaces a row that can be read. Returns how many.
+/// Puts back the rows of other generations for which the database has smaller totals than this
+/// tab's memory, or, if a database was `lost`, than the backup. A row that only a newer version's
+/// backup has is put back as it is; such a backup never replaces a row that can be read. Returns
+/// the number of rows that were put back.
 Task<std::int32_t> recover(Transaction& transaction, std::string_view generation, Backup& backup,
                            CounterSet& counters, const ReplicaSlot& slot, bool lost);
 

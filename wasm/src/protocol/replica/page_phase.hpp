@@ -24,7 +24,7 @@ class PagePhase {
     [[nodiscard]] bool active() const { return phase_ == Phase::active; }
     [[nodiscard]] bool closed() const { return phase_ == Phase::closed; }
 
-    /// Have no effect on a page that is closed.
+    // The following two have no effect once the page is closed.
     void suspend() { leave_for(Phase::suspended); }
     void resume() { leave_for(Phase::active); }
     /// Ends the phases. The events of the page and of the database have no effect from here on.
@@ -49,7 +49,7 @@ class PagePhase {
 };
 
 /// Releases the slot's lock and the channel, which would keep the page out of the back/forward
-/// cache, or other tabs waiting.
+/// cache or make other tabs wait.
 void release(ReplicaSlot& slot, ReplicaNews& news);
 
 }  // namespace tabacus

@@ -13,17 +13,18 @@
 //    write.
 //  - EPOCH (adoption.hpp). Adopting a slot records a new holder in `claims`, in one transaction.
 //    Every commit claims the slot again under that holder; the unique index aborts it if a newer
-//    one is recorded. The lock only orders the waiters; this is the fence.
-//  - COMMIT (replica_committer.hpp). Whole rows of cumulative totals, up to commit_rows_max of
-//    them in one transaction, one transaction at a time.
+//    one is recorded. The lock only orders the waiters; the claim is the fence.
+//  - COMMIT (replica_committer.hpp). A commit writes whole rows of cumulative totals, up to
+//    commit_rows_max of them in one transaction, one transaction at a time.
 //  - PAGE (page_phase.hpp). A page that is left commits once more, and releases what others wait
 //    for.
 //  - NEWS (replica_news.hpp). Totals are announced before they are committed, and checked against
 //    the store later.
 //  - GENERATION (generation.hpp). The database carries a random id. A row is named by (generation,
-//    slot), so that rows saved from a vanished database keep their names and can be merged back by
-//    any tab, any number of times, by taking the larger: from the memory of living tabs and from
-//    the backup that each replica keeps of its committed rows in localStorage (backup.hpp).
+//    slot), so that rows saved from a vanished database keep their names. They are saved in the
+//    memory of living tabs, and in the backup that each replica keeps of its committed rows in
+//    localStorage (backup.hpp). Any tab can merge them back, any number of times, because the
+//    larger totals win.
 //
 // Each part has its own state. A step that needs many parts is a function over the replica, in the
 // header of the part that it belongs to; most of these functions are coroutines. A function that
@@ -93,7 +94,7 @@ class Replica {
     Task<void> flush(CounterState& state);
     /// Commits what is pending and releases everything. Fails as flush() does, after the release.
     Task<void> close();
-    /// True while nothing runs.
+    /// Returns true while nothing runs.
     [[nodiscard]] bool idle() { return scope.idle(); }
 
     // The functions over a replica use the following.
@@ -101,8 +102,8 @@ class Replica {
     [[nodiscard]] bool active() const { return phase.active(); }
     [[nodiscard]] bool closed() const { return phase.closed(); }
 
-    /// Reads the stored rows of the counters whose CounterReads are `reading` into their row caches.
-    /// Returns false if a slot must be adopted before the rows are read again.
+    /// Reads the stored rows of the counters whose CounterReads are `reading` into their row
+    /// caches. Returns false if a slot must be adopted before the rows are read again.
     virtual Task<bool> load_rows(const std::list<ReadRequest>& requests);
     /// Commits the dirty rows, and at most `most` of them.
     virtual Task<void> commit_rows(std::size_t most);

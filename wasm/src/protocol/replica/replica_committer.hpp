@@ -41,7 +41,7 @@ class ReplicaCommitter {
     [[nodiscard]] bool running() const { return running_; }
     void start() { running_ = true; }
     void stop() { running_ = false; }
-    /// True while no commit is prepared or under way.
+    /// Returns true while no commit is prepared or under way.
     [[nodiscard]] bool idle() const { return !running_ && !in_flight(); }
 
     [[nodiscard]] bool in_flight() const { return in_flight_ > 0; }

@@ -11,8 +11,8 @@ namespace {
 /// The pause between two announcements of one tab: a frame of a screen, in which an eye sees one
 /// value only. However often the tab adds, another tab works through one message in a frame.
 constexpr double announce_pause_ms = 16;
-/// No further counter is announced in a message of this size, in bytes: some 300 counters with short
-/// names. Many more would make a task that a user notices.
+/// No further counter is announced in a message of this size, in bytes: some 300 counters with
+/// short names. Many more would make a task that a user notices.
 constexpr std::size_t message_size_max = 16'384;
 /// Separates the lines of a message. Escaped names do not contain it.
 constexpr char line_end = '\n';
@@ -135,7 +135,7 @@ std::list<std::string> take_announcements(const CounterSet& counters, const Repl
     for (auto* state : counters.busy()) {
         if (size >= message_size_max) break;
         if (!state->news.take_due()) continue;
-        // It is announced once a commit has based it.
+        // A row without a base is announced once a commit has found its base.
         if (!state->own_row.based()) continue;
         auto line = format_message({Message::Kind::totals,
                                     state->key,

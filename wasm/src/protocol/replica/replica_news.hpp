@@ -65,7 +65,7 @@ class ReplicaNews {
     [[nodiscard]] bool confirming() const { return confirming_; }
     void set_confirming(bool confirming) { confirming_ = confirming; }
 
-    /// Returns true once: in the first call.
+    /// Notes that a tab of version 0.1.0 has sent a message. Returns true in the first call only.
     bool meet_older_version() {
         expect_older_version();
         return !std::exchange(older_version_met_, true);
@@ -91,11 +91,12 @@ void listen(Replica& replica);
 /// because the tab may have missed announcements before it listened.
 void follow(Replica& replica, CounterState& state);
 
-/// Returns the message that announces the own rows that are to be announced, if their totals are
-/// known: until a row is based, they are not. It has a line for each row, and each row is returned
-/// once. If it becomes too long, the other rows are left for the next call. A counter that version
-/// 0.1.0 has counted has a message of its own, which that version reads, and with `older_version`
-/// each counter has.
+/// Takes the own rows that are due (counter_news.hpp), and returns the messages that announce them.
+/// All rows share one message, with a line for each row. But a tab of version 0.1.0 reads only
+/// messages of one line: a counter that such a tab has counted gets a message of its own, and so
+/// does every counter if `older_version` is true. A row without a base (own_row.hpp) is left out,
+/// because its totals are not known; the commit that finds its base makes it due again. If the
+/// messages become too long, the other rows are left for the next call.
 std::list<std::string> take_announcements(const CounterSet& counters, const ReplicaSlot& slot,
                                           bool older_version);
 

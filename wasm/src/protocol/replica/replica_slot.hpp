@@ -37,11 +37,11 @@ class Replica;
 /// Returns an epoch above `former`, or nothing if none is left.
 ///
 /// An epoch is a count of adoptions times epochs_per_adoption, plus a random number below it, as a
-/// ballot of Paxos is a count and its proposer (Lamport, 1998). Of two adoptions that began with the
-/// same former epoch at most one has happened. If the row's epoch is equal to the replica's, the row is
-/// its own; if it is lower, it is not. A higher one decides nothing, since tabs of version 0.1.0
-/// add 1 to an epoch. Without the random number, a replica that does not know whether its adoption
-/// has happened could take another's row for its own.
+/// ballot of Paxos is a count and its proposer (Lamport, 1998). Of two adoptions that began with
+/// the same former epoch at most one has happened. If the row's epoch is equal to the replica's,
+/// the row is its own; if it is lower, it is not. A higher one decides nothing, since tabs of
+/// version 0.1.0 add 1 to an epoch. Without the random number, a replica that does not know whether
+/// its adoption has happened could take another's row for its own.
 std::optional<std::int64_t> epoch_after(std::int64_t former, Random& random);
 
 class ReplicaSlot {
@@ -84,15 +84,15 @@ class ReplicaSlot {
     [[nodiscard]] bool adopted() const { return holder_.has_value(); }
     /// Requires that the slot is adopted.
     [[nodiscard]] const HolderRecord& holder() const { return *holder_; }
-    /// True while the slot is this replica's until another adopts it. `lockable`: there are Web
-    /// Locks.
+    /// Returns true while the slot is this replica's until another adopts it. `lockable`: there are
+    /// Web Locks.
     [[nodiscard]] bool resting(bool lockable) const { return holder_ && !lock_ && lockable; }
     void begin_epoch(HolderRecord holder);
     void lose() { holder_.reset(); }
     /// Ends the epoch (CounterSet::end_epoch()).
     void end_epoch(CounterSet& counters) const { counters.end_epoch(row_, epoch_); }
 
-    /// True while rest_soon() waits.
+    /// Returns true while rest_soon() waits.
     [[nodiscard]] bool rests_soon() const { return rests_soon_; }
     void set_rests_soon(bool rests_soon) { rests_soon_ = rests_soon; }
 
@@ -104,7 +104,7 @@ class ReplicaSlot {
     /// Leaves the slot, whose epochs are exhausted or which a newer version uses. The adoption is
     /// tried with the next one.
     void pass_over();
-    /// True once after pass_over().
+    /// Returns true once after pass_over().
     bool take_passed_over() { return std::exchange(passed_over_, false); }
 
   private:
@@ -133,7 +133,7 @@ Task<void> take_slot_lock(Replica& replica);
 /// waited.
 Failing fail_slot_lost();
 
-/// True if the replica holds no lock and its slot is its own until another adopts it.
+/// Returns true if the replica holds no lock and its slot is its own until another adopts it.
 [[nodiscard]] bool resting(Replica& replica);
 
 /// Releases the slot's lock once the replica has had nothing to write for a while. Does nothing

@@ -39,8 +39,8 @@ void put_line(Transaction& transaction, const std::string& key, const WaitingLin
 
 }  // namespace
 
-/// Reads the line. Returns an empty line if it cannot be read: that lets no tab enter, since only
-/// the lock's row excludes.
+/// Reads the line. Returns an empty line if it cannot be read. That lets no tab enter that must
+/// not, since only the lock's row excludes other tabs.
 Task<WaitingLine> LeaseLock::read_line(Transaction& transaction) {
     const auto stored = co_await transaction.get(Store::locks, concat({key_, line_suffix}));
     auto line = stored ? parse_line(stored->value) : std::nullopt;

@@ -95,8 +95,8 @@ class LeaseLock final : public NativeLock {
     std::int64_t heartbeats_ = 0;          // of this tab in the line
     std::string waiting_;                  // the entry of this tab's waiter in the line
     bool waits_ = false;                   // between two attempts to enter
-    bool departures_read_ = false;         // those of pages before this one
-    std::vector<std::string> departures_;  // the rows of those that were read last
+    bool departures_read_ = false;         // whether those in localStorage were read once
+    std::vector<std::string> departures_;  // the keys of those that were read last
 };
 
 }  // namespace tabacus

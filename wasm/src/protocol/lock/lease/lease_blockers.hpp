@@ -52,8 +52,9 @@ class LeaseBlockers {
     /// remembered before goes on.
     void remember(const Blockers& blockers);
     [[nodiscard]] bool stale(const std::string& state) const;
-    /// Notes that another tab reported its requests, those that hold the lock first. The row does
-    /// not name all tabs that hold a shared lease.
+    /// Notes that another tab reported its requests, those that hold the lock first. Its blockers
+    /// are young again. If it holds the lock, all holders are: the row of a shared lease names only
+    /// one of them, perhaps another one.
     void on_report(const LockMessage& message);
 
   private:

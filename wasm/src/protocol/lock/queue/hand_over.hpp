@@ -24,11 +24,12 @@
 
 namespace tabacus {
 
-/// The barging window: how long after it began, and how often, a hold grants to callers of this tab
-/// that ask again while another tab waits. It exists because a hand-over costs far more than a
-/// grant: a lock that is handed over after each grant would spend most of its time on that. Most
-/// windows end by the number of grants, so that a tab which the system runs less often gets the
-/// lock as often as others. The time limits the wait of other tabs where callers hold it for long.
+/// The barging window: for this long after its beginning, and at most so often, a hold grants to
+/// callers of this tab that ask again while another tab waits. It exists because a hand-over costs
+/// far more than a grant: a lock that is handed over after each grant would spend most of its time
+/// on that. Most windows end by the number of grants, so that a tab which the system runs less
+/// often gets the lock as often as others. The time limits the wait of other tabs where callers
+/// hold it for long.
 constexpr double barging_window_ms = 10;
 constexpr std::uint64_t barging_grants_max = 32;
 

@@ -7,7 +7,7 @@
 namespace tabacus {
 namespace {
 
-/// Outcomes fetched by one transaction.
+/// How many outcomes one transaction fetches.
 constexpr std::uint32_t collected_max = 256;
 /// While a tab waits for more outcomes than these, it fetches them at intervals: one transaction
 /// for each job that another tab has done would hold up the tabs that do jobs. A hidden tab does

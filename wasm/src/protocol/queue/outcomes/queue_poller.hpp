@@ -6,15 +6,15 @@
 //   state     meaning                                   what ends the state
 //   idle      no event can be missing                   start(), expect(): polling
 //   polling   it reads every ask_again_ms while a       no caller waits, and it has read after the
-//             caller waits, else once after             last notice, or the queue is closed: at
-//             work_again_ms; what fails is repeated     rest
+//             caller waits, else once after             last notice, or the queue is closed: idle
+//             work_again_ms; what fails is repeated
 //
-// A tab that only waits for an idle queue does not read while events arrive, unless it takes part in
-// the work and has noticed a commit.
+// A tab that only waits for an idle queue does not read while events arrive, unless it takes part
+// in the work and has noticed a commit.
 //
-// A poll that fails because a newer version has the queue ends the waits for an idle queue, and is not
-// repeated in a tab that only works. A tab that waits for outcomes goes on: the newer version may run
-// the jobs.
+// A poll that fails because a newer version has the queue ends the waits for an idle queue, and is
+// not repeated in a tab that only works. A tab that waits for outcomes goes on: the newer version
+// may run the jobs.
 //
 // Where deaths of tabs are not reported (OpenQueue::announced()), it goes on polling while this tab
 // runs jobs.

@@ -7,9 +7,9 @@ namespace {
 
 /// How long a job that is due may wait while no slot of the queue runs jobs.
 constexpr double unhandled_ms = 10'000;
-/// read() has found an empty queue.
+/// What read() returns if the queue is empty.
 constexpr double empty_queue = -1;
-/// read() has found a queue that is paused, or a slot at work: an event comes when that ends.
+/// What read() returns if the queue is paused or a slot is at work: an event comes when that ends.
 constexpr double until_event = -2;
 
 }  // namespace

@@ -1,16 +1,16 @@
-// FirstTurns: lets the workers of this tab take their first turns one after another. The first turn of a
-// worker is the first transaction over a slot that it was granted.
+// FirstTurns: lets the workers of this tab take their first turns one after another. The first turn
+// of a worker is the first transaction over a slot that it was granted.
 //
 //   state   meaning                                    what ends the state
 //   free    no worker takes its first turn             enter(): taken
 //   taken   a worker takes its first turn, the others  leave(): free
 //           wait
 //
-// One turn searches on behalf of all slots: if it finds no job to claim, another slot needs a turn only
-// once WorkSignal::count() has risen, or if its row names jobs that its former holder has claimed. The
-// turn that finds nothing reads which rows do. A tab that claims jobs after that turn claims jobs that
-// came after it, and their events raise the count in this tab. Without this rule, each slot that one
-// tab releases would cost a transaction in every other tab.
+// One turn searches on behalf of all slots: if it finds no job to claim, another slot needs a turn
+// only once WorkSignal::count() has risen, or if its row names jobs that its former holder has
+// claimed. The turn that finds nothing reads which rows name such jobs. A tab that claims jobs
+// after that turn claims jobs that came after it, and their events raise the count in this tab.
+// Without this rule, each slot that one tab releases would cost a transaction in every other tab.
 #pragma once
 
 #include <algorithm>

@@ -3,8 +3,9 @@
 //   state       meaning                                    what ends the state
 //   quick       less than ahead_ms have passed since the   ahead_ms have passed: slow
 //               first job began                            no job is left, a job was enqueued, a
-//                                                          following one comes first, the claim is
-//                                                          lost, or work stops: ended
+//                                                          follower (JobOutcome::next) comes before
+//                                                          the next job, the claim is lost, or work
+//                                                          stops: ended
 //   slow        no other job begins after the one that     a turn gives back the others: alone
 //               runs                                       the job has ended before that: ended
 //   alone       no other job is claimed or unsettled       the job has ended: ended

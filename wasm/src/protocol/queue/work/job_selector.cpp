@@ -54,7 +54,7 @@ Task<JobSelector::OrderedRows> JobSelector::first_rows(QueueRows& rows, std::siz
                                                         static_cast<std::uint32_t>(limit), from));
     }
     OrderedRows found;
-    std::optional<std::string> horizon;  // rows of a kind that lie behind it may not be read yet
+    std::optional<std::string> horizon;  // behind it, a kind may have rows that were not read yet
     for (auto& [kind, read] : reads) {
         const auto length = rows.key(kind_prefix(kind->name)).size();
         auto listed = co_await std::move(read);

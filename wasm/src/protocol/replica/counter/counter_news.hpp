@@ -35,10 +35,10 @@ class CounterNews {
     void repeat() {
         if (std::exchange(committed_, false)) due_ = true;
     }
-    /// True while there is something to announce, now or a moment later.
+    /// Returns true while there is something to announce, now or a moment later.
     [[nodiscard]] bool pending() const { return due_ || committed_; }
 
-    /// Returns true by the first call, unless the counter was followed from the start.
+    /// Returns true in the first call, unless the counter was followed from the start.
     bool follow() { return !std::exchange(followed_, true); }
     [[nodiscard]] bool followed() const { return followed_; }
     void expect_confirmation() { unconfirmed_ = true; }

@@ -45,7 +45,7 @@ class CounterReads {
     [[nodiscard]] bool newer() const { return newer_; }
     [[nodiscard]] bool any_unreadable() const { return unreadable_; }
 
-    /// Notes that all rows were read in the epoch of the slot. 0: no slot is adopted.
+    /// Notes that all rows were read in this epoch of the slot, which is 0 if no slot is adopted.
     void complete(std::int64_t epoch) { epoch_ = epoch; }
     /// Whether the row cache knows what the slot's row held when the epoch began.
     [[nodiscard]] bool know_base(std::int64_t epoch) const {

@@ -61,9 +61,9 @@ class CounterSet {
     void settle();
 
     [[nodiscard]] bool dirty() const;
-    /// True while a flush waits for a commit.
+    /// Returns true while a flush waits for a commit.
     [[nodiscard]] bool awaited() const;
-    /// True while a commit of unknown outcome is not settled.
+    /// Returns true while a commit of unknown outcome is not settled.
     [[nodiscard]] bool unsettled() const;
     /// The strictest durability of the dirty counters.
     [[nodiscard]] Durability durability_of_dirty() const;

@@ -65,9 +65,9 @@ struct CounterState {
     void confirm(Totals totals, std::uint64_t through);
     /// Sets the value to the sum of all rows. Returns whether that is another value.
     bool revalue();
-    /// True while it is unknown whether an adoption was committed. If it was, the store has some of
-    /// this tab's increments in a row that this tab does not know as its own yet, and a read of
-    /// that row would count them twice.
+    /// Returns true while it is unknown whether an adoption was committed. If it was, the store has
+    /// some of this tab's increments in a row that this tab does not know as its own yet, and a
+    /// read of that row would count them twice.
     [[nodiscard]] bool adoption_unknown() const;
     /// Whether there is anything to do for the counter at the end of a turn.
     [[nodiscard]] bool pending() const;

@@ -19,7 +19,7 @@ class ObservedValue {
     [[nodiscard]] std::int64_t get() const { return value_; }
     [[nodiscard]] bool changed() const { return changed_; }
 
-    /// Returns whether that is another value.
+    /// Sets the value. Returns whether it has changed.
     bool set(std::int64_t value) {
         if (value == value_) return false;
         value_ = value;
@@ -30,7 +30,6 @@ class ObservedValue {
     void report() {
         if (std::exchange(changed_, false)) listeners_.call();
     }
-    /// The callbacks.
     [[nodiscard]] ChangeListeners& listeners() { return listeners_; }
 
   private:

@@ -30,9 +30,9 @@ struct UnknownCommit {
     Totals increments;      // adopting: what it adds to the row; else empty
 
     [[nodiscard]] bool adopts() const { return !increments.empty(); }
-    /// True if the commit may have happened, given what its row holds now. In this commit's epoch
-    /// the row is the replica's own. Under a newer owner it has grown from what this replica left,
-    /// so that a row that holds less refutes the commit.
+    /// Returns true if the commit may have happened, given what its row holds now. In this commit's
+    /// epoch the row is the replica's own. Under a newer owner it has grown from what this replica
+    /// left, so that a row that holds less refutes the commit.
     [[nodiscard]] bool compatible_with(const std::optional<TotalsRecord>& stored) const {
         return stored && stored->epoch >= record.epoch &&
                larger(stored->totals, record.totals) == stored->totals;
