@@ -146,7 +146,7 @@ const makeMemory = async () =>
 async function loadProgram(memory, wasm) {
     const [module, { startProgram }] = await Promise.all([
         wasm === undefined ? threadsModule() : compile(wasm, 'wasm'),
-        import('./threads/cpp-program.js'),
+        imported(import('./threads/cpp-program.js')),
     ]);
     return startProgram(module, memory, wasm);
 }
@@ -166,7 +166,7 @@ async function serveSegments(core, program) {
         seen = Atomics.load(core.words, wanted);
         try {
             const [server, allocator] = await Promise.all([
-                import('./threads/segment/serve-segments.js'),
+                imported(import('./threads/segment/serve-segments.js')),
                 program.get(),
             ]);
             return await server.serveSegments(core, allocator);

@@ -1,3 +1,4 @@
+import { withinArrival } from './arrival.js';
 import { TabacusError } from './errors.js';
 
 /**
@@ -20,13 +21,14 @@ export function importFailure(cause) {
 }
 
 /**
- * Replaces the error of an `import()` that fails by one of tabacus.
+ * Bounds the wait for an `import()`, and replaces its error by one of tabacus.
  *
  * @template Module
  * @param {Promise<Module>} importing the promise that `import()` has returned
- * @returns {Promise<Module>} rejects with `unavailable`
+ * @param {string} [from] the address of a module of the package
+ * @returns {Promise<Module>} rejects with `unavailable`, at the latest after 60 s, unless the package is on the disk
  */
-export const imported = (importing) =>
-    importing.catch((cause) => {
+export const imported = (importing, from = import.meta.url) =>
+    withinArrival(from, importing, Error).catch((cause) => {
         throw importFailure(cause);
     });

@@ -1,9 +1,10 @@
 /** Fetches and compiles WebAssembly. Each failure becomes an error that names what to do. */
 
+import { withinArrival } from '../common/arrival.js';
 import { TabacusError } from '../common/errors.js';
 import { requirePlatform } from '../common/require-platform.js';
 import { version } from '../common/version.js';
-import { fetchFile, mayHang } from './fetch-file.web.js';
+import { fetchFile } from './fetch-file.web.js';
 
 /**
  * Where a program comes from, for messages.
@@ -50,13 +51,6 @@ function wrong(origin, why, cause) {
 }
 
 /**
- * How long a file may take to arrive. The files that an application loads have at most 100 KB, compressed. A
- * file that takes longer therefore arrives at less than 14 kbit/s, or never. A browser itself waits for a
- * silent server for minutes, or without limit.
- */
-const arrival_ms = 60_000;
-
-/**
  * Fetches and compiles a WebAssembly file. The fetch begins before this returns. The file is compiled while it arrives, if
  * the platform can do so. If the platform cannot, or if that fails, all bytes are fetched first.
  *
@@ -64,24 +58,15 @@ const arrival_ms = 60_000;
  * @param {string} what the file's name
  * @param {{ platform?: LoadPlatform, argument?: string }} [options] `argument`: the option by which the caller passed
  *   the address
- * @returns {Promise<WebAssembly.Module>} rejects with `unavailable`, at the latest after `arrival_ms`, with
+ * @returns {Promise<WebAssembly.Module>} rejects with `unavailable`, at the latest after 60 s, with
  *   `out-of-memory`, or with `invalid-argument` if the caller passed the address and the file is not there or is no
  *   WebAssembly
  */
 export async function compileWasm(address, what, { platform = globalThis, argument } = {}) {
     requirePlatform(what, ['WebAssembly'], platform);
     const origin = { what, address: String(address), argument, value: address };
-    if (!mayHang(origin.address)) return fetchAndCompile(origin, platform);
-    /** @type {any} */
-    let timer;
-    /** @type {Promise<never>} */
-    const late = new Promise((_, reject) => {
-        const end = () => reject(unavailable(origin, 'no answer within 60 s; call again'));
-        timer = platform.setTimeout(end, arrival_ms);
-    });
-    return Promise.race([fetchAndCompile(origin, platform), late]).finally(() =>
-        platform.clearTimeout(timer),
-    );
+    const late = (/** @type {string} */ why) => unavailable(origin, `${why}; call again`);
+    return withinArrival(origin.address, fetchAndCompile(origin, platform), late, platform);
 }
 
 /**

@@ -1,9 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { requirePlatform } from '../common/require-platform.js';
 
-/** Whether a fetch of the file may never end. A read from the disk always ends. @param {string} address */
-export const mayHang = (address) => !address.startsWith('file:');
-
 /**
  * Fetches a file. A file of the disk is read directly, since Node's fetch() does not support `file:`
  * addresses, and test environments may have no fetch().

@@ -1,8 +1,5 @@
 import { requirePlatform } from '../common/require-platform.js';
 
-/** Whether a fetch of the file may never end. @type {(address: string) => boolean} */
-export const mayHang = () => true;
-
 /**
  * Fetches a file.
  *

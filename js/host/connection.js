@@ -48,10 +48,7 @@ export class DatabaseConnection {
      */
     #waiting;
 
-    /**
-     * Repeats the request of a pending opening.
-     * @type {(() => void) | undefined}
-     */
+    /** Repeats the request of a pending opening. @type {(() => void) | undefined} */
     #openAnew;
 
     /** Whether keepOpenDuring() runs. */
@@ -81,10 +78,7 @@ export class DatabaseConnection {
     /** Why a caller cannot wait for the pending opening. @type {import('./failure.js').Failure | undefined} */
     #openingFailure;
 
-    /**
-     * Settles the operation of open(), if it waits.
-     * @type {Opened | undefined}
-     */
+    /** Settles the operation of open(), if it waits. @type {Opened | undefined} */
     #starting;
 
     /** Whether the opening takes longer than `timeouts.open`. */

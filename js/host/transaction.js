@@ -446,6 +446,8 @@ export class TransactionHost {
                 this.#owner.report.settled(operation, this.#passed(store, given));
             };
         };
+        // It ended without a connection, so no event of a request follows.
+        if (this.#outcome && !this.#transaction) return this.#refuse(operation, this.#outcome);
         this.#issue(() => {
             try {
                 read();

@@ -8,6 +8,7 @@ import { tabCapabilities, tabClose, tabOpen } from '../core/generated/counters.j
 import { alone } from '../core/generated/glue.js';
 import { moduleRegistry } from '../core/module-registry.js';
 import { hostWork } from '../common/host-work.js';
+import { imported } from '../common/import-failure.js';
 import { compilePiece, pieceNotStarted } from '../core/load-module.js';
 import { Program } from '../core/program.js';
 import { Lazy } from '../common/lazy.js';
@@ -160,7 +161,11 @@ export class Engine {
         );
         this.bridge.start(namespace);
         this.#coordination = new Lazy(async () => {
-            const { startCoordination } = await hostWork(platform, modules.coordination(), 'import()');
+            const { startCoordination } = await hostWork(
+                platform,
+                imported(modules.coordination()),
+                'import()',
+            );
             return startCoordination(this.bridge, platform, (piece) => this.#piece(piece).get());
         });
     }
@@ -274,7 +279,7 @@ export class Engine {
      */
     async loadPart(piece, module, make) {
         const [loaded] = await Promise.all([
-            hostWork(this.platform, module, 'import()'),
+            hostWork(this.platform, imported(module), 'import()'),
             this.load(piece),
             ...(alone.includes(piece) ? [] : [this.load('locks'), this.#coordination.get()]),
         ]);

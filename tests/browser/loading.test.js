@@ -162,6 +162,30 @@ describeIn(
             await tab.close();
         });
 
+        it('a lock whose scripts are never answered rejects after 60 s, and works when they have arrived', async () => {
+            const page = site.page();
+            const tab = await site.show(page);
+            await tab.evaluate(async () => {
+                const { setTimeout, tabacus } = /** @type {any} */ (globalThis);
+                Object.assign(globalThis, { own: await tabacus.open({ namespace: 'silent' }) });
+                // The first timer of 60 s is that of the script.
+                const hurried = (/** @type {() => void} */ call, /** @type {number} */ delay_ms) => {
+                    if (delay_ms === 60_000) Object.assign(globalThis, { setTimeout });
+                    return setTimeout(call, delay_ms === 60_000 ? 0 : delay_ms);
+                };
+                Object.assign(globalThis, { setTimeout: hurried });
+            });
+            page.fail(/\.js$/, 'silent');
+            assert.match(
+                await tab.evaluate(tryLock, 'l'),
+                /^TabacusError unavailable: a module .* \(no answer within 60 s\): call again/,
+            );
+            page.fail(undefined);
+            assert.equal(await tab.evaluate(tryLock, 'l'), 'locked');
+            assert.deepEqual(await tab.evaluate(uncaught), []);
+            await tab.close();
+        });
+
         it('an error names the policy that forbids WebAssembly or the connection', async () => {
             /** @type {[(csp: string) => string, RegExp][]} */
             const cases = [

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open } from 'tabacus';
 import { compileBytes, compileWasm, startFailure } from '../../js/core/compile-wasm.js';
+import { imported } from '../../js/common/import-failure.js';
 import { requirePlatform } from '../../js/common/require-platform.js';
 
 const address = new URL('https://example.test/app/counters.wasm');
@@ -77,6 +78,19 @@ test('a file that does not arrive is refused after 60 s, and the next call fetch
         assert.ok((await compileWasm(address, 'counters.wasm', { platform })) instanceof WebAssembly.Module);
         assert.equal(platform.asked.length, 2);
     }
+});
+
+test('a script that does not arrive is refused after 60 s, and one that arrives keeps no timer', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const late = assert.rejects(imported(new Promise(() => {}), address.href), {
+        code: 'unavailable',
+        message: /a module of the package .*\(no answer within 60 s\): call again/,
+    });
+    t.mock.timers.tick(60_000);
+    await late;
+    const stopTimer = t.mock.method(globalThis, 'clearTimeout');
+    assert.equal(await imported(Promise.resolve('module'), address.href), 'module');
+    assert.equal(stopTimer.mock.callCount(), 1);
 });
 
 test('bytes are compiled where compileStreaming or the type is missing, or fetch() gives no Response', async () => {

@@ -189,3 +189,22 @@ test('a connection that dies is replaced, with and without an event, and for goo
     await reloaded.close();
     origin.close();
 });
+
+test('a read of a transaction that ended without a connection rejects', async () => {
+    const { origin, tab: document, window, timed } = await page();
+    const tab = await open({ window });
+    const advice = { code: 'store-failed', message: /reload the page/ };
+    const run = tab.lock('l').run((held) =>
+        held.commit('s', async (tx) => {
+            await tx.get('s', 'k');
+            origin.breakDatabase(document, 'dead-connection', { forGood: true });
+            await sleep(window, 2_000);
+            await assert.rejects(tx.get('s', 'k'), advice);
+            await assert.rejects(tx.list('s'), advice);
+        }),
+    );
+    const { code, ms } = await timed(Promise.race([run, sleep(window, 60_000)]));
+    assert.deepEqual([code, ms <= 2_000 + slack_ms], ['store-failed', true], `${ms} ms`);
+    await tab.close().catch(() => {});
+    origin.close();
+});

@@ -8,7 +8,12 @@ import { ISOLATION, STRICT_CSP } from '../../../web/headers.js';
 import { mediaType } from '../../../web/media-types.js';
 import { DIST } from './site.js';
 
-/** `other`: another wasm file. @typedef {'404' | 'html' | 'dropped' | 'untyped' | 'junk' | 'other'} Fault */
+/**
+ * `other`: another wasm file. `silent`: no answer before the next call of `fail()`.
+ * @typedef {'404' | 'html' | 'dropped' | 'untyped' | 'junk' | 'other' | 'silent'} Fault
+ */
+
+/** @typedef {{ csp: string, files: RegExp | undefined, fault: Fault, waiting: (() => void)[] }} PageState */
 
 /** A script that collects uncaught errors. It runs before all others. */
 const watch = `globalThis.uncaught = [];
@@ -25,7 +30,7 @@ addEventListener('unhandledrejection', ({ reason }) => uncaught.push(String(reas
  */
 
 export async function serveFaultySite() {
-    /** @type {Map<string, { csp: string, files: RegExp | undefined, fault: Fault }>} */
+    /** @type {Map<string, PageState>} */
     const pages = new Map();
     const server = createServer((request, response) => {
         const [, page = '', ...path] = (request.url ?? '').split('/');
@@ -40,13 +45,17 @@ export async function serveFaultySite() {
          */
         page(policy = (csp) => csp) {
             const name = `p${pages.size}`;
-            const state = { csp: policy(STRICT_CSP), files: undefined, fault: /** @type {Fault} */ ('404') };
+            /** @type {PageState} */
+            const state = { csp: policy(STRICT_CSP), files: undefined, fault: '404', waiting: [] };
             pages.set(name, state);
             const base = `http://127.0.0.1:${port}/${name}`;
             return {
                 url: `${base}/`,
                 package: `${base}/tabacus.js`,
-                fail: (files, fault = '404') => Object.assign(state, { files, fault }),
+                fail: (files, fault = '404') => {
+                    Object.assign(state, { files, fault });
+                    for (const goOn of state.waiting.splice(0)) goOn();
+                },
             };
         },
         close: () =>
@@ -58,7 +67,7 @@ export async function serveFaultySite() {
 }
 
 /**
- * @param {{ csp: string, files: RegExp | undefined, fault: Fault } | undefined} page
+ * @param {PageState | undefined} page
  * @param {string} path
  * @param {import('node:http').ServerResponse} response
  */
@@ -69,7 +78,10 @@ async function answer(page, path, response) {
     response.setHeader('Cache-Control', 'no-store');
     if (path === '') return send(response, 'text/html', '<!doctype html><script src="watch.js"></script>');
     if (path === 'watch.js') return send(response, 'text/javascript', watch);
-    if (page.files?.test(path)) return fail(page.fault, path, response);
+    if (page.files?.test(path)) {
+        if (page.fault !== 'silent') return fail(page.fault, path, response);
+        await new Promise((resolve) => page.waiting.push(() => resolve(undefined)));
+    }
     send(response, mediaType(path), await readFile(join(DIST, 'web', path)));
 }
 
