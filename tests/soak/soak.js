@@ -119,6 +119,7 @@ async function finish(tabs) {
     }
     await measure(tabs);
     await call(oldest.tab, 'readAll');
+    while (await call(oldest.tab, 'discardSome'));
     for (const name of tabs.budgets) await call(oldest.tab, 'drain', name);
     tabs.log.append({ type: 'sizes', ...(await call(oldest.tab, 'sizes', NAMESPACE)) });
 }

@@ -125,11 +125,19 @@ const commands = {
                 .run((held) => held.commit(STORE, (tx) => tx.get(STORE, name)));
             await write({ type: 'stored', page: me, name, value: value ?? null });
         }
+    },
+
+    /**
+     * Discards some dead letters. They are as many as one call can discard in time on a busy machine.
+     * @returns {Promise<boolean>} whether there may be more
+     */
+    async discardSome() {
         const letters = await queueOf(opened()).deadLetters();
-        for (const { id, error, discard } of letters) {
+        for (const { id, error, discard } of letters.slice(0, 20)) {
             await write({ type: 'dead', page: me, job: id, message: String(error) });
             await discard();
         }
+        return letters.length > 20;
     },
 
     /** Takes all that is left of a budget. @param {string} name */
