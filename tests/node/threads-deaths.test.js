@@ -45,7 +45,7 @@ const tried = { mutex: 0, rwLock: 0 };
  */
 function writes(view, lock, thread) {
     const used = Number(view[(lock >> 2) + 1]);
-    const states = (lock >> 2) + 5;
+    const states = (lock >> 2) + 6;
     const owners = states + 2 * 512;
     return Array.from({ length: used }, (_, index) => (index * 17) % 512).some(
         (record) => view[owners + 2 * record] === thread && (Number(view[states + 2 * record]) & 6) === 6,
