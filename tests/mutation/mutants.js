@@ -96,6 +96,15 @@ const SEGMENTS = [
 /** @type {Mutant[]} */
 const SHARED_MEMORY = [
     {
+        file: `${SYNC}/arena.hpp`,
+        compiles: ['tests/native/sync/sync_arena.cpp'],
+        name: 'arena-keeps-half-claimed-blocks',
+        fault: 'the block of a thread that died before it had stored its id stays occupied',
+        find: '        report_death(agent.id.load(), self);\n        free(agent, claim);\n',
+        replace: '        report_death(agent.id.load(), self);\n',
+        test: 'a thread that dies as it enters or leaves shows whose block it had',
+    },
+    {
         ...sharedLock('combiner.hpp'),
         name: 'combine-once',
         fault: 'a combiner ends although it was asked to look again',

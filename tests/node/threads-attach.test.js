@@ -114,7 +114,7 @@ test('a thread that has slept in attach.wasm has its stack pointer again', () =>
         /** @type {unknown} */ (exports)
     );
     const root = ops.arena_make();
-    const stack = ops.agent_enter(root, 1) + agentFields.end;
+    const stack = ops.agent_enter(root, ops.agent_id(root), 1, 1) + agentFields.end;
     ops.__stack_pointer.value = stack;
     const [semaphore, rwLock] = [root + (16 << 20), root + (17 << 20)]; // in memory that the arena has not used yet
     ops.semaphore_begin(semaphore, 1);
