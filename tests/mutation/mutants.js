@@ -267,6 +267,15 @@ const SHARED_MEMORY = [
     },
     {
         ...sharedLock('rw_lock.hpp'),
+        name: 'rw-lock-one-reader-of-several',
+        fault: 'of the readers that wait together one is granted, which only three participants show',
+        find: '        this->each([&](Record<Parks>& record, std::uint32_t state) {\n            if ((state & (wants | exclusive)) == wants)\n',
+        replace:
+            '        bool granted = false;\n        this->each([&](Record<Parks>& record, std::uint32_t state) {\n            if ((state & (wants | exclusive)) == wants && !granted && (granted = true))\n',
+        test: 'shared locks: a writer that gives up lets the readers behind it in',
+    },
+    {
+        ...sharedLock('rw_lock.hpp'),
         name: 'rw-lock-one-bell',
         fault: 'readers and writers that have not entered the queue sleep on one word',
         find: 'return static_cast<std::uint32_t>(mode) / 2;',

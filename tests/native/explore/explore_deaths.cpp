@@ -415,9 +415,9 @@ TEST_CASE("deaths: a mutex survives an owner or a waiter that dies at any step",
 TEST_CASE("deaths: a counter keeps all adds that have returned", "[threads]") {
     using Mutexed = sync::BasicMutexedCounter<ModelParker>;
     using Stripes = sync::BasicStripedCounter<ModelParker, 2>;
-    CHECK(survives<Adds<Mutexed>>(2, every));
+    CHECK(survives<Adds<Mutexed, 2>>(2, every));
     CHECK(survives<Adds<Mutexed>>(3, {.preemptions = 2}));
-    CHECK(survives<Adds<Stripes, 2>>(2, {.preemptions = 2}));
+    CHECK(survives<Adds<Stripes, 2>>(2, every));
     CHECK(survives<Adds<Stripes>>(3, {.preemptions = 1}));
     CHECK(survives<Reading>(3, {.preemptions = 1}));
 }
@@ -461,6 +461,17 @@ TEST_CASE("deaths: more preemptions and more threads", "[.][long]") {
     CHECK(survives<Calls<RealOnce>>(3, {.preemptions = 3}));
     CHECK(survives<Calls<RealOnce>>(4, {.preemptions = 2}));
     CHECK(lives<Calls<RealOnce, true>>(4, {.preemptions = 2}));
+}
+
+TEST_CASE("deaths: a counter keeps its adds under more preemptions and with more threads",
+          "[.][long]") {
+    using Mutexed = sync::BasicMutexedCounter<ModelParker>;
+    using Stripes = sync::BasicStripedCounter<ModelParker, 2>;
+    CHECK(survives<Adds<Mutexed>>(3, {.preemptions = 3}));
+    CHECK(survives<Adds<Mutexed>>(4, {.preemptions = 2}));
+    CHECK(survives<Adds<Stripes>>(3, {.preemptions = 3}));
+    CHECK(survives<Adds<Stripes>>(4, {.preemptions = 2}));
+    CHECK(survives<Reading>(3, {.preemptions = 3}));
 }
 
 TEST_CASE("deaths: without a fault the planted primitives survive", "[threads]") {
