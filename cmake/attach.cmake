@@ -17,8 +17,6 @@ find_program(WASM_OPT wasm-opt HINTS ${BINARYEN_ROOT}/bin REQUIRED)
 # It shares only headers with the core. -fno-lto is needed because wasm-ld takes objects. With --stack-first
 # the stack pointer begins at 0, so that a call before it is set traps at once, instead of writing into
 # memory that others use. wasm-ld leaves an empty table, which wasm-opt drops.
-# PlatformParker::park() stays a function of its own (parker.hpp): wasm-opt finds it by its name, and then
-# drops all names.
 function(tabacus_freestanding name)
     tabacus_sources(sources wasm/src/${name})
     set(objects tabacus_${name})
@@ -31,7 +29,7 @@ function(tabacus_freestanding name)
         COMMAND ${WASM_LD} --no-entry --shared-memory --import-memory
                 --max-memory=4294967296 -z stack-size=0 --stack-first --export=__stack_pointer
                 --gc-sections --strip-debug -o ${name}.wasm $<TARGET_OBJECTS:${objects}>
-        COMMAND ${WASM_OPT} "--no-inline=*PlatformParker::park*" -O3 --strip-producers --strip-target-features
+        COMMAND ${WASM_OPT} -O3 --strip-producers --strip-target-features
                 --enable-threads --enable-bulk-memory --enable-sign-ext
                 --enable-mutable-globals --enable-nontrapping-float-to-int
                 ${name}.wasm -o ${name}.wasm

@@ -22,7 +22,7 @@ import { checkOptions } from './common/check-arguments.js';
 import { ThreadCore } from './threads/thread-core.js';
 import { watchThreads } from './threads/exit/watch-threads.js';
 import { watchWorkers } from './threads/exit/watch-workers.web.js';
-import { arenaFields, arenaVersion } from './threads/arena-layout.js';
+import { arenaFields, arenaVersion, unwatchedClaim } from './threads/arena-layout.js';
 import { refuseSegments } from './threads/segment/refuse-segments.js';
 import { noModule, noPage } from './threads/segment/segment-layout.js';
 import { SharedMemory } from './threads/shared-memory.js';
@@ -185,7 +185,8 @@ async function serveSegments(core, program) {
  */
 async function makeArena(memory, module) {
     const { exports } = /** @type {any} */ (await WebAssembly.instantiate(module, { env: { memory } }));
-    return new ThreadCore(exports, memory, exports.arena_make());
+    const root = exports.arena_make();
+    return new ThreadCore(exports, memory, root, exports.agent_id(root), unwatchedClaim);
 }
 
 /**

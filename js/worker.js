@@ -15,7 +15,6 @@ import { invalid } from './common/errors.js';
 import { imported } from './common/import-failure.js';
 import { requirePlatform } from './common/require-platform.js';
 import { joinMemory } from './threads/exit/join-memory.js';
-import { ThreadCore } from './threads/thread-core.js';
 import { checkHandle, isAttachModule } from './threads/handle.js';
 import { SharedMemory } from './threads/shared-memory.js';
 
@@ -52,10 +51,9 @@ async function instantiate({ memory, module }) {
 
 /**
  * Attaches this thread to a shared memory. Each attachment takes 4 KiB of the memory, and at most 254 can
- * exist at a time. If the thread is terminated, its attachment is given back, and what it holds goes to other
- * threads: in a browser with Web Locks, and in Node if the thread that called `threads()` has started the
- * Worker after that call. Elsewhere call `close()` of the result before the thread ends. A thread
- * that is terminated before the result has resolved keeps its place in a browser.
+ * exist at a time. If the thread is terminated, also during this call, its attachment is given back, and what it
+ * holds goes to other threads: in a browser with Web Locks, and in Node if the thread that called `threads()` has
+ * started the Worker after that call. Elsewhere call `close()` of the result before the thread ends.
  *
  * @param {SharedHandle} handle the property `handle` of the memory, posted by the page
  * @returns {Promise<AttachedMemory>} rejects with `invalid-argument` if it is no handle, or one of another
@@ -64,9 +62,8 @@ async function instantiate({ memory, module }) {
 export async function attach(handle) {
     requirePlatform('attach()', ['WebAssembly', 'SharedArrayBuffer']);
     const checked = checkHandle(handle);
-    const core = new ThreadCore(await instantiate(checked), checked.memory, checked.root);
+    const core = await joinMemory(await instantiate(checked), checked);
     try {
-        await joinMemory(core, checked.livenessPrefix);
         if (!checked.tabLocks) return new SharedMemory(core, checked);
         const { joinTabLocks } = await imported(import('./threads/tab-lock/tab-locks.js'));
         return new SharedMemory(core, checked, await joinTabLocks(core, checked.livenessPrefix));

@@ -38,7 +38,7 @@ export const kindNamed = (number) =>
     );
 
 export const arenaMagic = 0x7abac005;
-export const arenaVersion = 6;
+export const arenaVersion = 7;
 export const lineBytes = 128;
 
 /** Offsets of fields, in bytes from the beginning of the arena, of an agent, of an entry and of a hammer. */
@@ -46,11 +46,14 @@ export const arenaFields = Object.freeze({ magic: 0, version: 4, wanted: 32, joi
 export const agentFields = Object.freeze({
     id: 0,
     outcome: 8,
-    thread: 12,
-    announced: 16,
-    name: 20,
+    claim: 12,
+    name: 16,
     end: 4096,
 });
+
+/** The claim of a thread whose exit nobody can notice. */
+export const unwatchedClaim = -1;
+
 export const onceFields = Object.freeze({ done: 8 });
 export const entryFields = Object.freeze({ kind: 0, object: 4 });
 export const hammerFields = Object.freeze({ running: 0, refused: 4, missing: 8, lockedOut: 12 });

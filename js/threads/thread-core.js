@@ -11,7 +11,9 @@ import { maySleep } from './waiting.js';
  * The exports of wasm/src/attach/attach_abi.hpp.
  *
  * @typedef {object} Ops
- * @property {(root: number, maySleep: number) => number} agent_enter
+ * @property {(root: number) => number} agent_id
+ * @property {(root: number, id: number, claim: number, maySleep: number) => number} agent_enter
+ * @property {(root: number, agent: number, self: number) => void} agent_exited
  * @property {(root: number, dead: number, self: number) => void} agent_died
  * @property {(root: number, agent: number, kind: number, units: number) => number} object_open
  * @property {(kind: number, counter: number, agent: number, n: number) => number} counter_add
@@ -129,8 +131,10 @@ export class ThreadCore {
      * @param {AttachExports} exports
      * @param {WebAssembly.Memory} memory
      * @param {number} root
+     * @param {number} id of this thread: an agent_id()
+     * @param {number} claim the number by which the page knows this thread
      */
-    constructor(exports, memory, root) {
+    constructor(exports, memory, root, id, claim) {
         /** @type {Ops} */
         this.ops = exports;
         this.root = root;
@@ -139,7 +143,8 @@ export class ThreadCore {
         const buffer = /** @type {SharedArrayBuffer} */ (/** @type {unknown} */ (memory.buffer));
         this.words = new Int32Array(buffer);
         this.units = new Uint16Array(buffer);
-        this.agent = exports.agent_enter(root, this.maySleep ? 1 : 0);
+        this.id = id;
+        this.agent = exports.agent_enter(root, id, claim, this.maySleep ? 1 : 0);
         if (this.agent === 0) {
             throw new TabacusError(
                 'out-of-memory',
@@ -150,7 +155,6 @@ export class ThreadCore {
         // The stack is in the agent's block, and grows down from its end. Up to this line the stack pointer
         // is 0, so that any use of the stack traps. agent_enter() does not use it.
         exports.__stack_pointer.value = this.agent + agentFields.end;
-        this.id = this.#word(this.agent + agentFields.id);
     }
 
     /** Reads a word of the memory. @param {number} address */

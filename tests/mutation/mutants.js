@@ -96,6 +96,15 @@ const SEGMENTS = [
 /** @type {Mutant[]} */
 const SHARED_MEMORY = [
     {
+        file: `${SYNC}/arena.hpp`,
+        compiles: ['tests/native/sync/sync_arena.cpp'],
+        name: 'arena-keeps-half-claimed-blocks',
+        fault: 'the block of a thread that died before it had stored its id stays occupied',
+        find: '        report_death(agent.id.load(), self);\n        free(agent, claim);\n',
+        replace: '        report_death(agent.id.load(), self);\n',
+        test: 'a thread that dies as it enters or leaves shows whose block it had',
+    },
+    {
         ...sharedLock('combiner.hpp'),
         name: 'combine-once',
         fault: 'a combiner ends although it was asked to look again',
@@ -123,8 +132,8 @@ const SHARED_MEMORY = [
         ...sharedLock('combiner.hpp'),
         name: 'combiner-without-name',
         fault: 'a thread that reports its own end combines under a number that nobody reports',
-        find: '            serve(self);\n        }\n        ring();',
-        replace: '            serve(owner_max + 1);\n        }\n        ring();',
+        find: '        } else {\n            serve(self);\n',
+        replace: '        } else {\n            serve(owner_max + 1);\n',
         test: 'shared locks: permits come back from a thread that dies while it reports its own end',
     },
     {
@@ -211,8 +220,8 @@ const SHARED_MEMORY = [
         ...sharedLock('counting_semaphore.hpp'),
         name: 'semaphore-one-too-many',
         fault: 'a permit too many is granted',
-        find: 'left != 0 && held < total; --left',
-        replace: 'left != 0 && held <= total; --left',
+        find: 'while (left != 0 && held < total) {',
+        replace: 'while (left != 0 && held <= total) {',
         test: 'shared locks: a semaphore admits as many threads as it has permits',
     },
     {
@@ -228,8 +237,8 @@ const SHARED_MEMORY = [
         ...sharedLock('counting_semaphore.hpp'),
         name: 'semaphore-one-at-a-time',
         fault: 'of several free permits one is granted',
-        find: 'left != 0 && held < total; --left) {',
-        replace: 'left != 0 && held < total; left = 0) {',
+        find: '            ++held;\n            --left;\n',
+        replace: '            return left != 1;\n',
         test: 'shared locks: a semaphore admits as many threads as it has permits',
     },
     {
@@ -252,9 +261,55 @@ const SHARED_MEMORY = [
         ...sharedLock('combiner.hpp'),
         name: 'combiner-death-wakes-nobody-before-the-queue',
         fault: 'the report of a death does not wake a thread that has not entered the queue',
-        find: '        ring();  // it may have died with a wake-up\n',
-        replace: '',
+        find: '            ring(kind);  // it may have died with a wake-up\n',
+        replace: '            break;\n',
         test: 'shared locks: a thread that sleeps before it enters the queue is woken',
+    },
+    {
+        ...sharedLock('rw_lock.hpp'),
+        name: 'rw-lock-one-reader-of-several',
+        fault: 'of the readers that wait together one is granted, which only three participants show',
+        find: '        this->each([&](Record<Parks>& record, std::uint32_t state) {\n            if ((state & (wants | exclusive)) == wants)\n',
+        replace:
+            '        bool granted = false;\n        this->each([&](Record<Parks>& record, std::uint32_t state) {\n            if ((state & (wants | exclusive)) == wants && !granted && (granted = true))\n',
+        test: 'shared locks: a writer that gives up lets the readers behind it in',
+    },
+    {
+        ...sharedLock('rw_lock.hpp'),
+        name: 'rw-lock-one-bell',
+        fault: 'readers and writers that have not entered the queue sleep on one word',
+        find: 'return static_cast<std::uint32_t>(mode) / 2;',
+        replace: 'return static_cast<std::uint32_t>(mode) * 0;',
+        test: 'shared locks: a wake-up that is vain for a writer reaches the reader behind it',
+    },
+    {
+        file: `${SYNC}/rw_lock.hpp`,
+        compiles: ['tests/native/sync/sync_combiner.cpp'],
+        name: 'rw-lock-claims-late',
+        fault: 'a thread for which there is no record sleeps before it is refused',
+        find: 'Record<Parks>* record = this->claim(self, ~0U);\n        if (record == nullptr) return nullptr;\n        this->watch(kind_of(mode), deadline_ns, now_ns, [&] { return grantable(mode); });',
+        replace:
+            'this->watch(kind_of(mode), deadline_ns, now_ns, [&] { return grantable(mode); });\n        Record<Parks>* record = this->claim(self, ~0U);\n        if (record == nullptr) return nullptr;',
+        test: 'combiner: a request for which there is no record is refused without a sleep',
+    },
+    {
+        file: `${SYNC}/combiner.hpp`,
+        compiles: ['tests/native/sync/sync_combiner.cpp'],
+        name: 'watch-beyond-the-deadline',
+        fault: 'a thread whose deadline has passed goes on looking',
+        find: '            if (rest_ns == 0) return;\n',
+        replace: '',
+        test: 'combiner: a thread whose deadline has passed looks once before it gives up',
+    },
+    {
+        file: `${SYNC}/counting_semaphore.hpp`,
+        compiles: ['tests/native/sync/sync_combiner.cpp'],
+        name: 'semaphore-counts-once',
+        fault: 'the requests that wait are counted before the grants only',
+        find: '            left = 0;\n            Record<Parks>* oldest = nullptr;\n            std::uint32_t oldest_state = 0;\n            this->each([&](Record<Parks>& record, std::uint32_t state) {\n                if ((state & (wants | died)) != wants) return;\n                ++left;\n',
+        replace:
+            '            Record<Parks>* oldest = nullptr;\n            std::uint32_t oldest_state = 0;\n            this->each([&](Record<Parks>& record, std::uint32_t state) {\n                if ((state & (wants | died)) != wants) return;\n',
+        test: 'semaphore: a request whose thread stops as it publishes hides no other request',
     },
     {
         ...sharedLock('counting_semaphore.hpp'),

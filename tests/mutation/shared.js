@@ -18,9 +18,15 @@ const storage = of('storage/thread-storage', 'storage');
 const area = of('storage/storage-area', 'storage');
 const mirror = of('storage/local-storage-mirror', 'storage');
 const locks = of('locks/thread-lock-manager', 'locks');
+const joining = of('exit/join-memory', 'entering');
 
 /** @type {Planted[]} */
 export const PLANTED = [
+    joining(
+        'a thread that finds no slot does not make the page look for slots of dead threads',
+        'Atomics.add(words, joined, 1);\n        Atomics.notify(words, joined);',
+        '',
+    ),
     area(
         'a value that was read is never read again',
         'if (version === this.#readVersion) return;',

@@ -19,24 +19,53 @@ const sectionNames = new Map([
     [11, 'data'],
 ]);
 
-/** The numbers of the module's sections. */
-function sections() {
-    const numbers = [];
-    for (let at = 8; at < bytes.length;) {
-        numbers.push(Number(bytes[at++]));
-        let size = 0;
-        for (let shift = 0; ; shift += 7) {
-            const byte = Number(bytes[at++]);
-            size |= (byte & 0x7f) << shift;
-            if (byte < 0x80) break;
-        }
-        at += size;
+/**
+ * Reads an unsigned number of the binary format (LEB128). Returns it and the offset behind it.
+ *
+ * @param {Uint8Array} from
+ * @param {number} at
+ * @returns {[value: number, next: number]}
+ */
+function unsigned(from, at) {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+        const byte = Number(from[at++]);
+        value |= (byte & 0x7f) << shift;
+        if (byte < 0x80) return [value, at];
     }
-    return numbers;
 }
 
+/** The sections of a module: for each its number and its content. @param {Uint8Array} of */
+function sections(of) {
+    /** @type {{ number: number, content: Uint8Array }[]} */
+    const found = [];
+    for (let at = 8; at < of.length;) {
+        const number = Number(of[at]);
+        const [size, begin] = unsigned(of, at + 1);
+        found.push({ number, content: of.subarray(begin, begin + size) });
+        at = begin + size;
+    }
+    return found;
+}
+
+/** The bodies of the functions of a module. @param {Uint8Array} of */
+function bodies(of) {
+    const code = sections(of).find(({ number }) => number === 10)?.content ?? assert.fail('no code');
+    const [count, first] = unsigned(code, 0);
+    let at = first;
+    return Array.from({ length: count }, () => {
+        const [size, begin] = unsigned(code, at);
+        at = begin + size;
+        return code.subarray(begin, at);
+    });
+}
+
+/** Whether a function has the instruction memory.atomic.wait32. @param {Uint8Array} body */
+const sleeps = (body) =>
+    body.some((byte, at) => byte === 0xfe && body[at + 1] === 0x01 && body[at + 2] === 0x02);
+
 test('attach.wasm has no table, no start function, no elements and no data', () => {
-    const found = sections();
+    const found = sections(bytes).map(({ number }) => number);
     assert.ok(found.includes(10), 'the parser finds the code');
     assert.deepEqual(
         found.flatMap((number) => sectionNames.get(number) ?? []),
@@ -62,6 +91,22 @@ test('instantiating attach.wasm leaves the memory as it was', () => {
     assert.ok(view.every((byte) => byte === 0xa5));
 });
 
+/** The largest size of a function that only sleeps, in bytes. */
+const sleepBytes = 48;
+
+/** How many functions of each program sleep besides park(): two of Emscripten's runtime. */
+const OTHERS = { attach: 0, store: 0, threads: 2 };
+
+for (const [name, others] of Object.entries(OTHERS)) {
+    test(`the instruction that sleeps stands in a function of its own in ${name}.wasm`, () => {
+        const sizes = bodies(readFileSync(new URL(import.meta.resolve(`tabacus/${name}.wasm`))))
+            .filter(sleeps)
+            .map(({ length }) => length);
+        assert.equal(sizes.filter((size) => size <= sleepBytes).length, 1, String(sizes));
+        assert.equal(sizes.length, 1 + others, String(sizes));
+    });
+}
+
 test('a thread that has slept in attach.wasm has its stack pointer again', () => {
     const memory = new WebAssembly.Memory({ initial: 512, maximum: 512, shared: true });
     const { exports } = new WebAssembly.Instance(module, { env: { memory } });
@@ -69,7 +114,7 @@ test('a thread that has slept in attach.wasm has its stack pointer again', () =>
         /** @type {unknown} */ (exports)
     );
     const root = ops.arena_make();
-    const stack = ops.agent_enter(root, 1) + agentFields.end;
+    const stack = ops.agent_enter(root, ops.agent_id(root), 1, 1) + agentFields.end;
     ops.__stack_pointer.value = stack;
     const [semaphore, rwLock] = [root + (16 << 20), root + (17 << 20)]; // in memory that the arena has not used yet
     ops.semaphore_begin(semaphore, 1);

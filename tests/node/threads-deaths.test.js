@@ -45,7 +45,7 @@ const tried = { mutex: 0, rwLock: 0 };
  */
 function writes(view, lock, thread) {
     const used = Number(view[(lock >> 2) + 1]);
-    const states = (lock >> 2) + 5;
+    const states = (lock >> 2) + 6;
     const owners = states + 2 * 512;
     return Array.from({ length: used }, (_, index) => (index * 17) % 512).some(
         (record) => view[owners + 2 * record] === thread && (Number(view[states + 2 * record]) & 6) === 6,
@@ -59,7 +59,7 @@ async function watchedPage(/** @type {(end: () => unknown) => void} */ after) {
         async (/** @type {any} */ source, /** @type {any} */ imports) => {
             const instance = /** @type {any} */ (await instantiate(source, imports));
             const real = instance.exports;
-            if (!real?.agent_died) return instance;
+            if (!real?.agent_exited) return instance;
             const view = new Int32Array(imports.env.memory.buffer);
             const exports = {
                 ...real,
@@ -71,14 +71,15 @@ async function watchedPage(/** @type {(end: () => unknown) => void} */ after) {
                     tried.rwLock = at;
                     return real.rw_request(at, ...rest);
                 },
-                agent_died: (
+                agent_exited: (
                     /** @type {number} */ root,
-                    /** @type {number} */ dead,
+                    /** @type {number} */ agent,
                     /** @type {number} */ self,
                 ) => {
+                    const dead = Number(view[agent >> 2]);
                     if (Number(view[tried.mutex >> 2]) >>> 2 === dead) died.owner++;
                     if (writes(view, tried.rwLock, dead)) died.writer++;
-                    real.agent_died(root, dead, self);
+                    real.agent_exited(root, agent, self);
                 },
             };
             return { exports };

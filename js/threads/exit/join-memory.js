@@ -1,25 +1,35 @@
-/** A thread's part in the reports of deaths: it announces itself to the page, which watches for its exit. */
+/** A thread's part in the reports of deaths: it enters the memory in such a way that the page notices its exit. */
 
-import { agentFields, arenaFields } from '../arena-layout.js';
+import { arenaFields, unwatchedClaim } from '../arena-layout.js';
+import { ThreadCore } from '../thread-core.js';
 import { holdLivenessLock, threadNumber } from './worker-exit.web.js';
 
 /**
- * Makes the page watch for the exit of this thread, as far as the platform reports that. The thread holds its
- * liveness lock before it announces itself.
+ * Attaches this thread to a memory. The page notices the exit of this thread, as far as the platform reports that,
+ * from before the thread takes a slot: where threads have numbers, the slot is claimed by the thread's number; in
+ * browsers by its id, after the thread has acquired the liveness lock of that id.
  *
- * @param {import('../thread-core.js').ThreadCore} core
- * @param {string} livenessPrefix
+ * @param {import('../thread-core.js').AttachExports} exports
+ * @param {import('../handle.js').SharedHandle} handle
+ * @throws {import('../../common/errors.js').TabacusError} `out-of-memory`
  */
-export async function joinMemory(core, livenessPrefix) {
-    const release = await holdLivenessLock(livenessPrefix, core.id);
-    if (release) core.releaseLivenessLock = release;
-    core.watched = release !== undefined;
-    const { words, agent, root } = core;
-    const thread = threadNumber();
-    if (!release && thread === 0) return; // nobody can notice the exit of this thread
-    Atomics.store(words, (agent + agentFields.thread) >> 2, thread);
-    Atomics.store(words, (agent + agentFields.announced) >> 2, core.id);
-    const joined = (root + arenaFields.joined) >> 2;
-    Atomics.add(words, joined, 1);
-    Atomics.notify(words, joined);
+export async function joinMemory(exports, { memory, root, livenessPrefix }) {
+    const id = exports.agent_id(root);
+    const release = await holdLivenessLock(livenessPrefix, id);
+    const claim = release ? id : threadNumber() || unwatchedClaim;
+    try {
+        const core = new ThreadCore(exports, memory, root, id, claim);
+        core.watched = release !== undefined;
+        if (release) core.releaseLivenessLock = release;
+        return core;
+    } catch (error) {
+        release?.();
+        throw error;
+    } finally {
+        // If there was no slot, the page looks again for slots of threads that died as they took them.
+        const words = new Int32Array(memory.buffer);
+        const joined = (root + arenaFields.joined) >> 2;
+        Atomics.add(words, joined, 1);
+        Atomics.notify(words, joined);
+    }
 }

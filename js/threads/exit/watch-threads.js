@@ -1,6 +1,6 @@
 /** The page's part in the reports of deaths: it watches for the exits of the threads that have attached. */
 
-import { agentFields, arenaFields } from '../arena-layout.js';
+import { agentFields, arenaFields, unwatchedClaim } from '../arena-layout.js';
 import { sleepAsync } from '../waiting.js';
 import { watchExit } from './worker-exit.web.js';
 
@@ -13,14 +13,15 @@ import { watchExit } from './worker-exit.web.js';
  */
 export async function watchThreads(core, livenessPrefix) {
     const joined = (core.root + arenaFields.joined) >> 2;
-    /** The watched threads, each with a function that ends the watch. @type {Map<number, () => void>} */
+    /** The watched threads by their claims, each with a function that ends the watch. @type {Map<number, () => void>} */
     let watched = new Map();
     while (!core.closed) {
         const seen = Atomics.load(core.words, joined);
         const here = new Map();
-        for (const [id, thread] of announced(core))
-            here.set(id, watched.get(id) ?? watch(core, livenessPrefix, id, thread));
-        for (const [id, unwatch] of watched) if (!here.has(id)) unwatch();
+        for (const [, claim] of claimed(core)) {
+            if (!here.has(claim)) here.set(claim, watched.get(claim) ?? watch(core, livenessPrefix, claim));
+        }
+        for (const [claim, unwatch] of watched) if (!here.has(claim)) unwatch();
         watched = here;
         await sleepAsync(core.words, joined, seen, Infinity, core.ending);
     }
@@ -28,40 +29,40 @@ export async function watchThreads(core, livenessPrefix) {
 }
 
 /**
- * Iterates over the other threads that can be watched: for each its id and the platform's number.
+ * Iterates over the slots of other threads that can be watched: for each its address and its claim.
  *
  * @param {import('../thread-core.js').ThreadCore} core
- * @returns {Generator<[number, number]>}
+ * @returns {Generator<[agent: number, claim: number]>}
  */
-function* announced({ words, root, agent: first }) {
+function* claimed({ words, root, agent: first }) {
     const used = Atomics.load(words, (root + arenaFields.agentsUsed) >> 2);
     for (let index = 1; index < used; index++) {
         const agent = first + index * agentFields.end;
-        const id = Atomics.load(words, (agent + agentFields.id) >> 2);
-        if (id !== 0 && Atomics.load(words, (agent + agentFields.announced) >> 2) === id)
-            yield [id, Atomics.load(words, (agent + agentFields.thread) >> 2)];
+        const claim = Atomics.load(words, (agent + agentFields.claim) >> 2);
+        if (claim !== 0 && claim !== unwatchedClaim) yield [agent, claim];
     }
 }
 
 /**
- * Watches a thread for its exit, and reports it.
+ * Watches a thread for its exit, and reports it. One thread may have several slots.
  *
  * @param {import('../thread-core.js').ThreadCore} core
  * @param {string} livenessPrefix
- * @param {number} id
- * @param {number} thread the platform's number of the thread
+ * @param {number} claim of the thread: the platform's number, or the number of its liveness lock
  * @returns {() => void} stops watching
  */
-function watch(core, livenessPrefix, id, thread) {
-    const reportDeath = () => {
-        if (!core.closed) core.ops.agent_died(core.root, id, core.id);
+function watch(core, livenessPrefix, claim) {
+    const reportExit = () => {
+        if (core.closed) return;
+        for (const [agent, other] of claimed(core))
+            if (other === claim) core.ops.agent_exited(core.root, agent, core.id);
     };
     return (
         /** @type {(...given: any[]) => (() => void) | void} */ (watchExit)(
             livenessPrefix,
-            id,
-            reportDeath,
-            thread,
+            claim,
+            reportExit,
+            claim,
         ) ?? (() => {})
     );
 }

@@ -1,6 +1,5 @@
-// Threads that die at every step of a primitive of shared memory, and the condition variable and the
-// once flag, under every interleaving of their atomic operations. Copies with planted faults show
-// that the explorer finds such faults.
+// Threads that die at every step of a primitive of shared memory, the condition variable and the once
+// flag, under every interleaving. Copies with planted faults show that the explorer finds them.
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
 #include <memory>
@@ -415,11 +414,13 @@ TEST_CASE("deaths: a mutex survives an owner or a waiter that dies at any step",
 TEST_CASE("deaths: a counter keeps all adds that have returned", "[threads]") {
     using Mutexed = sync::BasicMutexedCounter<ModelParker>;
     using Stripes = sync::BasicStripedCounter<ModelParker, 2>;
-    CHECK(survives<Adds<Mutexed>>(2, every));
-    CHECK(survives<Adds<Mutexed>>(3, {.preemptions = 2}));
-    CHECK(survives<Adds<Stripes, 2>>(2, {.preemptions = 2}));
-    CHECK(survives<Adds<Stripes>>(3, {.preemptions = 1}));
-    CHECK(survives<Reading>(3, {.preemptions = 1}));
+    CHECK(survives<Adds<Mutexed, 2>>(2, every));
+    CHECK(survives<Adds<Mutexed>>(3, {.preemptions = 3}));
+    CHECK(survives<Adds<Mutexed>>(4, {.preemptions = 2}));
+    CHECK(survives<Adds<Stripes, 2>>(2, every));
+    CHECK(survives<Adds<Stripes>>(3, {.preemptions = 3}));
+    CHECK(survives<Adds<Stripes>>(4, {.preemptions = 2}));
+    CHECK(survives<Reading>(3, {.preemptions = 3}));
 }
 
 TEST_CASE("deaths: a condition variable loses no wake-up", "[threads]") {

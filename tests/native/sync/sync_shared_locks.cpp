@@ -84,6 +84,26 @@ TEST_CASE("waiters of a reader-writer lock that give up lose no grant of others"
     CHECK(mutex.try_lock());
 }
 
+TEST_CASE("shared locks take deadlines, as std::unique_lock and std::shared_lock pass them",
+          "[sync]") {
+    auto lock = std::make_unique<RwLock>();
+    auto object = std::make_unique<Semaphore>();
+    SharedRwMutex mutex(*lock, [] { return Owner{1}; });
+    SharedRwMutex other(*lock, [] { return Owner{2}; });
+    SharedSemaphore semaphore(*object, 1);
+    const auto past = std::chrono::system_clock::now() - one_hour;
+    const auto future = std::chrono::steady_clock::now() + one_hour;
+    {
+        const std::unique_lock held(mutex, future);
+        CHECK(held.owns_lock());
+        CHECK_FALSE(std::unique_lock(other, past).owns_lock());
+        CHECK_FALSE(std::shared_lock(other, past).owns_lock());
+    }
+    CHECK(std::shared_lock(other, future).owns_lock());
+    CHECK(semaphore.try_acquire_until(future));
+    CHECK_FALSE(semaphore.try_acquire_until(past));
+}
+
 TEST_CASE("uncontended shared locks neither park nor notify", "[sync]") {
     auto lock = std::make_unique<BasicRwLock<SharedLockParker>>();
     auto semaphore = std::make_unique<BasicSemaphore<SharedLockParker>>();

@@ -26,9 +26,23 @@ TABACUS_EXPORT(tabacus::sync::Arena*, arena_make)() {
     return new (reinterpret_cast<void*>(main_arena_begin)) Arena(names_bytes, agents_max);
 }
 
+// Returns a new id for a thread, or 0 if there is none left.
+TABACUS_EXPORT(tabacus::sync::Owner, agent_id)(tabacus::sync::Arena* arena) {
+    return arena->take_id();
+}
+
 // Returns the agent's address, or 0 if the arena is full.
 TABACUS_EXPORT(tabacus::sync::Agent*, agent_enter)
-(tabacus::sync::Arena* arena, std::uint32_t may_sleep) { return arena->enter(may_sleep != 0); }
+(tabacus::sync::Arena* arena, tabacus::sync::Owner id, std::uint32_t claim,
+ std::uint32_t may_sleep) {
+    return arena->enter(id, claim, may_sleep != 0);
+}
+
+// Notes that the thread has died that claims the agent, and frees the agent. `self` is the caller.
+TABACUS_EXPORT(void, agent_exited)
+(tabacus::sync::Arena* arena, tabacus::sync::Agent* agent, tabacus::sync::Owner self) {
+    arena->report_exit(*agent, self);
+}
 
 // Notes that a thread has died, or that it leaves, and frees its agent. `self` is the caller.
 TABACUS_EXPORT(void, agent_died)

@@ -65,20 +65,30 @@ inline constexpr std::size_t name_units_max = 128;
 
 /// One thread's block in the arena: its id, its results and its stack. JavaScript reads and writes
 /// the first fields, at these offsets.
+///
+/// A thread takes the block by its claim, a number by which the page can tell whether the thread
+/// still runs. So a block is never taken without a sign of whose it is:
+///
+///   claim   id    meaning                                 transitions
+///   0       0     free                                    any thread: stores its claim
+///   c       0     a thread enters, or leaves, or has      it: stores its id, or 0 as the claim;
+///                 died as it did so                       report_exit(): 0 as the claim
+///   c       i     a thread's                              report_death(), report_exit(): 0 as the
+///                                                         id, and then as the claim
+///   0       i     impossible: the claim comes first, and goes last
 struct alignas(line_bytes) Agent {
-    std::atomic<Owner> id;                      // 0   the owner of what this agent locks; 0: free
+    std::atomic<Owner> id;                      // 0   the owner of what this agent locks
     std::uint32_t may_sleep;                    // 4   0 on a page's main thread
     std::uint32_t outcome;                      // 8   Outcome of the last exact add
-    std::uint32_t thread;                       // 12  the platform's number for the thread, or 0
-    std::uint32_t announced;                    // 16  the id, once the page can watch the thread
-    std::array<char16_t, name_units_max> name;  // 20  the name that `open` looks up
+    std::atomic<std::uint32_t> claim;           // 12  the number of the thread, for the page
+    std::array<char16_t, name_units_max> name;  // 16  the name that `open` looks up
     // The functions that use this stack need a few words. Its size makes an agent one page of 4
     // KiB.
     std::array<std::byte, 3712> stack;
 };
 static_assert(offsetof(Agent, id) == 0 && offsetof(Agent, may_sleep) == 4);
-static_assert(offsetof(Agent, outcome) == 8 && offsetof(Agent, thread) == 12);
-static_assert(offsetof(Agent, announced) == 16 && offsetof(Agent, name) == 20);
+static_assert(offsetof(Agent, outcome) == 8 && offsetof(Agent, claim) == 12);
+static_assert(offsetof(Agent, name) == 16);
 static_assert(sizeof(Agent) == 4096, "one page");
 
 /// A name and its object. JavaScript reads `kind` and `object`, at these offsets.
@@ -119,7 +129,7 @@ struct OpenResult {
 class alignas(line_bytes) Arena {
   public:
     static constexpr std::uint32_t magic_number = 0x7ABAC005;
-    static constexpr std::uint32_t version_number = 6;
+    static constexpr std::uint32_t version_number = 7;
 
     const std::uint32_t magic = magic_number;      // 0
     const std::uint32_t version = version_number;  // 4
@@ -127,7 +137,7 @@ class alignas(line_bytes) Arena {
     SegmentSlot storage_slot;  // 8   of the storage's segment (storage_table.hpp)
     SegmentSlot locks_slot;    // 20  of the locks' segment (shared_lock_table.hpp)
     Word wanted{0};            // 32  rises when a thread asks for a segment; the page waits on it
-    Word joined{0};            // 36  rises when a thread has attached; the page waits on it
+    Word joined{0};            // 36  rises when a thread has entered; the page waits on it
     Word agents_used{0};       // 40  all agents from this one on have never been used
 
     /// Requires that the memory that begins at this arena has `bytes` for everything but agents,
@@ -147,18 +157,20 @@ class alignas(line_bytes) Arena {
         return id + 1;
     }
 
-    /// Returns a block for one thread, or nullptr if the arena is full. A block is taken by storing
-    /// one word, so that a thread that dies here leaves nothing to repair.
-    Agent* enter(bool may_sleep) {
-        const Owner id = take_id();
+    /// Returns a block for one thread, or nullptr if the arena is full. `id` is from take_id(); there
+    /// is no block for 0. `claim` is not 0. If the page can tell whether the thread with that claim
+    /// still runs, then it can do so before this call, and calls report_exit() if the thread dies,
+    /// at whatever instruction.
+    Agent* enter(Owner id, std::uint32_t claim, bool may_sleep) {
         if (id == 0) return nullptr;
         for (std::uint32_t index = 0; index < agents_; ++index) {
             std::uint32_t used = index;
             agents_used.compare_exchange_strong(used, index + 1);
             Agent* agent = agent_at(index);
-            Owner nobody = 0;
-            if (!agent->id.compare_exchange_strong(nobody, id)) continue;
+            std::uint32_t nobody = 0;
+            if (!agent->claim.compare_exchange_strong(nobody, claim)) continue;
             agent->may_sleep = may_sleep ? 1 : 0;
+            agent->id.store(id);
             return agent;
         }
         return nullptr;
@@ -177,9 +189,19 @@ class alignas(line_bytes) Arena {
         }
         const std::uint32_t used = agents_used.load();
         for (std::uint32_t index = 0; index < used; ++index) {
+            Agent& agent = *agent_at(index);
+            const std::uint32_t claim = agent.claim.load();
             Owner id = dead;
-            agent_at(index)->id.compare_exchange_strong(id, 0);
+            if (agent.id.compare_exchange_strong(id, 0)) free(agent, claim);
         }
+    }
+
+    /// Notes that the thread has died that claims the block, and frees the block. `self` is the caller.
+    /// Otherwise as report_death().
+    void report_exit(Agent& agent, Owner self) {
+        const std::uint32_t claim = agent.claim.load();
+        report_death(agent.id.load(), self);
+        free(agent, claim);
     }
 
     /// Returns the entry with the name in the first `units` units of agent.name. Makes it, with an
@@ -403,6 +425,11 @@ class alignas(line_bytes) Arena {
     Offset allocate_offset() {
         const T* object = allocate<T>();
         return object == nullptr ? 0 : offset(object);
+    }
+
+    /// Frees a block that has no id, unless another thread has claimed it meanwhile.
+    static void free(Agent& agent, std::uint32_t claim) {
+        agent.claim.compare_exchange_strong(claim, 0);
     }
 
     Agent* agent_at(std::uint32_t index) {

@@ -31,7 +31,8 @@
 //   0       1       impossible: the combiner stores 0
 //   dead    any     the combiner is dead                       owner_died(): takes its place
 //
-// The word on which threads sleep that have not entered the queue (`bell_`):
+// The word on which threads sleep that have not entered the queue (one of `bells_` for each kind of
+// request, so that no thread is woken that could not enter while another one could):
 //
 //   0   no thread sleeps on it                       watch(): stores 1, looks again, sleeps
 //   1   threads may sleep on it                      ring(): stores 0, wakes one; the thread that
@@ -90,6 +91,9 @@ class Combiner {
   public:
     using Cell = Record<Parks>::Cell;
 
+    /// The kinds of requests that an object may have.
+    static constexpr std::uint32_t kinds = 2;
+
     // Bits of a record's state that all objects share.
     static constexpr std::uint32_t wants = 1;    // the request is not decided yet
     static constexpr std::uint32_t own = 2;      // each object defines it; withdraw() clears it
@@ -123,7 +127,8 @@ class Combiner {
         } else {
             serve(self);
         }
-        ring();  // it may have died with a wake-up
+        for (std::uint32_t kind = 0; kind < kinds; ++kind)
+            ring(kind);  // it may have died with a wake-up
     }
 
     /// Withdraws a request. Returns false, and changes nothing, if it is decided already.
@@ -138,7 +143,8 @@ class Combiner {
         while ((state & wants) != 0) {
             if (!record.state.compare_exchange_weak(state, state & ~request)) continue;
             serve(self);  // others may have waited behind this request
-            if (watched()) ring();
+            for (std::uint32_t kind = 0; kind < kinds; ++kind)
+                if (watched(kind)) ring(kind);
             return true;
         }
         return false;
@@ -174,34 +180,34 @@ class Combiner {
 
     /// Waits for a bounded time until `grantable()` returns true. A thread that blocks does so before
     /// it publishes a request, because a published request is handed what it waits for: until its
-    /// owner runs, which takes long if it sleeps, nobody else can enter. `grantable` only reads.
+    /// owner runs, which takes long if it sleeps, nobody else can enter. `grantable` only reads. It
+    /// is the same for all requests of a kind.
     template <class NowNs, class Grantable>
-    [[gnu::noinline, clang::minsize]] void watch(std::int64_t deadline_ns, NowNs& now_ns,
-                                                 Grantable grantable) {
+    [[gnu::noinline, clang::minsize]] void watch(std::uint32_t kind, std::int64_t deadline_ns,
+                                                 NowNs& now_ns, Grantable grantable) {
+        Cell& bell = bells_[kind];
         for (std::uint32_t round = 0; round < Parks::watch_rounds; ++round) {
-            for (std::uint32_t look = 0; look < Parks::watch_looks; ++look) {
-                if (grantable()) return;
+            if (grantable()) return;
+            const std::int64_t rest_ns = sleep_time(Parks::watch_max_ns, deadline_ns, now_ns);
+            if (rest_ns == 0) return;
+            for (std::uint32_t look = 1; look < Parks::watch_looks; ++look) {
                 pause_for(Parks::spin_pause_max);
+                if (grantable()) return;
             }
-            std::int64_t rest_ns = Parks::watch_max_ns;
-            if (deadline_ns != forever_ns) {
-                const std::int64_t left_ns = deadline_ns - now_ns();
-                if (left_ns <= 0) return;
-                if (rest_ns == forever_ns || left_ns < rest_ns) rest_ns = left_ns;
-            }
-            bell_.store(1);
-            if (grantable() || Parks::park(bell_, 1, rest_ns) == Parked::timed_out) return;
-            bell_.store(1);  // others may still sleep
+            pause_for(Parks::spin_pause_max);
+            bell.store(1);
+            if (grantable() || Parks::park(bell, 1, rest_ns) == Parked::timed_out) return;
+            bell.store(1);  // others may still sleep
         }
     }
 
-    /// Whether a thread may sleep in watch().
-    bool watched() { return bell_.load() != 0; }
+    /// Whether a thread may sleep in watch() with a request of that kind.
+    bool watched(std::uint32_t kind) { return bells_[kind].load() != 0; }
 
-    /// Wakes a thread that sleeps in watch().
-    [[gnu::noinline, clang::minsize]] void ring() {
-        bell_.store(0);
-        Parks::unpark_one(bell_);
+    /// Wakes a thread that sleeps in watch() with a request of that kind.
+    [[gnu::noinline, clang::minsize]] void ring(std::uint32_t kind) {
+        bells_[kind].store(0);
+        Parks::unpark_one(bells_[kind]);
     }
 
     /// Publishes a request in the caller's record, and lets a combiner decide it.
@@ -243,14 +249,20 @@ class Combiner {
     /// if the deadline has passed.
     template <class NowNs>
     static bool sleep(Cell& word, std::uint32_t value, std::int64_t deadline_ns, NowNs& now_ns) {
-        std::int64_t rest_ns = Parks::sleep_max_ns;
-        if (deadline_ns != forever_ns) {
-            const std::int64_t left_ns = deadline_ns - now_ns();
-            if (left_ns <= 0) return false;
-            if (rest_ns == forever_ns || left_ns < rest_ns) rest_ns = left_ns;
-        }
+        const std::int64_t rest_ns = sleep_time(Parks::sleep_max_ns, deadline_ns, now_ns);
+        if (rest_ns == 0) return false;
         Parks::park(word, value, rest_ns);
         return true;
+    }
+
+    /// Returns for how long a thread sleeps that does so for at most `most_ns`; 0 if the deadline has
+    /// passed.
+    template <class NowNs>
+    static std::int64_t sleep_time(std::int64_t most_ns, std::int64_t deadline_ns, NowNs& now_ns) {
+        if (deadline_ns == forever_ns) return most_ns;
+        const std::int64_t left_ns = deadline_ns - now_ns();
+        if (left_ns <= 0) return 0;
+        return most_ns == forever_ns || left_ns < most_ns ? left_ns : most_ns;
     }
 
     /// Combines, or tells the thread that combines to look again.
@@ -394,8 +406,9 @@ class Combiner {
     Cell word_{0};
     Cell used_{0};      // the combiners look at the first `used_` records
     Cell ticket_{0};    // the next request's
-    Cell bell_{0};      // whether a thread may sleep in watch(), on this word
     Cell any_gone_{0};  // whether an owner was ever marked as gone
+    // Whether a thread may sleep in watch(), on this word, for each kind of request.
+    std::array<Cell, kinds> bells_;
     std::array<Record<Parks>, Records> record_;
     // The owners are apart from the states, because every thread reads all owners to find its own
     // record, and they hardly ever change.

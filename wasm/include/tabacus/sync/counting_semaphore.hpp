@@ -19,7 +19,8 @@
 // The state of a record: the account of its owner in the upper bits (permit and above), and
 //
 //   bits              meaning                         transitions
-//   0                 not in use by a request         owner: requests
+//   0                 not in use by a request         owner: requests; or, as the combiner,
+//                                                     grants itself a free permit: `unsettled`
 //   wants, unsettled  waits for a permit              combiner: adds it to the account, and
 //                                                     clears `wants`; owner: withdraws
 //   unsettled         granted, but the caller has     owner: clears it
@@ -101,8 +102,7 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
     /// calls settle(). Returns nullptr if there is no record.
     [[gnu::noinline, clang::minsize]] Record<Parks>* request(Owner self) {
         Record<Parks>* record = claim_record(self);
-        if (record != nullptr && !take(self, *record))
-            this->publish(self, *record, wants | unsettled);
+        if (record != nullptr) request_in(self, *record);
         return record;
     }
 
@@ -112,8 +112,9 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
     Record<Parks>* watch_and_request(Owner self, std::int64_t deadline_ns, NowNs& now_ns) {
         Record<Parks>* record = claim_record(self);
         if (record == nullptr || take(self, *record)) return record;
-        this->watch(deadline_ns, now_ns, [&] { return grantable(); });
-        return request(self);
+        this->watch(any_request, deadline_ns, now_ns, [&] { return grantable(); });
+        request_in(self, *record);
+        return record;
     }
 
     /// Returns the outcome of a request. Withdraws it, and returns `timed_out`, if it is not decided.
@@ -149,7 +150,14 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
     /// Whether requests wait, so that a release lets a combiner look. Only a combiner writes it.
     enum Queue : std::uint32_t { empty = 0, waiting = 1 };
 
+    /// The one kind of request, as the base counts them.
+    static constexpr std::uint32_t any_request = 0;
+
     void wake_others() {}
+
+    [[gnu::noinline, clang::minsize]] void request_in(Owner self, Record<Parks>& record) {
+        if (!take(self, record)) this->publish(self, record, wants | unsettled);
+    }
 
     Record<Parks>* claim_record(Owner self) { return this->claim(self, wants | unsettled | died); }
 
@@ -165,7 +173,7 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
     }
 
     [[gnu::noinline, clang::minsize]] void ring_if_grantable() {
-        if (this->watched() && grantable()) this->ring();
+        if (this->watched(any_request) && grantable()) this->ring(any_request);
     }
 
     std::uint32_t permits() { return initial_.load() - 1 + added_.load(); }
@@ -205,7 +213,8 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
 
     /// Grants permits to the oldest requests, and returns whether others may wait. While it looks,
     /// an account can only lose permits, and the semaphore can only get more; so it never sees more
-    /// free permits than there are.
+    /// free permits than there are. Each look counts the requests anew, because the oldest one may have
+    /// been published since the look before. One that is published later makes a combiner look again.
     [[gnu::noinline, clang::minsize]] bool grant() {
         const std::uint32_t total = permits();
         std::uint32_t held = 0;
@@ -218,15 +227,20 @@ class BasicSemaphore : public Combiner<BasicSemaphore<Parks, Records>, Parks, Re
                 left += state & wants;
             }
         });
-        for (; left != 0 && held < total; --left) {
+        while (left != 0 && held < total) {
+            left = 0;
             Record<Parks>* oldest = nullptr;
             std::uint32_t oldest_state = 0;
             this->each([&](Record<Parks>& record, std::uint32_t state) {
-                if ((state & (wants | died)) != wants || !this->older(record, oldest)) return;
+                if ((state & (wants | died)) != wants) return;
+                ++left;
+                if (!this->older(record, oldest)) return;
                 oldest = &record;
                 oldest_state = state;
             });
-            if (oldest != nullptr && this->decide(*oldest, oldest_state, wants, permit)) ++held;
+            if (oldest == nullptr || !this->decide(*oldest, oldest_state, wants, permit)) continue;
+            ++held;
+            --left;
         }
         return left != 0;
     }

@@ -77,11 +77,17 @@ struct PlatformCells {
 // into modules that must have none, and libc++'s std::atomic::wait polls with back-off.
 struct PlatformParker : PlatformCells {
     // It is a function of its own, because in V8 11.3 (Node.js 20) the instruction may lose a local
-    // variable of a function that is not optimised yet, for example the saved stack pointer.
+    // variable of a function that is not optimised yet, for example the saved stack pointer. The
+    // loop ends at once, because the instruction returns 0, 1 or 2. It is there for Binaryen, which
+    // knows no `noinline`, and does not inline a function with a loop that several others call.
     [[gnu::noinline]] static Parked park(Word& word, std::uint32_t expected,
                                          std::int64_t timeout_ns) {
-        return static_cast<Parked>(__builtin_wasm_memory_atomic_wait32(
-            reinterpret_cast<int*>(&word), static_cast<int>(expected), timeout_ns));
+        std::uint32_t parked = 0;
+        do {
+            parked = static_cast<std::uint32_t>(__builtin_wasm_memory_atomic_wait32(
+                reinterpret_cast<int*>(&word), static_cast<int>(expected), timeout_ns));
+        } while (parked > static_cast<std::uint32_t>(Parked::timed_out));
+        return static_cast<Parked>(parked);
     }
     static void unpark_one(Word& word) { notify(word, 1); }
     static void unpark_all(Word& word) { notify(word, UINT32_MAX); }

@@ -107,18 +107,21 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
     /// calls settle(). Returns nullptr if there is no record.
     [[gnu::noinline, clang::minsize]] Record<Parks>* request(Owner self, RwMode mode) {
         Record<Parks>* record = this->claim(self, ~0U);
-        if (record == nullptr || (mode == RwMode::shared && hold_if_open(*record))) return record;
-        this->publish(self, *record, wants | static_cast<std::uint32_t>(mode));
+        if (record != nullptr) request_in(self, *record, mode);
         return record;
     }
 
     /// Publishes a request, but first waits for a bounded time until it would be granted at once.
-    /// Requires that the caller may sleep. The caller then does as after request().
+    /// Requires that the caller may sleep. The caller then does as after request(). Returns nullptr
+    /// at once if there is no record.
     template <class NowNs>
     Record<Parks>* watch_and_request(Owner self, RwMode mode, std::int64_t deadline_ns,
                                      NowNs& now_ns) {
-        this->watch(deadline_ns, now_ns, [&] { return grantable(mode); });
-        return request(self, mode);
+        Record<Parks>* record = this->claim(self, ~0U);
+        if (record == nullptr) return nullptr;
+        this->watch(kind_of(mode), deadline_ns, now_ns, [&] { return grantable(mode); });
+        request_in(self, *record, mode);
+        return record;
     }
 
     /// Returns the outcome of a request. Withdraws it, and returns `timed_out`, if it is not decided.
@@ -136,7 +139,7 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
             health_.store(not_recoverable);
         record.state.store(0);
         if ((state & exclusive) != 0 || gate_.load() != open) this->serve(self);
-        ring_if_grantable(RwMode::exclusive);
+        ring_if_grantable();
         return UnlockResult::released;
     }
 
@@ -154,6 +157,13 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
     enum Health : std::uint32_t { consistent = 0, inconsistent = 1, not_recoverable = 2 };
     enum Gate : std::uint32_t { open = 0, closed = 1 };
 
+    /// Publishes a request in a record that is not in use, unless it takes a shared hold at once.
+    [[gnu::noinline, clang::minsize]] void request_in(Owner self, Record<Parks>& record,
+                                                      RwMode mode) {
+        if (mode == RwMode::shared && hold_if_open(record)) return;
+        this->publish(self, record, wants | static_cast<std::uint32_t>(mode));
+    }
+
     /// Takes a shared hold if the gate is open. The hold is stored before the gate is read, and a
     /// combiner closes the gate before it looks for holds. So at least one of the two sees the other.
     bool hold_if_open(Record<Parks>& record) {
@@ -167,7 +177,7 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
 
     Acquired outcome(Record<Parks>& record) {
         const std::uint32_t state = record.state.load();
-        ring_if_grantable(RwMode::shared);
+        ring_if_grantable();
         if ((state & refused) == 0)
             return (state & after_death) != 0 ? Acquired::owner_died : Acquired::acquired;
         record.state.store(0);
@@ -176,8 +186,16 @@ class BasicRwLock : public Combiner<BasicRwLock<Parks, Records>, Parks, Records>
 
     void wake_others() {}
 
-    [[gnu::noinline, clang::minsize]] void ring_if_grantable(RwMode mode) {
-        if (this->watched() && grantable(mode)) this->ring();
+    /// The kind of a request, as the base counts them.
+    static constexpr std::uint32_t kind_of(RwMode mode) {
+        return static_cast<std::uint32_t>(mode) / 2;
+    }
+
+    static constexpr RwMode mode_of(std::uint32_t kind) { return static_cast<RwMode>(kind * 2); }
+
+    [[gnu::noinline, clang::minsize]] void ring_if_grantable() {
+        for (std::uint32_t kind = 0; kind < Base::kinds; ++kind)
+            if (this->watched(kind) && grantable(mode_of(kind))) this->ring(kind);
     }
 
     Record<Parks>* find(Owner self, RwMode mode) {

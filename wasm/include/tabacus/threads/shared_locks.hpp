@@ -85,6 +85,10 @@ class SharedRwMutex {
     bool try_lock_for(std::chrono::duration<Rep, Period> timeout) {
         return lock_for(sync::RwMode::exclusive, timeout);
     }
+    template <class Clock, class Duration>
+    bool try_lock_until(std::chrono::time_point<Clock, Duration> deadline) {
+        return try_lock_for(deadline - Clock::now());
+    }
     void unlock() { lock_.unlock(self_(), sync::RwMode::exclusive); }
 
     void lock_shared() { acquired_or_refuse(lock_.lock(self_(), sync::RwMode::shared)); }
@@ -94,6 +98,10 @@ class SharedRwMutex {
     template <class Rep, class Period>
     bool try_lock_shared_for(std::chrono::duration<Rep, Period> timeout) {
         return lock_for(sync::RwMode::shared, timeout);
+    }
+    template <class Clock, class Duration>
+    bool try_lock_shared_until(std::chrono::time_point<Clock, Duration> deadline) {
+        return try_lock_shared_for(deadline - Clock::now());
     }
     void unlock_shared() { lock_.unlock(self_(), sync::RwMode::shared); }
 
@@ -127,6 +135,10 @@ class SharedSemaphore {
     bool try_acquire_for(std::chrono::duration<Rep, Period> timeout) {
         return acquired_or_refuse(
             semaphore_.acquire_until(self_(), deadline_after(timeout), steady_now_ns));
+    }
+    template <class Clock, class Duration>
+    bool try_acquire_until(std::chrono::time_point<Clock, Duration> deadline) {
+        return try_acquire_for(deadline - Clock::now());
     }
     /// @throws std::system_error value_too_large if there would be more than max() permits
     void release(std::uint32_t n = 1) {
