@@ -765,6 +765,14 @@ const PROTOCOLS = [
     },
     {
         ...of('lock/once/once.cpp'),
+        name: 'once-hides-a-lost-lock',
+        fault: 'Once: a call that loses its lock in each attempt fails as if the store had failed',
+        find: 'co_await fail(tries.lost.value_or(entered.error()));',
+        replace: 'co_await fail(entered.error());',
+        test: 'once: a call that loses its lock again and again reports that the lock was lost',
+    },
+    {
+        ...of('lock/once/once.cpp'),
         name: 'forget-no-waiters',
         fault: 'Once: a caller that waits for the run does not learn that the key was forgotten',
         find: 'if (!forgotten.empty() && forgotten != before.forgotten) co_await fail_forgotten();',
@@ -775,9 +783,9 @@ const PROTOCOLS = [
         ...of('lock/once/once.cpp'),
         name: 'forget-later-callers',
         fault: 'Once: a call that begins after forget() is cancelled if its tab does not know yet that its lock was stolen',
-        find: 'const bool lost = is_lost(missed.error().code());',
+        find: 'if (!is_lost(missed.error().code())) co_await fail(missed.error());',
         replace:
-            'const bool lost = false;\n        if (is_lost(missed.error().code())) co_await fail_forgotten();',
+            'if (!is_lost(missed.error().code())) co_await fail(missed.error());\n        co_await fail_forgotten();',
         test: 'forget: at any moment, even with a fault, no later call gets an earlier value',
     },
     {
