@@ -109,7 +109,8 @@ export class Leader extends Successor {
      *   `timeout` in milliseconds, end the wait and withdraw the call; if the answer is already committed, it
      *   is returned instead, unless the store does not answer within 100 ms. A call with a key is not withdrawn: only this wait for it ends
      * @returns {Promise<any>} what the handler returned. Rejects with a clone of what the handler threw; with
-     *   the reason of `signal`, or a `TimeoutError`; with `unknown-commit` if the database was lost; and with
+     *   the reason of `signal`, or a `TimeoutError`; with `unknown-commit` if
+     *   the call is kept, but the database was lost or does not answer; and with
      *   `invalid-argument`, `closed`, `unavailable` without IndexedDB, or an error of the store
      * @example
      * const receipt = await tab.leader('payments').call({ pay: 12 }, { key: order });

@@ -64,10 +64,15 @@ export const PLANTED = [
         'this.#hung = hung && !cause;',
     ),
     {
-        file: 'js/core/compile-wasm.js',
+        file: 'js/common/arrival.js',
         test: 'compile-wasm',
         fault: 'a file that does not arrive is waited for without a bound',
         find: 'const arrival_ms = 60_000;',
         replace: 'const arrival_ms = 6_000_000;',
     },
+    of('transaction', 'database-faults')(
+        'a read of a transaction that ended without a connection is not settled',
+        'if (this.#outcome && !this.#transaction) return',
+        'if (this.#outcome && this.#transaction === null) return',
+    ),
 ];

@@ -820,6 +820,14 @@ const PROTOCOLS = [
     },
     {
         ...of('lock/once/once.cpp'),
+        name: 'once-hides-a-lost-lock',
+        fault: 'Once: a call that loses its lock in each attempt fails as if the store had failed',
+        find: 'co_await fail(tries.lost.value_or(entered.error()));',
+        replace: 'co_await fail(entered.error());',
+        test: 'once: a call that loses its lock again and again reports that the lock was lost',
+    },
+    {
+        ...of('lock/once/once.cpp'),
         name: 'forget-no-waiters',
         fault: 'Once: a caller that waits for the run does not learn that the key was forgotten',
         find: 'if (!forgotten.empty() && forgotten != before.forgotten) co_await fail_forgotten();',
@@ -830,9 +838,9 @@ const PROTOCOLS = [
         ...of('lock/once/once.cpp'),
         name: 'forget-later-callers',
         fault: 'Once: a call that begins after forget() is cancelled if its tab does not know yet that its lock was stolen',
-        find: 'const bool lost = is_lost(missed.error().code());',
+        find: 'if (!is_lost(missed.error().code())) co_await fail(missed.error());',
         replace:
-            'const bool lost = false;\n        if (is_lost(missed.error().code())) co_await fail_forgotten();',
+            'if (!is_lost(missed.error().code())) co_await fail(missed.error());\n        co_await fail_forgotten();',
         test: 'forget: at any moment, even with a fault, no later call gets an earlier value',
     },
     {
@@ -1108,6 +1116,22 @@ const LIMITS = [
         find: 'auto base = std::max(found.row ? found.row->last : 0, seen_);',
         replace: 'auto base = found.row ? found.row->last : 0;',
         test: 'cleared: a tab that begins a sequence anew goes on above what a frozen tab was given',
+    },
+    {
+        ...of('limit/budget.cpp'),
+        name: 'budget-trusts-a-new-row',
+        fault: 'Budget: a tab that knows that the budget was lost believes the row of a tab that did not know it',
+        find: 'if (owner_.store.has_seen(key_)) used_.drop();',
+        replace: '',
+        test: 'limits: a lost budget gives no right, although a tab that did not know it began it anew',
+    },
+    {
+        ...of('limit/budget.cpp'),
+        name: 'budget-records-a-loss-in-one-attempt',
+        fault: 'Budget: the loss of the database is not recorded if the first attempt fails',
+        find: 'co_await owner_.store.persist<Unit>(key_, [this] { return refresh_once(); }, true);',
+        replace: 'co_await refresh_once();',
+        test: 'limits: a tab records that a budget is lost although its first attempt fails',
     },
     {
         ...of('limit/budget.cpp'),
@@ -1672,6 +1696,22 @@ const QUEUES = [
         find: 'if (!client->uncertain) return make_requests_again(client);',
         replace: 'if (client->id != 0) return make_requests_again(client);',
         test: 'lock: no commit is lost or doubled when a connection is closed, dies or never answers',
+    },
+    {
+        ...REPETITION,
+        name: 'commit-waits-for-a-failed-read',
+        fault: 'a commit is neither sent nor ended if a repeated read fails that it waits for',
+        find: 'if (client->commit_called)\n            end(*client, ',
+        replace: 'if (client->id == 0)\n            end(*client, ',
+        test: 'repetition: a commit ends although the repeated read that it waits for fails',
+    },
+    {
+        ...REPETITION,
+        name: 'unanswered-read-finds-no-row',
+        fault: 'a read that was not answered when the proof is found is answered with no row',
+        find: 'request.answered(client, {commit ? error : client.ended, {}});',
+        replace: 'request.answered(client, {commit || !error ? error : client.ended, {}});',
+        test: 'repetition: a read that was not answered before the commit is not answered with no row',
     },
     {
         ...REPETITION,

@@ -116,8 +116,9 @@ for (const fault of /** @type {const} */ (['hang-open', 'hang-transaction'])) {
  *
  * @param {(tab: Tab, ends: Ends) => Promise<unknown>} call
  * @param {number} phase from 1
+ * @param {Ends} ends
  */
-async function callInPhase(call, phase) {
+async function callInPhase(call, phase, ends) {
     const origin = await testOrigin();
     const leading = await open({ window: origin.window() });
     void leading
@@ -133,7 +134,7 @@ async function callInPhase(call, phase) {
             origin.emulated.breakDatabase(origin.pageOf(window), 'hang-transaction');
     };
     const began = window.performance.now();
-    const error = await call(tab, { timeout: 1_000 }).then(
+    const error = await call(tab, ends).then(
         () => undefined,
         (reason) => reason,
     );
@@ -148,7 +149,7 @@ test('a timeout of a second ends every call from whichever of its transactions o
     for (const [name, call] of Object.entries(calls)) {
         if (name === 'lock.run, fence preferred') continue; // holds the lock for ever once it has it
         for (let phase = 1; phase <= 5; phase++) {
-            const { error, ms, hung } = await callInPhase(call, phase);
+            const { error, ms, hung } = await callInPhase(call, phase, { timeout: 1_000 });
             assert.ok(ms <= 1_000 + slack_ms, `${name}, transaction ${phase}: ${ms} ms`);
             if (!hung) break;
             phases[name] = phase;
@@ -156,6 +157,50 @@ test('a timeout of a second ends every call from whichever of its transactions o
         }
     }
     assert.ok((phases.once ?? 0) >= 3 && (phases['leader.call'] ?? 0) >= 2, JSON.stringify(phases));
+});
+
+/** The calls that wait for another tab, however well IndexedDB works. */
+const unbounded = new Set(['lock.run, fence preferred', 'leader.run']);
+
+/** The bound of a call on a database that does not open: `timeouts.transaction`. */
+const opening_ms = 10_000;
+
+/**
+ * The bound of a call whose transactions hang: two attempts, each of which is given up after at most 1.25 times
+ * `timeouts.transaction`. After the second one every call fails at once.
+ */
+const twoAttempts_ms = 2 * 12_500;
+
+/** The longest sum of the pauses before a call fails: forget() makes eight attempts. */
+const pauses_ms = 700;
+
+/** The codes with which a call fails whose transactions hang. */
+const hungCodes = ['store-failed', 'unknown-commit'];
+
+test('a call without options ends within two attempts, whichever of its transactions on IndexedDB hangs', async () => {
+    for (const [name, call] of Object.entries(calls)) {
+        if (unbounded.has(name)) continue;
+        for (let phase = 1, hung = true; hung; phase++) {
+            const ended = await callInPhase(call, phase, {});
+            ({ hung } = ended);
+            const { error, ms } = ended;
+            assert.ok(ms <= twoAttempts_ms + pauses_ms, `${name}, transaction ${phase}: ${ms} ms`);
+            if (!hung || error === undefined || error.name === 'TimeoutError') continue;
+            const expected = name === 'leader.call' && phase > 2 ? ['unknown-commit'] : hungCodes;
+            assert.ok(expected.includes(error.code), `${name}, transaction ${phase}: ${error}`);
+        }
+    }
+});
+
+test('a call without options ends within 10 s on a database that does not open', async () => {
+    for (const [name, call] of Object.entries(calls)) {
+        if (name === 'lock.run, fence preferred') continue;
+        const { origin, tab, timed } = await brokenTab('hang-open');
+        const { error, ms } = await timed(call(tab, {}));
+        assert.ok(ms <= opening_ms + pauses_ms, `${name}: ${ms} ms`);
+        assert.ok(!error || error.code === 'store-failed', `${name}: ${error}`);
+        origin.close();
+    }
 });
 
 /** @param {any} window @param {number} ms */

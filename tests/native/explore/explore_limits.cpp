@@ -194,10 +194,15 @@ TEST_CASE("limits: no schedule within more preemptions, or of more tabs, fails",
     }
 }
 
-TEST_CASE("limits: no schedule within more preemptions with a fault fails", "[.][long]") {
+TEST_CASE("limits: no schedule of three tabs within more preemptions fails", "[.][long]") {
     for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
         exhaust_limit({what, {1, 1, 1}}, {}, {.preemptions = 2});
         exhaust_limit({what, {1, 1, 1}}, {}, {.preemptions = 3, .ordered = true});
+    }
+}
+
+TEST_CASE("limits: no schedule within more preemptions with a fault fails", "[.][long]") {
+    for (const auto what : {LimitKind::sequence, LimitKind::budget, LimitKind::rate}) {
         for (const auto fault : limit_faults) {
             exhaust_limit({what, {2, 1}}, {fault}, {.preemptions = 2});
             exhaust_limit({what, {2, 1}}, {fault}, {.preemptions = 3, .ordered = true});

@@ -50,11 +50,10 @@ struct QueuePlan {
     QueuePage::Work work = {.longest_ms = 0};
     // NOLINTEND(readability-redundant-member-init)
     bool at_most_once = false;
-    bool keyed = false;          // whether jobs have keys, and one follows each with the next one's
-    bool alike = false;          // whether the jobs of a tab share a row
-    int steals = 0;              // how often a tab steals a slot and releases it at once
-    bool database_lost = false;  // whether the database may be lost, with the jobs in it
-    bool quota = false;          // whether the quota may be exceeded, which refuses single jobs
+    bool keyed = false;  // whether jobs have keys, and one follows each with the next one's
+    bool alike = false;  // whether the jobs of a tab share a row
+    int steals = 0;      // how often a tab steals a slot and releases it at once
+    bool quota = false;  // whether the quota may be exceeded, which refuses single jobs
 };
 
 /// What the tabs received. It outlives them.
@@ -108,7 +107,6 @@ class QueueClient {
     /// Each job is followed by one that has the key of the next job, and that replaces the
     /// next job if it is not done yet.
     static void follow(const JobInfo& job, JobOutcome& outcome) {
-        outcome.next.clear();
         if (job.payload.text == "follower") return;
         auto key = job.payload.text;
         ++key.back();
@@ -253,17 +251,26 @@ class QueueWorkload final : public lab::Workload {
     std::string judge(Origin& origin) {
         const auto effects = stored(origin, "r/effect/");
         const auto dead = stored(origin, "d/");
+        int leading = 0;  // jobs that are done, and so each have a follower
         for (std::size_t tab = 0; tab < plan_.jobs.size(); ++tab) {
+            bool replaceable =
+                false;  // whether the follower of the job before may have replaced it
             for (int number = 0; number < plan_.jobs[tab]; ++number) {
                 const auto name = payload(tab, number);
-                auto failure = judge_job(name, count_in(effects, name) + count_in(dead, name));
+                const int done = count_in(effects, name);
+                const int settled = done + count_in(dead, name);
+                auto failure = judge_job(name, settled, replaceable || origin.has_lost_database());
                 if (!failure.empty()) return concat({"job ", name, " ", failure});
+                replaceable = plan_.keyed && done > 0;
+                leading += done;
             }
             if (auto failure = judge_order(tab); !failure.empty()) return failure;
         }
-        return {};
+        const bool all_follow = count_in(effects, "follower") == leading;
+        return all_follow || !plan_.keyed || origin.has_lost_database() ? "" : "a follower is lost";
     }
-    std::string judge_job(const std::string& name, int settled) {
+    /// `excused`: whether the job may be gone although it was accepted.
+    std::string judge_job(const std::string& name, int settled, bool excused) {
         const int begun = count_in(books_.judge.begun, name);
         if (settled > 1) return "is settled twice";
         if (plan_.at_most_once && begun > 1) return "is begun twice";
@@ -271,7 +278,7 @@ class QueueWorkload final : public lab::Workload {
             return begun + settled > 0 ? "was refused, and exists" : "";
         }
         const bool accepted = books_.judge.accepted.contains(name);
-        if (accepted && settled == 0 && !plan_.database_lost && !plan_.keyed) return "is lost";
+        if (accepted && settled == 0 && !excused) return "is lost";
         const auto received = books_.received.find(name);
         if (received != books_.received.end() && received->second.size() > 1)
             return "is reported twice";
@@ -306,7 +313,6 @@ class QueueWorkload final : public lab::Workload {
 };
 
 lab::Program program_of_queue(QueuePlan plan, Faults faults, std::uint32_t faults_max) {
-    plan.database_lost = faults.contains(Fault::lose_database);
     plan.quota = faults.contains(Fault::quota);
     return lab::program_of({.origin = {},
                             .faults = faults,

@@ -258,6 +258,52 @@ TEST_CASE(
     }
 }
 
+TEST_CASE(
+    "limits: a lost budget gives no right, although a tab that did not know it began it anew") {
+    for (std::uint64_t seed = 0; seed < limit_seeds / 4; ++seed) {
+        CAPTURE(seed);
+        LimitScene scene(seed);
+        scene.judge.limit = 50;
+        auto& back = scene.open(0, {}, true);
+        back.page->spend(30);
+        scene.origin.run();
+        // While the page is in the back/forward cache, it has no lock that another tab could see.
+        REQUIRE(scene.origin.page_hide(*back.tab));
+        scene.origin.run();
+        scene.origin.clear_site_data();
+        auto& anew = scene.open();
+        anew.page->spend(1);
+        scene.origin.run();
+        CHECK(scene.judge.spent == 31);
+        scene.origin.page_show(*back.tab);
+        scene.origin.run();
+        anew.page->spend(20);
+        scene.settle();
+        CHECK(scene.judge.refused == 1);
+        anew.page->give(10);
+        scene.origin.run();
+        back.page->spend(10);
+        scene.settle();
+        CHECK(scene.judge.spent == 31);
+    }
+}
+
+TEST_CASE("limits: a tab records that a budget is lost although its first attempt fails") {
+    for (std::uint64_t seed = 0; seed < limit_seeds / 4; ++seed) {
+        CAPTURE(seed);
+        LimitScene scene(seed);
+        scene.judge.limit = 50;
+        auto& member = scene.open(0, {}, true);
+        member.page->spend(30);
+        scene.origin.run();
+        scene.origin.lose_database();
+        scene.steps(seed % 16);
+        scene.origin.close_connection(*member.tab);
+        scene.origin.run();
+        CHECK(scene.origin.database().rows(Store::limits).contains("budget/b"));
+    }
+}
+
 TEST_CASE("limits: only what is given back to a vanished budget can be spent") {
     for (std::uint64_t seed = 0; seed < limit_seeds; ++seed) {
         CAPTURE(seed);

@@ -159,10 +159,10 @@ struct LimitScene {
         bool frozen = false;
         bool cached = false;
     };
-    Member& open(double wall_ms = 0, Platform platform = {}) {
+    Member& open(double wall_ms = 0, Platform platform = {}, bool watched = false) {
         auto& tab = origin.open_tab(platform);
         tab.set_wall_clock(wall_ms);
-        auto& page = tab.run<LimitPage>(tab, judge);
+        auto& page = tab.run<LimitPage>(tab, judge, watched);
         members.push_back({&tab, &page});
         return members.back();
     }

@@ -267,4 +267,29 @@ TEST_CASE("forget: tabs that forget a key at the same moment all succeed") {
     }
 }
 
+TEST_CASE("once: a call that loses its lock again and again reports that the lock was lost") {
+    int lost = 0;
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(seed);
+        KeeperScene scene(seed);
+        const auto caller = scene.open();
+        LockJudge judge;
+        int last_request = 0;
+        auto& tab = scene.origin.open_tab();
+        auto& thief = tab.run<LockPage>(tab, judge, last_request);
+        const auto call = caller.keeper->call({});
+        while (!call->ended && !call->ran) {
+            const auto stolen = thief.hold({.steal = true}, "once/k");
+            scene.until([&] { return stolen->granted || call->ended; });
+            stolen->let_go.complete({});
+            for (std::uint64_t step = 0; step < 12 + seed % 8; ++step) scene.origin.step();
+        }
+        scene.until([&] { return call->ended; });
+        if (!call->error) continue;
+        CHECK((call->error == ErrorCode::lock_lost || call->error == ErrorCode::fenced));
+        if (!call->ran) ++lost;
+    }
+    CHECK(lost > 0);
+}
+
 }  // namespace tabacus::test

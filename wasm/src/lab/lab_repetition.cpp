@@ -79,7 +79,12 @@ void LabTab::LabDatabase::answer(const ClientPointer& client, TransactionId id, 
 void LabTab::LabDatabase::compare(const ClientPointer& client, const std::vector<Row>& known,
                                   const Operation::Reply& reply) {
     --client->uncompared;
-    if (reply.error) return;
+    if (reply.error) {
+        // The attempt was aborted. A commit that waits for this read is not sent any more.
+        if (client->commit_called)
+            end(*client, client->uncertain ? failure_of(*client) : *reply.error);
+        return;
+    }
     if (!equal_rows(known, reply.rows)) {
         client->uncompared = 0;
         tab_.origin_.database_.abort(client->id, ErrorCode::store_failed);
@@ -205,12 +210,14 @@ void LabTab::LabDatabase::make_requests_again(const ClientPointer& client) {
     }
 }
 
-/// Ends a transaction that is not repeated any more: its operations fail, or its commit succeeds.
+/// Ends a transaction that is not repeated any more. Its operations fail; without an error its commit
+/// succeeds, and its reads fail.
 void LabTab::LabDatabase::end(Client& client, std::optional<ErrorCode> error) {
     client.waiting = false;
     client.ended = error.value_or(ErrorCode::store_failed);
     for (auto& request : std::exchange(client.requests, {})) {
-        if (request.answered) request.answered(client, {error, {}});
+        const bool commit = request.operation.kind == Operation::Kind::commit;
+        if (request.answered) request.answered(client, {commit ? error : client.ended, {}});
     }
 }
 

@@ -100,8 +100,7 @@ void Origin::begin_step() {
     clock_.begin_step(static_cast<std::uint32_t>(steps_));
 }
 
-/// Performs an event and returns its cause. The cause of the clock's event is the step that started
-/// the timer, because the timer waits for nothing else.
+/// Performs an event and returns its cause: for a timer, the step that started it.
 std::uint32_t Origin::perform(const Source& source) {
     if (source.kind == Source::Kind::clock) {
         auto timer = clock_.take_next();
@@ -331,12 +330,14 @@ void Origin::lose_connections(Happens happens) {
 void Origin::lose_database() {
     lose_connections([this] { return random_.coin(); });
     database_.lose();
+    database_lost_ = true;
 }
 
 void Origin::lose_database(bool commits_happen) {
     recorder_.trace(0, Object::database, [] { return std::string("the database is lost"); });
     lose_connections([commits_happen] { return commits_happen; });
     database_.lose();
+    database_lost_ = true;
 }
 
 void Origin::clear_site_data(bool commits_happen) {
@@ -461,8 +462,7 @@ void Origin::receive_write(ProcessId process, const StorageArea::Write& write) {
         digest_of(write.change));
 }
 
-/// Posts a message as HTML §9.5 postMessage() says. A page in the back/forward cache is not
-/// eligible for messaging, and never receives the message. A frozen page receives it later.
+/// Posts a message (HTML §9.5). A cached page never receives it, a frozen one when it resumes.
 void Origin::broadcast(TabId sender, ChannelHub::EndpointId endpoint, std::string_view name,
                        std::string_view message) {
     recorder_.trace(sender, Object::channel, [&] { return "posts " + std::string(message); });

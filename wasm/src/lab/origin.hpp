@@ -173,6 +173,8 @@ class Origin : private LockListener {
     /// Deletes the database while tabs use it.
     void lose_database();
     void lose_database(bool commits_happen);
+    /// Whether the database was deleted while tabs used it.
+    [[nodiscard]] bool has_lost_database() const { return database_lost_; }
     /// Clears the site's data, that is, the database and localStorage.
     void clear_site_data();
     void clear_site_data(bool commits_happen);
@@ -244,6 +246,7 @@ class Origin : private LockListener {
     ChannelHub channels_;
     StorageEvents storage_events_;
     bool connections_die_;
+    bool database_lost_ = false;
     double wall_ahead_ms_ = 0;  // by how much the wall clock is ahead of `clock_`
     std::vector<std::unique_ptr<LabTab>> tabs_;
     std::vector<Source> choices_;

@@ -2,7 +2,7 @@
 //
 // Computes the cells of the matrix, and prints a line of JSON for each cell as soon as it is
 // computed. The options restrict the cells to one strategy, to one storage model, and to the named
-// faults and no fault. Each thread computes one cell at a time. scripts/matrix.js makes tables of
+// faults and no fault (`--fault none`: no fault alone). Each thread computes one cell at a time. scripts/matrix.js makes tables of
 // the lines.
 #include <algorithm>
 #include <atomic>
@@ -25,7 +25,8 @@ struct Options {
     MatrixBound bound = usual_bound();
     std::string_view strategy;          // all if empty
     std::optional<StorageModel> model;  // all if nothing
-    std::vector<Fault> faults;          // all if empty
+    /// All if empty. Nothing stands for no fault.
+    std::vector<std::optional<Fault>> faults;
     unsigned threads = std::max(std::thread::hardware_concurrency(), 1U);
 };
 
@@ -45,9 +46,10 @@ std::optional<Options> parse_options(std::span<char*> arguments) {
             options.model = model_named(arguments[++i]);
             if (!options.model) return {};
         } else if (option == "--fault" && i + 1 < arguments.size()) {
-            const auto fault = fault_named(arguments[++i]);
-            if (!fault) return {};
-            options.faults.push_back(*fault);
+            const std::string_view name = arguments[++i];
+            const auto fault = fault_named(name);
+            if (!fault && name != "none") return {};
+            options.faults.push_back(fault);
         } else if (option == "--threads" && i + 1 < arguments.size()) {
             const std::string_view count = arguments[++i];
             const auto* const end = count.data() + count.size();

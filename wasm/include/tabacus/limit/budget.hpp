@@ -128,6 +128,7 @@ class Budget {
     Task<void> commit(Transaction& transaction, std::int64_t used, Holding::Change change);
     Task<void> put_back();
     Task<Unit> put_back_once();
+    Task<Unit> refresh_once();
     Task<void> restore();
     Task<void> close_window();
     void schedule_close();

@@ -5,6 +5,11 @@
 //                           received                             was one: vanished
 //   vanished   true         the row is lost: all rights may      read() finds a row: known
 //                           have been spent, and count as used
+//   dropped    true         the database that had the row is     written() after a read(): known
+//                           lost: a row that is found may be
+//                           that of a tab which does not know
+//                           that there was one. All rights
+//                           count as used
 //
 // The count itself may be old: another tab may have taken rights since.
 #pragma once
@@ -28,8 +33,19 @@ class UsedRights {
     /// @param stored    The count in the row, if it was read.
     /// @param vanished  Whether there was a row, and it is lost.
     std::int64_t read(std::optional<std::int64_t> stored, bool vanished) {
-        vanished_ = !stored && vanished;
-        return stored.value_or(vanished_ ? limit_ : 0);
+        read_ = true;
+        vanished_ = dropped_ || (!stored && vanished);
+        return vanished_ ? limit_ : stored.value_or(0);
+    }
+    /// Notes that the database is lost which had the row.
+    void drop() {
+        dropped_ = true;
+        read_ = false;
+    }
+    /// Notes that a transaction has committed `count`, which follows from what read() returned.
+    void written(std::int64_t count) {
+        update(count);
+        if (read_) dropped_ = false;  // otherwise it may have been committed to the lost database
     }
     /// Notes that `count` rights are used from here on, as far as this tab knows.
     void update(std::int64_t count) { count_ = count; }
@@ -43,6 +59,8 @@ class UsedRights {
     std::int64_t limit_;
     std::int64_t count_ = 0;
     bool vanished_ = false;
+    bool dropped_ = false;
+    bool read_ = false;  // whether read() was called since drop()
 };
 
 }  // namespace tabacus

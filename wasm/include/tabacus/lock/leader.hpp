@@ -59,8 +59,8 @@ class Leader {
 
     /// Stores the request and waits for its answer, even while there is no leader. Fails with
     /// timed_out or aborted if the call was taken back for that reason; with unknown_commit if it
-    /// is unknown whether the request was stored, or if it vanished with the database; with closed
-    /// if the table was closed.
+    /// is unknown whether the request was stored, if it is stored but cannot be read any more, or if
+    /// it vanished with the database; with closed if the table was closed.
     Task<LeaderAnswer> call(std::string name, std::string request, LeaderCallOptions options);
 
     // The following are for the leader. `term` is Held::grant() of its lock.

@@ -46,8 +46,8 @@ class Once {
     Once(World& world, LockTable& table) : world_(world), table_(table) {}
 
     /// Waits for an outcome or the lock, with the options and the errors of LockTable::acquire() of
-    /// an exclusive lock. Fails with aborted if the key was forgotten meanwhile, and with
-    /// unavailable if `age.memory` is set and there is no BroadcastChannel.
+    /// an exclusive lock. Fails with aborted if the key was forgotten meanwhile, with lock_lost or
+    /// fenced if it has lost the lock four times in a row before it could run, and with unavailable if `age.memory` is set and there is no BroadcastChannel.
     Task<OnceTurn> enter(std::string key, LockOptions options, OnceAge age);
     /// Keeps the outcome for the callers that wait, and releases the lock. The outcome is kept for
     /// `age.ttl_ms`, and for at least LockSweeper::kept_ms, or OnceValues::kept_ms in memory. Fails
@@ -76,8 +76,13 @@ class Once {
     };
     Task<Seen> read_outcome(std::string key, OnceAge age);
     Task<OnceTurn> enter_again(std::string key, LockOptions options, OnceAge age);
-    Task<OnceTurn> enter_once(std::string key, LockOptions options, OnceAge age,
-                              std::optional<std::string>& forgotten);
+    /// What the attempts of one call have found out.
+    struct Tries {
+        std::optional<std::string>
+            forgotten;              // the row once_forgotten_key() that the first one read
+        std::optional<Error> lost;  // why the last one lost the lock that it had acquired
+    };
+    Task<OnceTurn> enter_once(std::string key, LockOptions options, OnceAge age, Tries& tries);
     Task<std::optional<OnceOutcome>> read_missed(std::string key, Held& held, const Seen& before,
                                                  OnceAge age);
     Task<void> fail_lost(std::string key, Held& held, Error error);

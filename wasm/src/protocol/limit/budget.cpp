@@ -152,7 +152,7 @@ Task<void> Budget::commit(Transaction& transaction, std::int64_t used, Holding::
         holding_.failed(change, committed.error().code());
         co_await fail(committed.error());
     }
-    used_.update(used);
+    used_.written(used);
     co_await owner_.store.mark(key_, "1");
     owner_.broadcast(false, used);
 }
@@ -266,7 +266,7 @@ Task<void> Budget::give(std::int64_t n) {
             }
             transaction->put(Store::limits, key_, format_budget({used - n}));
             co_await transaction->commit();
-            used_.update(used - n);
+            used_.written(used - n);
             co_await owner_.store.mark(key_, "1");
             owner_.broadcast(false, used - n);
             co_return Unit{};
@@ -275,6 +275,10 @@ Task<void> Budget::give(std::int64_t n) {
 }
 
 Task<void> Budget::refresh() {
+    co_await owner_.store.persist<Unit>(key_, [this] { return refresh_once(); }, true);
+}
+
+Task<Unit> Budget::refresh_once() {
     const auto transaction = co_await owner_.store.begin(Access::write);
     const auto before = co_await read_used(*transaction);
     auto used = before;
@@ -284,10 +288,12 @@ Task<void> Budget::refresh() {
     } else {
         co_await commit(*transaction, used, holding_.keep());
     }
+    co_return Unit{};
 }
 
 void Budget::drop() {
     holding_.drop();
+    if (owner_.store.has_seen(key_)) used_.drop();
     scope_.spawn(restore());
 }
 

@@ -62,6 +62,8 @@ class LimitStore {
     /// Copies a row that cannot be read to quarantine, and warns once for each key.
     void quarantine(Transaction& transaction, const Row& row);
 
+    /// Whether this tab knows that the row existed, or exists.
+    [[nodiscard]] bool has_seen(const std::string& key) const { return seen_.contains(key); }
     /// Marks a row that has been written as existing. `text` is what other tabs learn from the mark
     /// if the row vanishes.
     Task<void> mark(const std::string& key, std::string_view text);

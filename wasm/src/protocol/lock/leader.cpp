@@ -23,6 +23,9 @@ constexpr double call_again_ms = 1'000;
 /// A transaction that aborted for a passing reason (a dropped connection, a page that froze) is
 /// tried again.
 constexpr int call_attempts_max = 4;
+/// If reads of an answer have failed for so long, the database does not answer, and the host has
+/// given up two attempts. Then only one more read follows, since a page that froze may have waited.
+constexpr double hung_ms = 5'000;
 constexpr std::size_t number_digits = 16;
 /// How many rows of calls or answers are read at once. At least one of them can be parsed, unless
 /// another script wrote them all.
@@ -48,6 +51,13 @@ bool may_pass(const Error& error) { return error.code() == ErrorCode::store_fail
 
 Error call_gone() {
     return {ErrorCode::unknown_commit, "the call is gone with the database that kept it"};
+}
+
+/// Returns the error of a call that is kept, so that it may be answered, while its row cannot be read.
+Error call_unread(const Error& error) {
+    if (!may_pass(error)) return error;
+    return {ErrorCode::unknown_commit,
+            concat({"the call is kept, but its answer cannot be read: ", error.what()})};
 }
 
 Error given_up(ErrorCode code) {
@@ -222,15 +232,19 @@ Task<LeaderAnswer> Leader::call(std::string name, std::string request, LeaderCal
     const auto id = co_await keep(name, std::move(request), options.key);
     const Listed listed(*this, id, wait);
     scope_.spawn(poll(wait));
+    double since_ms = 0;  // when the first of the failed reads began
     for (int failures = 0;;) {
         const auto end = wait->end;
         if (end == ErrorCode::closed) co_await fail(table_.end_error());
+        if (failures == 0) since_ms = world_.clock().monotonic_ms();
         auto seen = co_await attempt(read_answer(name, id, end.has_value()));
         if (seen && seen.value()) co_return std::move(*seen.value());
         if (seen && end) co_await fail(given_up(*end));
         failures = seen ? 0 : failures + 1;
-        if (failures > 0 && (failures == call_attempts_max || !may_pass(seen.error()))) {
-            co_await fail(seen.error());
+        const bool hung = world_.clock().monotonic_ms() - since_ms >= hung_ms;
+        const int most = hung ? 2 : call_attempts_max;
+        if (failures > 0 && (failures >= most || !may_pass(seen.error()))) {
+            co_await fail(call_unread(seen.error()));
         }
         if (failures == 0 || !end) co_await await_wake(wait);
     }

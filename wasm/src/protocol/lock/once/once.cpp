@@ -88,20 +88,23 @@ Task<OnceTurn> Once::enter(std::string key, LockOptions options, OnceAge age) {
 
 Task<OnceTurn> Once::enter_again(std::string key, LockOptions options, OnceAge age) {
     const auto began_ms = world_.clock().monotonic_ms();
-    return read_again(world_, [=, this, forgotten = std::optional<std::string>()]() mutable {
+    Tries tries;
+    auto entered = co_await attempt(read_again(world_, [&, this] {
         auto left = options;
         left.spend(world_.clock().monotonic_ms() - began_ms);
-        return enter_once(key, std::move(left), age, forgotten);
-    });
+        return enter_once(key, std::move(left), age, tries);
+    }));
+    if (entered) co_return std::move(entered.value());
+    co_await fail(tries.lost.value_or(entered.error()));
 }
 
 /// Fails with store_failed, so that the call tries again, if the tab finds that it had lost the lock:
-/// forget() may have taken it before the call began. `forgotten` has the row that the call read first.
-Task<OnceTurn> Once::enter_once(std::string key, LockOptions options, OnceAge age,
-                                std::optional<std::string>& forgotten) {
+/// forget() may have taken it before the call began.
+Task<OnceTurn> Once::enter_once(std::string key, LockOptions options, OnceAge age, Tries& tries) {
+    tries.lost.reset();
     auto before = co_await read_outcome(key, age);
-    if (!forgotten) forgotten = before.forgotten;
-    if (before.forgotten != *forgotten) co_await fail_forgotten();
+    if (!tries.forgotten) tries.forgotten = before.forgotten;
+    if (before.forgotten != *tries.forgotten) co_await fail_forgotten();
     if (before.accepted && !before.outcome && age.memory) {
         before.outcome = co_await values().find(key, before.finished->flight);
     }
@@ -109,8 +112,9 @@ Task<OnceTurn> Once::enter_once(std::string key, LockOptions options, OnceAge ag
     auto held = co_await table_.acquire(lock_name(key), std::move(options));
     auto missed = co_await attempt(read_missed(key, held, before, age));
     if (!missed) {
-        const bool lost = is_lost(missed.error().code());
-        co_await fail(lost ? Error(ErrorCode::store_failed, "the lock was lost") : missed.error());
+        if (!is_lost(missed.error().code())) co_await fail(missed.error());
+        tries.lost = missed.error();
+        co_await fail(ErrorCode::store_failed, "");
     }
     if (missed.value()) co_return OnceTurn{std::move(missed.value()), Held()};
     co_return OnceTurn{std::nullopt, std::move(held)};
