@@ -1,7 +1,8 @@
 /**
  * Record formats: tabs of a later version of tabacus. Such a tab runs the present program, and what the program writes
  * as "1;…" is stored and sent as "2;…", or in a later format. What is stored in an earlier format is read as it is, since
- * a version reads the formats of earlier ones. Only what belongs to tabacus is changed.
+ * a version reads the formats of earlier ones. Only what belongs to tabacus is changed. As a later version must, it
+ * changes no queue to its format while a tab of an earlier one has claimed a job (docs/versioning.md).
  */
 
 import { checkInteger } from '../common/check-arguments.js';
@@ -73,9 +74,31 @@ export class RecordFormat {
         this.#format = format;
     }
 
-    /** The text that is stored or sent. @param {unknown} text */
-    #written(text) {
-        return typeof text === 'string' ? text.replace(/^1;/, `${this.#format};`) : text;
+    /** The text that is stored or sent. @param {unknown} text @param {string} [field] its version field */
+    #written(text, field = `${this.#format}`) {
+        return typeof text === 'string' ? text.replace(/^1;/, `${field};`) : text;
+    }
+
+    /**
+     * Whether a tab of an earlier format has claimed jobs of the queue to which the row belongs.
+     *
+     * @param {any} store the object store `jobs`
+     * @param {unknown} key of the row
+     */
+    #hasOlderClaim(store, key) {
+        const slots = `${String(key).split('/')[0]}/s/`;
+        return [...store._rawObjectStore.records.values()].some(({ key: at, value }) => {
+            // "<version>;turn;tab", and then what the slot has claimed
+            const [, writer] = /^(\d{1,4})[.\d]*;[^;]*;[^;]*;/.exec(String(value)) ?? [];
+            return String(at).startsWith(slots) && writer && Number(writer) < this.#format;
+        });
+    }
+
+    /** @param {any} store @param {unknown} value @param {unknown} key */
+    #row(store, value, key) {
+        if (isProof(key)) return value;
+        const first = store.name === 'jobs' && this.#hasOlderClaim(store, key);
+        return this.#written(value, first ? `${this.#format}.1` : undefined);
     }
 
     /** The text that the program reads. @param {unknown} text */
@@ -154,7 +177,7 @@ export class RecordFormat {
         return wrap(store, {
             get: (base) => (/** @type {any} */ at) => (isProof(at) ? base(at) : mapResult(base(at), read)),
             put: (base) => (/** @type {any} */ value, /** @type {any} */ at) =>
-                base(isProof(at) ? value : this.#written(value), at),
+                base(this.#row(store, value, at), at),
             getAll: all,
         });
     }

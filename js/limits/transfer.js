@@ -46,7 +46,7 @@ const rowsMax = 100_000;
 const stateFrom = (rows) => ({
     version: 1,
     rows: rows.map(({ node, record }) => {
-        const [, epoch, plus = '', minus = ''] = record.split(';');
+        const [epoch, plus = '', minus = ''] = record.split(';');
         return { node, epoch: Number(epoch), plus, minus };
     }),
 });
@@ -71,7 +71,7 @@ function rowsFrom(state) {
         if (typeof node !== 'string') throw invalid('state.rows', node, 'rows whose node is a string');
         return {
             node,
-            record: `1;${digits('epoch', epoch)};${digits('plus', plus)};${digits('minus', minus)}`,
+            record: [digits('epoch', epoch), digits('plus', plus), digits('minus', minus)].join(';'),
         };
     });
     return checked.sort((a, b) => (a.node < b.node ? -1 : Number(a.node > b.node)));

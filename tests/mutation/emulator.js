@@ -296,6 +296,11 @@ export const PLANTED = [
         "tracked(context, load(...given), 'import()')",
         'load(...given)',
     ),
+    of('record-format', 'formats')(
+        'a tab of a later format changes a queue in which a tab of an earlier one has a job',
+        "const first = store.name === 'jobs' && this.#hasOlderClaim(store, key);",
+        'const first = false;',
+    ),
     of('../emulator', 'host')('no run loads the modules of a closure', 'await warmUp(plan);', ''),
     of('global/global-object', 'interfaces')(
         'every context is secure',

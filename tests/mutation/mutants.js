@@ -666,6 +666,14 @@ const PROTOCOLS = [
         test: 'slot: one that is passed over is lost, and left for the next one',
     },
     {
+        ...of('queue/work/turn_taker.cpp'),
+        name: 'claim-unrecorded',
+        fault: 'TurnTaker: a later version does not see that a worker has claimed a job, and changes the head meanwhile',
+        find: 'format_slot_row({turn.id, open_.context.tab, recorded})',
+        replace: 'format_slot_row({turn.id, open_.context.tab, {}})',
+        test: 'beside a later version: no job runs again if that version waits for claimed jobs',
+    },
+    {
         ...of('queue/outcomes/queue_poller.cpp'),
         name: 'wait-for-a-newer-queue',
         fault: 'QueuePoller: onIdle() waits for ever once a newer version has taken the queue',

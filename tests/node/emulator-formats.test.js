@@ -39,6 +39,30 @@ async function count({ window }) {
     return counter;
 }
 
+test('a tab with a record format does not change a queue to it while a tab of an earlier format has a job', async () => {
+    const origin = await createOrigin({ seed: 1 });
+    const [plain, later] = [origin.openTab(), origin.openTab({ recordFormat: 3 })];
+    const versions = async () => {
+        const rows = Object.entries(await rowsOf(plain.window, 'jobs'));
+        return rows
+            .filter(([key]) => key !== 'q/commit')
+            .map(([key, row]) => key.slice(2, 3) + row.split(';')[0]);
+    };
+    const queue = (await open({ window: plain.window })).queue('q');
+    const laterQueue = (await open({ window: later.window })).queue('q');
+    const stop = queue.handle(() => new Promise((resolve) => plain.window.setTimeout(resolve, 500)));
+    const { result } = await queue.enqueue('a');
+    await new Promise((resolve) => later.window.setTimeout(resolve, 100));
+    await laterQueue.enqueue('b');
+    assert.deepEqual(await versions(), ['h3.1', 'r1', 'r3.1', 's1']);
+    stop();
+    await result;
+    await laterQueue.enqueue('c');
+    assert.deepEqual(await versions(), ['h3', 'r3.1', 'r3', 's1']);
+    await assert.rejects(queue.enqueue('d'), { code: 'version-mismatch' });
+    origin.close();
+});
+
 test('a tab with a record format stores and sends the records of tabacus in it, and nothing else', async () => {
     const origin = await createOrigin({ seed: 1 });
     const [plain, later] = [origin.openTab(), origin.openTab({ recordFormat: 3 })];

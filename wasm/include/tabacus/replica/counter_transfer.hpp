@@ -27,7 +27,7 @@ namespace tabacus {
 /// A row of a counter, in the form of its export.
 struct TransferredRow {
     std::string node;    // "generation/slot"
-    std::string record;  // "1;epoch;plus;minus"
+    std::string record;  // "epoch;plus;minus", as format_totals() writes it behind the version
 };
 
 /// The value of a counter as the store has it.

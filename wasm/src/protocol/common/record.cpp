@@ -102,6 +102,15 @@ RecordVersion version_of(std::string_view text) {
     return format > own_format ? RecordVersion::newer : RecordVersion::readable;
 }
 
+bool is_older(std::string_view text) {
+    const auto writer = take_format(text);
+    return writer > 0 && writer < own_format;
+}
+
+std::string in_first_format(std::string_view record) {
+    return concat({record_version, ".1", record.substr(record_version.size())});
+}
+
 std::vector<std::string_view> fields_of(std::string_view text, std::size_t most) {
     std::vector<std::string_view> fields;
     if (version_of(text) == RecordVersion::readable) {

@@ -38,6 +38,9 @@ constexpr std::string_view record_start = "1;";
 /// The first field of every record that this program writes.
 constexpr std::string_view record_version = record_start.substr(0, record_start.size() - 1);
 
+/// Whether there are formats before that of this program.
+constexpr bool has_earlier_formats = record_start != "1;";
+
 /// What this program can do with a record, by its version field.
 enum class RecordVersion : std::uint8_t {
     readable,  // in a format of this program
@@ -46,6 +49,11 @@ enum class RecordVersion : std::uint8_t {
 };
 RecordVersion version_of(std::string_view text);
 inline bool is_newer(std::string_view text) { return version_of(text) == RecordVersion::newer; }
+/// Whether a program whose format is before that of this one wrote the record.
+bool is_older(std::string_view text);
+/// Returns a record of this program in the first format. All formats have had the same fields so
+/// far: a program that changes the fields of a record needs the former ones here.
+std::string in_first_format(std::string_view record);
 
 /// Returns the fields of a text as views into it, or into `record_version`, which is the first
 /// field if the record is in a format of this program. If it has more than `most` fields, returns

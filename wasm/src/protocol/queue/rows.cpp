@@ -23,8 +23,19 @@ std::string lost_error() {
     return R"({"name":"TabacusError","message":"the worker of the job was lost","code":"lost-worker"})";
 }
 
+/// Removes the row of the job's key. done() does not, because a follower that its transaction has
+/// enqueued may have written that row already. All other jobs that end have no followers.
 void free_key(const QueueRows& rows, const Job& job) {
     if (!job.key.empty()) rows.transaction.remove(Store::jobs, rows.index_key(job.key));
+}
+
+/// Whether a worker of an older version has claimed jobs.
+[[maybe_unused]] Task<bool> has_older_claim(const QueueRows& rows) {
+    const auto slots = co_await rows.transaction.list(Store::jobs, rows.key("s/"));
+    co_return std::ranges::any_of(slots, [](const Row& row) {
+        const auto slot = parse_slot_row(row.value);
+        return slot && !slot->entries.empty() && is_older(row.value);
+    });
 }
 
 }  // namespace
@@ -86,6 +97,12 @@ std::int64_t QueueRows::due_ms(std::int64_t delay_ms) const {
 
 Task<void> QueueRows::read_head() {
     const auto row = co_await transaction.get(Store::jobs, key("h"));
+    if constexpr (has_earlier_formats) {
+        // A head in the format of this program is not readable for older ones, which then claim
+        // nothing.
+        const bool own = row && row->value.starts_with(record_start);
+        if (!own) older_claim = co_await has_older_claim(*this);
+    }
     auto parsed = row ? parse_queue_head(row->value) : std::nullopt;
     if (parsed) {
         head = std::move(*parsed);
@@ -134,7 +151,7 @@ Task<void> QueueRows::each_row(std::string_view part, Function<void(const Row&)>
 Task<void> QueueRows::write_head() {
     if (spoilt) head = co_await counted(std::move(head));
     ++head.version;
-    transaction.put(Store::jobs, key("h"), format_queue_head(head));
+    put_record(*this, key("h"), format_queue_head(head));
     stamp_events();
 }
 
@@ -184,7 +201,7 @@ Task<void> QueueRows::read_value(Job& job) {
 void QueueRows::put(std::span<const Job> batch) {
     const auto& last = batch.back();
     const auto position = last.position();
-    transaction.put(Store::jobs, key(position), format_jobs(batch));
+    put_record(*this, key(position), format_jobs(batch));
     if (auto* const kind = head.kind(last.kind); kind && last.due_ms == 0) {
         kind->first = std::min(kind->first, position.substr(position.size() - order_digits));
     } else if (!kind) {
@@ -233,8 +250,7 @@ void QueueRows::report_outcome(const Job& job, const JobOutcome& outcome) {
             continue;
         }
         const auto rest = concat({"o/", tab, "/", job.id});
-        transaction.put(Store::jobs, key(rest),
-                        format_outcome_row({now_ms(), outcome.kind, outcome.value}));
+        put_record(*this, key(rest), format_outcome_row({now_ms(), outcome.kind, outcome.value}));
         if (outcome.value.by_value) {
             transaction.put(Store::data, queue_value_key(queue, rest), outcome.value.text);
         }
@@ -255,7 +271,7 @@ void QueueRows::make_dead_letter(Job job, std::string_view error) {
     report_outcome(job, {JobOutcome::Kind::failed, {job.error, false}, {}});
     changes.add(QueueEvent::Kind::failed, {job.id, job.key, job.kind, error, "dead"});
     job.tabs.clear();
-    transaction.put(Store::jobs, key(concat({"d/", job.id})), format_job(job));
+    put_record(*this, key(concat({"d/", job.id})), format_job(job));
 }
 
 void QueueRows::failed(Job job, const JobOutcome& outcome) {

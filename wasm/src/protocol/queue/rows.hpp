@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "protocol/common/record.hpp"
 #include "queue_context.hpp"
 #include "queue_record.hpp"
 #include "tabacus/common/world.hpp"
@@ -58,6 +59,7 @@ struct QueueRows {
     QueueHead head = {};        // NOLINT(readability-redundant-member-init)
     bool touched = false;       // whether the head, or what it counts, has changed
     bool spoilt = false;        // whether the counts of the head are wrong: a row was quarantined
+    bool older_claim = false;   // whether an older version has claimed jobs, if there may be any
     std::int64_t began_ms = 0;  // now_ms(), after its first call
 
     [[nodiscard]] std::string key(std::string_view rest) const;
@@ -122,6 +124,17 @@ struct QueueRows {
     void forget(const Job& job, bool keep_payload);
     void report_outcome(const Job& job, const JobOutcome& outcome);
 };
+
+/// Writes a row with a record. While an older version has claimed jobs, the record is in a format
+/// that it can read, because it must read the head in order to settle these jobs.
+inline void put_record(const QueueRows& rows, std::string_view row_key, std::string_view record) {
+    if constexpr (has_earlier_formats) {
+        if (rows.older_claim) {
+            return rows.transaction.put(Store::jobs, row_key, in_first_format(record));
+        }
+    }
+    rows.transaction.put(Store::jobs, row_key, record);
+}
 
 /// The key in Store::data of a value that belongs to a row of Store::jobs.
 std::string queue_value_key(std::string_view row_key);

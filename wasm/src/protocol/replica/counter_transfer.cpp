@@ -45,6 +45,10 @@ void add_row(std::list<CounterValue>& values, std::string& last_key, const Row& 
     value = saturating_add(value, record->totals.plus - record->totals.minus);
 }
 
+std::optional<TotalsRecord> record_of(const TransferredRow& row) {
+    return parse_totals(concat({record_start, row.record}));
+}
+
 /// The committed row of a replica.
 struct KnownRow {
     std::string node;
@@ -65,7 +69,8 @@ Task<std::list<TransferredRow>> CounterTransfer::state(std::string counter) {
     for (const auto& row : stored) {
         auto node = row.key.substr(prefix.size());
         const auto record = parse_totals(row.value);
-        if (is_row_id(node) && record) rows.push_back({std::move(node), format_totals(*record)});
+        if (!is_row_id(node) || !record) continue;
+        rows.push_back({std::move(node), format_totals(*record).substr(record_start.size())});
     }
     co_return rows;
 }
@@ -94,7 +99,7 @@ Task<void> CounterTransfer::merge(std::string counter, std::vector<TransferredRo
     co_await require_database(world_);
     std::string_view before;
     for (const auto& row : rows) {
-        if (!is_row_id(row.node) || !parse_totals(row.record) || row.node < before) {
+        if (!is_row_id(row.node) || !record_of(row) || row.node < before) {
             co_await fail(ErrorCode::invalid_argument,
                           "a row of the state cannot be read: pass what state() returned");
         }
@@ -120,7 +125,7 @@ Task<void> CounterTransfer::merge(std::string counter, std::vector<TransferredRo
             if (generation && row.node.starts_with(concat({generation->value, "/"}))) continue;
             while (at != known.end() && at->node < row.node) ++at;
             if (at == known.end() || at->node != row.node) at = known.insert(at, {row.node, {}});
-            if (!outgrows(at->record, *parse_totals(row.record))) continue;
+            if (!outgrows(at->record, *record_of(row))) continue;
             transaction->put(Store::rows, row_key(key, row.node), format_totals(at->record));
         }
         __int128 sum = 0;

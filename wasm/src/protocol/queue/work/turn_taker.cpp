@@ -95,7 +95,7 @@ Task<bool> TurnTaker::act(Transaction& transaction, HeldSlot& held_slot, bool cl
         held_slot.worker->turn = last_turn;
         co_return false;
     }
-    transaction.put(Store::jobs, key, format_slot_row({turn.id, open_.context.tab, recorded}));
+    put_record(rows, key, format_slot_row({turn.id, open_.context.tab, recorded}));
     co_return true;
 }
 
