@@ -61,6 +61,11 @@ export class Promises {
         });
     }
 
+    /** Whether the call that was made last is not answered. */
+    get lastIsOpen() {
+        return this.#open.has(this.#last);
+    }
+
     /**
      * Makes a call that the core answers before it returns, and returns its result. Throws the error of the
      * call.
