@@ -25,7 +25,7 @@ import { Lock } from './lock.js';
 import { LockAccess } from './lock-access.js';
 import { LockObserver } from './lock-observer.js';
 import { checkLockOptions, checkSemaphoreOptions } from './lock-options.js';
-import { coreName } from './names.js';
+import { coreName, lockName } from './names.js';
 import { isThenable } from './outcome.js';
 import { platformError } from './platform-error.js';
 import { releaseOn } from './release-signal.js';
@@ -256,7 +256,7 @@ export class TabLocks {
         this._access._assertAsked(fenceOptional);
         if (outer && !outer._isOf(this)) throw invalid('within', outer, 'a held lock of this tab');
         const limited = maxHold_ms !== undefined || outer !== undefined;
-        const known = names.map((name) => this._name(name));
+        const known = names.map((name) => (kind === 'lock' ? lockName(this, name) : this._name(name)));
         return this._wait(
             {
                 signals: [signal, releaseSignal],
