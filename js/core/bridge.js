@@ -108,7 +108,7 @@ export class Bridge {
      */
     callCells;
 
-    /** The names for which admit() was called. @type {Set<string>} */
+    /** The names that the program keeps. @type {Set<string>} */
     #names = new Set();
 
     /** Why the program must not be called, if it has ended. @type {TabacusError | undefined} */
@@ -179,17 +179,18 @@ export class Bridge {
 
     /**
      * Counts the different names that are used, and refuses more than `namesMax`: the program keeps a record
-     * of each name for as long as it runs.
+     * of each name for as long as it runs, except those of `names`.
      *
      * @param {string} name
+     * @param {Set<string>} [names] the names among which this one is counted
      * @throws {TabacusError} `out-of-memory`
      */
-    admit(name) {
-        if (this.#names.has(name)) return;
-        if (this.#names.size === namesMax) {
+    admit(name, names = this.#names) {
+        if (names.has(name)) return;
+        if (names.size === namesMax) {
             throw new TabacusError('out-of-memory', `this tab uses ${namesMax} names, and can use no more`);
         }
-        this.#names.add(name);
+        names.add(name);
     }
 
     /**

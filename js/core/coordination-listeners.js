@@ -12,6 +12,9 @@
  * @property {(notification: QueueNotification) => void} receive something happened in the queue
  */
 
+/** So many names of locks are counted before any is forgotten. */
+const lockNamesKept = 1_024;
+
 /** The callbacks of locks and queues for the program. The program identifies each by a number. */
 export class CoordinationListeners {
     /** The locks that are not released, of all handles. @type {Map<number, import('../lock/held.js').Held>} */
@@ -23,7 +26,22 @@ export class CoordinationListeners {
     /** The callbacks of queues. @type {Map<number, QueueListener>} */
     queues = new Map();
 
+    /** The names of locks, of which the program keeps no record once they are let go. @type {Set<string>} */
+    #lockNames = new Set();
+
     #last = 0;
+
+    /**
+     * Returns the names of locks that may be in use, for Bridge.admit(). Forgets all of them if most are let go: those
+     * that are in use are counted again when they are used again.
+     *
+     * @param {number} calls how many calls are not answered: each may wait for a lock
+     */
+    lockNames(calls) {
+        const most = 2 * (this.held.size + calls);
+        if (this.#lockNames.size >= Math.max(most, lockNamesKept)) this.#lockNames.clear();
+        return this.#lockNames;
+    }
 
     /** Returns a number for a request or a watch, different from all earlier ones. */
     take() {

@@ -61,6 +61,16 @@ export class Promises {
         });
     }
 
+    /** The number of calls that are not answered. */
+    get size() {
+        return this.#open.size;
+    }
+
+    /** Whether the call that was made last is not answered. */
+    get lastIsOpen() {
+        return this.#open.has(this.#last);
+    }
+
     /**
      * Makes a call that the core answers before it returns, and returns its result. Throws the error of the
      * call.

@@ -30,3 +30,17 @@ export const coreName = (name) =>
 /** Returns the lock name that coreName() has converted. @param {string} name */
 export const domName = (name) =>
     name.replace(/\uffff([0-9a-f]{4})/g, (_, digits) => String.fromCharCode(parseInt(digits, 16)));
+
+/**
+ * Converts the name of a lock that is to be acquired for the core, and checks that the core has memory for another name.
+ * Where there are Web Locks, the core forgets the name when the lock is let go.
+ *
+ * @param {import('./tab-locks.js').TabLocks} locks
+ * @param {string} name
+ */
+export function lockName({ _bridge: bridge, capabilities }, name) {
+    const forgotten = capabilities.exclusion === 'web-locks';
+    const known = coreName(name);
+    bridge.admit(known, forgotten ? bridge.listeners.lockNames(bridge.promises.size) : undefined);
+    return known;
+}

@@ -25,14 +25,14 @@ import { Lock } from './lock.js';
 import { LockAccess } from './lock-access.js';
 import { LockObserver } from './lock-observer.js';
 import { checkLockOptions, checkSemaphoreOptions } from './lock-options.js';
-import { coreName } from './names.js';
+import { coreName, lockName } from './names.js';
 import { isThenable } from './outcome.js';
 import { platformError } from './platform-error.js';
 import { releaseOn } from './release-signal.js';
 import { Semaphore } from './semaphore.js';
 import { within, WaitEnd } from '../common/wait-end.js';
 import { forgetOnce, runOnce } from './single-flight.js';
-import { SlowLocks } from './slow-locks.js';
+import { WaitingRequests } from './waiting-requests.js';
 
 /** @typedef {import('../core/generated/locks.js').LockOptions} RequestOptions */
 
@@ -44,7 +44,7 @@ export class TabLocks {
     _access;
 
     #observer;
-    #slow;
+    #waiting;
 
     /** Loads the piece of the program that once(), leaders and semaphores need. @internal */
     _loadLeader;
@@ -64,7 +64,7 @@ export class TabLocks {
         this.tab = tab;
         this._access = new LockAccess(this.capabilities, owner._allowWeaker);
         this.#observer = new LockObserver(this, owner, platform);
-        this.#slow = new SlowLocks(this, owner, engine);
+        this.#waiting = new WaitingRequests(this, owner, engine);
     }
 
     /**
@@ -256,7 +256,7 @@ export class TabLocks {
         this._access._assertAsked(fenceOptional);
         if (outer && !outer._isOf(this)) throw invalid('within', outer, 'a held lock of this tab');
         const limited = maxHold_ms !== undefined || outer !== undefined;
-        const known = names.map((name) => this._name(name));
+        const known = names.map((name) => (kind === 'lock' ? lockName(this, name) : this._name(name)));
         return this._wait(
             {
                 signals: [signal, releaseSignal],
@@ -407,12 +407,12 @@ export class TabLocks {
         if (this._access._ended) return;
         this._access._ended = new TabacusError('closed', 'the tab was closed before this was done');
         this.#observer._end();
-        this.#slow.stop();
+        this.#waiting.stop();
         for (const held of this.#ownHeld()) {
             held._lose('closed');
             this._release(held._id);
         }
-        for (const request of this.#slow.requests()) lockAbort(this._bridge, request);
+        for (const request of this.#waiting.numbers()) lockAbort(this._bridge, request);
     }
 
     /**
@@ -427,7 +427,7 @@ export class TabLocks {
             this._forget(held._id);
         }
         this.#observer._end();
-        this.#slow.stop();
+        this.#waiting.stop();
     }
 
     /**
@@ -464,9 +464,10 @@ export class TabLocks {
      * answer its withdrawal.
      *
      * @template Answer, T
-     * @param {{ signals: (AbortSignal | undefined)[], timeout: number | undefined, unwanted?: (answer: Answer) => void, watched?: import('./slow-locks.js').Watched | undefined }} ends
+     * @param {{ signals: (AbortSignal | undefined)[], timeout: number | undefined, unwanted?: (answer: Answer) => void, watched?: import('./waiting-requests.js').Watched | undefined }} ends
      *   `unwanted` gets an answer that comes after the end of the wait; the tab warns if it waits for `watched` for long
-     * @param {(request: number) => Promise<Answer>} start calls the core; lockAbort() takes the number
+     * @param {(request: number) => Promise<Answer>} start calls the core once before it returns; lockAbort() takes the
+     *   number
      * @param {(answer: Answer) => T | Promise<T>} answered called in the microtask in which the core answers
      * @returns {Promise<T>} what `answered` returns
      * @internal
@@ -479,10 +480,12 @@ export class TabLocks {
         const end = endless ? undefined : new WaitEnd(this._clock, signals, timeout, withdraw);
         const ended = () => {
             end?.done();
-            this.#slow.end(waiting);
+            this.#waiting.end(request);
         };
-        const waiting = this.#slow.begin(request, watched);
-        const answer = start(request).then(
+        const started = start(request);
+        // A request that the core answers at once, as most are, does not wait.
+        if (this._bridge.promises.lastIsOpen) this.#waiting.begin(request, watched);
+        const answer = started.then(
             (value) => {
                 ended();
                 return end?.over ? /** @type {any} */ (unwanted(value)) : answered(value);

@@ -1252,6 +1252,14 @@ const LOCKS = [
         test: 'lock names: two queues of one tab never give two positions one number',
     },
     {
+        ...of('lock/epochs.cpp'),
+        name: 'contend-with-itself',
+        fault: 'LockEpochs: a tab takes its own tokens of a lock that it has forgotten for those of another tab',
+        find: 'row->tab != tab_',
+        replace: 'row->last > 0',
+        test: 'lock names: tokens of a forgotten name count as contended if another tab had it last',
+    },
+    {
         ...of('lock/fenced_transaction.cpp'),
         name: 'one-proof-of-a-grant',
         fault: 'FencedTransaction: all commits of a grant write the same proof',

@@ -115,3 +115,15 @@ test('writing the bridge fails for a call with more parameters than can cross at
     };
     assert.throws(() => slotsOf(call), /too_many has more parameters/);
 });
+
+test('names of locks that are let go are given back, and too many names in use are refused', () => {
+    const listeners = new CoordinationListeners();
+    const { admit } = Bridge.prototype;
+    for (let at = 0; at < 300_000; at++) admit(`name ${at}`, listeners.lockNames(1));
+    assert.ok(listeners.lockNames(1).size <= 1_024);
+    const refused = (/** @type {(at: number) => number} */ calls) => {
+        for (let at = 0; at < 300_000; at++) admit(`in use ${at}`, listeners.lockNames(calls(at)));
+    };
+    assert.throws(() => refused((at) => at), { code: 'out-of-memory' });
+    assert.doesNotThrow(() => refused((at) => Math.min(at, 2 ** 16)));
+});

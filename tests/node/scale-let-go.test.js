@@ -37,7 +37,7 @@ it('locks of ever new names, which are held together and let go, take no more me
     const { tab, size } = await openTab(window);
     /** @type {number[]} */
     const sizes = [];
-    for (let round = 0; round < 6; ++round) {
+    for (let round = 0; round < 4; ++round) {
         await Promise.all(
             Array.from({ length: names }, (_, at) => tab.lock(`name ${at} of round ${round}`).run(() => {})),
         );
@@ -45,6 +45,6 @@ it('locks of ever new names, which are held together and let go, take no more me
         sizes.push(size());
     }
     assert.ok(Number(sizes[0]) > 2 ** 20, `${sizes}`); // more than at the start
-    assert.equal(sizes.at(-1), sizes[2], `${sizes}`);
+    assert.deepEqual([...new Set(sizes)], [sizes[0]]);
     origin.close();
 });

@@ -84,8 +84,9 @@ struct LockCast {
     bool evicts = false;  // whether requests evict a holder that does not answer
     bool sweeps = false;  // whether a tab removes the rows of unused locks meanwhile
     bool fence_optional = false;
-    int others =
-        0;  // how many other names each request uses first, so that unused ones are removed
+    /// How many other names each request uses first, so that the queues of unused ones are removed.
+    int others = 0;
+    int* removals = nullptr;   // counts how often that removes the queue of the lock itself
     int commits = 1;           // of each grant
     bool known = false;        // whether the outcome of each commit must be known
     LockEnds* ends = nullptr;  // where each run adds how it ended
@@ -103,14 +104,19 @@ class LockWorkload final : public lab::Workload {
             auto& page = open(origin);
             for (std::size_t n = 0; n < cast_.requests; ++n) {
                 const int turns = turns_before(n);
-                after_turns(*members_.back().tab, turns, [this, i, max_hold_ms, &page] {
+                const Function<void()> ask = [this, i, max_hold_ms, &page] {
                     use_others(page);
                     members_[i].requests.push_back(
                         page.count({.max_hold_ms = max_hold_ms,
                                     .evict_unresponsive = cast_.evicts,
                                     .fence_optional = cast_.fence_optional},
                                    cast_.commits));
-                });
+                };
+                if (cast_.others > 0 && n > 0) {
+                    ask_later(*members_.back().tab, page, static_cast<double>(n), ask);
+                } else {
+                    after_turns(*members_.back().tab, turns, ask);
+                }
             }
         }
         if (cast_.sweeps) begin_sweep(origin);
@@ -168,14 +174,25 @@ class LockWorkload final : public lab::Workload {
     };
     /// How many turns of a tab precede its request `n`.
     [[nodiscard]] int turns_before(std::size_t n) const {
-        if (cast_.others > 0) return static_cast<int>(12 * n);
         return cast_.sweeps ? static_cast<int>(5 * n + 5) : 0;
     }
     /// Uses other names for a moment.
     void use_others(LockPage& page) const {
+        const bool kept = page.table().keeps("l");
         for (int i = 0; i < cast_.others; ++i) {
             (void)page.table().on_broadcast("other " + std::to_string(i), [](const auto&) {});
         }
+        if (cast_.removals && kept && !page.table().keeps("l")) ++*cast_.removals;
+    }
+    /// Calls `then` when the lock of an earlier request has been let go for a while.
+    static void ask_later(LabTab& tab, LockPage& page, double requests, Function<void()> then) {
+        tab.post([&page, requests, then] {
+            page.scope().spawn(
+                [](Clock& clock, double delay_ms, Function<void()> ask) -> Task<void> {
+                    co_await clock.sleep(delay_ms);
+                    ask();
+                }(page.world().clock(), 2 * max_hold_max_ms * requests, then));
+        });
     }
     /// Calls `then` after so many more turns of the tab, during which a sweep goes on.
     static void after_turns(LabTab& tab, int turns, Function<void()> then) {
@@ -247,7 +264,7 @@ class LockWorkload final : public lab::Workload {
 };
 
 Exploring locks(LockCast cast, lab::Faults faults = {}) {
-    const bool keeps_outside = cast.ends != nullptr;
+    const bool keeps_outside = cast.ends || cast.removals;
     const bool alike = !cast.stolen && !cast.sweeps;
     return {.faults = faults, .alike = alike, .rewinds = !keeps_outside, .workload = [cast] {
                 return std::make_unique<LockWorkload>(cast);
@@ -345,8 +362,12 @@ TEST_CASE("lock: three tabs with two requests each get the lock in their orders,
 }
 
 TEST_CASE("lock: a tab that removes the queues of unused names loses no request and no token") {
-    locks({.tabs = 2, .others = 17}).exhaust({.preemptions = 0});
-    locks({.tabs = 2, .others = 17}, lock_faults).sample(explored_seeds);
+    int removals = 0;
+    locks({.tabs = 2, .others = 17, .removals = &removals}).exhaust({.preemptions = 0});
+    CHECK(removals > 0);
+    removals = 0;
+    locks({.tabs = 2, .others = 17, .removals = &removals}, lock_faults).sample(explored_seeds);
+    CHECK(removals > 0);
 }
 
 TEST_CASE("lock: every request ends when a tab is killed, frozen or cached at any moment") {

@@ -128,6 +128,29 @@ TEST_CASE("lock names: the tokens of a name rise after its queue was removed") {
     }
 }
 
+TEST_CASE("lock names: tokens of a forgotten name count as contended if another tab had it last") {
+    NamesScene scene;
+    auto& second = scene.origin.open_tab({});
+    NamesTab& other = second.run<NamesTab>(second);
+    const auto raise = [&scene](NamesTab& tab) {
+        LockTokens tokens;
+        tab.scope.spawn([](LockEpochs& epochs, LockTokens& raised) -> Task<void> {
+            raised = co_await epochs.raise("n", {});
+        }(tab.context.epochs, tokens));
+        scene.pass(1'000);
+        REQUIRE_FALSE(tokens.empty());
+        return tokens.contended;
+    };
+    scene.names.take("n");
+    scene.use_others(500);
+    CHECK_FALSE(raise(scene.names));
+    CHECK(raise(other));
+    scene.names.context.epochs.forget("n");
+    CHECK(raise(scene.names));
+    CHECK_FALSE(raise(scene.names));
+    CHECK(raise(other));
+}
+
 TEST_CASE("lock names: the queue of a lease stays, whose heartbeats must not begin anew") {
     NamesScene scene({.locks = false});
     scene.names.take("n");

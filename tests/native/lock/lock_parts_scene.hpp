@@ -94,7 +94,8 @@ struct LockParts {
     AcquireRequestPtr make(LockOptions options = {}) {
         auto request = std::make_shared<AcquireRequest>();
         request->id = context.stamps.next_id();
-        request->since_ms = context.stamps.next_ms(context.world.clock());
+        context.stamps.read_ms(context.world.clock());
+        request->since_ms = context.stamps.next_ms();
         request->options = std::move(options);
         return request;
     }

@@ -236,6 +236,8 @@ class LockTable {
 
     /// Whether no task of the table runs.
     [[nodiscard]] bool idle();
+    /// Whether this tab keeps a queue of the lock: it uses the lock, or has used it lately.
+    [[nodiscard]] bool keeps(std::string_view name) const;
 
   private:
     std::unique_ptr<LockContext> context_;

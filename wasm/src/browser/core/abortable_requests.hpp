@@ -13,7 +13,7 @@ namespace tabacus::browser {
 class AbortableRequests {
   public:
     /// Begins a request. Returns its signal, which abort() aborts.
-    AbortSignal begin(int request) { return signals_[request] = AbortSignal(); }
+    AbortSignal begin(int request) { return signals_[request]; }
 
     void abort(int request) {
         const auto found = signals_.find(request);

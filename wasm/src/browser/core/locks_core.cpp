@@ -30,15 +30,14 @@ Task<LocksCore::Numbers> LocksCore::take_permit(std::string name, int permits,
 }
 
 Task<LocksCore::Numbers> LocksCore::take(std::vector<std::string> names, LockOptions options) {
-    std::vector<Held> taken;
-    if (names.size() > 1) {
-        taken = co_await table_.acquire_all(std::move(names), std::move(options));
-    } else {
-        taken.push_back(co_await table_.acquire(names.front(), std::move(options)));
-        if (!taken.front()) taken.clear();
-    }
     Numbers numbers;
-    for (auto& held : taken) numbers.push_back(held_.keep(std::move(held)));
+    if (names.size() > 1) {
+        auto all = co_await table_.acquire_all(std::move(names), std::move(options));
+        for (auto& held : all) numbers.push_back(held_.keep(std::move(held)));
+    } else {
+        auto held = co_await table_.acquire(std::move(names.front()), std::move(options));
+        if (held) numbers.push_back(held_.keep(std::move(held)));
+    }
     co_return numbers;
 }
 

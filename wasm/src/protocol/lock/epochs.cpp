@@ -79,7 +79,7 @@ Task<LockTokens> LockEpochs::raise_once(const std::string& key, LockClaim claim,
         if (wanted && !wanted()) {
             co_await fail(ErrorCode::lock_lost, "the lock was lost before it was granted");
         }
-        const bool contended = row && row->last > seen_[key];
+        const bool contended = has_newer(key, row);
         tokens = co_await begin_epoch(transaction, key, row, claim);
         tokens.contended = contended;
         co_await sweeper_.sweep_if_due(transaction);
@@ -108,7 +108,7 @@ Task<LockTokens> LockEpochs::reserve(const std::string& key, LockClaim claim,
 Task<LockTokens> LockEpochs::reserve_in(Transaction& transaction, const std::string& key,
                                         LockClaim claim, std::shared_ptr<const bool> granted) {
     auto row = co_await read_in(transaction, key);
-    const bool contended = row && row->last > seen_[key];
+    const bool contended = has_newer(key, row);
     if (!row || *granted) {
         auto begun = co_await begin_epoch(transaction, key, row, std::move(claim));
         begun.contended = contended;
@@ -130,6 +130,14 @@ Task<LockTokens> LockEpochs::reserve_in(Transaction& transaction, const std::str
     }
     transaction.put(Store::locks, key, format_lock_row(*row));
     co_return tokens;
+}
+
+/// Whether another tab has reserved tokens after this tab's last ones. Of a lock that this tab has
+/// forgotten, or has not used yet, the row names the tab that had it last.
+bool LockEpochs::has_newer(const std::string& key, const std::optional<LockRow>& row) const {
+    if (!row) return false;
+    const auto seen = seen_.find(key);
+    return seen == seen_.end() ? row->tab != tab_ : row->last > seen->second;
 }
 
 /// Returns the newest token. Fails if fewer than `count` are left after it.

@@ -111,6 +111,7 @@ class LockEpochs {
                                 std::shared_ptr<const bool> granted);
     Task<LockTokens> begin_epoch(Transaction& transaction, const std::string& key,
                                  const std::optional<LockRow>& row, LockClaim claim);
+    [[nodiscard]] bool has_newer(const std::string& key, const std::optional<LockRow>& row) const;
     Task<std::int64_t> newest(const std::string& key, const std::optional<LockRow>& row,
                               std::int64_t count);
     [[nodiscard]] LockRow row_of(const LockTokens& tokens) const;

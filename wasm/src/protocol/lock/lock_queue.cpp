@@ -92,7 +92,8 @@ Task<Held> LockQueue::acquire(std::shared_ptr<LockQueue> /*self*/, LockOptions o
 AcquireRequestPtr LockQueue::make_request(LockOptions options) {
     auto request = std::make_shared<AcquireRequest>();
     request->id = lock_.context.stamps.next_id();
-    request->since_ms = lock_.context.stamps.next_ms(lock_.clock());
+    lock_.context.stamps.read_ms(lock_.clock());
+    request->since_ms = lock_.context.stamps.next_ms();
     request->options = std::move(options);
     auto& asked = request->options;
     asked.unfenced |=

@@ -155,4 +155,8 @@ bool LockTable::closed() const { return context_->state.closed(); }
 
 bool LockTable::idle() { return context_->idle(); }
 
+bool LockTable::keeps(std::string_view name) const {
+    return context_->queues.contains(escaped(name));
+}
+
 }  // namespace tabacus

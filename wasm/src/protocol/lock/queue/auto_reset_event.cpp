@@ -6,16 +6,7 @@ namespace tabacus {
 
 void AutoResetEvent::set() {
     set_ = true;
-    const auto signal = std::exchange(signal_, {});
-    signal.complete({});
-}
-
-Task<void> AutoResetEvent::wait() {
-    if (!set_) {
-        const auto signal = signal_;
-        co_await signal.async();
-    }
-    set_ = false;
+    if (const auto* const waiter = std::exchange(waiter_, nullptr)) waiter->resume();
 }
 
 }  // namespace tabacus

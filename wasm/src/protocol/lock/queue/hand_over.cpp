@@ -19,6 +19,7 @@ AcquireRequestPtr HandOver::admissible(const NativeHold& hold) {
     auto first = requests_.front();
     if (!first || first->options.mode != hold.mode) return nullptr;
     if (hold.mode == LockMode::exclusive && !hold.active.empty()) return nullptr;
+    const bool yields = must_yield(hold);  // reads the clock, also for the grant
     if (hold.uses == 0) return first;
     // If a position of a reader is next in line while this tab still holds the lock as a reader, no
     // other tab came between the two.
@@ -35,7 +36,7 @@ AcquireRequestPtr HandOver::admissible(const NativeHold& hold) {
     const bool behind = contenders_.came_before(*first);
     // A request that came before all contenders is granted before them, however long that takes.
     if (!contenders_.empty() && !behind) return first;
-    if (must_yield(hold)) return nullptr;
+    if (yields) return nullptr;
     // The barging window is for requests that were made while the tab had the lock.
     const bool again = first->since_ms >= hold.taken_ms;
     if (behind && !again) return nullptr;
@@ -47,7 +48,7 @@ AcquireRequestPtr HandOver::admissible(const NativeHold& hold) {
 }
 
 bool HandOver::must_yield(const NativeHold& hold) const {
-    const auto age_ms = lock_.clock().now_ms() - hold.taken_ms;
+    const auto age_ms = lock_.context.stamps.read_ms(lock_.clock()) - hold.taken_ms;
     return age_ms > slice_ms || age_ms < 0;  // negative: the clock was set back
 }
 

@@ -46,7 +46,7 @@ void NativeHolds::adopt_stolen(const HoldPtr& hold) {
 
 void NativeHolds::begin_hold(const HoldPtr& hold) {
     lock_.listen_near();
-    hold->taken_ms = lock_.clock().now_ms();
+    hold->taken_ms = lock_.context.stamps.read_ms(lock_.clock());
     hold->announced_ms = lock_.clock().monotonic_ms();
     hold->on_lost = [weak = self_, of = std::weak_ptr(hold)](std::string_view reason) {
         const auto self = weak.lock();
@@ -64,7 +64,7 @@ std::shared_ptr<Grant> NativeHolds::grant(const LockOptions& options, const Hold
     granted->id = lock_.context.stamps.next_id();
     granted->mode = hold->mode;
     granted->label = options.label;
-    granted->since_ms = lock_.context.stamps.next_ms(lock_.clock());
+    granted->since_ms = lock_.context.stamps.next_ms();
     const bool fenced = hold->mode == LockMode::exclusive && !options.unfenced;
     if (fenced) granted->token = hold->tokens.next++;
     hold->active.push_back(granted);

@@ -1,4 +1,4 @@
-/** The requests for locks that wait, and warnings of those that wait for long. */
+/** The requests of a tab's locks that wait, and warnings of those that wait for long. */
 
 /**
  * How long a warning waits for the description of the holder. If it does not come in time, the warning is
@@ -9,30 +9,24 @@ const answer_ms = 1_000;
 /** What a request waits for: its locks. @typedef {{ kind: 'lock' | 'semaphore', names: string[] }} Watched */
 
 /**
- * A request that waits.
- *
- * @typedef {object} Waiting
- * @property {number} request as lockAbort() takes it
- * @property {Watched | undefined} watched undefined if no warning of it is to come
- * @property {number} since_ms since when it waits
- */
-
-/**
- * Knows the requests that wait, and warns once of each that waits for a lock for longer than the option
+ * The requests of a tab's locks that wait. Warns once of each that waits for a lock for longer than the option
  * `timeouts.slowLock` of open().
  */
-export class SlowLocks {
+export class WaitingRequests {
     #locks;
     #owner;
     #clock;
     #slow_ms;
 
-    /** The oldest first. @type {Set<Waiting>} */
-    #waiting = new Set();
+    /** The times since when they wait, by their numbers, which lockAbort() takes. @type {Map<number, number>} */
+    #since_ms = new Map();
+
+    /** What those wait for of which a warning may come; the oldest first. @type {Map<number, Watched>} */
+    #watched = new Map();
 
     /**
-     * Ends the timer, which runs for the oldest request. It goes on when no request waits any more: most requests are
-     * granted at once, and must not pay for a timer each.
+     * Ends the timer, which runs for the oldest request. It goes on when no request waits any more: most requests wait
+     * for a moment, and must not pay for a timer each.
      *
      * @type {(() => void) | undefined}
      */
@@ -51,33 +45,30 @@ export class SlowLocks {
     }
 
     /**
-     * Called when a request begins to wait. Warns if it waits for long, unless end() is called before. Candidates of
-     * leaders are left out, because they wait for as long as another tab leads.
+     * Adds a request. Warns if it waits for long, unless end() is called before. Candidates of leaders are left out,
+     * because they wait for as long as another tab leads.
      *
      * @param {number} request
      * @param {Watched | undefined} watched undefined if it does not wait for a lock
-     * @returns {Waiting}
      */
     begin(request, watched) {
-        const isWatched =
-            watched &&
-            this.#slow_ms !== Infinity &&
-            !watched.names.some((name) => name.startsWith('leader/'));
-        const since_ms = this.#clock.monotonic();
-        const waiting = { request, watched: isWatched ? watched : undefined, since_ms };
-        this.#waiting.add(waiting);
-        if (isWatched && !this.#stop) this.#start(this.#slow_ms);
-        return waiting;
+        this.#since_ms.set(request, this.#clock.monotonic());
+        const warns = this.#slow_ms !== Infinity && watched;
+        if (warns && !watched.names.some((name) => name.startsWith('leader/'))) {
+            this.#watched.set(request, watched);
+            if (!this.#stop) this.#start(this.#slow_ms);
+        }
     }
 
-    /** The requests that wait. */
-    requests() {
-        return [...this.#waiting].map(({ request }) => request);
+    /** The numbers of the requests. */
+    numbers() {
+        return [...this.#since_ms.keys()];
     }
 
-    /** Called when a request waits no more. @param {Waiting} waiting */
-    end(waiting) {
-        this.#waiting.delete(waiting);
+    /** Removes a request, if it is there. @param {number} request */
+    end(request) {
+        this.#since_ms.delete(request);
+        this.#watched.delete(request);
     }
 
     /** Starts the timer. A tab that is no longer used can be collected meanwhile. @param {number} delay_ms */
@@ -98,30 +89,33 @@ export class SlowLocks {
      */
     _warnOfOld() {
         this.#stop = undefined;
-        /** @type {Map<string, [Waiting, Watched]>} */
+        /** @type {Map<string, [number, Watched]>} */
         const oldest = new Map();
-        for (const waiting of this.#waiting) {
-            const { watched, since_ms } = waiting;
-            if (!watched) continue;
-            const left_ms = since_ms + this.#slow_ms - this.#clock.monotonic();
+        for (const [request, watched] of this.#watched) {
+            const left_ms = this.#slow_ms - this.#waited_ms(request);
             if (left_ms > 0) {
                 this.#start(Math.max(left_ms, answer_ms));
                 break;
             }
-            waiting.watched = undefined;
+            this.#watched.delete(request);
             const key = JSON.stringify([watched.kind, watched.names]);
-            if (!oldest.has(key)) oldest.set(key, [waiting, watched]);
+            if (!oldest.has(key)) oldest.set(key, [request, watched]);
         }
-        for (const [waiting, watched] of oldest.values()) void this.#warn(waiting, watched);
+        for (const [request, watched] of oldest.values()) void this.#warn(request, watched);
     }
 
-    /** @param {Waiting} waiting @param {Watched} watched */
-    async #warn(waiting, { kind, names }) {
+    /** How long a request has waited; NaN if it does not wait any more. @param {number} request */
+    #waited_ms(request) {
+        return this.#clock.monotonic() - (this.#since_ms.get(request) ?? NaN);
+    }
+
+    /** @param {number} request @param {Watched} watched */
+    async #warn(request, { kind, names }) {
         const holders = kind === 'lock' ? await Promise.all(names.map((name) => this.#holderOf(name))) : [];
-        const waited_s = Math.round((this.#clock.monotonic() - waiting.since_ms) / 1000);
+        const waited_s = Math.round(this.#waited_ms(request) / 1000);
         const known =
             holders.filter((holder) => holder !== undefined).join(', ') || 'who holds it is not known';
-        if (!this.#waiting.has(waiting) || this.#locks._access._ended) return;
+        if (!this.#since_ms.has(request) || this.#locks._access._ended) return;
         this.#owner._emit('warning', {
             code: 'slow-lock',
             message: `A request for the ${kind} "${names.join('", "')}" has waited for ${waited_s} s: ${known}.`,
