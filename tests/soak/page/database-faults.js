@@ -24,6 +24,15 @@ IDBDatabase.prototype.transaction = function (...given) {
     return begun;
 };
 
+/** The transactions whose commit() was called. @type {WeakSet<IDBTransaction>} */
+const committed = new WeakSet();
+
+const { commit } = IDBTransaction.prototype;
+IDBTransaction.prototype.commit = function () {
+    committed.add(this);
+    commit.call(this);
+};
+
 /**
  * Delivers the success of a request later. The listener is the first of the request.
  *
@@ -43,8 +52,17 @@ function holdBack(request, delay_ms) {
     });
 }
 
-/** @param {Event} event */
-const swallow = (event) => event.stopImmediatePropagation();
+/**
+ * Hides an event from the package. A browser that delivers no answer waits for the rest of a transaction. Here the event
+ * was dispatched, so the browser would commit what the package has requested so far, unless the transaction is aborted.
+ *
+ * @param {Event} event
+ */
+function swallow(event) {
+    event.stopImmediatePropagation();
+    const { transaction: cut } = /** @type {Partial<IDBRequest>} */ (event.target);
+    if (event.type === 'success' && cut && !committed.has(cut)) cut.abort();
+}
 
 export const databaseFaults = {
     /** Makes all transactions of the present connections abort, without an event of the connection. */
@@ -62,7 +80,10 @@ export const databaseFaults = {
         connections.clear();
     },
 
-    /** Commits the transactions of the present connections, but never answers: no request of them gets an event any more. */
+    /**
+     * Never answers the present connections: no request and no transaction of them gets an event any more. A transaction
+     * is committed if its commit() was called.
+     */
     silenceConnections() {
         for (const connection of connections)
             for (const type of ['success', 'error', 'complete', 'abort'])
