@@ -83,7 +83,7 @@ class [[nodiscard]] Async {
     [[nodiscard]] static bool await_ready() noexcept { return false; }
     template <typename Promise>
     bool await_suspend(std::coroutine_handle<Promise> awaiting) noexcept {
-        return begin(awaiting.promise(), false);
+        return begin(awaiting.promise());
     }
     [[gnu::noinline]] T await_resume() {
         if (detail::failures_throw && operation_->failed()) raise(operation_->failure());
@@ -96,9 +96,13 @@ class [[nodiscard]] Async {
 
     Async() : operation_(std::make_unique<detail::OperationOf<T>>()) {}
 
-    bool begin(detail::Frame& awaiting, bool attempted) noexcept {
+    bool begin(detail::Frame& awaiting) noexcept {
         begun_ = true;
-        return operation_->await_by(awaiting, attempted);
+        return operation_->await_by(awaiting, false);
+    }
+    bool begin_attempt(detail::Frame& awaiting) noexcept {
+        begun_ = true;
+        return operation_->await_by(awaiting, true);
     }
     [[gnu::noinline]] Outcome<T> outcome() {
         return {std::move(operation_->value()), std::move(operation_->failure())};

@@ -13,7 +13,7 @@ namespace tabacus {
 /// What fail() returns. Awaiting it ends the coroutine.
 class [[nodiscard]] Failing {
   public:
-    explicit Failing(Failure failure) : failure_(std::move(failure)) {}
+    explicit Failing(Failure failure) { failure_.put(std::move(failure)); }
     [[nodiscard]] static bool await_ready() noexcept { return false; }
     template <typename Promise>
     bool await_suspend(std::coroutine_handle<Promise> awaiting) noexcept {
@@ -21,16 +21,14 @@ class [[nodiscard]] Failing {
         end(awaiting.promise());
         return true;
     }
-    [[noreturn]] void await_resume() const {
-        if (detail::failures_throw) raise(failure_);
+    [[noreturn]] void await_resume() {
+        if (detail::failures_throw) raise(failure_.take());
         __builtin_unreachable();  // a frame that failed is never resumed
     }
 
   private:
-    [[gnu::noinline]] void end(detail::Frame& awaiting) noexcept {
-        awaiting.fail(std::move(failure_));
-    }
-    Failure failure_;
+    [[gnu::noinline]] void end(detail::Frame& awaiting) noexcept { awaiting.fail(failure_.take()); }
+    FailureInTransit failure_;
 };
 
 /// Fails the coroutine that evaluates `co_await fail(…)`.

@@ -35,6 +35,17 @@ inline Error error_of(const Failure& failure) {
     }
 }
 
+/// A failure on its way to the frame that takes it.
+class FailureInTransit {
+  public:
+    void put(Failure failure) noexcept { failure_ = std::move(failure); }
+    [[nodiscard]] Failure take() noexcept { return std::exchange(failure_, nullptr); }
+    explicit operator bool() const noexcept { return failure_ != nullptr; }
+
+  private:
+    Failure failure_;
+};
+
 #else
 
 using Failure = std::unique_ptr<const Error>;
@@ -44,6 +55,21 @@ inline Failure failure_of(Error error) { return std::make_unique<const Error>(st
 [[noreturn]] inline void raise(const Failure&) { std::abort(); }
 
 inline const Error& error_of(const Failure& failure) { return *failure; }
+
+/// A failure on its way to the frame that takes it. Whatever puts a failure calls the taker before it
+/// does anything else. So this needs no destructor, which would be in each of hundreds of frames.
+class FailureInTransit {
+  public:
+    FailureInTransit() = default;
+    FailureInTransit(const FailureInTransit&) = delete;
+    FailureInTransit& operator=(const FailureInTransit&) = delete;
+    void put(Failure failure) noexcept { error_ = failure.release(); }
+    [[nodiscard]] Failure take() noexcept { return Failure(std::exchange(error_, nullptr)); }
+    explicit operator bool() const noexcept { return error_ != nullptr; }
+
+  private:
+    const Error* error_ = nullptr;
+};
 
 #endif
 

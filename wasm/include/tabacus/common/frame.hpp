@@ -22,7 +22,7 @@ class Frame {
 
     void resume() const { self_.resume(); }
     [[nodiscard]] bool done() const { return self_.done(); }
-    [[nodiscard]] Failure& failure() noexcept { return failure_; }
+    [[nodiscard]] FailureInTransit& failure() noexcept { return failure_; }
 
     /// Runs this frame to its end or to its first await that suspends. Returns true if `parent` has
     /// to wait. `attempted`: whether the parent asks for the outcome; a failure does not end it
@@ -32,7 +32,7 @@ class Frame {
         attempted_ = attempted;
         self_.resume();
         if (failure_ && !failures_throw) {
-            if (!attempted) parent.fail(std::move(failure_));
+            if (!attempted) parent.fail(failure_.take());
             return !attempted;
         }
         if (self_.done()) return false;
@@ -45,12 +45,12 @@ class Frame {
     /// run_for(), which checks for the failure when it returns.
     void fail(Failure failure) noexcept {
         if (!parent_) std::terminate();
-        failure_ = std::move(failure);
+        failure_.put(std::move(failure));
         if (!waiter_) return;
         if (attempted_) {
             waiter_->resume();
         } else {
-            waiter_->fail(std::move(failure_));
+            waiter_->fail(failure_.take());
         }
     }
 
@@ -73,7 +73,7 @@ class Frame {
 #ifdef __cpp_exceptions
     void unhandled_exception() {
         if (!failures_throw) throw;
-        failure_ = std::current_exception();
+        failure_.put(std::current_exception());
     }
 #else
     [[noreturn]] static void unhandled_exception() noexcept { std::terminate(); }
@@ -84,7 +84,7 @@ class Frame {
     Frame* parent_ = nullptr;
     Frame* waiter_ = nullptr;  // the parent, once it is suspended
     bool attempted_ = false;
-    Failure failure_;
+    FailureInTransit failure_;
 };
 
 }  // namespace tabacus::detail

@@ -94,11 +94,11 @@ class [[nodiscard]] Task {
     [[nodiscard]] static bool await_ready() noexcept { return false; }
     template <typename Promise>
     bool await_suspend(std::coroutine_handle<Promise> parent) {
-        return begin(parent.promise(), false);
+        return begin(parent.promise());
     }
     [[gnu::noinline]] T await_resume() {
         promise_type& promise = handle_.promise();
-        if (detail::failures_throw && promise.failure()) raise(promise.failure());
+        if (detail::failures_throw && promise.failure()) raise(promise.failure().take());
         if constexpr (!std::is_void_v<T>) return std::move(*promise.value);
     }
 
@@ -107,7 +107,7 @@ class [[nodiscard]] Task {
     /// Takes the outcome out of the task. Requires that the task has ended.
     [[gnu::noinline]] auto outcome() {
         promise_type& promise = handle_.promise();
-        return Outcome(std::move(promise.value), std::move(promise.failure()));
+        return Outcome(std::move(promise.value), promise.failure().take());
     }
 
   private:
@@ -115,9 +115,8 @@ class [[nodiscard]] Task {
     template <typename Awaitable>
     friend class detail::Attempt;
 
-    [[gnu::noinline]] bool begin(detail::Frame& parent, bool attempted) {
-        return frame().run_for(parent, attempted);
-    }
+    [[gnu::noinline]] bool begin(detail::Frame& parent) { return frame().run_for(parent, false); }
+    bool begin_attempt(detail::Frame& parent) { return frame().run_for(parent, true); }
 
     Handle handle_ = nullptr;
 };
@@ -142,7 +141,7 @@ class [[nodiscard]] Attempt {
     [[nodiscard]] static bool await_ready() noexcept { return false; }
     template <typename Promise>
     bool await_suspend(std::coroutine_handle<Promise> parent) {
-        return awaitable_.begin(parent.promise(), true);
+        return awaitable_.begin_attempt(parent.promise());
     }
     auto await_resume() { return awaitable_.outcome(); }
 
@@ -186,7 +185,7 @@ class Scope {
         running_.push_back(std::move(task));
         handle.resume();
         if (detail::failures_throw && handle.done() && handle.promise().failure()) {
-            raise(handle.promise().failure());
+            raise(handle.promise().failure().take());
         }
     }
 
