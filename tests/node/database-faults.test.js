@@ -192,6 +192,7 @@ test('a connection that dies is replaced, with and without an event, and for goo
 
 test('a read of a transaction that ended without a connection rejects', async () => {
     const { origin, tab: document, window, timed } = await page();
+    Object.assign(window.document, { createElement: undefined }); // it can make no frame
     const tab = await open({ window });
     const advice = { code: 'store-failed', message: /reload the page/ };
     const run = tab.lock('l').run((held) =>

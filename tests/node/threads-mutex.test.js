@@ -18,7 +18,11 @@ before(async () => {
     adders = await startAdders(spawn, 3, shared.handle);
 });
 
-after(() => Promise.all(adders.map((adder) => adder.terminate())));
+after(async () => {
+    await Promise.all(adders.map((adder) => adder.terminate()));
+    // What polls since the test without Atomics.waitAsync would keep the process alive.
+    shared.close();
+});
 
 /** @param {string} code */
 const withCode = (code) => (/** @type {unknown} */ error) => {

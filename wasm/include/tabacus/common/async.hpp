@@ -40,7 +40,7 @@ class Completer {
         keep_alive->fail(std::move(failure));
     }
     [[nodiscard]] bool completed() const noexcept { return operation_->ready(); }
-    /// True while a coroutine is suspended on the Async.
+    /// Whether a coroutine is suspended on the Async.
     [[nodiscard]] bool awaited() const noexcept { return operation_->awaited(); }
     [[nodiscard]] Async<T> async() const { return Async<T>(operation_); }
 

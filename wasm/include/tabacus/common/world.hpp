@@ -203,8 +203,8 @@ struct DatabaseEvent {
 /// the connection, the next begin() reopens it.
 class Database {
   public:
-    /// False if the platform has no IndexedDB, or refused to open the database when the tab was
-    /// opened.
+    /// Returns false if the platform has no IndexedDB, or refused to open the database when the tab
+    /// was opened.
     [[nodiscard]] virtual bool available() const = 0;
     /// Opens the connection if it is not open. Fails with store_failed.
     virtual Async<Unit> open() = 0;
