@@ -1,5 +1,7 @@
 /** Bounds the wait for a file of the package. */
 
+import { mayHang } from './may-hang.web.js';
+
 /**
  * How long a file may take to arrive. The files that an application loads have at most 100 KB, compressed. A
  * file that takes longer therefore arrives at less than 14 kbit/s, or never. A browser itself waits for a
@@ -8,17 +10,17 @@
 const arrival_ms = 60_000;
 
 /**
- * Settles as `loading` does, or rejects after `arrival_ms`. A file of the disk has no bound, because its read always ends.
+ * Settles as `loading` does, or rejects after `arrival_ms`. A file of the disk has no bound.
  *
  * @template File
- * @param {string} address
+ * @param {string | undefined} address undefined for a module of the package
  * @param {Promise<File>} loading
  * @param {(why: string) => Error} late makes the error
  * @param {Pick<typeof globalThis, 'setTimeout' | 'clearTimeout'>} [platform]
  * @returns {Promise<File>}
  */
 export function withinArrival(address, loading, late, platform = globalThis) {
-    if (address.startsWith('file:')) return loading;
+    if (!mayHang(address)) return loading;
     return new Promise((resolve, reject) => {
         const timer = platform.setTimeout(() => reject(late('no answer within 60 s')), arrival_ms);
         loading.then(resolve, reject).finally(() => platform.clearTimeout(timer));

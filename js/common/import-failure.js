@@ -25,10 +25,9 @@ export function importFailure(cause) {
  *
  * @template Module
  * @param {Promise<Module>} importing the promise that `import()` has returned
- * @param {string} [from] the address of a module of the package
  * @returns {Promise<Module>} rejects with `unavailable`, at the latest after 60 s, unless the package is on the disk
  */
-export const imported = (importing, from = import.meta.url) =>
-    withinArrival(from, importing, Error).catch((cause) => {
+export const imported = (importing) =>
+    withinArrival(undefined, importing, Error).catch((cause) => {
         throw importFailure(cause);
     });

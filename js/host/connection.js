@@ -11,7 +11,7 @@
 
 import { DatabaseFactories } from './database-factories.js';
 import { storeFailure } from './failure.js';
-import { createStores, isComplete } from './schema.js';
+import { isComplete, upgrade } from './schema.js';
 
 /**
  * How long to wait before a connection that died is replaced, by the number of failures in a row. If the storage
@@ -33,8 +33,7 @@ export const foreignDatabase = 'a foreign database has the name';
 
 /** Opens the connection, keeps it, and reports when it is lost. */
 export class DatabaseConnection {
-    /** @protected */
-    _factories;
+    /** @protected */ _factories;
     #name;
     #host;
     #report;
@@ -45,8 +44,9 @@ export class DatabaseConnection {
     /**
      * The callers that wait for a pending opening; undefined if none is pending.
      * @type {Opened[] | undefined}
+     * @protected
      */
-    #waiting;
+    _waiting;
 
     /** Repeats the request of a pending opening. @type {(() => void) | undefined} */
     #openAnew;
@@ -57,8 +57,7 @@ export class DatabaseConnection {
     /** Whether close() was called meanwhile. */
     #closeLater = false;
 
-    /** @protected */
-    _disposed = false;
+    /** @protected */ _disposed = false;
 
     /** Whether a connection was open before. */
     #wasOpen = false;
@@ -143,15 +142,15 @@ export class DatabaseConnection {
      * @param {Opened} opened called before this returns if the connection is open
      */
     use(opened) {
-        if (this._connection && this._factories.removed) this.#lost(this._connection);
+        this._checkFrame();
         if (this._connection) {
             opened(this._connection, ['store-failed', '']);
         } else if (this.#openingFailure || this._resting) {
             opened(undefined, this.#openingFailure ?? this._withAdvice(['store-failed', this.#cause]));
-        } else if (this.#waiting) {
-            this.#waiting.push(opened);
+        } else if (this._waiting) {
+            this._waiting.push(opened);
         } else {
-            this.#waiting = [opened];
+            this._waiting = [opened];
             this.#requestLater();
         }
     }
@@ -178,14 +177,25 @@ export class DatabaseConnection {
      */
     _replace(connection, cause, hung) {
         if (this._connection !== connection) return;
+        const { frame } = this._factories;
         this.#fail(cause, hung);
         this._drop(connection);
         connection.close();
+        // In a frame that is removed, the other transactions of the connection get no event.
+        if (frame && frame !== this._factories.frame) this._disconnected(connection);
+    }
+
+    /** If the page has removed the frame, opens the database anew. The connections of the frame get no event. @protected */
+    _checkFrame() {
+        if (!this._factories.removed) return;
+        this._factories.usePage();
+        if (this._connection) return this.#lost(this._connection);
+        this.#unwatch();
+        if (this._waiting) this.#openAnew?.();
     }
 
     /**
-     * Counts a connection that has died or could not be replaced. If that was the last attempt, the database is
-     * unusable.
+     * Counts a connection that died or was not replaced. After the last attempt the database is unusable.
      *
      * @param {string} cause
      * @param {boolean} hung
@@ -321,7 +331,7 @@ export class DatabaseConnection {
     _upgradeForeign(connection) {
         this._connection = undefined;
         connection.close();
-        this.#waiting = [];
+        this._waiting = [];
         this.#request(connection.version + 1);
     }
 
@@ -354,7 +364,8 @@ export class DatabaseConnection {
             const request = /** @type {IDBFactory} */ (this._factories.current).open(this.#name, version);
             request.onupgradeneeded = (event) => {
                 upgrading = true;
-                this.#upgrade(request, event, full);
+                const dataLoss = upgrade(request, event, full ? undefined : this.#host.clock);
+                if (dataLoss !== undefined) this.#report.databaseCreated(dataLoss);
             };
             request.onblocked = () => {
                 const message = 'Another connection to the database holds up its upgrade.';
@@ -399,7 +410,6 @@ export class DatabaseConnection {
                 `the database has not opened within ${timeouts.transaction} ms: another tab may block it`,
             ];
             this.#answer(undefined, this.#openingFailure);
-            this.#waiting = [];
         });
         return () => {
             stopOpen();
@@ -407,22 +417,11 @@ export class DatabaseConnection {
         };
     }
 
-    /**
-     * Makes the stores, and reports a new database.
-     *
-     * @param {IDBOpenDBRequest} request
-     * @param {IDBVersionChangeEvent} event
-     * @param {boolean} full whether no row is written
-     */
-    #upgrade({ result, transaction }, event, full) {
-        const { clock } = this.#host;
-        const [high, low] = [clock.random32().toString(36), clock.random32().toString(36)];
-        const generation = full ? undefined : high + low.padStart(7, '0');
-        createStores(result, /** @type {IDBTransaction} */ (transaction), generation);
-        if (event.oldVersion > 0 || full) return; // not new, or reported already
-        // A property of Chromium alone, which may have discarded a database, and reports that only here.
-        const { dataLoss = 'none' } = /** @type {{ dataLoss?: string }} */ (event);
-        this.#report.databaseCreated(String(dataLoss));
+    /** Ends the bounds of an opening. */
+    #unwatch() {
+        this.#stopWatching?.();
+        this.#stopWatching = undefined;
+        this.#openingFailure = undefined;
     }
 
     /**
@@ -451,11 +450,9 @@ export class DatabaseConnection {
             this.#fail(why[1], false);
             if (!this._exhausted) return this.#requestLater();
         }
-        this.#stopWatching?.();
-        this.#stopWatching = undefined;
+        this.#unwatch();
         const late = this.opening;
         this.opening = false;
-        this.#openingFailure = undefined;
         this.#answer(connection, connection ? why : this._withAdvice(why));
         if (!late) return;
         this.usable = connection !== undefined;
@@ -470,12 +467,16 @@ export class DatabaseConnection {
      * @param {import('./failure.js').Failure} why
      */
     #answer(connection, why) {
-        const waiting = this.#waiting ?? [];
+        const waiting = this._waiting ?? [];
         // The list is emptied before the callbacks run, since a callback that gets a failure may call use() again,
         // and then waits for a new opening.
-        this.#waiting = undefined;
+        this._waiting = this.#openingFailure && []; // then the opening goes on
         for (const opened of waiting) opened(connection, why);
+        this._tidy();
     }
+
+    /** Called when an opening has ended. @protected */
+    _tidy() {}
 
     /** Keeps a connection, and listens for its end. @param {IDBDatabase} connection */
     #keep(connection) {

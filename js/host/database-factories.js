@@ -11,11 +11,11 @@ import { hiddenFrame } from './hidden-frame.js';
 export class DatabaseFactories {
     #platform;
 
-    /** That of the page. @type {IDBFactory | undefined} */
+    /** The factory of the page. @type {IDBFactory | undefined} */
     #own;
 
-    /** @type {HTMLIFrameElement | undefined} */
-    #frame;
+    /** The hidden frame whose factory is used. @type {HTMLIFrameElement | undefined} */
+    frame;
 
     /** Whether no transaction was completed since the frame was made. */
     #untested = false;
@@ -26,27 +26,26 @@ export class DatabaseFactories {
         this.#own = isOpaque(platform) ? undefined : attempt(() => platform.indexedDB);
     }
 
-    /** That of the frame, or else that of the page. Undefined if there is none. */
+    /** The factory of the frame if there is a frame, otherwise that of the page. Undefined if the page has none. */
     get current() {
-        if (this.removed) this.usePage();
-        return attempt(() => this.#frame?.contentWindow?.indexedDB) ?? this.#own;
+        return attempt(() => this.frame?.contentWindow?.indexedDB) ?? this.#own;
     }
 
     /** Whether the page has removed the frame: its connections are closed, and their events do not come. */
     get removed() {
-        return this.#frame?.isConnected === false;
+        return this.frame?.isConnected === false;
     }
 
     /**
      * After repeated failures, makes a new frame for the next attempt. If the last attempt was in a new frame, the page
      * is next.
-     * @returns {boolean} whether the next attempt is in a frame; false also if this platform cannot make one
+     * @returns {boolean} whether the next attempt is in a frame; it is not if this platform cannot make a frame
      */
     alternate() {
         const again = this.#untested;
         this.usePage();
-        this.#frame = again ? undefined : attempt(() => hiddenFrame(this.#platform));
-        this.#untested = this.#frame !== undefined;
+        this.frame = again ? undefined : attempt(() => hiddenFrame(this.#platform));
+        this.#untested = this.frame !== undefined;
         return this.#untested;
     }
 
@@ -57,8 +56,8 @@ export class DatabaseFactories {
 
     /** Removes the frame, after its transactions have ended, and uses the page. */
     usePage() {
-        this.#frame?.remove();
-        this.#frame = undefined;
+        this.frame?.remove();
+        this.frame = undefined;
         this.#untested = false;
     }
 }

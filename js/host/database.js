@@ -177,7 +177,7 @@ export class DatabaseHost extends DatabaseConnection {
         if (this.#unfinished.size > 0) return;
         this.#stopChecking?.();
         this.#stopChecking = undefined;
-        if (this._disposed) this._factories.usePage();
+        this._tidy();
         for (const start of this.#waitingForProbe.splice(0)) start();
     }
 
@@ -187,6 +187,7 @@ export class DatabaseHost extends DatabaseConnection {
         const { clock, timeouts } = this.#host;
         this.#stopChecking = clock.after(timeouts.transaction / checksPerTimeout, () => {
             this.#stopChecking = undefined;
+            this._checkFrame();
             for (const transaction of [...this.#unfinished.keys()]) transaction.tick();
             this.#check();
         });
@@ -225,7 +226,12 @@ export class DatabaseHost extends DatabaseConnection {
     dispose() {
         for (const transaction of [...this.#unfinished.keys()]) transaction.abort();
         super.dispose();
-        if (this.#unfinished.size === 0) this._factories.usePage();
+        this._tidy();
+    }
+
+    /** Removes the frame of a closed tab, once nothing is under way in it. @override @protected */
+    _tidy() {
+        if (this._disposed && !this._waiting && this.#unfinished.size === 0) this._factories.usePage();
     }
 
     /** @override @protected */

@@ -35,6 +35,25 @@ export function isComplete(connection) {
 }
 
 /**
+ * Makes the stores of a database that is new or has another version.
+ *
+ * @param {IDBOpenDBRequest} request
+ * @param {IDBVersionChangeEvent} event
+ * @param {Pick<import('./clock.js').ClockHost, 'random32'> | undefined} random undefined if the disk is full, so that no
+ *   row is written
+ * @returns {string | undefined} for a new database, whether the browser has discarded the former one: `none` or
+ *   another word. Only Chromium reports that
+ */
+export function upgrade({ result, transaction }, event, random) {
+    const generation =
+        random && random.random32().toString(36) + random.random32().toString(36).padStart(7, '0');
+    createStores(result, /** @type {IDBTransaction} */ (transaction), generation);
+    if (event.oldVersion > 0 || !random) return undefined; // not new, or reported already
+    const { dataLoss = 'none' } = /** @type {{ dataLoss?: string }} */ (event);
+    return String(dataLoss);
+}
+
+/**
  * Makes the stores that are missing. If a foreign store has one of our names, it is renamed and keeps its
  * records: no data is deleted.
  *
@@ -43,7 +62,7 @@ export function isComplete(connection) {
  * @param {string | undefined} generation if given, the generation of a new database. It is stored here, so
  *   that the first tab that commits need not store it
  */
-export function createStores(connection, upgrade, generation) {
+function createStores(connection, upgrade, generation) {
     for (const name of storeNames) {
         if (connection.objectStoreNames.contains(name)) {
             const store = upgrade.objectStore(name);

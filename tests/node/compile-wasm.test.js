@@ -82,14 +82,14 @@ test('a file that does not arrive is refused after 60 s, and the next call fetch
 
 test('a script that does not arrive is refused after 60 s, and one that arrives keeps no timer', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
-    const late = assert.rejects(imported(new Promise(() => {}), address.href), {
+    const late = assert.rejects(imported(new Promise(() => {})), {
         code: 'unavailable',
         message: /a module of the package .*\(no answer within 60 s\): call again/,
     });
     t.mock.timers.tick(60_000);
     await late;
     const stopTimer = t.mock.method(globalThis, 'clearTimeout');
-    assert.equal(await imported(Promise.resolve('module'), address.href), 'module');
+    assert.equal(await imported(Promise.resolve('module')), 'module');
     assert.equal(stopTimer.mock.callCount(), 1);
 });
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open } from 'tabacus';
-import { details } from './page-waits.js';
+import { details, sleep, until } from './page-waits.js';
 import { testOrigin } from './test-origin.js';
 
 /** @typedef {import('./test-origin.js').TestOrigin} TestOrigin */
@@ -31,6 +31,17 @@ const withoutFrames = ({ window }) => Object.assign(window.document, { createEle
 /** The frames of a page. @param {import('tabacus/emulator').Tab} page */
 const framesOf = ({ window }) =>
     /** @type {HTMLIFrameElement[]} */ ([...window.document.querySelectorAll('iframe')]);
+
+/**
+ * Settles as a call does, or rejects after a time of the page's clock.
+ *
+ * @template T
+ * @param {import('tabacus/emulator').Tab} page
+ * @param {number} most_ms
+ * @param {Promise<T>} call
+ */
+const within = ({ window }, most_ms, call) =>
+    Promise.race([call, sleep(window, most_ms).then(() => assert.fail(`no answer within ${most_ms} ms`))]);
 
 /**
  * Lets the next transactions of one kind die, either before they write anything or when they have been committed.
@@ -352,4 +363,42 @@ test('after a page has lost IndexedDB for good, it goes on through a hidden fram
     assert.equal(await reloaded.counter('c').read(), 6);
     assert.equal((await reloaded.queue('q').jobs()).length, 1);
     await reloaded.close();
+});
+
+test('a page goes on after its frame was removed while the database was opening in it', async () => {
+    const { origin, page, tab } = await openPage();
+    const counter = tab.counter('c');
+    counter.add(1);
+    await counter.flush();
+    origin.emulated.breakDatabase(page, 'dead-connection', { forGood: true });
+    counter.add(1);
+    const flushed = counter.flush().catch(() => {});
+    await until(page.window, () => framesOf(page).length === 1);
+    const answer = origin.emulated.breakDatabase(page, 'hang-open');
+    await sleep(page.window, 1_000);
+    for (const frame of framesOf(page)) frame.remove();
+    answer();
+    await within(page, 26_000, flushed);
+    await within(page, 5_000, counter.flush());
+    assert.equal(await counter.read(), 2);
+    await tab.close();
+});
+
+test('a page goes on after its frame was removed while a transaction was not answered in it', async () => {
+    const { origin, page, tab } = await openPage();
+    const counter = tab.counter('c');
+    counter.add(1);
+    await counter.flush();
+    origin.emulated.breakDatabase(page, 'dead-connection', { forGood: true });
+    counter.add(1);
+    await counter.flush();
+    const warnings = details(tab, 'warning');
+    origin.emulated.breakDatabase(page, 'hang-transaction');
+    const enqueued = tab.queue('q').enqueue(1);
+    await sleep(page.window, 100);
+    for (const frame of framesOf(page)) frame.remove();
+    await within(page, 5_000, enqueued);
+    assert.equal((await tab.queue('q').jobs()).length, 1);
+    assert.deepEqual([...new Set(warnings.map(({ code }) => code))], ['connection-replaced']);
+    await tab.close();
 });
