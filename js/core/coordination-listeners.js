@@ -12,7 +12,7 @@
  * @property {(notification: QueueNotification) => void} receive something happened in the queue
  */
 
-/** So many names of locks are counted before any is forgotten. */
+/** The number of lock names at which the set of them may be cleared. */
 const lockNamesKept = 1_024;
 
 /** The callbacks of locks and queues for the program. The program identifies each by a number. */
@@ -32,8 +32,8 @@ export class CoordinationListeners {
     #last = 0;
 
     /**
-     * Returns the names of locks that may be in use, for Bridge.admit(). Forgets all of them if most are let go: those
-     * that are in use are counted again when they are used again.
+     * Returns the names of locks that may be in use, for Bridge.admit(). Forgets all of them if most are let go. A lock
+     * that stays held is not counted again until it is requested again.
      *
      * @param {number} calls how many calls are not answered: each may wait for a lock
      */

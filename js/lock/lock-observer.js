@@ -1,7 +1,7 @@
 import { closedError } from '../common/errors.js';
 import { lockNames, lockQuery, lockUnwatch, lockWatch } from '../core/generated/locks.js';
 import { reportTo } from '../host/failure.js';
-import { domName } from './names.js';
+import { domName, lockName } from './names.js';
 
 /**
  * A request for a lock, of any tab.
@@ -42,7 +42,7 @@ export class LockObserver {
     async _requestsOf(name) {
         const locks = this.#locks;
         locks._access._assertAsked();
-        return (await lockQuery(locks._bridge, locks._name(name))).map(requestFrom);
+        return (await lockQuery(locks._bridge, lockName(locks, name))).map(requestFrom);
     }
 
     /**
@@ -100,7 +100,7 @@ export class LockObserver {
     #watch(name, listener) {
         const locks = this.#locks;
         locks._access._assertOpen();
-        const known = locks._name(name);
+        const known = lockName(locks, name);
         const { listeners } = locks._bridge;
         const watch = listeners.take();
         let asking = false;

@@ -389,7 +389,7 @@ export class TabLocks {
         const { signal, timeout } = checkOptions(given, ['signal', 'timeout']);
         const limit = checkTimeout(timeout);
         this._access._assertAsked();
-        const known = this._name(name);
+        const known = lockName(this, name);
         await this._wait(
             { signals: [checkSignal(signal)], timeout: limit },
             (request) => lockWait(this._bridge, known, limit, request),
@@ -482,9 +482,12 @@ export class TabLocks {
             end?.done();
             this.#waiting.end(request);
         };
+        const { promises } = this._bridge;
+        const before = promises.size;
         const started = start(request);
-        // A request that the core answers at once, as most are, does not wait.
-        if (this._bridge.promises.lastIsOpen) this.#waiting.begin(request, watched);
+        // A request that the core answers at once, as most are, does not wait. The second condition holds if a
+        // listener that start() has called made the last call.
+        if (promises.lastIsOpen || promises.size > before) this.#waiting.begin(request, watched);
         const answer = started.then(
             (value) => {
                 ended();

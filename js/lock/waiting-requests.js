@@ -18,10 +18,10 @@ export class WaitingRequests {
     #clock;
     #slow_ms;
 
-    /** The times since when they wait, by their numbers, which lockAbort() takes. @type {Map<number, number>} */
+    /** When each request began to wait, by the number that lockAbort() takes. @type {Map<number, number>} */
     #since_ms = new Map();
 
-    /** What those wait for of which a warning may come; the oldest first. @type {Map<number, Watched>} */
+    /** The locks of each request for which a warning is still due, the oldest first. @type {Map<number, Watched>} */
     #watched = new Map();
 
     /**

@@ -102,6 +102,8 @@ TEST_CASE("shared locks take deadlines, as std::unique_lock and std::shared_lock
     CHECK(std::shared_lock(other, future).owns_lock());
     CHECK(semaphore.try_acquire_until(future));
     CHECK_FALSE(semaphore.try_acquire_until(past));
+    semaphore.release();
+    CHECK(semaphore.try_acquire_until(std::chrono::steady_clock::time_point::max()));
 }
 
 TEST_CASE("uncontended shared locks neither park nor notify", "[sync]") {

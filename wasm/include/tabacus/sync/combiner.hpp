@@ -32,7 +32,7 @@
 //   dead    any     the combiner is dead                       owner_died(): takes its place
 //
 // The word on which threads sleep that have not entered the queue (one of `bells_` for each kind of
-// request, so that no thread is woken that could not enter while another one could):
+// request, so that a wake-up is never spent on a thread that cannot enter while another can):
 //
 //   0   no thread sleeps on it                       watch(): stores 1, looks again, sleeps
 //   1   threads may sleep on it                      ring(): stores 0, wakes one; the thread that

@@ -32,11 +32,25 @@ inline std::int64_t steady_now_ns() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
-/// Returns the end of a wait that begins now. Never returns sync::forever_ns.
+/// The longest wait with a deadline. A later deadline might not be representable.
+constexpr std::chrono::hours century(24 * 36'525);
+
+/// Returns the end of a wait that begins now; a century from now for a longer wait. Never returns
+/// sync::forever_ns.
 template <class Rep, class Period>
 std::int64_t deadline_after(std::chrono::duration<Rep, Period> timeout) {
-    const auto wait = std::chrono::duration_cast<std::chrono::nanoseconds>(timeout).count();
+    using std::chrono::nanoseconds;
+    if (timeout > century) return steady_now_ns() + nanoseconds(century).count();
+    const auto wait = std::chrono::duration_cast<nanoseconds>(timeout).count();
     return steady_now_ns() + std::max<std::int64_t>(0, wait);
+}
+
+/// Returns how long it is until the deadline; at most a century.
+template <class Clock, class Duration>
+auto time_until(std::chrono::time_point<Clock, Duration> deadline) {
+    const auto now = Clock::now();
+    const auto latest = now + century;
+    return deadline < latest ? deadline - now : latest - now;
 }
 
 [[noreturn]] inline void refuse(std::errc code) {
@@ -87,7 +101,7 @@ class SharedRwMutex {
     }
     template <class Clock, class Duration>
     bool try_lock_until(std::chrono::time_point<Clock, Duration> deadline) {
-        return try_lock_for(deadline - Clock::now());
+        return try_lock_for(time_until(deadline));
     }
     void unlock() { lock_.unlock(self_(), sync::RwMode::exclusive); }
 
@@ -101,7 +115,7 @@ class SharedRwMutex {
     }
     template <class Clock, class Duration>
     bool try_lock_shared_until(std::chrono::time_point<Clock, Duration> deadline) {
-        return try_lock_shared_for(deadline - Clock::now());
+        return try_lock_shared_for(time_until(deadline));
     }
     void unlock_shared() { lock_.unlock(self_(), sync::RwMode::shared); }
 
@@ -138,7 +152,7 @@ class SharedSemaphore {
     }
     template <class Clock, class Duration>
     bool try_acquire_until(std::chrono::time_point<Clock, Duration> deadline) {
-        return try_acquire_for(deadline - Clock::now());
+        return try_acquire_for(time_until(deadline));
     }
     /// @throws std::system_error value_too_large if there would be more than max() permits
     void release(std::uint32_t n = 1) {

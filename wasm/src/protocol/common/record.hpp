@@ -49,7 +49,7 @@ enum class RecordVersion : std::uint8_t {
 };
 RecordVersion version_of(std::string_view text);
 inline bool is_newer(std::string_view text) { return version_of(text) == RecordVersion::newer; }
-/// Whether a program whose format is before that of this one wrote the record.
+/// Whether a version with an earlier format wrote the record.
 bool is_older(std::string_view text);
 /// Returns a record of this program in the first format. All formats have had the same fields so
 /// far: a program that changes the fields of a record needs the former ones here.

@@ -23,7 +23,7 @@ constexpr double call_again_ms = 1'000;
 /// A transaction that aborted for a passing reason (a dropped connection, a page that froze) is
 /// tried again.
 constexpr int call_attempts_max = 4;
-/// If reads of an answer have failed for so long, the database does not answer, and the host has
+/// If reads of an answer have failed for `hung_ms`, the database does not answer, and the host has
 /// given up two attempts. Then only one more read follows, since a page that froze may have waited.
 constexpr double hung_ms = 5'000;
 constexpr std::size_t number_digits = 16;
