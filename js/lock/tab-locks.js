@@ -415,10 +415,7 @@ export class TabLocks {
         for (const request of this.#waiting.numbers()) lockAbort(this._bridge, request);
     }
 
-    /**
-     * Loses every lock because the program has failed, without calling the program.
-     * @param {TabacusError} error
-     */
+    /** Loses every lock because the program has failed, without calling it. @param {TabacusError} error */
     _fail(error) {
         if (this._access._ended) return;
         this._access._ended = error;
@@ -473,7 +470,8 @@ export class TabLocks {
      * @internal
      */
     _wait({ signals, timeout, unwanted = () => {}, watched }, start, answered) {
-        const request = this._bridge.listeners.take();
+        const { listeners, promises } = this._bridge;
+        const [request, before] = [listeners.take(), promises.size];
         const withdraw = () => this._access._ended || lockAbort(this._bridge, request);
         // Most waits have no end and are answered at once. For them, a WaitEnd would be a large part of the cost.
         const endless = timeout === undefined && !signals.some((signal) => signal);
@@ -482,11 +480,8 @@ export class TabLocks {
             end?.done();
             this.#waiting.end(request);
         };
-        const { promises } = this._bridge;
-        const before = promises.size;
         const started = start(request);
-        // A request that the core answers at once, as most are, does not wait. The second condition holds if a
-        // listener that start() has called made the last call.
+        // Most requests are answered at once. If start() has called a listener, the last call may be that one's.
         if (promises.lastIsOpen || promises.size > before) this.#waiting.begin(request, watched);
         const answer = started.then(
             (value) => {
