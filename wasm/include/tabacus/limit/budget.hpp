@@ -131,7 +131,6 @@ class Budget {
     Task<Unit> refresh_once();
     Task<void> restore();
     Task<void> close_window();
-    void schedule_close();
     void hand_back();
     Task<void> give_up();
 

@@ -46,7 +46,7 @@ Task<void> Budget::serve() {
         }
     }
     serving_ = false;
-    schedule_close();
+    if (burst_.calls() > 0 && !std::exchange(closing_, true)) scope_.spawn(close_window());
     for (const auto& settler : std::exchange(settlers_, {})) settler.complete({});
 }
 
@@ -223,11 +223,6 @@ Task<Unit> Budget::put_back_once() {
     co_await commit(*transaction, used - std::min(used, change.if_not), change);
     holding_.committed(change);
     co_return Unit{};
-}
-
-void Budget::schedule_close() {
-    if (burst_.calls() == 0 || std::exchange(closing_, true)) return;
-    scope_.spawn(close_window());
 }
 
 /// Waits until pause_ms pass without a call, then puts back what is left of the window.
