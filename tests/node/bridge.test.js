@@ -116,7 +116,7 @@ test('writing the bridge fails for a call with more parameters than can cross at
     assert.throws(() => slotsOf(call), /too_many has more parameters/);
 });
 
-test('names of locks that are let go are given back, and too many names in use are refused', () => {
+test('names of locks are forgotten while few locks are held and few calls wait, and too many in use are refused', () => {
     const listeners = new CoordinationListeners();
     const { admit } = Bridge.prototype;
     for (let at = 0; at < 300_000; at++) admit(`name ${at}`, listeners.lockNames(1));
