@@ -16,6 +16,7 @@ const INTERFACES = [
     'Event',
     'EventListenerOptions',
     'EventTarget',
+    'HTMLIFrameElement',
     'IDBDatabase',
     'IDBFactory',
     'IDBTransaction',
