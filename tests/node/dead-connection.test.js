@@ -365,13 +365,19 @@ test('after a page has lost IndexedDB for good, it goes on through a hidden fram
     await reloaded.close();
 });
 
-test('a page goes on after its frame was removed while the database was opening in it', async () => {
-    const { origin, page, tab } = await openPage();
-    const counter = tab.counter('c');
+/** Opens a tab that has flushed one increment of a counter, and breaks IndexedDB of its page for good. */
+async function openDeadPage() {
+    const opened = await openPage();
+    const counter = opened.tab.counter('c');
     counter.add(1);
     await counter.flush();
-    origin.emulated.breakDatabase(page, 'dead-connection', { forGood: true });
+    opened.origin.emulated.breakDatabase(opened.page, 'dead-connection', { forGood: true });
     counter.add(1);
+    return { ...opened, counter };
+}
+
+test('a page goes on after its frame was removed while the database was opening in it', async () => {
+    const { origin, page, tab, counter } = await openDeadPage();
     const flushed = counter.flush().catch(() => {});
     await until(page.window, () => framesOf(page).length === 1);
     const answer = origin.emulated.breakDatabase(page, 'hang-open');
@@ -385,12 +391,7 @@ test('a page goes on after its frame was removed while the database was opening 
 });
 
 test('a page goes on after its frame was removed while a transaction was not answered in it', async () => {
-    const { origin, page, tab } = await openPage();
-    const counter = tab.counter('c');
-    counter.add(1);
-    await counter.flush();
-    origin.emulated.breakDatabase(page, 'dead-connection', { forGood: true });
-    counter.add(1);
+    const { origin, page, tab, counter } = await openDeadPage();
     await counter.flush();
     const warnings = details(tab, 'warning');
     origin.emulated.breakDatabase(page, 'hang-transaction');

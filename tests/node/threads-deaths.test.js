@@ -21,7 +21,7 @@ const SEED = 20_270_101;
 const DEATHS = repetitions(100, 1_000);
 
 /** The deaths in one memory: more than there are slots of threads, and few enough for the names. */
-const DEATHS_IN_MEMORY = 334;
+const DEATHS_IN_MEMORY = 280;
 
 /** After this time without progress the program counts as hanging. */
 const HANG_MS = 60_000;

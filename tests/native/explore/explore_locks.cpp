@@ -113,7 +113,7 @@ class LockWorkload final : public lab::Workload {
                                    cast_.commits));
                 };
                 if (cast_.others > 0 && n > 0) {
-                    ask_later(*members_.back().tab, page, static_cast<double>(n), ask);
+                    ask_later(*members_.back().tab, page, n, ask);
                 } else {
                     after_turns(*members_.back().tab, turns, ask);
                 }
@@ -184,14 +184,14 @@ class LockWorkload final : public lab::Workload {
         }
         if (cast_.removals && kept && !page.table().keeps("l")) ++*cast_.removals;
     }
-    /// Calls `then` when the lock of an earlier request has been let go for a while.
-    static void ask_later(LabTab& tab, LockPage& page, double requests, Function<void()> then) {
-        tab.post([&page, requests, then] {
+    /// Calls `then` when the locks of the `earlier` requests have been let go for a while.
+    static void ask_later(LabTab& tab, LockPage& page, std::size_t earlier, Function<void()> then) {
+        tab.post([&page, earlier, then] {
             page.scope().spawn(
                 [](Clock& clock, double delay_ms, Function<void()> ask) -> Task<void> {
                     co_await clock.sleep(delay_ms);
                     ask();
-                }(page.world().clock(), 2 * max_hold_max_ms * requests, then));
+                }(page.world().clock(), 2 * max_hold_max_ms * static_cast<double>(earlier), then));
         });
     }
     /// Calls `then` after so many more turns of the tab, during which a sweep goes on.

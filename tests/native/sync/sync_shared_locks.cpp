@@ -1,4 +1,5 @@
 #include <atomic>
+#include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <cstdint>
@@ -8,12 +9,18 @@
 #include <thread>
 
 #include "sync_support.hpp"
+#include "tabacus/threads/deadline.hpp"
 #include "tabacus/threads/shared_locks.hpp"
 
 using namespace tabacus::sync;
+using tabacus::century;
+using tabacus::deadline_after;
 using tabacus::SharedBarrier;
 using tabacus::SharedRwMutex;
 using tabacus::SharedSemaphore;
+using tabacus::steady_now_ns;
+using tabacus::time_until;
+using tabacus::wait_ns;
 using tabacus::sync::test::on_threads;
 
 namespace {
@@ -104,6 +111,18 @@ TEST_CASE("shared locks take deadlines, as std::unique_lock and std::shared_lock
     CHECK_FALSE(semaphore.try_acquire_until(past));
     semaphore.release();
     CHECK(semaphore.try_acquire_until(std::chrono::steady_clock::time_point::max()));
+}
+
+TEMPLATE_TEST_CASE("the longest wait ends in a century, the shortest at once", "[sync]",
+                   std::chrono::nanoseconds, std::chrono::hours, std::chrono::years,
+                   std::chrono::duration<double>) {
+    const std::chrono::nanoseconds longest = century;
+    CHECK(wait_ns(TestType::max()) == longest.count());
+    CHECK(wait_ns(TestType::min()) == 0);
+    CHECK(deadline_after(TestType::max()) > steady_now_ns() + wait_ns(one_hour));
+    using Point = std::chrono::time_point<std::chrono::steady_clock, TestType>;
+    CHECK(time_until(Point::max()) == century);
+    CHECK(wait_ns(time_until(Point::min())) == 0);
 }
 
 TEST_CASE("uncontended shared locks neither park nor notify", "[sync]") {

@@ -77,12 +77,13 @@ class Once {
     Task<Seen> read_outcome(std::string key, OnceAge age);
     Task<OnceTurn> enter_again(std::string key, LockOptions options, OnceAge age);
     /// What the attempts of one call have found out.
-    struct Tries {
+    struct Attempts {
         std::optional<std::string>
             forgotten;              // the row once_forgotten_key() that the first one read
         std::optional<Error> lost;  // why the last one lost the lock that it had acquired
     };
-    Task<OnceTurn> enter_once(std::string key, LockOptions options, OnceAge age, Tries& tries);
+    Task<OnceTurn> enter_once(std::string key, LockOptions options, OnceAge age,
+                              Attempts& attempts);
     Task<std::optional<OnceOutcome>> read_missed(std::string key, Held& held, const Seen& before,
                                                  OnceAge age);
     Task<void> fail_lost(std::string key, Held& held, Error error);

@@ -9,6 +9,7 @@
 
 #include "tabacus/sync/call_once.hpp"
 #include "tabacus/sync/condition.hpp"
+#include "tabacus/threads/deadline.hpp"
 #include "tabacus/threads/shared_locks.hpp"
 
 // The mutex, the condition variable and the function that runs once of shared memory in the shapes
@@ -32,12 +33,11 @@ class SharedMutex {
     bool try_lock() { return holds_or_refuse(mutex_.try_lock(self_())); }
     template <class Rep, class Period>
     bool try_lock_for(std::chrono::duration<Rep, Period> timeout) {
-        const auto wait = std::chrono::duration_cast<std::chrono::nanoseconds>(timeout).count();
-        return holds_or_refuse(mutex_.lock_for(self_(), wait, steady_now_ns));
+        return holds_or_refuse(mutex_.lock_for(self_(), wait_ns(timeout), steady_now_ns));
     }
     template <class Clock, class Duration>
     bool try_lock_until(std::chrono::time_point<Clock, Duration> deadline) {
-        return try_lock_for(deadline - Clock::now());
+        return try_lock_for(time_until(deadline));
     }
     void unlock() { mutex_.unlock(self_()); }
 
@@ -90,12 +90,12 @@ class SharedConditionVariable {
     }
     template <class Lock, class Clock, class Duration>
     std::cv_status wait_until(Lock& lock, std::chrono::time_point<Clock, Duration> deadline) {
-        return wait_for(lock, deadline - Clock::now());
+        return wait_for(lock, time_until(deadline));
     }
     template <class Lock, class Clock, class Duration, class Check>
     bool wait_until(Lock& lock, std::chrono::time_point<Clock, Duration> deadline,
                     Check condition) {
-        return wait_for(lock, deadline - Clock::now(), std::move(condition));
+        return wait_for(lock, time_until(deadline), std::move(condition));
     }
 
   private:

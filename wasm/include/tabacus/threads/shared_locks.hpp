@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +10,7 @@
 #include "tabacus/sync/counting_semaphore.hpp"
 #include "tabacus/sync/rw_lock.hpp"
 #include "tabacus/sync/thread_id.hpp"
+#include "tabacus/threads/deadline.hpp"
 
 // The reader-writer lock, the semaphore and the barrier of shared memory in the shapes of the C++
 // standard library, for C++ threads, which block. Each class refers to an object that other threads
@@ -25,33 +25,6 @@
 namespace tabacus {
 
 using OwnerOf = sync::Owner (*)();
-
-/// Returns the current time in nanoseconds, of the clock of deadlines.
-inline std::int64_t steady_now_ns() {
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-}
-
-/// The longest wait with a deadline. A later deadline might not be representable.
-constexpr std::chrono::hours century(24 * 36'525);
-
-/// Returns the end of a wait that begins now; a century from now for a longer wait. Never returns
-/// sync::forever_ns.
-template <class Rep, class Period>
-std::int64_t deadline_after(std::chrono::duration<Rep, Period> timeout) {
-    using std::chrono::nanoseconds;
-    if (timeout > century) return steady_now_ns() + nanoseconds(century).count();
-    const auto wait = std::chrono::duration_cast<nanoseconds>(timeout).count();
-    return steady_now_ns() + std::max<std::int64_t>(0, wait);
-}
-
-/// Returns how long it is until the deadline; at most a century.
-template <class Clock, class Duration>
-auto time_until(std::chrono::time_point<Clock, Duration> deadline) {
-    const auto now = Clock::now();
-    const auto latest = now + century;
-    return deadline < latest ? deadline - now : latest - now;
-}
 
 [[noreturn]] inline void refuse(std::errc code) {
 #ifdef __cpp_exceptions

@@ -11,6 +11,7 @@
 
 #include "tabacus/sync/arena.hpp"
 #include "tabacus/sync/storage_table.hpp"
+#include "tabacus/threads/deadline.hpp"
 #include "tabacus/threads/shared_segment.hpp"
 
 namespace tabacus {
@@ -110,13 +111,12 @@ class SharedStorage {
     /// Returns the next change since this object was made that it has not returned yet. Waits for
     /// it for at most `timeout`, then returns nothing.
     std::optional<Change> next_change(std::chrono::nanoseconds timeout) {
-        using Clock = std::chrono::steady_clock;
-        const auto deadline = Clock::now() + timeout;
+        const std::int64_t deadline_ns = deadline_after(timeout);
         for (;;) {
             if (auto change = inside([&] { return unread_change(); })) return change;
-            const auto rest = std::chrono::nanoseconds(deadline - Clock::now()).count();
-            if (rest <= 0) return std::nullopt;
-            sync::PlatformParker::park(table_.head().last_change, last_read_, rest);
+            const std::int64_t rest_ns = deadline_ns - steady_now_ns();
+            if (rest_ns <= 0) return std::nullopt;
+            sync::PlatformParker::park(table_.head().last_change, last_read_, rest_ns);
         }
     }
 

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "tabacus/sync/arena.hpp"
+#include "tabacus/threads/deadline.hpp"
 
 namespace tabacus {
 
@@ -50,7 +51,7 @@ class TabCounter {
         auto& bell = arena_.tab_bell();
         request->set_purpose(sync::TabPurpose::counter);
         request->ask(bell, sync::TabState::asked);
-        const auto answer = request->answer(bell, timeout.count(), now_ns);
+        const auto answer = request->answer(bell, wait_ns(timeout), steady_now_ns);
         request->close(bell);
         if (answer == sync::TabState::over) fail(std::errc::timed_out);
         if (answer != sync::TabState::granted) fail(std::errc::io_error);
@@ -64,11 +65,6 @@ class TabCounter {
         auto* cells = arena.open_tab_cells(arena.take_id(), true, name, outcome);
         if (cells == nullptr) fail(std::errc::not_enough_memory);
         return *cells;
-    }
-
-    static std::int64_t now_ns() {
-        const auto now = std::chrono::steady_clock::now().time_since_epoch();
-        return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
     }
 
     [[noreturn]] static void fail(std::errc what) {

@@ -9,6 +9,7 @@
 
 #include "tabacus/sync/arena.hpp"
 #include "tabacus/sync/thread_id.hpp"
+#include "tabacus/threads/deadline.hpp"
 
 namespace tabacus {
 
@@ -70,19 +71,17 @@ class TabMutex {
     /// that time, or if the page refuses.
     template <class Rep, class Period>
     bool try_lock_for(std::chrono::duration<Rep, Period> timeout) {
-        return try_lock_until(std::chrono::steady_clock::now() + timeout);
+        const std::int64_t deadline_ns = deadline_after(timeout);
+        const auto self = sync::this_thread_id();
+        const auto locked = threads_.lock_for(self, wait_ns(timeout), steady_now_ns);
+        if (locked != sync::LockResult::acquired) return false;
+        const std::int64_t rest_ns = deadline_ns - steady_now_ns();
+        return kept(self, ask(sync::TabState::asked, std::max<std::int64_t>(0, rest_ns)));
     }
 
     template <class Duration>
     bool try_lock_until(std::chrono::time_point<std::chrono::steady_clock, Duration> deadline) {
-        using std::chrono::duration_cast;
-        const auto rest_ns = [deadline] {
-            const auto rest = deadline - std::chrono::steady_clock::now();
-            return std::max<std::int64_t>(0, duration_cast<std::chrono::nanoseconds>(rest).count());
-        };
-        const auto self = sync::this_thread_id();
-        if (threads_.lock_for(self, rest_ns(), now_ns) != sync::LockResult::acquired) return false;
-        return kept(self, ask(sync::TabState::asked, rest_ns()));
+        return try_lock_for(time_until(deadline));
     }
 
     /// Releases the lock, even if it was lost.
@@ -117,18 +116,13 @@ class TabMutex {
 
     bool ask(sync::TabState how, std::int64_t timeout_ns) {
         request_.ask(bell_, how);
-        const auto answer = request_.answer(bell_, timeout_ns, now_ns);
+        const auto answer = request_.answer(bell_, timeout_ns, steady_now_ns);
         return answer == sync::TabState::granted || answer == sync::TabState::lost;
     }
 
     bool kept(sync::Owner self, bool granted) {
         if (!granted) threads_.unlock(self);
         return granted;
-    }
-
-    static std::int64_t now_ns() {
-        const auto now = std::chrono::steady_clock::now().time_since_epoch();
-        return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
     }
 
     [[noreturn]] static void fail(std::errc what) {

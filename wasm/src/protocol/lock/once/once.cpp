@@ -88,23 +88,24 @@ Task<OnceTurn> Once::enter(std::string key, LockOptions options, OnceAge age) {
 
 Task<OnceTurn> Once::enter_again(std::string key, LockOptions options, OnceAge age) {
     const auto began_ms = world_.clock().monotonic_ms();
-    Tries tries;
+    Attempts attempts;
     auto entered = co_await attempt(read_again(world_, [&, this] {
         auto left = options;
         left.spend(world_.clock().monotonic_ms() - began_ms);
-        return enter_once(key, std::move(left), age, tries);
+        return enter_once(key, std::move(left), age, attempts);
     }));
     if (entered) co_return std::move(entered.value());
-    co_await fail(tries.lost.value_or(entered.error()));
+    co_await fail(attempts.lost.value_or(entered.error()));
 }
 
 /// Fails with store_failed, so that the call tries again, if the tab finds that it had lost the lock:
 /// forget() may have taken it before the call began.
-Task<OnceTurn> Once::enter_once(std::string key, LockOptions options, OnceAge age, Tries& tries) {
-    tries.lost.reset();
+Task<OnceTurn> Once::enter_once(std::string key, LockOptions options, OnceAge age,
+                                Attempts& attempts) {
+    attempts.lost.reset();
     auto before = co_await read_outcome(key, age);
-    if (!tries.forgotten) tries.forgotten = before.forgotten;
-    if (before.forgotten != *tries.forgotten) co_await fail_forgotten();
+    if (!attempts.forgotten) attempts.forgotten = before.forgotten;
+    if (before.forgotten != *attempts.forgotten) co_await fail_forgotten();
     if (before.accepted && !before.outcome && age.memory) {
         before.outcome = co_await values().find(key, before.finished->flight);
     }
@@ -113,7 +114,7 @@ Task<OnceTurn> Once::enter_once(std::string key, LockOptions options, OnceAge ag
     auto missed = co_await attempt(read_missed(key, held, before, age));
     if (!missed) {
         if (!is_lost(missed.error().code())) co_await fail(missed.error());
-        tries.lost = missed.error();
+        attempts.lost = missed.error();
         co_await fail(ErrorCode::store_failed, "");
     }
     if (missed.value()) co_return OnceTurn{std::move(missed.value()), Held()};
