@@ -266,6 +266,13 @@ test('only the time for which the page of an operation was stopped is added to i
     );
 });
 
+test('an operation that exceeds its bound before its page is gone is a violation', () => {
+    const [begin] = slowLock(0);
+    const gone = (/** @type {number} */ time_ms) => ({ ...happens('gone', 'a'), time_ms });
+    assert.deepEqual(violationsOf(/** @type {Event} */ (begin), gone(lockMost_ms)), []);
+    assert.match(violationsOf(/** @type {Event} */ (begin), gone(lockMost_ms + 1)).join(), /took 24001 ms/);
+});
+
 test('each kind of operation has a bound', () => {
     assert.deepEqual(Object.keys(BOUNDS_MS).sort(), ['lead', ...LOOP_KINDS].sort());
 });

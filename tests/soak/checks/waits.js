@@ -51,7 +51,7 @@ const FAULT_EFFECT_MS = 10_000;
  */
 
 /**
- * An operation that has ended.
+ * An operation that has ended, or whose page is gone.
  *
  * @typedef {object} Wait
  * @property {string} op
@@ -59,7 +59,7 @@ const FAULT_EFFECT_MS = 10_000;
  * @property {number} from_ms
  * @property {number} waited_ms
  * @property {number} counted_ms  the part of `waited_ms` in which its page was not stopped
- * @property {string} outcome
+ * @property {string} outcome  `ok`, the code of an error, or `none` if the page was gone before
  * @property {string[]} ownPage  what happened to its page meanwhile
  * @property {string[]} otherPages  what happened to others
  */
@@ -93,30 +93,44 @@ export function longestWaits(events) {
 /** @param {readonly Event[]} events @returns {Wait[]} */
 function waitsOf(events) {
     const troubles = troublesOf(events);
-    /** @type {Map<string, number>} */
-    const begins_ms = new Map();
+    /** The operations that have begun and not ended. @type {Map<string, Event>} */
+    const open = new Map();
     /** @type {Wait[]} */
     const waits = [];
-    for (const { type, op = '', page, kind, ok, code, waited_ms, time_ms } of events) {
-        if (type === 'begin') begins_ms.set(op, time_ms);
-        if (type !== 'end') continue;
-        const from_ms = begins_ms.get(op) ?? time_ms;
-        const meanwhile = troubles.filter((one) => one.from_ms <= time_ms && one.to_ms >= from_ms);
-        const own = meanwhile.filter((one) => one.page === page);
-        const stops = own.filter((one) => one.stops);
-        const stopped_ms = stops.reduce((sum, one) => sum + sharedTime_ms(one, from_ms, time_ms), 0);
-        waits.push({
-            op,
-            kind,
-            from_ms,
-            waited_ms,
-            counted_ms: Math.max(waited_ms - stopped_ms, 0),
-            outcome: ok ? 'ok' : code,
-            ownPage: own.map(({ what }) => what),
-            otherPages: meanwhile.filter((one) => one.page !== page).map(({ what }) => what),
-        });
+    for (const event of events) {
+        const { type, op = '', page, time_ms } = event;
+        if (type === 'begin') open.set(op, event);
+        if (type === 'end') {
+            waits.push(waitOf(open.get(op) ?? event, event, troubles));
+            open.delete(op);
+        }
+        if (type !== 'gone') continue;
+        for (const [key, begin] of open) {
+            if (begin.page !== page) continue;
+            const end = { type: 'end', waited_ms: time_ms - begin['time_ms'], code: 'none', time_ms };
+            waits.push(waitOf(begin, end, troubles));
+            open.delete(key);
+        }
     }
     return waits;
+}
+
+/** @param {Event} begin @param {Event} end @param {readonly Trouble[]} troubles @returns {Wait} */
+function waitOf({ op = '', kind, page, time_ms: from_ms }, { ok, code, waited_ms, time_ms }, troubles) {
+    const meanwhile = troubles.filter((one) => one.from_ms <= time_ms && one.to_ms >= from_ms);
+    const own = meanwhile.filter((one) => one.page === page);
+    const stops = own.filter((one) => one.stops);
+    const stopped_ms = stops.reduce((sum, one) => sum + sharedTime_ms(one, from_ms, time_ms), 0);
+    return {
+        op,
+        kind,
+        from_ms,
+        waited_ms,
+        counted_ms: Math.max(waited_ms - stopped_ms, 0),
+        outcome: ok ? 'ok' : code,
+        ownPage: own.map(({ what }) => what),
+        otherPages: meanwhile.filter((one) => one.page !== page).map(({ what }) => what),
+    };
 }
 
 /** How long a trouble lasted between two times. @param {Trouble} trouble @param {number} from_ms @param {number} to_ms */
