@@ -57,6 +57,12 @@ test('a file of the right type is compiled as it streams in, with one request', 
     assert.deepEqual(platform.asked, [address.href]);
 });
 
+/** Lets 60 s pass, and the turn of the event loop that an answer gets after them. @param {import('node:test').TestContext} t */
+function tickPastArrival({ mock }) {
+    mock.timers.tick(60_000);
+    mock.timers.tick(1);
+}
+
 test('a file that does not arrive is refused after 60 s, and the next call fetches it again', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const stopped = () => new ReadableStream({ start: (stream) => stream.enqueue(empty.subarray(0, 4)) });
@@ -73,7 +79,7 @@ test('a file that does not arrive is refused after 60 s, and the next call fetch
             compileWasm(address, 'counters.wasm', { platform }),
             failsWith('unavailable', /no answer within 60 s; call again/),
         );
-        t.mock.timers.tick(60_000);
+        tickPastArrival(t);
         await late;
         assert.ok((await compileWasm(address, 'counters.wasm', { platform })) instanceof WebAssembly.Module);
         assert.equal(platform.asked.length, 2);
@@ -86,11 +92,21 @@ test('a script that does not arrive is refused after 60 s, and one that arrives 
         code: 'unavailable',
         message: /a module of the package .*\(no answer within 60 s\): call again/,
     });
-    t.mock.timers.tick(60_000);
+    tickPastArrival(t);
     await late;
     const stopTimer = t.mock.method(globalThis, 'clearTimeout');
     assert.equal(await imported(Promise.resolve('module')), 'module');
     assert.equal(stopTimer.mock.callCount(), 1);
+});
+
+test('an answer that has arrived is used, although the timer of its wait fires first', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    /** @type {(module: string) => void} */
+    let arrive = () => {};
+    const answer = imported(new Promise((resolve) => (arrive = resolve)));
+    t.mock.timers.tick(60_000);
+    arrive('module'); // the next task of a page that was frozen
+    assert.equal(await answer, 'module');
 });
 
 test('bytes are compiled where compileStreaming or the type is missing, or fetch() gives no Response', async () => {

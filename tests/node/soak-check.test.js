@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { check } from '../soak/check.js';
-import { WAIT_MOST_MS } from '../soak/checks/endings.js';
+import { BOUNDS_MS, BUSY_MACHINE_MS } from '../soak/checks/waits.js';
 import { EventLog } from '../soak/event-log.js';
+import { LOOP_KINDS } from '../soak/page/operations.js';
 import { schedule } from '../soak/schedule.js';
 
 /** @typedef {import('../soak/event-log.js').Event} Event */
@@ -227,12 +228,76 @@ test('an operation that never ends is a violation, unless its page is gone', () 
     assert.deepEqual(violationsOf(begun, happens('gone', 'a')), []);
 });
 
-test('an operation that takes too long is a violation, unless its page was stopped', () => {
-    const [begin, end] = operation('a/1', 'lock', [], { waited_ms: WAIT_MOST_MS + 1 });
-    const slow = /** @type {Event[]} */ ([begin, end]);
-    assert.match(violationsOf(...slow).join(), /lock a\/1 took 60001 ms/);
-    const stopped = /** @type {Event[]} */ ([begin, happens('disturbed', 'a'), happens('calm', 'a'), end]);
-    assert.deepEqual(violationsOf(...stopped), []);
+/** The longest time in which a lock operation of the test may end. */
+const lockMost_ms = (BOUNDS_MS['lock'] ?? 0) + BUSY_MACHINE_MS;
+
+/**
+ * A lock operation of the page `a`.
+ *
+ * @param {number} waited_ms
+ * @param {Event[]} [between]
+ */
+function slowLock(waited_ms, between = []) {
+    const [begin, end] = /** @type {[Event, Event]} */ (operation('a/1', 'lock', [], { waited_ms }));
+    return [begin, ...between, { ...end, time_ms: waited_ms }];
+}
+
+test('an operation that takes longer than its bound is a violation', () => {
+    assert.deepEqual(violationsOf(...slowLock(lockMost_ms)), []);
+    assert.match(
+        violationsOf(...slowLock(lockMost_ms + 1)).join(),
+        /lock a\/1 took 24001 ms, and its bound is 19000 ms/,
+    );
+});
+
+test('only the time for which the page of an operation was stopped is added to its bound', () => {
+    const stopped = (/** @type {string} */ page) => [
+        { ...happens('disturbed', page), time_ms: 1000 },
+        { ...happens('calm', page), time_ms: 4000 },
+    ];
+    assert.deepEqual(violationsOf(...slowLock(lockMost_ms + 3000, stopped('a'))), []);
+    assert.match(violationsOf(...slowLock(lockMost_ms + 3001, stopped('a'))).join(), /took 24001 ms/);
+    assert.match(violationsOf(...slowLock(lockMost_ms + 3000, stopped('b'))).join(), /took 27000 ms/);
+    const [stop] = stopped('a');
+    assert.deepEqual(
+        violationsOf(.../** @type {Event[]} */ ([stop]), ...slowLock(lockMost_ms + 3000)),
+        [],
+        'a page that is stopped until the end of the log',
+    );
+});
+
+test('an operation that exceeds its bound before its page is gone is a violation', () => {
+    const [begin] = slowLock(0);
+    const gone = (/** @type {number} */ time_ms) => ({ ...happens('gone', 'a'), time_ms });
+    assert.deepEqual(violationsOf(/** @type {Event} */ (begin), gone(lockMost_ms)), []);
+    assert.match(violationsOf(/** @type {Event} */ (begin), gone(lockMost_ms + 1)).join(), /took 24001 ms/);
+});
+
+test('each kind of operation has a bound', () => {
+    assert.deepEqual(Object.keys(BOUNDS_MS).sort(), ['lead', ...LOOP_KINDS].sort());
+});
+
+test('the longest operation of each kind is reported with what happened to its page and to others', () => {
+    const { figures } = check([
+        { type: 'step', page: 'a', what: 'silenceConnections', time_ms: 0 },
+        { ...happens('fault', 'a'), time_ms: 0 },
+        { type: 'step', page: 'b', what: 'suspend', time_ms: 0 },
+        { ...happens('disturbed', 'b'), time_ms: 0 },
+        ...[...slowLock(7000), ...operation('c/1', 'lock', [])].map((event) => ({ time_ms: 5, ...event })),
+        SIZES,
+    ]);
+    assert.deepEqual(figures['longestWaits'], {
+        lock: {
+            bound_ms: BOUNDS_MS['lock'],
+            op: 'a/1',
+            from_ms: 5,
+            waited_ms: 7000,
+            counted_ms: 7000,
+            outcome: 'ok',
+            ownPage: ['silenceConnections'],
+            otherPages: ['suspend'],
+        },
+    });
 });
 
 test('an error that is not documented is a violation, and an error of the store needs a fault', () => {

@@ -32,6 +32,9 @@ export class TestOrigin {
     /** Is called with each `readwrite` transaction of a window when it is made. @type {(transaction: any) => void} */
     onWrite = () => {};
 
+    /** Is called with each transaction of a window when it is made. @type {(transaction: any) => void} */
+    onTransaction = () => {};
+
     #observer;
 
     /** @param {import('tabacus/emulator').Origin} emulated */
@@ -74,6 +77,7 @@ export class TestOrigin {
         connection.transaction = (stores, mode, options) => {
             const transaction = begin(stores, mode, options);
             this.transactions.push(transaction);
+            this.onTransaction(transaction);
             if (mode === 'readwrite') this.onWrite(transaction);
             return transaction;
         };

@@ -11,6 +11,7 @@ import { checkJobs } from './checks/jobs.js';
 import { checkLimits } from './checks/limits.js';
 import { checkSingleFlights } from './checks/single-flights.js';
 import { checkStored } from './checks/stored.js';
+import { checkWaits, longestWaits } from './checks/waits.js';
 
 /** @typedef {import('./event-log.js').Event} Event */
 
@@ -22,6 +23,7 @@ import { checkStored } from './checks/stored.js';
 
 const CHECKS = [
     checkEndings,
+    checkWaits,
     checkCounters,
     checkHolds,
     checkStored,
@@ -63,7 +65,7 @@ function figuresOf(events) {
         steps: named('step', 'what'),
         warnings: named('warning', 'code'),
         lost: events.filter(({ type }) => type === 'lost').length,
-        longestWait_ms: ends.reduce((most, { waited_ms }) => Math.max(most, waited_ms), 0),
+        longestWaits: longestWaits(events),
         rows: sizes?.rows,
         keys: sizes?.keys,
         locks: sizes?.locks,

@@ -1,4 +1,4 @@
-/** Every operation of a page that lives ends, in time, with one of the outcomes that are documented. */
+/** Every operation of a page that lives ends with one of the outcomes that are documented. */
 
 import { withPages } from './pages.js';
 
@@ -24,12 +24,6 @@ const STOP_EFFECT_MS = 30_000;
  * and a late opening takes up to nine seconds.
  */
 const FAULT_EFFECT_MS = 60_000;
-
-/**
- * The longest wait of an operation that nothing has disturbed. The operations pass timeouts of at most 12 s, and some
- * make several calls, each of which may wait for a connection that is replaced (10 s). The rest is for a busy machine.
- */
-export const WAIT_MOST_MS = 60_000;
 
 /** @param {readonly Event[]} events @returns {string[]} */
 export function checkEndings(events) {
@@ -63,16 +57,13 @@ function unended(events) {
 function wrongEnds(events) {
     /** When the database of each page last failed. @type {Map<string, number>} */
     const faults_ms = new Map();
-    /** @type {Map<string, number>} */
-    const periods = new Map();
     let stopped_ms = -Infinity;
     /** @type {string[]} */
     const wrong = [];
-    for (const [event, { period, isCalm }] of withPages(events)) {
-        const { type, op = '', page, kind, ok, code = '', message, waited_ms, time_ms } = event;
+    for (const [event, { isCalm }] of withPages(events)) {
+        const { type, op = '', page, kind, ok, code = '', message, time_ms } = event;
         if (type === 'fault') faults_ms.set(page ?? '', time_ms);
         if (type === 'disturbed' || type === 'calm') stopped_ms = time_ms;
-        if (type === 'begin') periods.set(op, period);
         if (type !== 'end') continue;
         const mayFail =
             time_ms - (faults_ms.get(page ?? '') ?? -Infinity) < FAULT_EFFECT_MS ||
@@ -82,9 +73,7 @@ function wrongEnds(events) {
             ALWAYS.has(code) ||
             (AFTER_FAULTS.has(code) && mayFail) ||
             (WHILE_LEFT.has(code) && !isCalm);
-        const calm = periods.get(op) === period;
         if (!allowed) wrong.push(`${kind} ${op} failed with ${code}: ${message}`);
-        if (calm && waited_ms > WAIT_MOST_MS) wrong.push(`${kind} ${op} took ${waited_ms} ms`);
     }
     return wrong;
 }

@@ -4,7 +4,8 @@ import { pause } from './holds.js';
 
 /** @typedef {import('./operations.js').Context} Context */
 
-const TIMEOUT_MS = 8000;
+/** The longest wait of enqueue(). */
+export const ENQUEUE_TIMEOUT_MS = 8000;
 
 /** How long a handler takes at most. */
 const RUN_MOST_MS = 25;
@@ -52,7 +53,7 @@ async function enqueue({ tab, op, random, write }, options) {
     const failures = random(8) === 0 ? 1 + random(4) : 0;
     const receipt = await queueOf(tab).enqueue(
         { by: op, failures, once },
-        { kind: 'work', timeout: TIMEOUT_MS, ...options },
+        { kind: 'work', timeout: ENQUEUE_TIMEOUT_MS, ...options },
     );
     const { id: job, joined } = receipt;
     const arrived = receipt.result.then(

@@ -5,14 +5,14 @@ import { during, pause, STORE } from './holds.js';
 /** @typedef {import('./operations.js').Context} Context */
 
 /** How long a term lasts. */
-const TERM_LEAST_MS = 100;
-const TERM_MOST_MS = 2000;
+export const TERM_LEAST_MS = 100;
+export const TERM_MOST_MS = 2000;
 
 /** Every page is a candidate again and again, so that there is a leader most of the time. */
-const LEAD_TIMEOUT_MS = 10_000;
+export const LEAD_TIMEOUT_MS = 10_000;
 
 /** Longer than an eviction. */
-const CALL_TIMEOUT_MS = 12_000;
+export const CALL_TIMEOUT_MS = 12_000;
 
 /** The key of the number of calls that were answered. */
 export const CALLS = 'calls';

@@ -4,7 +4,8 @@ import { pause } from './holds.js';
 
 /** @typedef {import('./operations.js').Context} Context */
 
-const TIMEOUT_MS = 6000;
+/** The longest wait of a call. */
+export const LIMIT_TIMEOUT_MS = 6000;
 
 /** What one take asks for at most. */
 const TAKE_MOST = 12;
@@ -24,7 +25,7 @@ export const limits = {
         const gapless = random(3) === 0;
         const name = gapless ? 'gapless' : 'sequence';
         const sequence = tab.sequence(name, { block: 20, gapless });
-        const waits = { timeout: TIMEOUT_MS };
+        const waits = { timeout: LIMIT_TIMEOUT_MS };
         if (random(4) > 0) {
             const first = await sequence.next(waits);
             return { name, first, last: first };
@@ -36,11 +37,11 @@ export const limits = {
     async budget({ tab, random, write, budget: name }) {
         const n = 1 + random(TAKE_MOST);
         const budget = tab.budget(name, { limit: BUDGET });
-        if (!(await budget.tryTake(n, { timeout: TIMEOUT_MS }))) return { taken: 0 };
+        if (!(await budget.tryTake(n, { timeout: LIMIT_TIMEOUT_MS }))) return { taken: 0 };
         await write({ type: 'taken', name, n });
         await pause(random(KEEP_MOST_MS));
         await write({ type: 'give-begin', name, n });
-        await budget.give(n, { timeout: TIMEOUT_MS });
+        await budget.give(n, { timeout: LIMIT_TIMEOUT_MS });
         return { taken: n };
     },
 
@@ -48,10 +49,10 @@ export const limits = {
     async rateLimit({ tab, random }) {
         const limit = tab.rateLimit('rate', RATE);
         if (random(2) === 0) {
-            const granted = await limit.tryTake({ timeout: TIMEOUT_MS });
+            const granted = await limit.tryTake({ timeout: LIMIT_TIMEOUT_MS });
             return granted ? { granted_ms: performance.timeOrigin + performance.now() } : {};
         }
-        await limit.take({ timeout: TIMEOUT_MS });
+        await limit.take({ timeout: LIMIT_TIMEOUT_MS });
         return { granted_ms: performance.timeOrigin + performance.now() };
     },
 };

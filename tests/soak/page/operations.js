@@ -18,7 +18,8 @@ import { limits } from './limits.js';
  *   operation
  */
 
-const ONCE_TIMEOUT_MS = 6000;
+/** The longest wait of once() and forget(). */
+export const ONCE_TIMEOUT_MS = 6000;
 
 /** The number of keys of `once`, each of which keeps one value until it is forgotten. */
 const ONCE_KEYS = 4;
@@ -73,6 +74,9 @@ const WEIGHTS = {
     once: 3,
     forget: 1,
 };
+
+/** The kinds of operations that are chosen at random. */
+export const LOOP_KINDS = Object.keys(WEIGHTS);
 
 const LOTS = Object.entries(WEIGHTS).flatMap(([kind, weight]) => Array(weight).fill(kind));
 

@@ -10,15 +10,13 @@ import { CALLS } from './leaders.js';
 import { handleJobs, openResults, queueOf } from './jobs.js';
 import { BUDGET } from './limits.js';
 import { perform, randomKind } from './operations.js';
+import { TIMEOUTS } from './timeouts.js';
 import { write } from './write.js';
 
 /** @typedef {import('tabacus').Tab} Tab */
 
 /** The pause between two operations of a loop. */
 const PAUSE_MOST_MS = 150;
-
-/** Shorter than by default, so that a connection without answers is replaced often. */
-const TIMEOUTS = { open: 2000, transaction: 3000 };
 
 /** @type {Tab | undefined} */
 let tab;
