@@ -15,6 +15,7 @@ namespace tabacus::test {
 class MapTransaction final : public EmptyTransaction {
   public:
     Async<std::optional<Row>> get(Store store, std::string_view key) override {
+        ++single_requests;
         const auto found = rows.find({store, std::string(key)});
         if (found == rows.end()) return std::optional<Row>();
         return std::optional(Row{found->first.second, found->second, false});
@@ -33,6 +34,7 @@ class MapTransaction final : public EmptyTransaction {
         rows.insert_or_assign({store, std::string(key)}, std::string(value));
     }
     void remove(Store store, std::string_view key) override {
+        ++single_requests;
         rows.erase({store, std::string(key)});
     }
     void remove_range(Store store, std::string_view first, std::string_view last) override {
@@ -50,6 +52,7 @@ class MapTransaction final : public EmptyTransaction {
     }
 
     std::map<std::pair<Store, std::string>, std::string> rows;
+    int single_requests = 0;  // how many calls of get() and remove() there were
 };
 
 }  // namespace tabacus::test

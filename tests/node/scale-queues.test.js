@@ -155,6 +155,19 @@ describe('growth of queues', () => {
         origin.close();
     });
 
+    it('keys in no order are looked up together while there are few of them', async () => {
+        const origin = await createOrigin();
+        const { tab, store } = await openTab(origin);
+        const queue = tab.queue('q');
+        const jobs = 4_000;
+        store.take();
+        await fill(queue, jobs, (at) => `page ${Math.imul(at + 1, 0x9e3779b1) >>> 0}`);
+        const enqueued = store.take();
+        assert.ok(enqueued.requests < 2.1 * jobs, JSON.stringify(enqueued));
+        await tab.close();
+        origin.close();
+    });
+
     it('a key outlives the keys of jobs that are done together, before and behind it', async () => {
         const origin = await createOrigin();
         const { tab } = await openTab(origin);

@@ -1,5 +1,6 @@
 // The parts of a queue that need their tab: WorkSignal, WorkerSlots, AwaitedOutcomes, JobIntake and
 // ClaimSettlement.
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 #include <utility>
@@ -352,6 +353,34 @@ TEST_CASE("queue key index: rows of keys are removed together, without the rows 
     const auto left = scene.transaction.values(Store::jobs, "q/k/");
     REQUIRE(left.size() == 21);
     CHECK(left.front() == "15");
+}
+
+TEST_CASE(
+    "queue key index: dense keys with other keys between them are read and removed by few "
+    "requests") {
+    IntakeScene scene;
+    KeyIndex read(scene.transaction);
+    KeyIndex removed(scene.transaction);
+    const auto among = [](int i) { return (i >= 10 && i < 30) || (i >= 40 && i < 50); };
+    for (int i = 10; i < 60; ++i) {
+        const auto index = scene.rows.index_key(std::to_string(i));
+        scene.transaction.put(Store::jobs, index, std::to_string(i));
+        if (!among(i)) continue;
+        read.add(index);
+        removed.add(index);
+    }
+    scene.transaction.single_requests = 0;
+    scene.run(read.read());
+    for (int i = 10; i < 60; ++i) {
+        if (!among(i)) continue;
+        CHECK(read.value(scene.rows.index_key(std::to_string(i))) == std::to_string(i));
+    }
+    scene.run(removed.remove());
+    CHECK(scene.transaction.single_requests == 0);
+    const auto left = scene.transaction.values(Store::jobs, "q/k/");
+    REQUIRE(left.size() == 20);
+    CHECK(std::none_of(left.begin(), left.end(),
+                       [&](const auto& text) { return among(std::stoi(text)); }));
 }
 
 TEST_CASE(

@@ -1,9 +1,8 @@
 // KeyIndex: the index rows of some keys. The index row of a key says in which row the job with that
-// key is. If there are many keys that begin alike, one request reads or removes all their rows.
+// key is. If there are many keys that begin alike, few requests read or remove all their rows.
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +17,8 @@ class KeyIndex {
 
     /// Adds the row of this key, as QueueRows::index_key() returns it.
     void add(std::string row_key) { rows_.emplace(std::move(row_key), ""); }
+    // One of the following two is called, once, after all rows were added.
+
     /// Reads the rows that were added.
     Task<void> read();
     /// Returns the value of the row, which is empty if there is no such row.
@@ -26,10 +27,17 @@ class KeyIndex {
     Task<void> remove();
 
   private:
-    Task<std::optional<std::vector<Row>>> list() const;
+    using Rows = std::map<std::string, std::string>;
+
+    void begin();
+    Task<std::vector<Row>> list();
 
     Transaction& transaction_;
-    std::map<std::string, std::string> rows_;
+    Rows rows_;
+    /// The first key that no list has reached yet.
+    Rows::iterator unlisted_;
+    /// Whether the next request is a list.
+    bool listing_ = false;
 };
 
 }  // namespace tabacus
