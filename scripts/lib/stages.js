@@ -87,9 +87,12 @@ const buildPackage = async () => {
 };
 
 /** The tests of tabs of a later version beside tabs of this one. */
-const LATER_TESTS = ['node/versions-newer', 'node/versions-together', 'browser/versions'].map(
-    (name) => `tests/${name}.test.js`,
-);
+const LATER_TESTS = [
+    'node/versions-newer',
+    'node/versions-together',
+    'browser/versions',
+    'browser/versions-seeds',
+].map((name) => `tests/${name}.test.js`);
 
 /** The stage that builds a package of a later version, and runs its tabs in these tests. */
 const laterVersion = async (/** @type {Report} */ report) => {
