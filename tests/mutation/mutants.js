@@ -830,7 +830,7 @@ const PROTOCOLS = [
         ...of('lock/once/once.cpp'),
         name: 'once-hides-a-lost-lock',
         fault: 'Once: a call that loses its lock in each attempt fails as if the store had failed',
-        find: 'co_await fail(tries.lost.value_or(entered.error()));',
+        find: 'co_await fail(attempts.lost.value_or(entered.error()));',
         replace: 'co_await fail(entered.error());',
         test: 'once: a call that loses its lock again and again reports that the lock was lost',
     },
