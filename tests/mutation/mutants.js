@@ -2133,7 +2133,7 @@ const QUEUES = [
         fault: 'KeyIndex: keys that a first list does not reach are requested one by one, though they are dense',
         find: 'ahead - reached >= together_min',
         replace: 'ahead < reached',
-        test: 'queue key index: dense keys with other keys between them are read and removed by few requests',
+        test: 'queue key index: few requests read and remove dense keys among others',
     },
 ];
 

@@ -355,9 +355,7 @@ TEST_CASE("queue key index: rows of keys are removed together, without the rows 
     CHECK(left.front() == "15");
 }
 
-TEST_CASE(
-    "queue key index: dense keys with other keys between them are read and removed by few "
-    "requests") {
+TEST_CASE("queue key index: few requests read and remove dense keys among others") {
     IntakeScene scene;
     KeyIndex read(scene.transaction);
     KeyIndex removed(scene.transaction);
