@@ -70,6 +70,12 @@ class Acknowledged {
     }
 }
 
+/** Ends when no tab looks for its process. @type {Promise<unknown>} */
+let searches = Promise.resolve();
+
+/** Finds the process of a tab. One search runs at a time, because it recognises the process by a new Worker. @param {Tab} tab */
+const findProcess = (tab) => (searches = searches.then(() => tab.pid()));
+
 /**
  * Lives one life in a tab.
  *
@@ -81,6 +87,7 @@ class Acknowledged {
  */
 async function live(tab, namespace, { name, address, rounds, killed }, mayBeRefused, known) {
     await openBy(tab, address, namespace, { handles: !killed });
+    if (killed) await findProcess(tab);
     for (const [round, steps] of rounds.entries()) {
         const last = killed && round === rounds.length - 1;
         const working = work(tab, { name: `${name}${round}/`, rounds: 1, mayBeRefused, steps });
