@@ -300,9 +300,17 @@ test('the longest operation of each kind is reported with what happened to its p
     });
 });
 
+/** An operation of the page `a` that failed. @param {string} code */
+const failed = (code) => operation('a/1', 'lock', [], { ok: false, code, message: 'because' });
+
 test('an error that is not documented is a violation, and an error of the store needs a fault', () => {
-    const failed = (/** @type {string} */ code) =>
-        operation('a/1', 'lock', [], { ok: false, code, message: 'because' });
+    test('only a page of an older version may be refused because of the version', () => {
+        const older = { type: 'package', page: 'a', mayBeRefused: true };
+        const refused = failed('version-mismatch');
+        assert.deepEqual(violationsOf(older, ...refused), []);
+        for (const other of [{ page: 'b' }, { mayBeRefused: false }])
+            assert.match(violationsOf({ ...older, ...other }, ...refused).join(), /version-mismatch/);
+    });
     assert.deepEqual(violationsOf(...failed('TimeoutError')), []);
     assert.match(violationsOf(...failed('internal')).join(), /lock a\/1 failed with internal: because/);
     assert.match(violationsOf(...failed('store-failed')).join(), /store-failed/);

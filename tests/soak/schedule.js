@@ -52,10 +52,13 @@ const DURATION_MOST_MS = 9000;
 
 /**
  * @param {number} seed
- * @param {{ tabs: number, can: ReadonlySet<string> }} options  `can`: what the engine's driver can make happen
+ * @param {object} options
+ * @param {number} options.tabs
+ * @param {ReadonlySet<string>} options.can  what the engine's driver can make happen
+ * @param {number} [options.wait_ms]  the longest time between two steps
  * @returns {Generator<Step, never>}
  */
-export function* schedule(seed, { tabs, can }) {
+export function* schedule(seed, { tabs, can, wait_ms = WAIT_MOST_MS }) {
     const random = seededRandom(seed);
     const lots = Object.entries(WEIGHTS).flatMap(([what, weight]) =>
         can.has(what) ? Array(weight).fill(what) : [],
@@ -63,7 +66,7 @@ export function* schedule(seed, { tabs, can }) {
     for (;;) {
         const what = lots[random(lots.length)];
         yield {
-            wait_ms: random(WAIT_MOST_MS),
+            wait_ms: random(wait_ms),
             what,
             tab: ENDS.has(what) ? 1 + random(tabs - 1) : random(tabs),
             duration_ms: DURATION_LEAST_MS + random(DURATION_MOST_MS),

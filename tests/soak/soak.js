@@ -2,10 +2,10 @@
 
 import { fileURLToPath } from 'node:url';
 
-import { DIST } from '../browser/harness/site.js';
 import { delay, until } from '../browser/harness/waiting.js';
 import { createServer } from '../../web/server.js';
 import { memoryOf } from './memory.js';
+import { PRESENT } from './packages.js';
 import { schedule } from './schedule.js';
 import { call, POSSIBLE, Tabs } from './tabs.js';
 
@@ -15,10 +15,14 @@ import { call, POSSIBLE, Tabs } from './tabs.js';
 /**
  * @typedef {object} SoakOptions
  * @property {Engine} engine
- * @property {number} duration_ms
+ * @property {number} [duration_ms]  the longest time for which things happen
+ * @property {number} [steps]  how many things happen at most
  * @property {number} seed
  * @property {EventLog} log  receives what happens, for check()
  * @property {number} [tabs]
+ * @property {number} [wait_ms]  the longest time between two things that happen
+ * @property {string[]} [can]  what may happen to tabs; by default all that the driver of the engine can make happen
+ * @property {import('./packages.js').Packages} [packages]
  * @property {(line: string) => void} [progress]  is called with a line every half minute
  */
 
@@ -34,11 +38,12 @@ const IDLE_MS = 90_000;
 /** @param {string} path */
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Serves the page of the test, and its log. @param {EventLog} log */
-const serve = (log) =>
+/** Serves the page of the test, the packages, and the log. @param {EventLog} log @param {import('./packages.js').Packages} packages */
+const serve = (log, { mounts, isolated }) =>
     createServer({
-        mounts: { '/soak/page': here('page'), '/browser/page': here('../browser/page'), '/dist': DIST },
+        mounts: { '/soak/page': here('page'), '/browser/page': here('../browser/page'), ...mounts },
         handlers: { '/log': log.handle },
+        isolated,
     });
 
 /**
@@ -46,15 +51,16 @@ const serve = (log) =>
  *
  * @param {SoakOptions} options
  */
-export async function soak({ engine, duration_ms, seed, log, tabs: count = TABS, progress = () => {} }) {
-    const server = await serve(log);
+export async function soak({ engine, seed, log, tabs: count = TABS, packages = PRESENT, ...options }) {
+    const server = await serve(log, packages);
     const browser = await engine.launch();
     try {
-        const can = POSSIBLE[engine.name] ?? new Set();
+        const possible = [...(POSSIBLE[engine.name] ?? [])];
+        const can = new Set(possible.filter((what) => options.can?.includes(what) ?? true));
         const url = `${server.url}/soak/page/index.html`;
-        const tabs = new Tabs(browser, url, NAMESPACE, log, can.has('crash'));
+        const tabs = new Tabs({ browser, url, namespace: NAMESPACE, log, kills: can.has('crash'), packages });
         for (let index = 0; index < count; index++) await tabs.add(seed + index);
-        await run(tabs, schedule(seed, { tabs: count, can }), duration_ms, progress);
+        await run(tabs, schedule(seed, { tabs: count, can, wait_ms: options.wait_ms }), options);
         await finish(tabs);
     } finally {
         await browser.close();
@@ -67,10 +73,9 @@ export async function soak({ engine, duration_ms, seed, log, tabs: count = TABS,
  *
  * @param {Tabs} tabs
  * @param {Generator<import('./schedule.js').Step, never>} steps
- * @param {number} duration_ms
- * @param {(line: string) => void} progress
+ * @param {Pick<SoakOptions, 'duration_ms' | 'steps' | 'progress'>} limits
  */
-async function run(tabs, steps, duration_ms, progress) {
+async function run(tabs, steps, { duration_ms = Infinity, steps: most = Infinity, progress = () => {} }) {
     const begun_ms = performance.now();
     /** @type {Set<Promise<unknown>>} */
     const going = new Set();
@@ -78,7 +83,7 @@ async function run(tabs, steps, duration_ms, progress) {
     const failures = [];
     let happened = 0;
     let measure_ms = 0;
-    for (;;) {
+    for (let taken = 0; taken < most; taken++) {
         const step = steps.next().value;
         await delay(step.wait_ms);
         const passed_ms = performance.now() - begun_ms;
@@ -118,7 +123,7 @@ async function finish(tabs) {
         await until(none, 'results').catch(() => tabs.log.append({ type: 'results-missing', page }));
     }
     await measure(tabs);
-    await call(oldest.tab, 'readAll');
+    for (const { tab } of tabs.readers()) await call(tab, 'readAll');
     while (await call(oldest.tab, 'discardSome'));
     for (const name of tabs.budgets) await call(oldest.tab, 'drain', name);
     tabs.log.append({ type: 'sizes', ...(await call(oldest.tab, 'sizes', NAMESPACE)) });

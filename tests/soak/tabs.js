@@ -2,6 +2,7 @@
 
 import { ChromiumTab } from '../browser/harness/chromium.js';
 import { delay, until } from '../browser/harness/waiting.js';
+import { seededRandom } from '../browser/page/seeded-random.js';
 
 /** @typedef {import('../browser/harness/tab.js').Tab} Tab */
 /** @typedef {import('./schedule.js').Step} Step */
@@ -62,6 +63,7 @@ export const POSSIBLE = {
  * @property {number} index
  * @property {number} pages  how many pages it has shown
  * @property {string} page  the name of the present page in the log
+ * @property {string} address  of the package that the present page uses
  * @property {Tab} tab
  * @property {boolean} busy  whether something happens to it
  */
@@ -76,24 +78,52 @@ export class Tabs {
     budgets = new Set();
 
     /**
-     * @param {import('../browser/harness/engines.js').Browser} browser
-     * @param {string} url  the address of the page
-     * @param {string} namespace
-     * @param {import('./event-log.js').EventLog} log
-     * @param {boolean} kills  whether processes of pages are stopped or killed
+     * @param {object} options
+     * @param {import('../browser/harness/engines.js').Browser} options.browser
+     * @param {string} options.url  the address of the page
+     * @param {string} options.namespace
+     * @param {import('./event-log.js').EventLog} options.log
+     * @param {boolean} options.kills  whether processes of pages are stopped or killed
+     * @param {import('./packages.js').Packages} options.packages
      */
-    constructor(browser, url, namespace, log, kills) {
+    constructor({ browser, url, namespace, log, kills, packages }) {
         this.browser = browser;
         this.url = url;
         this.namespace = namespace;
         this.log = log;
         this.kills = kills;
+        this.packages = packages;
+    }
+
+    /** The package of the next page of a place. The first pages use all of them in turn. @param {Place} place @param {number} seed */
+    #addressFor({ index, pages }, seed) {
+        const { addresses } = this.packages;
+        const at = index === 0 || pages > 0 ? seededRandom(seed)(addresses.length) : index + 1;
+        return String(index === 0 ? addresses.at(-1) : addresses[at % addresses.length]);
+    }
+
+    /** Whether the calls of a page may fail because another tab is of a later version. @param {Place} place */
+    #mayBeRefused({ address }) {
+        return this.packages.refuses && address !== this.packages.addresses.at(-1);
+    }
+
+    /** One place for each package that can read everything. */
+    readers() {
+        const places = this.places.filter((place) => !this.#mayBeRefused(place));
+        return new Map(places.toReversed().map((place) => [place.address, place])).values();
     }
 
     /** Opens a tab for a new place, and starts its page. @param {number} seed */
     async add(seed) {
         const index = this.places.length;
-        const place = { index, pages: 0, page: '', tab: await this.#openTab(index), busy: false };
+        const place = {
+            index,
+            pages: 0,
+            page: '',
+            address: '',
+            tab: await this.#openTab(index),
+            busy: false,
+        };
         this.places.push(place);
         await this.#start(place, seed);
     }
@@ -114,12 +144,16 @@ export class Tabs {
 
     /** Starts the page of a place. @param {Place} place @param {number} seed */
     async #start(place, seed) {
+        place.address = this.#addressFor(place, seed);
         place.page = `${place.index}.${++place.pages}`;
-        const { page, tab, index } = place;
+        const { page, tab, index, address } = place;
+        this.log.append({ type: 'package', page, address, mayBeRefused: this.#mayBeRefused(place) });
         const handles = index === 0 || seed % 4 > 0;
         const budget = `budget-${Math.floor((performance.now() - this.#since_ms) / BUDGET_MS)}`;
         this.budgets.add(budget);
-        await call(tab, 'start', { page, namespace: this.namespace, budget, seed, loops: LOOPS, handles });
+        const { lacks } = this.packages;
+        const options = { namespace: this.namespace, ...this.packages.options };
+        await call(tab, 'start', { page, address, options, lacks, budget, seed, loops: LOOPS, handles });
     }
 
     /** Writes that the page of a place ends. @param {Place} place */

@@ -13,7 +13,7 @@ const here = (path) => new URL(path, import.meta.url);
 export const DIST = process.env.TABACUS_DIST ?? fileURLToPath(here('../../../dist'));
 
 /** The package of a later version, which `npm run proof` builds and serves at `/later`. */
-const LATER = process.env.TABACUS_LATER;
+export const LATER = process.env.TABACUS_LATER;
 
 /** Answers as an application does when its user signs out. @type {import('../../../web/server.js').Handler} */
 const clearSiteData = async (_, response) => {

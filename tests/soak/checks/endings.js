@@ -57,11 +57,14 @@ function unended(events) {
 function wrongEnds(events) {
     /** When the database of each page last failed. @type {Map<string, number>} */
     const faults_ms = new Map();
+    /** The pages of an older version, which a later one can exclude from what it has stored. @type {Set<string>} */
+    const refused = new Set();
     let stopped_ms = -Infinity;
     /** @type {string[]} */
     const wrong = [];
     for (const [event, { isCalm }] of withPages(events)) {
         const { type, op = '', page, kind, ok, code = '', message, time_ms } = event;
+        if (type === 'package' && event['mayBeRefused']) refused.add(page ?? '');
         if (type === 'fault') faults_ms.set(page ?? '', time_ms);
         if (type === 'disturbed' || type === 'calm') stopped_ms = time_ms;
         if (type !== 'end') continue;
@@ -72,7 +75,8 @@ function wrongEnds(events) {
             ok ||
             ALWAYS.has(code) ||
             (AFTER_FAULTS.has(code) && mayFail) ||
-            (WHILE_LEFT.has(code) && !isCalm);
+            (WHILE_LEFT.has(code) && !isCalm) ||
+            (code === 'version-mismatch' && refused.has(page ?? ''));
         if (!allowed) wrong.push(`${kind} ${op} failed with ${code}: ${message}`);
     }
     return wrong;

@@ -58,9 +58,9 @@ async function commit({ write }, name, held) {
 export const LOCKS = ['lock-0', 'lock-1', 'lock-2'];
 
 /** The options by which a request may differ from others. @param {Context} context */
-const waits = ({ random }) => ({
+const waits = ({ random, lacks }) => ({
     timeout: LOCK_TIMEOUT_MS,
-    ...(random(4) === 0 ? { evictUnresponsive: true } : {}),
+    ...(random(4) === 0 && !lacks.includes('lock.evictUnresponsive') ? { evictUnresponsive: true } : {}),
 });
 
 export const holds = {

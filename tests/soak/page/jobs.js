@@ -48,12 +48,13 @@ export function handleJobs({ tab, random, write }) {
  * @param {Context} context
  * @param {import('tabacus').EnqueueOptions} options
  */
-async function enqueue({ tab, op, random, write }, options) {
+async function enqueue({ tab, op, random, write, lacks }, options) {
     const once = options.delivery === 'at-most-once';
     const failures = random(8) === 0 ? 1 + random(4) : 0;
+    const waits = lacks.includes('enqueue.timeout') ? {} : { timeout: ENQUEUE_TIMEOUT_MS };
     const receipt = await queueOf(tab).enqueue(
         { by: op, failures, once },
-        { kind: 'work', timeout: ENQUEUE_TIMEOUT_MS, ...options },
+        { kind: 'work', ...waits, ...options },
     );
     const { id: job, joined } = receipt;
     const arrived = receipt.result.then(

@@ -13,6 +13,7 @@ import { limits } from './limits.js';
  * @property {import('tabacus').Tab} tab
  * @property {string} op  identifies the operation
  * @property {string} budget  the name of the budget that the page takes from
+ * @property {readonly string[]} lacks  as in ../packages.js
  * @property {(below: number) => number} random
  * @property {(event: import('../event-log.js').Event) => Promise<void>} write  appends to the log, as a part of the
  *   operation
@@ -78,10 +79,18 @@ const WEIGHTS = {
 /** The kinds of operations that are chosen at random. */
 export const LOOP_KINDS = Object.keys(WEIGHTS);
 
-const LOTS = Object.entries(WEIGHTS).flatMap(([kind, weight]) => Array(weight).fill(kind));
-
-/** @param {(below: number) => number} random @returns {string} */
-export const randomKind = (random) => LOTS[random(LOTS.length)];
+/**
+ * A function that chooses a kind at random.
+ *
+ * @param {readonly string[]} lacks  the kinds that it does not choose
+ * @returns {(random: (below: number) => number) => string}
+ */
+export function randomKind(lacks) {
+    const lots = Object.entries(WEIGHTS).flatMap(([kind, weight]) =>
+        lacks.includes(kind) ? [] : Array(weight).fill(kind),
+    );
+    return (random) => lots[random(lots.length)];
+}
 
 /**
  * Performs an operation, and writes its beginning and its end.

@@ -1,8 +1,6 @@
 /** A page of the soak test. The test starts it, stops it, and asks at the end what is there: `globalThis.soak`. */
 
 import { databaseFaults } from './database-faults.js';
-// @ts-ignore: served by the test
-import { open } from '/dist/web/tabacus.js';
 import { seededRandom } from '../../browser/page/seeded-random.js';
 import { COUNTERS, readCounter } from './counters.js';
 import { LOCKS, pause, STORE } from './holds.js';
@@ -10,7 +8,6 @@ import { CALLS } from './leaders.js';
 import { handleJobs, openResults, queueOf } from './jobs.js';
 import { BUDGET } from './limits.js';
 import { perform, randomKind } from './operations.js';
-import { TIMEOUTS } from './timeouts.js';
 import { write } from './write.js';
 
 /** @typedef {import('tabacus').Tab} Tab */
@@ -31,6 +28,9 @@ let me = 'a page that was not started';
 /** What tabs that die have taken of a budget is never given back, so that later pages have another budget. */
 let budget = '';
 
+/** What the packages lack. @type {readonly string[]} */
+let lacks = [];
+
 /** @returns {Tab} */
 function opened() {
     if (!tab) throw new Error('the page was not started');
@@ -40,7 +40,7 @@ function opened() {
 /** The context of an operation. @param {(below: number) => number} random @returns {import('./operations.js').Context} */
 function contextOf(random) {
     const op = `${me}/${++lastOp}`;
-    return { tab: opened(), op, random, budget, write: (event) => write({ page: me, op, ...event }) };
+    return { tab: opened(), op, random, budget, lacks, write: (event) => write({ page: me, op, ...event }) };
 }
 
 /**
@@ -67,15 +67,24 @@ let idleWorker;
 
 const commands = {
     /**
-     * Opens the namespace, and begins the loops.
+     * Opens the namespace by a package, and begins the loops.
      *
-     * @param {{ page: string, namespace: string, budget: string, seed: number, loops: number, handles: boolean }} options
+     * @param {object} how
+     * @param {string} how.page
+     * @param {string} how.address  of the package
+     * @param {import('tabacus').OpenOptions} how.options
+     * @param {string[]} how.lacks  as in ../packages.js
+     * @param {string} how.budget
+     * @param {number} how.seed
+     * @param {number} how.loops
+     * @param {boolean} how.handles  whether the page handles jobs
      */
-    async start({ page, namespace, budget: name, seed, loops, handles }) {
-        [me, budget] = [page, name];
+    async start({ page, address, options, lacks: missing, budget: name, seed, loops, handles }) {
+        [me, budget, lacks] = [page, name, missing];
         addEventListener('error', ({ message }) => reportUncaught(message));
         addEventListener('unhandledrejection', ({ reason }) => reportUncaught(reason));
-        tab = /** @type {Tab} */ (await open({ namespace, timeouts: TIMEOUTS }));
+        const { open } = await import(address);
+        tab = /** @type {Tab} */ (await open(options));
         tab.addEventListener(
             'warning',
             ({ detail }) => void write({ type: 'warning', page: me, ...detail }).catch(() => {}),
@@ -84,9 +93,10 @@ const commands = {
             const random = seededRandom(seed);
             handleJobs({ tab, random, write: (event) => write({ page: me, ...event }) });
         }
+        const kindOf = randomKind(lacks);
         loop(seededRandom(seed * 1000), () => 'lead').catch(reportUncaught);
         for (let index = 1; index <= loops; index++)
-            loop(seededRandom(seed * 1000 + index), randomKind).catch(reportUncaught);
+            loop(seededRandom(seed * 1000 + index), kindOf).catch(reportUncaught);
     },
     isStarted: () => tab !== undefined,
 
