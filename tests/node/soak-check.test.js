@@ -304,13 +304,6 @@ test('the longest operation of each kind is reported with what happened to its p
 const failed = (code) => operation('a/1', 'lock', [], { ok: false, code, message: 'because' });
 
 test('an error that is not documented is a violation, and an error of the store needs a fault', () => {
-    test('only a page of an older version may be refused because of the version', () => {
-        const older = { type: 'package', page: 'a', mayBeRefused: true };
-        const refused = failed('version-mismatch');
-        assert.deepEqual(violationsOf(older, ...refused), []);
-        for (const other of [{ page: 'b' }, { mayBeRefused: false }])
-            assert.match(violationsOf({ ...older, ...other }, ...refused).join(), /version-mismatch/);
-    });
     assert.deepEqual(violationsOf(...failed('TimeoutError')), []);
     assert.match(violationsOf(...failed('internal')).join(), /lock a\/1 failed with internal: because/);
     assert.match(violationsOf(...failed('store-failed')).join(), /store-failed/);
@@ -327,6 +320,14 @@ test('an error that is not documented is a violation, and an error of the store 
     assert.deepEqual(violationsOf(happens('disturbed', 'a'), ...failed('unavailable')), []);
     const uncaught = { type: 'uncaught', page: 'a', message: 'oh' };
     assert.match(violationsOf(uncaught).join(), /page a caught an error that nobody handled: oh/);
+});
+
+test('only a page of an older version may be refused because of the version', () => {
+    const older = { type: 'package', page: 'a', mayBeRefused: true };
+    const refused = failed('version-mismatch');
+    assert.deepEqual(violationsOf(older, ...refused), []);
+    for (const other of [{ page: 'b' }, { mayBeRefused: false }])
+        assert.match(violationsOf({ ...older, ...other }, ...refused).join(), /version-mismatch/);
 });
 
 test('data that tabs leave behind without a bound are a violation', () => {
