@@ -28,6 +28,16 @@ namespace {
 constexpr std::chrono::hours one_hour{1};
 constexpr std::chrono::microseconds short_wait{50};
 
+/// A clock that counts days, and stands still.
+struct DayClock {
+    using rep = std::chrono::days::rep;
+    using period = std::chrono::days::period;
+    using duration = std::chrono::days;
+    using time_point = std::chrono::time_point<DayClock>;
+    static constexpr bool is_steady = true;
+    static time_point now() { return time_point(duration(20'000)); }
+};
+
 /// PlatformParker with a count of its calls.
 struct SharedLockParker : PlatformCells {
     static inline std::atomic<int> calls{0};
@@ -123,6 +133,12 @@ TEMPLATE_TEST_CASE("the longest wait ends in a century, the shortest at once", "
     using Point = std::chrono::time_point<std::chrono::steady_clock, TestType>;
     CHECK(time_until(Point::max()) == century);
     CHECK(wait_ns(time_until(Point::min())) == 0);
+}
+
+TEST_CASE("a wait by a coarse clock does not end before its deadline", "[sync]") {
+    CHECK(time_until(DayClock::now() + one_hour) == std::chrono::days(1));
+    CHECK(time_until(DayClock::now() - one_hour) == std::chrono::days(0));
+    CHECK(time_until(DayClock::time_point::max()) == century);
 }
 
 TEST_CASE("uncontended shared locks neither park nor notify", "[sync]") {

@@ -4,7 +4,8 @@
 #include <cstdint>
 
 // The deadlines of waits of C++ threads. Durations and time points of any type are valid, up to the
-// largest and down to the smallest, as callers pass hours::max() and time_point::max().
+// largest and down to the smallest, as callers pass hours::max() and time_point::max(). Only NaN is
+// not.
 
 namespace tabacus {
 
@@ -17,7 +18,7 @@ inline std::int64_t steady_now_ns() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
-/// Returns a wait in nanoseconds: 0 for a negative one, a century for a longer one.
+/// Returns a timeout in nanoseconds, cut to the range from 0 to a century.
 template <class Rep, class Period>
 std::int64_t wait_ns(std::chrono::duration<Rep, Period> timeout) {
     using std::chrono::nanoseconds;
@@ -26,21 +27,24 @@ std::int64_t wait_ns(std::chrono::duration<Rep, Period> timeout) {
     return std::chrono::duration_cast<nanoseconds>(timeout).count();
 }
 
-/// Returns the end of a wait that begins now. Never returns sync::forever_ns.
+/// Returns the end of a wait that begins now. It is at most a century from now, so it is never
+/// sync::forever_ns, which stands for no deadline.
 template <class Rep, class Period>
 std::int64_t deadline_after(std::chrono::duration<Rep, Period> timeout) {
     return steady_now_ns() + wait_ns(timeout);
 }
 
-/// Returns how long it is until the deadline, within a century before and after now.
+/// Returns how long it is until the deadline, within a century before and after now. The result is
+/// rounded up to the clock's unit, so that a wait does not end before its deadline.
 template <class Clock, class Duration>
 Clock::duration time_until(std::chrono::time_point<Clock, Duration> deadline) {
     using Seconds = std::chrono::duration<double>;
+    using Unit = Clock::duration;
     const auto now = Clock::now();
     const Seconds rest = Seconds(deadline.time_since_epoch()) - Seconds(now.time_since_epoch());
-    if (rest > century) return century;
-    if (rest < -century) return -century;
-    return std::chrono::time_point_cast<typename Clock::duration>(deadline) - now;
+    if (rest > century) return std::chrono::ceil<Unit>(century);
+    if (rest < -century) return -std::chrono::ceil<Unit>(century);
+    return std::chrono::ceil<Unit>(deadline) - now;
 }
 
 }  // namespace tabacus
