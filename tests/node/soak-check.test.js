@@ -266,6 +266,14 @@ test('only the time for which the page of an operation was stopped is added to i
     );
 });
 
+test('a stop of the page before an operation begins, or after it has ended, is not added to its bound', () => {
+    const [begin, end] = /** @type {[Event, Event]} */ (slowLock(lockMost_ms + 1));
+    const stop = { ...happens('disturbed', 'a'), time_ms: lockMost_ms + 1 };
+    const ended = { ...end, time_ms: lockMost_ms + 9001 };
+    const violations = violationsOf(begin, stop, { ...happens('calm', 'a'), time_ms: ended.time_ms }, ended);
+    assert.match(violations.join(), /took 29001 ms/);
+});
+
 test('an operation that exceeds its bound before its page is gone is a violation', () => {
     const [begin] = slowLock(0);
     const gone = (/** @type {number} */ time_ms) => ({ ...happens('gone', 'a'), time_ms });

@@ -42,8 +42,8 @@ export const BOUNDS_MS = {
  */
 export const BUSY_MACHINE_MS = 10_000;
 
-/** The time for which a fault without an end, such as a dead connection or a crash, counts as a reason of a wait. */
-const FAULT_EFFECT_MS = 10_000;
+/** The time for which a fault without an end, such as a dead connection or a crash, is reported as a reason of a wait. */
+const REASON_MS = 10_000;
 
 /**
  * A fault or a stop of a page, and the time for which it lasts.
@@ -59,7 +59,7 @@ const FAULT_EFFECT_MS = 10_000;
  * @property {string} kind
  * @property {number} from_ms
  * @property {number} waited_ms
- * @property {number} counted_ms  the part of `waited_ms` in which its page was not stopped
+ * @property {number} counted_ms  the part of `waited_ms` without the time for which its page was certainly stopped
  * @property {string} outcome  `ok`, the code of an error, or `none` if the page was gone before
  * @property {string[]} ownPage  what happened to its page meanwhile
  * @property {string[]} otherPages  what happened to others
@@ -122,12 +122,14 @@ function waitOf({ op = '', kind, page, time_ms: from_ms }, { ok, code, waited_ms
     const own = meanwhile.filter((one) => one.page === page);
     const stops = own.filter((one) => one.stops);
     const stopped_ms = stops.reduce((sum, one) => sum + sharedTime_ms(one, from_ms, time_ms), 0);
+    // A page measures its wait between the two events that it writes. It may be stopped outside the wait, too.
+    const outside_ms = Math.max(time_ms - from_ms - waited_ms, 0);
     return {
         op,
         kind,
         from_ms,
         waited_ms,
-        counted_ms: Math.max(waited_ms - stopped_ms, 0),
+        counted_ms: waited_ms - Math.max(stopped_ms - outside_ms, 0),
         outcome: ok ? 'ok' : code,
         ownPage: own.map(({ what }) => what),
         otherPages: meanwhile.filter((one) => one.page !== page).map(({ what }) => what),
@@ -150,7 +152,7 @@ function troublesOf(events) {
         const named = { page, what: steps.get(page) ?? type, from_ms: time_ms };
         if (type === 'step') steps.set(page, what);
         if (type === 'gone' || type === 'fault')
-            troubles.push({ ...named, to_ms: time_ms + FAULT_EFFECT_MS, stops: false });
+            troubles.push({ ...named, to_ms: time_ms + REASON_MS, stops: false });
         if (type === 'disturbed') {
             const stop = { ...named, to_ms: Infinity, stops: true };
             stops.set(page, stop);
