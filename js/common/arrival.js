@@ -11,7 +11,8 @@ const arrival_ms = 60_000;
 
 /**
  * Settles as `loading` does, or rejects after `arrival_ms`. A file of the disk has no bound. In a page that was frozen the
- * timer may fire before an answer that arrived meanwhile. So that answer gets one more turn of the event loop.
+ * timer may fire before an answer that arrived meanwhile. The rejection waits for one more turn of the event loop, in which
+ * an answer that is complete is used.
  *
  * @template File
  * @param {string | undefined} address undefined for a module of the package

@@ -8,9 +8,10 @@ namespace {
 
 /// The least number of rows that are read or removed together.
 constexpr std::size_t together_min = 8;
-/// A list that reaches fewer than one in so many of the keys ahead is not followed by another one:
-/// a listed row costs a fraction of what a request for one row does.
-constexpr std::size_t sparse = 4;
+/// Another list follows a list that has reached at least one in so many of the unlisted keys, since
+/// a listed row costs a fraction of what a request for one row does. After a sparser stretch each
+/// key is requested by itself, even if keys behind it are dense.
+constexpr std::size_t dense = 4;
 
 bool is_ascii(const std::string& text) {
     return std::all_of(text.begin(), text.end(), [](unsigned char byte) { return byte < 0x80; });
@@ -38,10 +39,10 @@ Task<std::vector<Row>> KeyIndex::list() {
     auto listed = co_await transaction_.list(Store::jobs, std::string(first.begin(), alike),
                                              static_cast<std::uint32_t>(ahead), first);
     const auto from = unlisted_;
-    // If there are fewer, the list has reached all keys.
+    // If fewer rows than requested were there, the list has reached all keys.
     unlisted_ = listed.size() < ahead ? rows_.end() : rows_.upper_bound(listed.back().key);
     const auto reached = static_cast<std::size_t>(std::distance(from, unlisted_));
-    listing_ = ahead - reached >= together_min && reached * sparse >= ahead;
+    listing_ = ahead - reached >= together_min && reached * dense >= ahead;
     co_return listed;
 }
 
