@@ -34,7 +34,6 @@ struct DayClock {
     using period = std::chrono::days::period;
     using duration = std::chrono::days;
     using time_point = std::chrono::time_point<DayClock>;
-    static constexpr bool is_steady = true;
     static time_point now() { return time_point(duration(20'000)); }
 };
 
